@@ -2,7 +2,7 @@ import t from 'tap'
 import { now } from '../store/samples.ts'
 import { logged, openDirectory } from './directory-harness.ts'
 
-t.test('what changed soon before the time of a token may have changed since, as clocks differ', async (t) => {
+t.test("a change shortly before a token's issue counts as possibly later, as clocks differ", async (t) => {
   const { directory, contact, time } = await openDirectory(t, { clockToleranceMs: 5_000 })
   const of = { accountId: 'account', sessionId: 'session' }
   const since = (from: number) => directory.isUnchangedSince(of, from)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createAccount, newKey, now, startSession, useOf } from '../store/samples.ts'
 import { logged, openDirectory } from './directory-harness.ts'
 
-t.test('an account is known as far as it takes part in deciding', async (t) => {
+t.test('the directory caches only the fields of an account that decisions need', async (t) => {
   const { store, directory } = await openDirectory(t)
   const account = await createAccount(store, {
     role: 'Admin',
@@ -32,7 +32,7 @@ t.test('an account is known as far as it takes part in deciding', async (t) => {
   t.equal(await directory.account('nobody'), undefined)
 })
 
-t.test('neither sealed keys nor the API key are kept in the process', async (t) => {
+t.test('neither sealed keys nor the API key are cached', async (t) => {
   const { store, directory } = await openDirectory(t)
   const account = await createAccount(store)
   const known = JSON.stringify(await directory.account(account.id), (_, part: unknown) =>
@@ -44,7 +44,7 @@ t.test('neither sealed keys nor the API key are kept in the process', async (t) 
   }
 })
 
-t.test('a session is known with its owner, epoch and end', async (t) => {
+t.test('a cached session has its account, epoch and end', async (t) => {
   const { store, directory } = await openDirectory(t)
   const account = await createAccount(store, { sessionEpoch: 2 })
   const session = await startSession(store, account)
@@ -63,7 +63,7 @@ t.test('a session is known with its owner, epoch and end', async (t) => {
   t.strictSame(await directory.session(reused.id), { isEnded: true })
 })
 
-t.test('a change is of one account, one session or neither', async (t) => {
+t.test('a change concerns one account, one session or neither', async (t) => {
   const { store, directory } = await openDirectory(t)
   const [one, two] = [await createAccount(store), await createAccount(store)]
   const session = await startSession(store, one)
@@ -100,7 +100,7 @@ t.test('look-ups of accounts are reported, those of sessions are not', async (t)
   t.equal(reports.at(-1), 'miss', 'what does not exist is looked up again soon')
 })
 
-t.test('while the store is away what is known stays known, and the rest cannot be told', async (t) => {
+t.test('with the store down cached accounts are served, and others fail as unavailable', async (t) => {
   const { store, directory } = await openDirectory(t)
   const { id } = await createAccount(store)
   await directory.account(id)
@@ -110,7 +110,7 @@ t.test('while the store is away what is known stays known, and the rest cannot b
   await t.rejects(Promise.resolve(directory.session('other')), { code: 'store-unavailable' })
 })
 
-t.test('whether something has changed since a time can be told without the store', async (t) => {
+t.test('changes since a given time are known without the store', async (t) => {
   const { directory, contact, time } = await openDirectory(t)
   const of = { accountId: 'account', sessionId: 'session' }
   const since = (from: number) => directory.isUnchangedSince(of, from)
@@ -133,7 +133,7 @@ t.test('whether something has changed since a time can be told without the store
   t.equal(since(time.now), false)
 })
 
-t.test('where too much has changed to remember it, nothing older can be told', async (t) => {
+t.test('changes beyond the remembered ones make older tokens undecided', async (t) => {
   const { directory } = await openDirectory(t)
   const of = { accountId: 'account', sessionId: 'session' }
   for (let change = 0; change <= 100_000; change++) {
@@ -143,7 +143,7 @@ t.test('where too much has changed to remember it, nothing older can be told', a
   t.equal(directory.isUnchangedSince(of, now + 1), true)
 })
 
-t.test('what was known and has changed is looked up again by itself', async (t) => {
+t.test('a changed cached account is looked up again by itself', async (t) => {
   const { store, directory, contact } = await openDirectory(t)
   const [known, deleted, strange] = [
     await createAccount(store),
@@ -161,7 +161,7 @@ t.test('what was known and has changed is looked up again by itself', async (t) 
   t.throws(() => directory.account(strange.id), { code: 'store-unavailable' }, 'nobody had asked for it')
 })
 
-t.test('that an account is gone stays known while the store is out of reach', async (t) => {
+t.test('a deleted account stays known as deleted while the store is down', async (t) => {
   const { store, directory, contact, time } = await openDirectory(t)
   const { id } = await createAccount(store)
   await directory.account(id)
@@ -180,7 +180,7 @@ t.test('that an account is gone stays known while the store is out of reach', as
   t.throws(() => directory.account(id), { code: 'store-unavailable' })
 })
 
-t.test('the keys that a change has ended are remembered, until nothing can be relied on', async (t) => {
+t.test('keys ended by a change are remembered until the cache is cleared', async (t) => {
   const { store, directory } = await openDirectory(t)
   const [reset, graced, renamed, deleted] = [
     await createAccount(store),
@@ -202,7 +202,7 @@ t.test('the keys that a change has ended are remembered, until nothing can be re
   t.strictSame(areSpent(), [false, false, false, false])
 })
 
-t.test('what is known of an account is newer than what came before it was confirmed', async (t) => {
+t.test('a cached account is newer than any change confirmed before it', async (t) => {
   const { directory, contact } = await openDirectory(t)
   contact.confirmedAt = now + 2_000
   const isNewer = (time: number) => directory.isAccountNewerThan('account', time)

@@ -54,7 +54,7 @@ const places: Record<string, (t: Test) => Promise<Place>> = {
 }
 
 for (const [name, newPlace] of Object.entries(places)) {
-  t.test(`what this process changes on ${name} is dropped before the change is answered`, async (t) => {
+  t.test(`a change by this process on ${name} is dropped from the cache before it is answered`, async (t) => {
     const store = await (await newPlace(t)).open()
     const { poll, applied } = watch(t, store)
     await poll()
@@ -64,7 +64,7 @@ for (const [name, newPlace] of Object.entries(places)) {
     t.strictSame(applied, [{ kind: 'account', accountId: id }])
   })
 
-  t.test(`what another process changes on ${name} is dropped when the log is read next`, async (t) => {
+  t.test(`a change by another process on ${name} is dropped at the next change log read`, async (t) => {
     const place = await newPlace(t)
     const [store, other] = [await place.open(), await place.open()]
     const account = await createAccount(store)
@@ -88,7 +88,7 @@ for (const [name, newPlace] of Object.entries(places)) {
     t.strictSame(take(), [], 'once')
   })
 
-  t.test(`the log of ${name} is read again and again by itself, until it is closed`, async (t) => {
+  t.test(`the change log of ${name} is polled until it is closed`, async (t) => {
     const place = await newPlace(t)
     const [store, other] = [await place.open(), await place.open()]
     const { take, close, contacts } = watch(t, store, 5)
@@ -103,7 +103,7 @@ for (const [name, newPlace] of Object.entries(places)) {
   })
 }
 
-t.test('many who ask at once read the log once', async (t) => {
+t.test('concurrent confirmations share one change log read', async (t) => {
   const store = await (await newSqlitePlace(t)).open()
   const { poll, contacts, take } = watch(t, store)
   await Promise.all(Array.from({ length: 20 }, poll))
@@ -111,7 +111,7 @@ t.test('many who ask at once read the log once', async (t) => {
   t.strictSame(take(), ['all'])
 })
 
-t.test('a gap in the log drops everything', async (t) => {
+t.test('a gap in the change log clears the cache', async (t) => {
   const server = await startRedis(t)
   const inspector = openInspector(t, server)
   const store = await openStoreAt(t, optionsOf(server))
@@ -135,7 +135,7 @@ t.test('a gap in the log drops everything', async (t) => {
   t.strictSame(take(), [], 'nor is another store taken for it')
 })
 
-t.test('a change in the place of one that was heard of and lost in a failover is applied', async (t) => {
+t.test('a change that replaces one lost in a failover is applied', async (t) => {
   const server = await startRedis(t)
   const inspector = openInspector(t, server)
   const store = await openStoreAt(t, optionsOf(server), { listens: true })
@@ -153,7 +153,7 @@ t.test('a change in the place of one that was heard of and lost in a failover is
   t.match(take(), [{ kind: 'account' }])
 })
 
-t.test('while the store is away it is told so, and nothing is missed once it is back', async (t) => {
+t.test('an outage is reported, and no change is missed afterwards', async (t) => {
   const server = await startRedis(t, ['--appendonly', 'yes', '--appendfsync', 'always'])
   const store = await openStoreAt(t, optionsOf(server, { commandTimeoutMs: 250 }))
   const other = await openStoreAt(t, optionsOf(server))
@@ -174,7 +174,7 @@ t.test('while the store is away it is told so, and nothing is missed once it is 
 })
 
 for (const [name, newPlace] of Object.entries(places)) {
-  t.test(`what was changed on ${name} before it is confirmed is applied by then`, async (t) => {
+  t.test(`a confirmation on ${name} has applied all earlier changes`, async (t) => {
     const place = await newPlace(t)
     const [store, other] = [await place.open(), await place.open()]
     const { poll, confirm, take } = watch(t, store)
@@ -191,7 +191,7 @@ for (const [name, newPlace] of Object.entries(places)) {
   })
 }
 
-t.test('however many confirm, the log is read once for all of them, and not too often', async (t) => {
+t.test('many confirmations share change log reads, which keep their distance', async (t) => {
   const store = await (await newSqlitePlace(t)).open()
   const { poll, confirm, contacts } = watch(t, store)
   await poll()
@@ -205,7 +205,7 @@ t.test('however many confirm, the log is read once for all of them, and not too 
   t.ok(performance.now() - startedAt >= 20 * 4, 'some 5 ms apart')
 })
 
-t.test('what cannot be confirmed is not, and once that is known at once', async (t) => {
+t.test('an impossible confirmation fails, at once when the outage is known', async (t) => {
   const server = await startRedis(t)
   const store = await openStoreAt(t, optionsOf(server, { commandTimeoutMs: 250 }))
   const { poll, confirm, contact } = watch(t, store)
@@ -225,7 +225,7 @@ t.test('what cannot be confirmed is not, and once that is known at once', async 
   await t.resolves(confirm())
 })
 
-t.test('a change that cannot be applied drops everything, and is no outage', async (t) => {
+t.test('a change that cannot be applied clears the cache, and is not an outage', async (t) => {
   const place = await newSqlitePlace(t)
   const [store, other] = [await place.open(), await place.open()]
   const { poll, confirm, take, contact, contacts, faults, broken } = watch(t, store)
@@ -251,7 +251,7 @@ t.test('a change that cannot be applied drops everything, and is no outage', asy
   t.equal(faults.length, 2)
 })
 
-t.test('what can neither be applied nor dropped is not taken for read', async (t) => {
+t.test('a change that can be neither applied nor dropped is read again', async (t) => {
   const place = await newSqlitePlace(t)
   const [store, other] = [await place.open(), await place.open()]
   const { poll, confirm, take, contact, broken } = watch(t, store)
@@ -270,7 +270,7 @@ t.test('what can neither be applied nor dropped is not taken for read', async (t
   t.strictSame(take(), [{ kind: 'signing-keys' }], 'it is read again')
 })
 
-t.test('a fault while the log is read by itself is told', async (t) => {
+t.test('an error while polling the change log is reported', async (t) => {
   const store = await (await newSqlitePlace(t)).open()
   const { broken, faults, contacts } = watch(t, store, 5)
   broken.clear = true
@@ -281,7 +281,7 @@ t.test('a fault while the log is read by itself is told', async (t) => {
   await until('it has been read', () => contacts.at(-1))
 })
 
-t.test('what changed during an outage can be looked up as soon as it is heard of', async (t) => {
+t.test('a value changed during an outage can be looked up once its change arrives', async (t) => {
   const place = await newSqlitePlace(t)
   const [store, other] = [await place.open(), await place.open()]
   const { poll, contact, seen } = watch(t, store)

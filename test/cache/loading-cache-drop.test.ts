@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createBench, type Value } from './loading-cache-harness.ts'
 
-t.test('what was dropped is loaded anew', async (t) => {
+t.test('a dropped cache entry is loaded again', async (t) => {
   const { cache, loads, getLoaded } = createBench()
   await getLoaded('a', 'old')
   await getLoaded('b', 'kept')
@@ -15,7 +15,7 @@ t.test('what was dropped is loaded anew', async (t) => {
   t.equal(loads.length, 5)
 })
 
-t.test('all is loaded anew after a clear', async (t) => {
+t.test('every cache entry is loaded again after a clear', async (t) => {
   const { cache, loads, getLoaded } = createBench()
   await getLoaded('a', 'old')
   await getLoaded('c', undefined)
@@ -29,7 +29,7 @@ for (const [name, forget] of [
   ['dropped', (cache: { drop(key: string): void }) => cache.drop('a')],
   ['cleared', (cache: { clear(): void }) => cache.clear()],
 ] as const) {
-  t.test(`what was loading when it was ${name} is handed to nobody and not kept`, async (t) => {
+  t.test(`a value loading when it was ${name} is neither returned nor cached`, async (t) => {
     const { cache, loads } = createBench()
     const before = [cache.get('a'), cache.get('a')]
     forget(cache)
@@ -42,7 +42,7 @@ for (const [name, forget] of [
     t.equal(loads.length, 2, 'those who waited share the second load')
   })
 
-  t.test(`a load that was ${name} and ends last changes nothing`, async (t) => {
+  t.test(`a load that was ${name} and ends last changes nothing in the cache`, async (t) => {
     const { cache, loads } = createBench()
     const before = cache.get('a')
     forget(cache)
@@ -57,7 +57,7 @@ for (const [name, forget] of [
     t.strictSame(cache.get('a'), { text: 'new' })
   })
 
-  t.test(`what was loading when it was ${name} is asked for again, for those who wait`, async (t) => {
+  t.test(`a load that was ${name} is repeated for its waiting callers`, async (t) => {
     const { cache, loads } = createBench()
     const before = cache.get('a')
     forget(cache)
@@ -74,7 +74,7 @@ for (const [name, forget] of [
     t.equal(loads.length, 3)
   })
 
-  t.test(`a load that was ${name} and fails is no failure of the next`, async (t) => {
+  t.test(`a failing load that was ${name} does not fail the next load`, async (t) => {
     const { cache, loads } = createBench()
     const before = (async () => cache.get('a'))()
     forget(cache)
@@ -87,7 +87,7 @@ for (const [name, forget] of [
   })
 }
 
-t.test('nobody ever sees what was true before a drop that they came after', async (t) => {
+t.test('no caller gets a value older than a drop that preceded the call', async (t) => {
   // The store as it is: what a load reads is what is true when it begins.
   let truth = 0
   const waiting: (() => void)[] = []

@@ -3,7 +3,7 @@ import { createBench } from './loading-cache-harness.ts'
 
 const options = { ttlMs: 1_000, maxStaleMs: 10_000 }
 
-t.test('what is past its time is served, and loaded again by the way', async (t) => {
+t.test('a stale value is served while it is reloaded in the background', async (t) => {
   const { cache, contact, time, loads, lastLoad, reports, getLoaded } = createBench(options)
   await getLoaded('a', 'one')
   time.now = 1_000
@@ -16,7 +16,7 @@ t.test('what is past its time is served, and loaded again by the way', async (t)
   t.strictSame(reports, ['miss', 'hit', 'hit', 'hit', 'hit'])
 })
 
-t.test('a load by the way that fails is nobody’s failure, and is tried again', async (t) => {
+t.test('a failed background reload fails no caller, and is retried', async (t) => {
   const { cache, contact, time, loads, lastLoad, getLoaded } = createBench(options)
   await getLoaded('a', 'one')
   time.now = 1_000
@@ -28,7 +28,7 @@ t.test('a load by the way that fails is nobody’s failure, and is tried again',
   t.equal(loads.length, 3)
 })
 
-t.test('after an outage all that is due is not loaded at once', async (t) => {
+t.test('after an outage due reloads are spread out', async (t) => {
   const { cache, contact, time, loads, getLoaded } = createBench({ ...options, entriesMax: 1_000 })
   for (let key = 0; key < 500; key++) await getLoaded(String(key), 'one')
   time.now = 5_000
@@ -42,7 +42,7 @@ t.test('after an outage all that is due is not loaded at once', async (t) => {
   t.equal(loads.length - before, 128)
 })
 
-t.test('with the store out of reach what is known is served for its time, without a load', async (t) => {
+t.test('with the store down cached values are served for their time, without a load', async (t) => {
   const { cache, contact, time, loads, reports, getLoaded } = createBench(options)
   await getLoaded('a', 'one')
   contact.readAt = 3_000
@@ -54,7 +54,7 @@ t.test('with the store out of reach what is known is served for its time, withou
   t.throws(() => cache.get('a'), { code: 'store-unavailable' })
 })
 
-t.test('with the store out of reach what is unknown cannot be told, at once', async (t) => {
+t.test('with the store down an unknown key fails at once', async (t) => {
   const { cache, contact, time, loads, getLoaded } = createBench(options)
   await getLoaded('gone', undefined)
   contact.isUp = false
@@ -69,7 +69,7 @@ for (const [name, maxStaleMs] of [
   ['a time shorter than that of an entry', 500],
   ['no time at all', 0],
 ] as const) {
-  t.test(`without the store what is known is good for ${name}`, async (t) => {
+  t.test(`with the store down cached values are served for ${name}`, async (t) => {
     const { cache, contact, time, loads, reports, getLoaded } = createBench({ ttlMs: 60_000, maxStaleMs })
     await getLoaded('a', 'one')
     contact.readAt = 1_000
@@ -91,7 +91,7 @@ for (const [name, maxStaleMs] of [
   })
 }
 
-t.test('what is served during an outage is stale from its beginning', async (t) => {
+t.test('values served in an outage count as stale from its start', async (t) => {
   const { cache, contact, time, reports, getLoaded } = createBench({ ttlMs: 60_000, maxStaleMs: 600_000 })
   await getLoaded('a', 'one')
   cache.get('a')
@@ -103,7 +103,7 @@ t.test('what is served during an outage is stale from its beginning', async (t) 
   t.strictSame(reports, ['miss', 'hit', 'stale', 'stale', 'stale', 'hit'])
 })
 
-t.test('what has changed is loaded again by the way where it was known, a few at a time', async (t) => {
+t.test('changed values are reloaded in the background if cached, a few at a time', async (t) => {
   const { cache, contact, loads, getLoaded } = createBench({ ...options, entriesMax: 1_000 })
   const keys = Array.from({ length: 200 }, (_, key) => String(key))
   for (const key of keys) await getLoaded(key, 'one')
@@ -120,7 +120,7 @@ t.test('what has changed is loaded again by the way where it was known, a few at
   for (const key of keys) t.strictSame(cache.get(key), { text: 'two' })
 })
 
-t.test('what has changed twice is not what it was in between', async (t) => {
+t.test('a value changed twice is never cached as it was in between', async (t) => {
   const { cache, loads, getLoaded } = createBench(options)
   await getLoaded('a', 'one')
   cache.reload('a')
@@ -134,7 +134,7 @@ t.test('what has changed twice is not what it was in between', async (t) => {
   t.strictSame(await got, { text: 'three' })
 })
 
-t.test('what has changed during an outage is loaded when it is asked for, not before', async (t) => {
+t.test('a value changed during an outage is loaded when asked for, not before', async (t) => {
   const { cache, contact, loads, getLoaded } = createBench(options)
   await getLoaded('a', 'one')
   contact.isUp = false
@@ -145,7 +145,7 @@ t.test('what has changed during an outage is loaded when it is asked for, not be
   t.strictSame(await getLoaded('a', 'two'), { text: 'two' })
 })
 
-t.test('what was dropped is not served during an outage', async (t) => {
+t.test('a dropped value is not served during an outage', async (t) => {
   const { cache, contact, getLoaded } = createBench(options)
   await getLoaded('a', 'one')
   contact.isUp = false

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createBench } from './loading-cache-harness.ts'
 
-t.test('callers that want the same key at once share one load', async (t) => {
+t.test('concurrent callers of one key share one load', async (t) => {
   const { cache, loads, lastLoad, reports } = createBench()
   const got = Array.from({ length: 50 }, () => cache.get('a'))
   t.equal(loads.length, 1)
@@ -12,7 +12,7 @@ t.test('callers that want the same key at once share one load', async (t) => {
   t.strictSame(reports, Array(50).fill('miss'))
 })
 
-t.test('keys do not wait for each other', async (t) => {
+t.test('loads of different keys do not wait for each other', async (t) => {
   const { cache, loads } = createBench()
   const [a, b] = [cache.get('a'), cache.get('b')]
   t.strictSame(
@@ -25,7 +25,7 @@ t.test('keys do not wait for each other', async (t) => {
   t.strictSame(await a, { text: 'one' })
 })
 
-t.test('what is known is answered at once until its time is over', async (t) => {
+t.test('a cached value is returned at once until its TTL ends', async (t) => {
   const { cache, time, loads, reports, getLoaded } = createBench({ ttlMs: 1_000 })
   await getLoaded('a', 'one')
   for (time.now of [0, 500, 999]) t.strictSame(cache.get('a'), { text: 'one' })
@@ -37,7 +37,7 @@ t.test('what is known is answered at once until its time is over', async (t) => 
   t.strictSame(reports, ['miss', 'hit', 'hit', 'hit', 'miss', 'hit'])
 })
 
-t.test('what does not exist is remembered for a time of its own', async (t) => {
+t.test('an absent value is cached with a TTL of its own', async (t) => {
   const { cache, time, loads, reports, getLoaded } = createBench({ absentTtlMs: 100 })
   t.equal(await getLoaded('a', undefined), undefined)
   for (time.now of [0, 99]) t.equal(cache.get('a'), undefined)
@@ -48,7 +48,7 @@ t.test('what does not exist is remembered for a time of its own', async (t) => {
   t.strictSame(reports, ['miss', 'negative_hit', 'negative_hit', 'miss', 'hit'])
 })
 
-t.test('a time of 0 keeps nothing', async (t) => {
+t.test('a TTL of 0 caches nothing', async (t) => {
   const { loads, getLoaded } = createBench({ ttlMs: 0, absentTtlMs: 0 })
   await getLoaded('a', 'one')
   await getLoaded('a', 'two')
@@ -57,7 +57,7 @@ t.test('a time of 0 keeps nothing', async (t) => {
   t.equal(loads.length, 4)
 })
 
-t.test('what has gone is gone once its time is over, even where it was known', async (t) => {
+t.test('a removed value is absent once its TTL ends', async (t) => {
   const { cache, time, getLoaded } = createBench({ ttlMs: 1_000, absentTtlMs: 5_000 })
   await getLoaded('a', 'one')
   time.now = 1_000
@@ -67,7 +67,7 @@ t.test('what has gone is gone once its time is over, even where it was known', a
   t.equal(cache.get('a'), undefined)
 })
 
-t.test('a load that fails fails for all who wait, and is tried anew', async (t) => {
+t.test('a failed load fails for all its callers, and is retried by the next', async (t) => {
   const { cache, loads, lastLoad, getLoaded } = createBench()
   const got = Array.from({ length: 5 }, async () => cache.get('a'))
   lastLoad().fail(new Error('away'))
@@ -76,7 +76,7 @@ t.test('a load that fails fails for all who wait, and is tried anew', async (t) 
   t.equal(loads.length, 2)
 })
 
-t.test('a load that fails takes nothing away from what is known of others', async (t) => {
+t.test('a failed load does not affect other cached values', async (t) => {
   const { cache, lastLoad, getLoaded } = createBench()
   await getLoaded('a', 'one')
   const b = cache.get('b')
@@ -85,7 +85,7 @@ t.test('a load that fails takes nothing away from what is known of others', asyn
   t.strictSame(cache.get('a'), { text: 'one' })
 })
 
-t.test('no more than its number of entries is kept, those used last', async (t) => {
+t.test('a full cache evicts the least recently used entries', async (t) => {
   const { cache, loads, getLoaded } = createBench({ entriesMax: 3 })
   for (const key of ['a', 'b', 'c']) await getLoaded(key, key)
   cache.get('a')
@@ -95,7 +95,7 @@ t.test('no more than its number of entries is kept, those used last', async (t) 
   t.ok(cache.get('b') instanceof Promise, 'the one that was not used for longest went')
 })
 
-t.test('made-up keys push out no known ones', async (t) => {
+t.test('look-ups of unknown keys evict no known ones', async (t) => {
   const { cache, loads, getLoaded } = createBench({ entriesMax: 3, absentEntriesMax: 5 })
   for (const key of ['a', 'b', 'c']) await getLoaded(key, key)
   for (let guess = 0; guess < 1_000; guess++) await getLoaded(`guess ${guess}`, undefined)
@@ -106,7 +106,7 @@ t.test('made-up keys push out no known ones', async (t) => {
   t.ok(cache.get('guess 994') instanceof Promise, 'and no more than that')
 })
 
-t.test('any text is a key', async (t) => {
+t.test('any text can be a cache key', async (t) => {
   const { cache, getLoaded } = createBench()
   for (const key of ['', '__proto__', 'constructor', 'hasOwnProperty', ' ']) {
     t.strictSame(await getLoaded(key, key), { text: key })

@@ -13,7 +13,7 @@ for (const [direction, stepMs] of [
   ['forward', day],
   ['back', -day],
 ] as const) {
-  t.test(`maxStale is counted exactly, though the time is set ${direction} by a day`, async (t) => {
+  t.test(`maxStale is exact though the clock is set ${direction} by a day`, async (t) => {
     const store = await (await newSqlitePlace(t)).open()
     const clocks = { now: startMs, time: startTime }
     let isReachable = true

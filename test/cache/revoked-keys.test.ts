@@ -2,7 +2,7 @@ import t from 'tap'
 import { createRevokedKeys } from '../../src/cache/revoked-keys.ts'
 import { newKey } from '../store/samples.ts'
 
-t.test('a spent key is known by its digest, whoever holds it', (t) => {
+t.test('a revoked key is recognised by its digest', (t) => {
   const spent = createRevokedKeys(10)
   const [one, two] = [newKey().digest, newKey().digest]
   spent.add(one)
@@ -12,7 +12,7 @@ t.test('a spent key is known by its digest, whoever holds it', (t) => {
   t.end()
 })
 
-t.test('no more than its number of them is kept, those that came last', (t) => {
+t.test('only the latest revoked keys are kept, up to the limit', (t) => {
   const spent = createRevokedKeys(3)
   const digests = Array.from({ length: 5 }, () => newKey().digest)
   for (const digest of digests) spent.add(digest)

@@ -42,7 +42,7 @@ async function watch(t: Test) {
   return { ...invalidation, clocks, log, contact: storeConnection, isCurrentNow, pass }
 }
 
-t.test('cached data counts for 450 ms after a reading began, and not a moment longer', async (t) => {
+t.test('cached data is trusted for exactly 450 ms after a change log read began', async (t) => {
   const { poll, isCurrentNow, pass } = await watch(t)
   await poll()
   pass(449)
@@ -55,17 +55,14 @@ t.test('cached data counts for 450 ms after a reading began, and not a moment lo
   t.equal(isCurrentNow(), true)
 })
 
-t.test(
-  'a machine whose monotonic clock stood still while it was suspended is noticed by the time',
-  async (t) => {
-    const { poll, isCurrentNow, clocks } = await watch(t)
-    await poll()
-    clocks.time += 450
-    t.equal(isCurrentNow(), false)
-  },
-)
+t.test('a suspend that stopped the monotonic clock is noticed by the wall clock', async (t) => {
+  const { poll, isCurrentNow, clocks } = await watch(t)
+  await poll()
+  clocks.time += 450
+  t.equal(isCurrentNow(), false)
+})
 
-t.test('a clock that is set back lets nothing count for longer', async (t) => {
+t.test('a clock set back extends no trust in cached data', async (t) => {
   const { poll, isCurrentNow, clocks } = await watch(t)
   await poll()
   clocks.time -= 3_600_000
@@ -73,7 +70,7 @@ t.test('a clock that is set back lets nothing count for longer', async (t) => {
   t.equal(isCurrentNow(), false)
 })
 
-t.test('to catch up is to have a reading applied that began after it was asked for', async (t) => {
+t.test('catching up waits for a change log read that began after the request for it', async (t) => {
   const { poll, catchUp, log, pass, isCurrentNow } = await watch(t)
   await poll()
   const gate = Promise.withResolvers<void>()
@@ -89,7 +86,7 @@ t.test('to catch up is to have a reading applied that began after it was asked f
   t.equal(log.readings, 3)
 })
 
-t.test('all who wait share the readings', async (t) => {
+t.test('concurrent callers share the change log reads that they wait for', async (t) => {
   const { poll, catchUp, log, pass } = await watch(t)
   await poll()
   pass(5_000)
@@ -97,23 +94,20 @@ t.test('all who wait share the readings', async (t) => {
   t.equal(log.readings, 2)
 })
 
-t.test(
-  'a reading that fails after a standstill is tried again before the store counts as gone',
-  async (t) => {
-    const { poll, catchUp, log, pass, isCurrentNow } = await watch(t)
-    await poll()
-    pass(5_000)
-    log.isReachable = false
-    const caughtUp = catchUp()
-    await poll()
-    t.equal(isCurrentNow(), false)
-    log.isReachable = true
-    await caughtUp
-    t.equal(isCurrentNow(), true)
-  },
-)
+t.test('a failed change log read after a stall is retried before the store counts as down', async (t) => {
+  const { poll, catchUp, log, pass, isCurrentNow } = await watch(t)
+  await poll()
+  pass(5_000)
+  log.isReachable = false
+  const caughtUp = catchUp()
+  await poll()
+  t.equal(isCurrentNow(), false)
+  log.isReachable = true
+  await caughtUp
+  t.equal(isCurrentNow(), true)
+})
 
-t.test('a store out of reach for 400 ms after a standstill is an outage like any other', async (t) => {
+t.test('a store unreachable for 400 ms after a stall counts as an outage', async (t) => {
   const { poll, catchUp, log, pass, contact, isCurrentNow } = await watch(t)
   await poll()
   pass(5_000)
@@ -131,7 +125,7 @@ t.test('a store out of reach for 400 ms after a standstill is an outage like any
   t.equal(isCurrentNow(), true, 'for as long as it lasts')
 })
 
-t.test('an outage that was noticed while the process ran keeps nobody waiting', async (t) => {
+t.test('an outage already known before a stall keeps no caller waiting', async (t) => {
   const { poll, log, pass, isCurrentNow } = await watch(t)
   await poll()
   pass(350)

@@ -10,7 +10,7 @@ import {
   subject,
 } from '../tokens/forged-tokens.ts'
 
-t.test('a token that was verified is known until it is pushed out or all are dropped', async (t) => {
+t.test('a verified token is cached until evicted or cleared', async (t) => {
   const verified = createVerifiedTokens(2)
   const { issue, verify } = createBench([newSigningKey('key')], { verified })
   const tokens = [issue(subject), issue(subject), issue(subject)] as const
@@ -23,7 +23,7 @@ t.test('a token that was verified is known until it is pushed out or all are dro
   t.equal(verify(tokens[0]).kind, 'valid', 'and is verified again')
 })
 
-t.test('no token that is refused is remembered as a right one', async (t) => {
+t.test('a refused token is never cached as valid', async (t) => {
   const verified = createVerifiedTokens(10)
   const key = newSigningKey('key')
   const { verify } = createBench([key], { verified })
@@ -41,7 +41,7 @@ t.test('no token that is refused is remembered as a right one', async (t) => {
   }
 })
 
-t.test('a remembered token is no longer looked at for its signature', async (t) => {
+t.test('the signature of a cached token is not verified again', async (t) => {
   const verified = createVerifiedTokens(10)
   const { issue, verify, keyring } = createBench([newSigningKey('key')], { verified })
   const token = issue(subject)
@@ -53,7 +53,7 @@ t.test('a remembered token is no longer looked at for its signature', async (t) 
   t.equal(verify(token).kind, 'invalid')
 })
 
-t.test('a token that was refused for good is not read again until the keys change', async (t) => {
+t.test('a permanently refused token is not parsed again until the keys change', async (t) => {
   const verified = createVerifiedTokens(10)
   const [key, other] = [newSigningKey('key'), newSigningKey('key')]
   const { verify, keyring } = createBench([key], { verified })
@@ -66,7 +66,7 @@ t.test('a token that was refused for good is not read again until the keys chang
   t.equal(verify(token).kind, 'valid')
 })
 
-t.test('of whatever cannot change without other keys it is remembered that it is refused', async (t) => {
+t.test('every refusal that only new keys could change is cached', async (t) => {
   const verified = createVerifiedTokens(10)
   const key = newSigningKey('key')
   const { verify, accessTokens } = createBench([key], { verified })
@@ -90,7 +90,7 @@ t.test('of whatever cannot change without other keys it is remembered that it is
   }
 })
 
-t.test('a token that may be right later is not remembered as refused', async (t) => {
+t.test('a token that may become valid is not cached as refused', async (t) => {
   const verified = createVerifiedTokens(10)
   const [key, coming] = [newSigningKey('key'), newSigningKey('coming')]
   const { verify, keyring, time } = createBench([key], { verified })
@@ -112,24 +112,21 @@ t.test('a token that may be right later is not remembered as refused', async (t)
   t.equal(verify(tokens.expired).kind, 'valid', 'by a clock that went back')
 })
 
-t.test(
-  'a flood of made-up tokens fills no more than its place, and pushes out none that is right',
-  async (t) => {
-    const verified = createVerifiedTokens(2)
-    const { issue, verify } = createBench([newSigningKey('key')], { verified })
-    const right = [issue(subject), issue(subject)] as const
-    for (const token of right) t.equal(verify(token).kind, 'valid')
-    for (let count = 0; count < 4_096; count++) verify(`made.up.${count}`)
-    t.ok(verified.refusalReason('made.up.0'))
-    verify('made.up.4096')
-    t.equal(verified.refusalReason('made.up.1'), undefined, 'the one used longest ago is forgotten')
-    for (let count = 5_000; count < 20_000; count++) verify(`made.up.${count}`)
-    t.equal(verified.refusalReason('made.up.4096'), undefined)
-    for (const token of right) t.ok(verified.get(token))
-  },
-)
+t.test('a flood of forged tokens stays in its bound, and evicts no valid ones', async (t) => {
+  const verified = createVerifiedTokens(2)
+  const { issue, verify } = createBench([newSigningKey('key')], { verified })
+  const right = [issue(subject), issue(subject)] as const
+  for (const token of right) t.equal(verify(token).kind, 'valid')
+  for (let count = 0; count < 4_096; count++) verify(`made.up.${count}`)
+  t.ok(verified.refusalReason('made.up.0'))
+  verify('made.up.4096')
+  t.equal(verified.refusalReason('made.up.1'), undefined, 'the one used longest ago is forgotten')
+  for (let count = 5_000; count < 20_000; count++) verify(`made.up.${count}`)
+  t.equal(verified.refusalReason('made.up.4096'), undefined)
+  for (const token of right) t.ok(verified.get(token))
+})
 
-t.test('a token that is longer than any of ours takes no place', async (t) => {
+t.test('an overlong token is not cached', async (t) => {
   const verified = createVerifiedTokens(10)
   const { verify } = createBench([newSigningKey('key')], { verified })
   for (const [length, isKept] of [
@@ -146,7 +143,7 @@ t.test('a token that is longer than any of ours takes no place', async (t) => {
 
 const claims = { ...subject, issuedAt: 0, validFrom: 0, validUntil: 1 }
 
-t.test('valid tokens are bounded in bytes: long ones take the places of several', async (t) => {
+t.test('the cache of valid tokens is bounded in bytes', async (t) => {
   // Ten places of 2 KiB; beside its text a token takes 1 KiB.
   for (const [what, length, known] of [
     ['at the limit', 1_024, 10],

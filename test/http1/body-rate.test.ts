@@ -24,7 +24,7 @@ function watch({ expectsContinue = false } = {}) {
   return { rate, sender, watched, pass }
 }
 
-t.test('a body that comes with 500 B a second over 10 s goes on, one byte less is too slow', async (t) => {
+t.test('a body of 500 B/s over 10 s is accepted, of one byte less too slow', async (t) => {
   for (const [bytes, slow] of [
     [5_000, 0],
     [4_999, 1],
@@ -39,7 +39,7 @@ t.test('a body that comes with 500 B a second over 10 s goes on, one byte less i
   }
 })
 
-t.test('bytes of one span of 10 s do not count for the next', async (t) => {
+t.test('the body rate is measured in separate spans of 10 s', async (t) => {
   const { rate, sender, pass } = watch()
   rate.count(1_000_000)
   pass()
@@ -47,20 +47,20 @@ t.test('bytes of one span of 10 s do not count for the next', async (t) => {
   t.equal(sender.slow, 1)
 })
 
-t.test('a body is looked at for 10 s before it is too slow', async (t) => {
+t.test('a body has 10 s before it can be too slow', async (t) => {
   const before = performance.now()
   const { rate } = watch()
   t.ok(rate.deadline >= before + 10_000)
 })
 
-t.test('a body that is not waited for is not too slow', async (t) => {
+t.test('a body that is not being read is never too slow', async (t) => {
   const { rate, watched } = watch()
   t.equal(watched.size, 1)
   rate.stop()
   t.equal(watched.size, 0)
 })
 
-t.test('a client that waits for a 100 is not too slow before it was sent one', async (t) => {
+t.test('a body rate is not measured before the client got its 100 Continue', async (t) => {
   const { rate, sender, pass } = watch({ expectsContinue: true })
   pass()
   t.equal(sender.slow, 0)
@@ -69,14 +69,14 @@ t.test('a client that waits for a 100 is not too slow before it was sent one', a
   t.equal(sender.slow, 1)
 })
 
-t.test('a client that begins without a 100 has to go on', async (t) => {
+t.test('the rate of a body begun without its 100 Continue is measured', async (t) => {
   const { rate, sender, pass } = watch({ expectsContinue: true })
   rate.count(1)
   pass()
   t.equal(sender.slow, 1)
 })
 
-t.test('while the answer streams the body may pause', async (t) => {
+t.test('a body may pause while its answer streams', async (t) => {
   const { sender, pass } = watch()
   sender.isHeadSent = true
   pass()

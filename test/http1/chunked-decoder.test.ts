@@ -15,7 +15,7 @@ function decode(pieces: readonly Buffer[]) {
   }
 }
 
-t.test('any body comes out as it went in, however it is chunked and cut', async (t) => {
+t.test('a chunked body decodes to its data however it is chunked and split', async (t) => {
   const random = createRandom(7)
   for (let round = 0; round < 200; round++) {
     const body = random.bytes(random.below(400))
@@ -33,7 +33,7 @@ t.test('any body comes out as it went in, however it is chunked and cut', async 
   }
 })
 
-t.test('data are handed on as they come, not kept until their chunk is whole', async (t) => {
+t.test('data of a chunk is passed on as it arrives', async (t) => {
   const data: string[] = []
   const decoder = new ChunkedDecoder((chunk) => data.push(chunk.toString()))
   decoder.feed(Buffer.from('64\r\nab'))
@@ -42,11 +42,11 @@ t.test('data are handed on as they come, not kept until their chunk is whole', a
   t.strictSame(data, ['ab', 'cd'])
 })
 
-t.test('the largest size there can be is a size', async (t) => {
+t.test('the largest possible chunk size is accepted', async (t) => {
   t.strictSame(decode([Buffer.from('FFFFFFFFFFFFF\r\nab')]).data, Buffer.from('ab'))
 })
 
-t.test('chunks that came together are handed on together', async (t) => {
+t.test('chunks that arrive together are passed on together', async (t) => {
   const data: string[] = []
   const decoder = new ChunkedDecoder((chunk) => data.push(chunk.toString()))
   const chunks = Buffer.from('1\r\na\r\n'.repeat(20_000))
@@ -60,7 +60,7 @@ t.test('chunks that came together are handed on together', async (t) => {
   t.ok(chunks.equals(before), 'what was read is left as it is')
 })
 
-t.test('extensions of chunks are skipped up to their bounds', async (t) => {
+t.test('chunk extensions are skipped up to their limit', async (t) => {
   const extensionOf = (length: number) => `;${'a'.repeat(length - 1)}`
   const decoderOf = (bytesMax: number) => new ChunkedDecoder(() => {}, new ChunkExtensions(bytesMax))
   const chunk = (length: number) => Buffer.from(`3${extensionOf(length)}\r\nabc\r\n`)

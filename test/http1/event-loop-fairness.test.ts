@@ -26,7 +26,7 @@ function most(values: readonly number[]): number {
 const terms = { requestTimeoutMs: 30_000, tls: undefined }
 const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 
-t.test('pipelined requests of one connection take a turn of the loop in portions', async (t) => {
+t.test('pipelined requests of one connection are served in portions, a turn of the loop each', async (t) => {
   const turn = countTurns(t)
   const turns: number[] = []
   const { port } = await listen(
@@ -67,7 +67,7 @@ t.test('another client is served between the pipelined requests of one', async (
   t.ok(served.indexOf('/other') < count / 2, `it came after ${served.indexOf('/other')} of the others`)
 })
 
-t.test('a client that closes while its requests wait for their turn has none of them served', async (t) => {
+t.test('a client that closes has none of its waiting pipelined requests served', async (t) => {
   const turn = countTurns(t)
   let closedIn: number | undefined
   const turns: number[] = []

@@ -60,7 +60,7 @@ async function readAll(client: RawClient) {
   return { size: all.split('x').length - 1, heads: all.split('HTTP/1.1 ').length - 1, end: all.slice(-5) }
 }
 
-t.test('a client that has closed its side and reads slowly is not taken for one that has left', async (t) => {
+t.test('a half-closed client that reads slowly is not taken for disconnected', async (t) => {
   for (const version of ['1.0', '1.1'] as const) {
     const { port, client, connection, size } = await startStuck(t, version)
     await untilProbed(t, port)
@@ -70,7 +70,7 @@ t.test('a client that has closed its side and reads slowly is not taken for one 
   }
 })
 
-t.test('nothing comes behind a whole answer that a client has not read yet', async (t) => {
+t.test('nothing is written behind a complete answer that a half-closed client has not read', async (t) => {
   const { port, client, connection, size } = await startStuck(t, '1.1')
   connection.end()
   t.ok(connection.isHeadSent, 'there cannot be another answer in its place')

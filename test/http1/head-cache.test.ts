@@ -26,7 +26,7 @@ function isRemembered(text: string): boolean | undefined {
   return read(recent, text)?.isCachedHead
 }
 
-t.test('fields that came twice are known, whatever the request line says', async (t) => {
+t.test('header fields seen twice are cached, whatever the request line', async (t) => {
   const recent = new HeadCache()
   readTwice(recent, `GET /a HTTP/1.1\r\n${block}`)
   const first = read(recent, `GET /b HTTP/1.1\r\n${block}`)
@@ -37,7 +37,7 @@ t.test('fields that came twice are known, whatever the request line says', async
   t.strictSame(first?.rawHeaders, ['Host', 'x', 'SecretKey', 'gsk_0123456789abcdef', 'Accept', '*/*'])
 })
 
-t.test('long ones with a number that changes each time take no place of others', async (t) => {
+t.test('long header fields that change each time evict no others', async (t) => {
   const recent = new HeadCache()
   const long = (number: number) =>
     `GET / HTTP/1.1\r\nHost: x\r\nCookie: ${'c'.repeat(1_000)}\r\nX-Number: ${1e9 + number}\r\n\r\n`
@@ -51,7 +51,7 @@ t.test('long ones with a number that changes each time take no place of others',
   t.equal(again.at(-1), true, 'one that does come again is known in the end')
 })
 
-t.test('not if a single byte of them is another', async (t) => {
+t.test('header fields that differ in one byte are not taken from the cache', async (t) => {
   const recent = new HeadCache()
   readTwice(recent, `GET / HTTP/1.1\r\n${block}`)
   for (let at = 0; at < block.length; at++) {
@@ -65,7 +65,7 @@ t.test('not if a single byte of them is another', async (t) => {
   t.equal(read(recent, `GET / HTTP/1.1\r\n${block}`)?.isCachedHead, true)
 })
 
-t.test('nor in HTTP/1.0, in pieces, or with something behind them', async (t) => {
+t.test('heads in HTTP/1.0, in pieces or with trailing bytes bypass the cache', async (t) => {
   const recent = new HeadCache()
   const whole = `GET / HTTP/1.1\r\n${block}`
   readTwice(recent, whole)
@@ -79,7 +79,7 @@ t.test('nor in HTTP/1.0, in pieces, or with something behind them', async (t) =>
   )
 })
 
-t.test('a body that follows is framed as before, in a piece of its own or in the same', async (t) => {
+t.test('a body behind a cached head is framed as before', async (t) => {
   const recent = new HeadCache()
   const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n'
   const bodies = ['abc\r\n\r\ndef', 'ab', 'abcdefghi', 'a\r\n\r\nb\r\n\r\n']
@@ -96,7 +96,7 @@ t.test('a body that follows is framed as before, in a piece of its own or in the
   }
 })
 
-t.test('fields of 2,048 bytes are remembered, of more are not', async (t) => {
+t.test('header fields of 2,048 bytes are cached, longer ones are not', async (t) => {
   for (const [length, isCachedHead] of [
     [2_048, true],
     [2_049, false],
@@ -106,7 +106,7 @@ t.test('fields of 2,048 bytes are remembered, of more are not', async (t) => {
   }
 })
 
-t.test('32 fields are remembered, more are not', async (t) => {
+t.test('heads of 32 fields are cached, of more are not', async (t) => {
   for (const [count, isCachedHead] of [
     [32, true],
     [33, false],
@@ -116,7 +116,7 @@ t.test('32 fields are remembered, more are not', async (t) => {
   }
 })
 
-t.test('no more than 2,048 are remembered', async (t) => {
+t.test('the head cache has at most 2,048 entries', async (t) => {
   const recent = new HeadCache()
   const texts = Array.from({ length: 4_000 }, (_, index) => `GET / HTTP/1.1\r\nX: ${index}\r\n\r\n`)
   for (const text of texts) for (let times = 0; times < 2; times++) read(recent, text)
@@ -124,7 +124,7 @@ t.test('no more than 2,048 are remembered', async (t) => {
   t.equal(known.length, 2_048)
 })
 
-t.test('what does not come for a second or two is forgotten, the rest is not', async (t) => {
+t.test('heads unused for a second or two are dropped from the cache, others stay', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   t.teardown(() => mock.timers.reset())
   const pass = (seconds: number) => {
@@ -148,7 +148,7 @@ t.test('what does not come for a second or two is forgotten, the rest is not', a
   t.equal(read(recent, often)?.isCachedHead, false, 'and forgotten')
 })
 
-t.test('whatever came before, a head is read as if it were the first', async (t) => {
+t.test('a head is parsed the same whatever heads came before', async (t) => {
   const random = createRandom(14)
   const recent = new HeadCache()
   let familiar = 0

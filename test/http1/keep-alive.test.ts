@@ -7,7 +7,7 @@ import { answerWith, listen } from './listen.ts'
 
 const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 
-t.test('a connection is kept for as long as its client was told last', async (t) => {
+t.test('a connection is kept alive for the time last announced to its client', async (t) => {
   const asked: ClientConnection[] = []
   const { port, adapt } = await listen(t, (connection) => void asked.push(connection), {
     requestTimeoutMs: 30_000,
@@ -32,7 +32,7 @@ t.test('a connection is kept for as long as its client was told last', async (t)
   t.equal(leftS(), 6)
 })
 
-t.test('a connection is read on after a body whose last piece was held back', async (t) => {
+t.test('reading continues after a body whose last piece was held back', async (t) => {
   const { port } = await listen(
     t,
     (connection) => {
@@ -56,7 +56,7 @@ t.test('a connection is read on after a body whose last piece was held back', as
   t.equal((await client.response()).body, 'next')
 })
 
-t.test('an answer that is not read to its end has a deadline like any other', async (t) => {
+t.test('a connection with an unread answer still has a deadline', async (t) => {
   const asked: ClientConnection[] = []
   const { port } = await listen(
     t,

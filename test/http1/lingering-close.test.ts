@@ -3,7 +3,7 @@ import { LingeringClose } from '../../src/http1/lingering-close.ts'
 
 const gibibyte = 1_073_741_824
 
-t.test('what a client still sends after its last answer is read up to 1 GiB, and no further', async (t) => {
+t.test('bytes sent after the last answer are discarded up to 1 GiB, and no further', async (t) => {
   const lingering = new LingeringClose()
   lingering.begin(0)
   t.equal(lingering.discard(gibibyte, 1), 2_001)

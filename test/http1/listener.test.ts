@@ -43,7 +43,7 @@ async function listenOverTls(t: Test) {
   return listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })
 }
 
-t.test('over TLS it is the same: requests, bodies, one connection', async (t) => {
+t.test('a connection over TLS carries many requests with bodies', async (t) => {
   const { port } = await listenOverTls(t)
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
   await once(socket, 'secureConnect')
@@ -69,7 +69,7 @@ t.test('a client that never completes the TLS handshake is disconnected, and for
   t.equal(connections.size, 0)
 })
 
-t.test('a connection that ends before hands are shaken is closed at once', async (t) => {
+t.test('a connection ended before the TLS handshake is closed at once', async (t) => {
   const { port, server } = await listenOverTls(t)
   const socket = connectTcp({ port, host: '127.0.0.1' })
   await once(socket, 'connect')
@@ -81,7 +81,7 @@ t.test('a connection that ends before hands are shaken is closed at once', async
   t.ok(performance.now() - endedAt < 900, 'before the handshake has taken too long')
 })
 
-t.test('over TLS, too, a client that has closed its side gets its answer', async (t) => {
+t.test('a half-closed TLS client gets its answer', async (t) => {
   const onRequest = (connection: ClientConnection) =>
     void connection.socket.once('end', () => setImmediate(() => answerWith(connection, 'late')))
   const { port } = await listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })
@@ -94,7 +94,7 @@ t.test('over TLS, too, a client that has closed its side gets its answer', async
   t.equal((await client.response()).body, 'late')
 })
 
-t.test('over TLS a body that waits when its client closes its side is there all the same', async (t) => {
+t.test('a body buffered when a TLS client half-closes is still read', async (t) => {
   const asked: ClientConnection[] = []
   const onRequest = (connection: ClientConnection) => {
     let body = ''

@@ -92,7 +92,7 @@ function mutate(text: string, random: Random): string {
 }
 
 t.test(
-  `no written head is read that Node refuses, or otherwise than Node reads it (${heads.length} heads)`,
+  `no listed head is parsed that Node refuses, or differently from Node (${heads.length} heads)`,
   async (t) => {
     for (const reason of Object.values(laxerOnPurpose)) t.comment(`laxer on purpose: ${reason}`)
     t.ok(heads.length >= 300, `${heads.length} heads`)
@@ -105,18 +105,15 @@ t.test(
   },
 )
 
-t.test(
-  'no mutation of a head is read that Node refuses, or otherwise than Node reads it (seed 13)',
-  async (t) => {
-    const random = createRandom(13)
-    let read = 0
-    for (let round = 0; round < 4_000; round++) {
-      let text = random.pick(heads)
-      for (let count = 1 + random.below(2); count > 0; count--) text = mutate(text, random)
-      if (readHere(text).isRead) read++
-      const complaint = await complaintOf(text)
-      if (complaint !== undefined) t.fail(`round ${round}: ${complaint}: ${JSON.stringify(text)}`)
-    }
-    t.ok(read > 250, `${read} were read`)
-  },
-)
+t.test('no mutated head is parsed that Node refuses, or differently from Node (seed 13)', async (t) => {
+  const random = createRandom(13)
+  let read = 0
+  for (let round = 0; round < 4_000; round++) {
+    let text = random.pick(heads)
+    for (let count = 1 + random.below(2); count > 0; count--) text = mutate(text, random)
+    if (readHere(text).isRead) read++
+    const complaint = await complaintOf(text)
+    if (complaint !== undefined) t.fail(`round ${round}: ${complaint}: ${JSON.stringify(text)}`)
+  }
+  t.ok(read > 250, `${read} were read`)
+})

@@ -57,7 +57,7 @@ async function openPair(t: Test, { url, connections }: Listening) {
   return { client, sendPiece }
 }
 
-t.test('what accepted sockets receive is read into the shared memory', async (t) => {
+t.test('accepted sockets read into the shared buffer', async (t) => {
   const received: string[] = []
   const port = await accept(t, (socket) => {
     const isPossible = readIntoSharedBuffer(socket, (length) => {
@@ -73,7 +73,7 @@ t.test('what accepted sockets receive is read into the shared memory', async (t)
   await until('it is over', () => client.closed)
 })
 
-t.test('without what Node keeps the option in there is the other way', async (t) => {
+t.test('sockets read without the shared buffer where Node lacks the option', async (t) => {
   t.notOk(readIntoSharedBuffer({} as Socket, () => true))
   t.notOk(readIntoSharedBuffer({ _handle: {} } as unknown as Socket, () => true))
   t.notOk(
@@ -84,7 +84,7 @@ t.test('without what Node keeps the option in there is the other way', async (t)
   )
 })
 
-t.test('what is long is in memory of its own, and what is kept always', async (t) => {
+t.test('long and retained data is in buffers of its own', async (t) => {
   t.equal(receivedChunk(smallChunkBytesMax).buffer, sharedBuffer.buffer)
   t.not(receivedChunk(smallChunkBytesMax + 1).buffer, sharedBuffer.buffer)
   t.not(receivedChunk(sharedBuffer.length).buffer, sharedBuffer.buffer)
@@ -102,14 +102,14 @@ t.test('what is long is in memory of its own, and what is kept always', async (t
   t.equal(ownedCopy(copy), copy, 'which is not copied again')
 })
 
-t.test('a head in pieces, while others are read', async (t) => {
+t.test('a head in pieces stays intact while others are read', async (t) => {
   const { client, sendPiece } = await openPair(t, await listenAndKeep(t))
   for (const piece of ['POS', 'T /one HT', 'TP/1.1\r\nContent-', 'Length: 3\r', '\n\r', '\nab', 'c'])
     await sendPiece(piece)
   t.equal((await client.response()).body, '/one abc')
 })
 
-t.test('pieces of a body that are kept, while others are read', async (t) => {
+t.test('retained body pieces stay intact while others are read', async (t) => {
   const { client, sendPiece } = await openPair(t, await listenAndKeep(t))
   await sendPiece('POST /two HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc')
   for (const piece of ['def', 'ghi']) await sendPiece(piece)
@@ -119,7 +119,7 @@ t.test('pieces of a body that are kept, while others are read', async (t) => {
   t.equal((await client.response()).body, '/three abcde')
 })
 
-t.test('what comes behind a request that is under way, while others are read', async (t) => {
+t.test('pipelined bytes stay intact while others are read', async (t) => {
   const listening = await listenAndKeep(t)
   const { client, sendPiece } = await openPair(t, listening)
   await sendPiece('GET /wait HTTP/1.1\r\n\r\nPOST /four HTTP/1.1\r\nContent-Length: 4\r\n\r\nab')
@@ -132,7 +132,7 @@ t.test('what comes behind a request that is under way, while others are read', a
   t.equal((await client.response()).body, '/five ')
 })
 
-t.test('a socket that is given away is a stream again, of what is its own', async (t) => {
+t.test('a detached socket is a stream again, with its own data', async (t) => {
   const early: string[] = []
   const late: Buffer[] = []
   const sockets: Socket[] = []

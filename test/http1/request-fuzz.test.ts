@@ -21,7 +21,7 @@ t.test('however the bytes are cut, the outcome is the same', async (t) => {
   t.ok(refused > 500 && refused < 2_900, `${refused} of 3000 were refused`)
 })
 
-t.test('what is read is well-formed, and what is well-formed is read', async (t) => {
+t.test('exactly the well-formed request heads are accepted', async (t) => {
   const random = createRandom(12)
   for (let round = 0; round < 3_000; round++) {
     const sent = makeRequest(random)
@@ -36,7 +36,7 @@ t.test('what is read is well-formed, and what is well-formed is read', async (t)
   }
 })
 
-t.test('a head is as large as it may be, or a byte larger', async (t) => {
+t.test('a request head at its limit is read, of a byte more refused', async (t) => {
   const random = createRandom(13)
   const make = (bytes: number) => {
     const start = 'GET / HTTP/1.1\r\nHost: x\r\nX: '
@@ -70,7 +70,7 @@ t.test('a head that never ends is refused as soon as it is too large', async (t)
   }
 })
 
-t.test('what can no longer become a head is refused before it is whole', async (t) => {
+t.test('bytes that cannot become a request head are refused before its end', async (t) => {
   for (const text of [
     'G(',
     'GET / HTTP/3.0\r\n',

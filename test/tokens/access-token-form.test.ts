@@ -5,7 +5,7 @@ const key = newSigningKey('key')
 const { issue, verify } = createBench([key])
 const invalid = { kind: 'invalid' }
 
-t.test('one token has one spelling', async (t) => {
+t.test('an access token has exactly one spelling', async (t) => {
   const token = issue(subject)
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
   const spellings = [
@@ -23,7 +23,7 @@ t.test('one token has one spelling', async (t) => {
   )
 })
 
-t.test('what is no token is none, and costs little', async (t) => {
+t.test('malformed access tokens are refused cheaply', async (t) => {
   const [header, payload, signature] = issue(subject).split('.')
   const texts = [
     '',

@@ -32,7 +32,7 @@ function isSigned(token: string, { material: { algorithm, publicKey } }: Signing
 for (const algorithm of algorithms) {
   const key = newSigningKey(`key-${algorithm}`, algorithm)
 
-  t.test(`a token of ${algorithm} says just what the contract names`, async (t) => {
+  t.test(`a token of ${algorithm} has exactly the claims of the contract`, async (t) => {
     const { issue } = createBench([key])
     const token = issue(subject)
     t.strictSame(decodePart(token, 0), { alg: algorithm, typ: 'at+jwt', kid: key.kid })
@@ -66,7 +66,7 @@ for (const algorithm of algorithms) {
     t.strictSame(verify(forge(rightHeader(key), rightClaims, key.material)), expected)
   })
 
-  t.test(`a token of ${algorithm} with any part changed is none`, async (t) => {
+  t.test(`a token of ${algorithm} with any part changed is refused`, async (t) => {
     const { issue, verify } = createBench([key])
     const token = issue(subject)
     const other = newSigningKey(key.kid, algorithm)
@@ -85,12 +85,12 @@ for (const algorithm of algorithms) {
   })
 }
 
-t.test('every token has an ID of its own', async (t) => {
+t.test('every access token has a unique ID', async (t) => {
   const { issue } = createBench([newSigningKey('key')])
   t.equal(new Set(Array.from({ length: 500 }, () => decodePart(issue(subject), 1).jti)).size, 500)
 })
 
-t.test('its ID is a UUID, whichever epoch of the role it tells (RFC 9562 5.8)', async (t) => {
+t.test('a token ID is a UUID for every role epoch (RFC 9562 5.8)', async (t) => {
   const { issue, verify } = createBench([newSigningKey('key')])
   for (const roleEpoch of [1, 2, 15, 16, 65_536, 2 ** 32, 2 ** 48 - 1]) {
     const token = issue({ ...subject, roleEpoch })
@@ -100,7 +100,7 @@ t.test('its ID is a UUID, whichever epoch of the role it tells (RFC 9562 5.8)', 
   }
 })
 
-t.test('an ID of another form is one of the first epoch', async (t) => {
+t.test('a token ID of another form means the first role epoch', async (t) => {
   const key = newSigningKey('key')
   const { verify } = createBench([key])
   for (const jti of ['one', '', randomUUID(), ' 00000000-0002-8000-8000-000000000000']) {
@@ -110,7 +110,7 @@ t.test('an ID of another form is one of the first epoch', async (t) => {
   }
 })
 
-t.test('claims are kept as they are, whatever is in them', async (t) => {
+t.test('claim values are kept unchanged, whatever characters they hold', async (t) => {
   const { issue, verify } = createBench([newSigningKey('key')])
   for (const text of ['', '"', '\\', 'ключ 🔑', '__proto__', '{"role":"Admin"}']) {
     const given = { accountId: text, sessionId: text, role: text, roleEpoch: 1 }
@@ -118,7 +118,7 @@ t.test('claims are kept as they are, whatever is in them', async (t) => {
   }
 })
 
-t.test('a token of a key that is gone is none, even if it was known', async (t) => {
+t.test('a token of a removed key is refused, even if cached', async (t) => {
   const [old, next] = [newSigningKey('old'), newSigningKey('next')]
   const { keyring, issue, verify } = createBench([old], {
     verified: { get: () => undefined, set: () => {}, setRefused: () => {}, refusalReason: () => undefined },
@@ -132,7 +132,7 @@ t.test('a token of a key that is gone is none, even if it was known', async (t) 
   t.equal(verify(token).kind, 'invalid', 'another key of its ID is another key')
 })
 
-t.test('without keys nothing is issued and nothing refused: it cannot be decided', async (t) => {
+t.test('without keys tokens are neither issued nor refused, but undecided', async (t) => {
   const key = newSigningKey('key')
   const token = createBench([key]).issue(subject)
   const { keyring, accessTokens } = createBench([])

@@ -30,7 +30,7 @@ const noLoss = (error: unknown) => {
   throw error
 }
 
-t.test('tokens given out close together are noted in one step', async (t) => {
+t.test('refresh tokens delivered close together are recorded in one write', async (t) => {
   const { store, state, reached } = await openStore(t)
   const acknowledgements = openAcknowledgements({ store: reached, onLoss: noLoss })
   const given = await rotateMany(store, 40)
@@ -40,29 +40,26 @@ t.test('tokens given out close together are noted in one step', async (t) => {
   for (const { sessionId, at } of given) t.equal((await store.findSession(sessionId))?.acknowledgedAt, at)
 })
 
-t.test(
-  'what a store out of reach does not take is offered again, with the time it was given out',
-  async (t) => {
-    const { store, state, reached } = await openStore(t)
-    const acknowledgements = openAcknowledgements({ store: reached, onLoss: noLoss, retryMs: 5 })
-    const [noted, recorded] = await rotateMany(store, 2)
-    if (!noted || !recorded) throw new Error('there are no sessions')
-    state.isUp = false
-    acknowledgements.enqueue(noted)
-    await acknowledgements.writeNow(recorded)
-    await until('it was offered often', () => state.steps > 5 || undefined)
-    // The same token given out once more does not prolong its grace.
-    acknowledgements.enqueue({ ...noted, at: noted.at + second })
-    t.equal(acknowledgements.pendingCount(), 2)
-    state.isUp = true
-    await until('all are noted', () => acknowledgements.pendingCount() === 0 || undefined)
-    for (const { sessionId, at } of [noted, recorded]) {
-      t.equal((await store.findSession(sessionId))?.acknowledgedAt, at)
-    }
-  },
-)
+t.test('deliveries not recorded in an outage are retried with their original time', async (t) => {
+  const { store, state, reached } = await openStore(t)
+  const acknowledgements = openAcknowledgements({ store: reached, onLoss: noLoss, retryMs: 5 })
+  const [noted, recorded] = await rotateMany(store, 2)
+  if (!noted || !recorded) throw new Error('there are no sessions')
+  state.isUp = false
+  acknowledgements.enqueue(noted)
+  await acknowledgements.writeNow(recorded)
+  await until('it was offered often', () => state.steps > 5 || undefined)
+  // The same token given out once more does not prolong its grace.
+  acknowledgements.enqueue({ ...noted, at: noted.at + second })
+  t.equal(acknowledgements.pendingCount(), 2)
+  state.isUp = true
+  await until('all are noted', () => acknowledgements.pendingCount() === 0 || undefined)
+  for (const { sessionId, at } of [noted, recorded]) {
+    t.equal((await store.findSession(sessionId))?.acknowledgedAt, at)
+  }
+})
 
-t.test('what is noted is written before the gateway ends', async (t) => {
+t.test('pending deliveries are recorded before the gateway ends', async (t) => {
   const { store, reached } = await openStore(t)
   const acknowledgements = openAcknowledgements({ store: reached, onLoss: noLoss })
   const [given] = await rotateMany(store, 1)
@@ -72,7 +69,7 @@ t.test('what is noted is written before the gateway ends', async (t) => {
   t.equal((await store.findSession(given.sessionId))?.acknowledgedAt, given.at)
 })
 
-t.test('what waits for a store has a bound, and what is beyond it is told', async (t) => {
+t.test('deliveries waiting for the store are bounded, and losses reported', async (t) => {
   const { state, reached } = await openStore(t)
   state.isUp = false
   let lost = 0
@@ -95,7 +92,7 @@ t.test('what waits for a store has a bound, and what is beyond it is told', asyn
   t.equal(lost, pendingMax + 1, 'a session that waits already takes no more room')
 })
 
-t.test('a fault of one step is told, and does not hold up the others', async (t) => {
+t.test('a failed write of deliveries is reported, and does not block others', async (t) => {
   const lost: unknown[] = []
   let isFaulty = true
   const fault = new Error('damaged')

@@ -21,7 +21,7 @@ function create({ lifetimeMs = 60_000, entriesMax = 100, keys = [newSigningKey('
   return { of: issue, time, keyring }
 }
 
-t.test('it says who is calling, to whom, by whom and for how long', async (t) => {
+t.test('an assertion names subject, audience, issuer and expiry', async (t) => {
   const { of } = create()
   const token = of(subject, 'orders')
   t.strictSame(partOf(token, 0), { alg: 'ES256', typ: 'gatehouse-assertion+jwt', kid: 'a' })
@@ -40,7 +40,7 @@ t.test('it says who is calling, to whom, by whom and for how long', async (t) =>
   t.equal(sid, undefined, 'a key has no session')
 })
 
-t.test('it is given out again while half of its lifetime is left, and no longer', async (t) => {
+t.test('an assertion is reused while half of its lifetime is left', async (t) => {
   for (const lifetimeMs of [1_000, 60_000, 3_600_000]) {
     const { of, time } = create({ lifetimeMs })
     const first = of(subject, 'orders')
@@ -53,7 +53,7 @@ t.test('it is given out again while half of its lifetime is left, and no longer'
   }
 })
 
-t.test('whoever differs in anything gets another one', async (t) => {
+t.test('callers that differ in any claim get different assertions', async (t) => {
   const { of } = create()
   const all = [
     of(subject, 'orders'),
@@ -68,7 +68,7 @@ t.test('whoever differs in anything gets another one', async (t) => {
   t.equal(of({ ...subject }, 'orders'), all[0], 'and who does not, the same')
 })
 
-t.test('another key signs at once, and what was signed by one that is gone is not given out', async (t) => {
+t.test('a changed signing key replaces cached assertions at once', async (t) => {
   const { of, keyring } = create()
   t.equal(partOf(of(subject, 'orders'), 0).kid, 'a')
   keyring.replace([newSigningKey('b')])
@@ -88,7 +88,7 @@ t.test('another key signs at once, and what was signed by one that is gone is no
   t.equal(isSigned, true, 'by the key that has the ID now')
 })
 
-t.test('without a signing key there is none', async (t) => {
+t.test('no assertion is made without a signing key', async (t) => {
   t.throws(() => create({ keys: [] }).of(subject, 'orders'), { code: 'store-unavailable' })
   const { of, keyring } = create()
   of(subject, 'orders')
@@ -96,7 +96,7 @@ t.test('without a signing key there is none', async (t) => {
   t.throws(() => of(subject, 'orders'), { code: 'store-unavailable' }, 'one that is kept is none either')
 })
 
-t.test('more callers than are kept push out those of longest ago', async (t) => {
+t.test('the assertion cache evicts the oldest callers', async (t) => {
   const { of } = create({ entriesMax: 2 })
   const [first, second] = [of(subject, 'a'), of(subject, 'b')]
   t.equal(of(subject, 'a'), first)
@@ -106,7 +106,7 @@ t.test('more callers than are kept push out those of longest ago', async (t) => 
 })
 
 for (const algorithm of ['ES256', 'RS256', 'EdDSA'] as const) {
-  t.test(`it is no access token, whatever it says: ${algorithm}`, async (t) => {
+  t.test(`an assertion is not accepted as an access token: ${algorithm}`, async (t) => {
     const key = newSigningKey('a', algorithm)
     const { of } = create({ keys: [key] })
     const { verify } = createBench([key])

@@ -33,7 +33,7 @@ const reasons: readonly (readonly [reason: string, token: string])[] = [
 ]
 
 for (const [reason, token] of reasons) {
-  t.test(`whoever reads the log is told of a token: ${reason}`, async (t) => {
+  t.test(`the log names why a token is invalid: ${reason}`, async (t) => {
     const { verify } = createBench([key])
     for (const turn of ['at first', 'and where it is known to be refused']) {
       t.match(verify(token), { kind: 'invalid', reason }, turn)

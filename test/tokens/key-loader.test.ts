@@ -44,7 +44,7 @@ async function openLoader(t: Test) {
   return { path, store, loader, keyring, own, strange: keysOf(store), lines, replaced }
 }
 
-t.test('a start ends where no key can be read, and the store has no more keys than before', async (t) => {
+t.test('a start without a readable signing key fails and adds none', async (t) => {
   const { store, loader, keyring, strange } = await openLoader(t)
   await strange.load()
   await t.rejects(loader.load(), { name: 'OperatorError', message: /cannot be unsealed/ })
@@ -52,7 +52,7 @@ t.test('a start ends where no key can be read, and the store has no more keys th
   t.equal((await store.listSigningKeys()).length, 1)
 })
 
-t.test('what cannot be read is logged once, and tried again when something has changed', async (t) => {
+t.test('an unreadable signing key is logged once, and retried after a change', async (t) => {
   const { store, loader, keyring, strange, lines } = await openLoader(t)
   const [key] = await strange.load()
   for (let reading = 0; reading < 20; reading++) {
@@ -74,7 +74,7 @@ t.test('what cannot be read is logged once, and tried again when something has c
   t.ok(keyring.isLoaded())
 })
 
-t.test('one that cannot be read is passed over, and told of once', async (t) => {
+t.test('an unreadable signing key is skipped, and reported once', async (t) => {
   const { loader, keyring, own, strange, lines } = await openLoader(t)
   await loader.load()
   const [first] = await own.load()
@@ -90,7 +90,7 @@ t.test('one that cannot be read is passed over, and told of once', async (t) => 
   t.match(lines[0], /cannot be decrypted.*its tokens are rejected/)
 })
 
-t.test('a retired key ends even where none is left that can sign', async (t) => {
+t.test('a retired key ends even where no other can sign', async (t) => {
   const { store, loader, keyring, own, strange, lines, replaced } = await openLoader(t)
   await loader.load()
   const [key] = await own.load()
@@ -105,7 +105,7 @@ t.test('a retired key ends even where none is left that can sign', async (t) => 
   t.strictSame(lines, ['failed to load signing keys'])
 })
 
-t.test('while the store cannot be asked nothing is settled, and it is caught up with later', async (t) => {
+t.test('a reload of keys in an outage is deferred until the store is back', async (t) => {
   const { path, loader, keyring, lines } = await openLoader(t)
   const other = new DatabaseSync(path)
   t.teardown(() => other.close())

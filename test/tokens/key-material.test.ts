@@ -13,7 +13,7 @@ function unfitness(text: string, half: 'private' | 'public', algorithm: Algorith
   return 'unfit' in material ? material.unfit : `fit for ${material.algorithm}`
 }
 
-t.test('a new key is strong, and another each time', async (t) => {
+t.test('a new signing key is strong, and different each time', async (t) => {
   t.match(generateKeyMaterial('ES256').publicKey.asymmetricKeyDetails, { namedCurve: 'prime256v1' })
   t.match(generateKeyMaterial('RS256').publicKey.asymmetricKeyDetails, { modulusLength: 2_048 })
   t.equal(generateKeyMaterial('EdDSA').publicKey.asymmetricKeyType, 'ed25519')
@@ -24,7 +24,7 @@ t.test('a new key is strong, and another each time', async (t) => {
   }
 })
 
-t.test('a key is read back from its text, either half', async (t) => {
+t.test('a signing key parses back from its PEM, private or public', async (t) => {
   for (const algorithm of asymmetric) {
     const made = generateKeyMaterial(algorithm)
     const privateText = keyText(made.privateKey ?? made.publicKey, 'pkcs8')
@@ -43,7 +43,7 @@ t.test('a key is read back from its text, either half', async (t) => {
   t.ok(!('unfit' in read) && read.publicKey.equals(secret.publicKey))
 })
 
-t.test('older forms of PEM and line breaks of any system are read', async (t) => {
+t.test('older forms of PEM and any line breaks are parsed', async (t) => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const { privateKey: rsa } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
   const sec1 = privateKey.export({ type: 'sec1', format: 'pem' }).toString()
@@ -54,7 +54,7 @@ t.test('older forms of PEM and line breaks of any system are read', async (t) =>
   t.equal(unfitness(`\n${sec1}\n`, 'private'), 'fit for ES256')
 })
 
-t.test('the algorithm is that of the key, whatever is asked for', async (t) => {
+t.test('a key of another algorithm than requested is refused', async (t) => {
   for (const asked of ['ES256', 'RS256', 'EdDSA', 'HS256'] as const) {
     t.equal(
       unfitness(privatePem(generateKeyPairSync('ed25519').privateKey), 'private', asked),
@@ -72,7 +72,7 @@ t.test('a secret of HS256 has at least 32 bytes', async (t) => {
   }
 })
 
-t.test('a secret is no key of another algorithm', async (t) => {
+t.test('an HS256 secret is refused for another algorithm', async (t) => {
   for (const algorithm of asymmetric) t.match(unfitness('x'.repeat(64), 'private', algorithm), /PEM/)
 })
 
@@ -102,7 +102,7 @@ t.test('an RSA key has an exponent of at least 65537', async (t) => {
   t.match(unfitness(publicPem(one), 'public', 'RS256'), /exponent 1: the minimum is 65537/)
 })
 
-t.test('a key of another kind or curve is unfit', async (t) => {
+t.test('a key of another kind or curve is refused', async (t) => {
   const pairs = {
     'P-384': generateKeyPairSync('ec', { namedCurve: 'P-384' }),
     'P-521': generateKeyPairSync('ec', { namedCurve: 'P-521' }),
@@ -118,7 +118,7 @@ t.test('a key of another kind or curve is unfit', async (t) => {
   }
 })
 
-t.test('what is no key is unfit, and its text is not told', async (t) => {
+t.test('text that is not a key is refused without repeating it', async (t) => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const pem = privatePem(privateKey)
   const locked = privateKey

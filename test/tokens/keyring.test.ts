@@ -6,7 +6,7 @@ import { newSigningKey } from './forged-tokens.ts'
 
 const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k', 'oth']
 
-t.test('a keyring without keys decides nothing, one of none is a keyring', async (t) => {
+t.test('an unloaded keyring is undecided, a loaded empty one is not', async (t) => {
   const keyring = createKeyring('ES256')
   t.equal(keyring.isLoaded(), false)
   for (const ask of [() => keyring.signer(0), () => keyring.find('a'), () => keyring.jwks()]) {
@@ -19,7 +19,7 @@ t.test('a keyring without keys decides nothing, one of none is a keyring', async
   t.strictSame(keyring.jwks(), { keys: [] })
 })
 
-t.test('keys are replaced as a whole', async (t) => {
+t.test("a keyring's keys are replaced as a whole", async (t) => {
   const [old, next] = [newSigningKey('old'), newSigningKey('next')]
   const keyring = createKeyring('ES256')
   keyring.replace([old])
@@ -56,7 +56,7 @@ t.test('the JWKS has the public keys of all, and no part of a secret', async (t)
   }
 })
 
-t.test('the newest key whose time has come signs', async (t) => {
+t.test('the newest key that is already active signs', async (t) => {
   const now = 1_000
   const at = (kid: string, signsFrom: number, algorithm: Algorithm = 'ES256') => ({
     kid,
@@ -87,7 +87,7 @@ t.test('an announced key takes over by itself when its time comes', async (t) =>
   t.ok(keyring.find('old'), 'and tokens of the old one stay valid')
 })
 
-t.test('a key that is not known may be new, one that was retired is not', (t) => {
+t.test('an unknown key may be new, a retired one is not', (t) => {
   const keyring = createKeyring('ES256')
   t.throws(() => keyring.mayBeNew('a'), { code: 'store-unavailable' })
   const [a, b] = [newSigningKey('a'), newSigningKey('b')]
@@ -102,7 +102,7 @@ t.test('a key that is not known may be new, one that was retired is not', (t) =>
   t.end()
 })
 
-t.test('of keys from the config there are no others', (t) => {
+t.test('with keys from the config an unknown key is not new', (t) => {
   const keyring = createKeyring('ES256', 'config')
   keyring.replace([newSigningKey('a')])
   t.strictSame(['a', 'b'].map(keyring.mayBeNew), [false, false])

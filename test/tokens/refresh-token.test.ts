@@ -5,7 +5,7 @@ import { createRefreshTokens, createSessionId } from '../../src/tokens/refresh-t
 const sealingKey = randomBytes(32)
 const refreshTokens = createRefreshTokens(sealingKey)
 
-t.test('a token is its session, its number and a MAC, and is read back', async (t) => {
+t.test('a refresh token encodes session, number and MAC, and parses back', async (t) => {
   for (const generation of [1, 2, 10, 999_999_999]) {
     const sessionId = createSessionId()
     t.match(sessionId, /^[0-9A-Za-z]{20}$/)
@@ -15,7 +15,7 @@ t.test('a token is its session, its number and a MAC, and is read back', async (
   }
 })
 
-t.test('the same token is given again for the same session and number, by every process', async (t) => {
+t.test('the same session and number give the same refresh token in every process', async (t) => {
   const sessionId = createSessionId()
   const tokens = [refreshTokens, createRefreshTokens(sealingKey)].map((each) => each.create(sessionId, 7))
   t.equal(tokens[0], tokens[1])
@@ -24,7 +24,7 @@ t.test('the same token is given again for the same session and number, by every 
   t.equal(new Set(macs).size, 3)
 })
 
-t.test('a token with any one character changed is none', async (t) => {
+t.test('a refresh token with any one character changed is refused', async (t) => {
   const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-=+/ ']
   const token = refreshTokens.create(createSessionId(), 12)
   const accepted = [...token].flatMap((letter, index) =>
@@ -36,12 +36,12 @@ t.test('a token with any one character changed is none', async (t) => {
   t.strictSame(accepted, [])
 })
 
-t.test('a token of another sealing key is none', async (t) => {
+t.test('a refresh token of another sealing key is refused', async (t) => {
   const stranger = createRefreshTokens(randomBytes(32))
   t.equal(refreshTokens.parse(stranger.create(createSessionId(), 1)), undefined)
 })
 
-t.test('the parts of two tokens make no third', async (t) => {
+t.test('parts of two refresh tokens cannot be combined', async (t) => {
   const [a, b] = [createSessionId(), createSessionId()]
   const macOf = (sessionId: string, generation: number) =>
     refreshTokens.create(sessionId, generation).slice(-43)
@@ -51,7 +51,7 @@ t.test('the parts of two tokens make no third', async (t) => {
   t.strictSame(refreshTokens.parse(`grt_${a}_1_${macOf(a, 1)}`), { sessionId: a, generation: 1 })
 })
 
-t.test('a number has one spelling', async (t) => {
+t.test('the number in a refresh token has exactly one spelling', async (t) => {
   const sessionId = createSessionId()
   const mac = refreshTokens.create(sessionId, 1).slice(-43)
   for (const number of ['01', '+1', '1.0', '1e0', '0x1', ' 1', '1 ', '', '0', '-1', '١']) {
@@ -63,7 +63,7 @@ t.test('a number has one spelling', async (t) => {
   }
 })
 
-t.test('what is no token is none', async (t) => {
+t.test('a malformed refresh token is refused', async (t) => {
   const token = refreshTokens.create(createSessionId(), 1)
   for (const text of [
     '',

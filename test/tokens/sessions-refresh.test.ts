@@ -4,7 +4,7 @@ import { createRefreshTokens, createSessionId } from '../../src/tokens/refresh-t
 import { visitor } from '../store/samples.ts'
 import { codeOf, openSessions } from './sessions-harness.ts'
 
-t.test('a refresh trades both tokens and tells the account as it is now', async (t) => {
+t.test('a refresh returns both new tokens and the current account', async (t) => {
   const { sessions, accounts, accessTokens, time, createAccount } = await openSessions(t)
   const { account, secretKey, apiKey } = await createAccount()
   const first = await sessions.start(secretKey, apiKey, visitor)
@@ -32,7 +32,7 @@ t.test('a spent refresh token revokes its whole session', async (t) => {
   t.ok(await sessions.refresh(kept.refreshToken, visitor), 'and no other')
 })
 
-t.test('the grace of the last refresh ends', async (t) => {
+t.test('a replaced refresh token is accepted until the grace ends', async (t) => {
   const { sessions, refresh, time, createAccount } = await openSessions(t)
   const { secretKey, apiKey } = await createAccount()
   const first = await sessions.start(secretKey, apiKey, visitor)
@@ -44,7 +44,7 @@ t.test('the grace of the last refresh ends', async (t) => {
   t.equal(await codeOf(sessions.refresh(second.refreshToken, visitor)), 'session-revoked')
 })
 
-t.test('the grace begins when the next token is given out, not when it is made', async (t) => {
+t.test('the grace starts when the next token is delivered, not when it is made', async (t) => {
   const { sessions, refresh, time, createAccount } = await openSessions(t)
   const { secretKey, apiKey } = await createAccount()
   const first = await sessions.start(secretKey, apiKey, visitor)
@@ -60,22 +60,19 @@ t.test('the grace begins when the next token is given out, not when it is made',
   t.equal(await codeOf(sessions.refresh(first.refreshToken, visitor)), 'refresh-token-reused')
 })
 
-t.test(
-  'without a grace the first answer counts before it is sent, and the second use is a reuse',
-  async (t) => {
-    const { sessions, createAccount } = await openSessions(t, { reuseGraceMs: 0 })
-    const { secretKey, apiKey } = await createAccount()
-    for (const count of [2, 20]) {
-      const { refreshToken } = await sessions.start(secretKey, apiKey, visitor)
-      const uses = Array.from({ length: count }, () => codeOf(sessions.refresh(refreshToken, visitor)))
-      const codes = (await Promise.all(uses)).map((code) => (typeof code === 'string' ? code : 'given'))
-      t.strictSame(codes.slice(0, 2), ['given', 'refresh-token-reused'])
-      t.notOk(codes.slice(1).includes('given'))
-    }
-  },
-)
+t.test('without a grace a second use of a refresh token is a reuse, even before the answer', async (t) => {
+  const { sessions, createAccount } = await openSessions(t, { reuseGraceMs: 0 })
+  const { secretKey, apiKey } = await createAccount()
+  for (const count of [2, 20]) {
+    const { refreshToken } = await sessions.start(secretKey, apiKey, visitor)
+    const uses = Array.from({ length: count }, () => codeOf(sessions.refresh(refreshToken, visitor)))
+    const codes = (await Promise.all(uses)).map((code) => (typeof code === 'string' ? code : 'given'))
+    t.strictSame(codes.slice(0, 2), ['given', 'refresh-token-reused'])
+    t.notOk(codes.slice(1).includes('given'))
+  }
+})
 
-t.test('without a grace a rotation that was not answered may be repeated', async (t) => {
+t.test('without a grace an unanswered refresh may be repeated', async (t) => {
   let isFailing = true
   const { sessions, createAccount } = await openSessions(t, { reuseGraceMs: 0 }, (store) => ({
     ...store,
@@ -97,7 +94,7 @@ t.test('without a grace a rotation that was not answered may be repeated', async
   t.equal(await codeOf(sessions.refresh(refreshToken, visitor)), 'refresh-token-reused')
 })
 
-t.test('a session ends when it is idle and at its end, and its cookie says so', async (t) => {
+t.test('a session ends by idleness and by lifetime, as its cookie says', async (t) => {
   const options = { refreshLifetimeMs: 100_000, refreshIdleMs: 60_000 }
   const { sessions, time, createAccount } = await openSessions(t, options)
   const { secretKey, apiKey } = await createAccount()
@@ -116,7 +113,7 @@ t.test('a session ends when it is idle and at its end, and its cookie says so', 
   t.equal(await codeOf(sessions.refresh(refreshToken, visitor)), 'refresh-token-expired')
 })
 
-t.test('what is no refresh token of ours is refused and ends nothing', async (t) => {
+t.test('a foreign refresh token is refused and ends no session', async (t) => {
   const { sessions, createAccount } = await openSessions(t)
   const { secretKey, apiKey } = await createAccount()
   const { refreshToken, accessToken } = await sessions.start(secretKey, apiKey, visitor)
@@ -136,7 +133,7 @@ t.test('what is no refresh token of ours is refused and ends nothing', async (t)
   t.ok(await sessions.refresh(refreshToken, visitor))
 })
 
-t.test('revoking any token of a session ends it, as often as one likes', async (t) => {
+t.test('revoking any token of a session ends it, any number of times', async (t) => {
   const { sessions, store, createAccount } = await openSessions(t)
   const { account, secretKey, apiKey } = await createAccount()
   const first = await sessions.start(secretKey, apiKey, visitor)
@@ -150,7 +147,7 @@ t.test('revoking any token of a session ends it, as often as one likes', async (
   t.equal(await codeOf(sessions.refresh(second.refreshToken, visitor)), 'session-revoked')
 })
 
-t.test('a disabled or deleted account refreshes nothing', async (t) => {
+t.test('a disabled or deleted account cannot refresh', async (t) => {
   const { sessions, accounts, createAccount } = await openSessions(t)
   for (const end of [(id: string) => accounts.update(id, { isDisabled: true }), accounts.remove]) {
     const { account, secretKey, apiKey } = await createAccount()

@@ -21,7 +21,7 @@ t.test('both keys of an account start a session', async (t) => {
   })
 })
 
-t.test('every wrong pair is refused alike', async (t) => {
+t.test('every wrong key pair is refused alike', async (t) => {
   const { sessions, store, time, createAccount } = await openSessions(t)
   const ada = await createAccount()
   const bob = await createAccount()
@@ -48,7 +48,7 @@ t.test('every wrong pair is refused alike', async (t) => {
     t.strictSame(await store.listSessions(account.id, { now: time.nowMs, limit: 1_000 }), [])
 })
 
-t.test('a disabled account is told so for its own keys only', async (t) => {
+t.test('a disabled account is reported as disabled only to its own keys', async (t) => {
   const { sessions, accounts, createAccount } = await openSessions(t)
   const { account, secretKey, apiKey } = await createAccount()
   await accounts.update(account.id, { isDisabled: true })
@@ -73,7 +73,7 @@ t.test('a secret key that was reset starts sessions until its grace ends', async
   t.equal(await codeOf(sessions.refresh(refreshToken, visitor)), 'session-revoked')
 })
 
-t.test('while nothing can be signed no session starts and no token is spent', async (t) => {
+t.test('without a signing key no session starts and no refresh token is spent', async (t) => {
   const { sessions, keyring, store, time, createAccount } = await openSessions(t)
   const { account, secretKey, apiKey } = await createAccount()
   const { refreshToken } = await sessions.start(secretKey, apiKey, visitor)
@@ -87,7 +87,7 @@ t.test('while nothing can be signed no session starts and no token is spent', as
   t.ok(await sessions.refresh(refreshToken, visitor))
 })
 
-t.test('an account that changes at the same moment is looked at again', async (t) => {
+t.test('an account changed during a session start is read again', async (t) => {
   const { sessions, accounts, store, time, createAccount } = await openSessions(t)
   const { account, secretKey, apiKey } = await createAccount()
   const starts = Array.from({ length: 10 }, () => sessions.start(secretKey, apiKey, visitor))
@@ -96,7 +96,7 @@ t.test('an account that changes at the same moment is looked at again', async (t
   t.equal((await store.listSessions(account.id, { now: time.nowMs, limit: 1_000 })).length, 10)
 })
 
-t.test('a start racing a reset leaves no session that lives', async (t) => {
+t.test('a session start that races a key reset leaves no live session', async (t) => {
   const { sessions, keys, store, time, createAccount } = await openSessions(t)
   const { account, apiKey, ...created } = await createAccount()
   let { secretKey } = created

@@ -26,7 +26,7 @@ async function openSigningKeys(t: Test, algorithm: Algorithm = 'ES256') {
 }
 
 for (const algorithm of algorithms) {
-  t.test(`the first load makes a key of ${algorithm}, later ones find it`, async (t) => {
+  t.test(`the first load creates a key of ${algorithm}, later ones find it`, async (t) => {
     const { open, signingKeys, time } = await openSigningKeys(t, algorithm)
     const [key, ...others] = await signingKeys.load()
     t.strictSame(others, [])
@@ -42,7 +42,7 @@ for (const algorithm of algorithms) {
   })
 }
 
-t.test('instances that start at the same moment make one key', async (t) => {
+t.test('instances starting simultaneously create one signing key', async (t) => {
   const place = await (await emptiedPlaces(t))(t)
   const stores = await Promise.all(Array.from({ length: 8 }, () => place.open()))
   const sealer = createSealer(randomBytes(32))
@@ -68,7 +68,7 @@ t.test('the ID of a key is its thumbprint (RFC 7638)', async (t) => {
   }
 })
 
-t.test('the store has no private key in the clear', async (t) => {
+t.test('the store never holds a private key in the clear', async (t) => {
   for (const algorithm of algorithms) {
     const { store, signingKeys } = await openSigningKeys(t, algorithm)
     const [key] = await signingKeys.load()
@@ -85,7 +85,7 @@ t.test('the store has no private key in the clear', async (t) => {
   }
 })
 
-t.test('a rotated key is announced for twice as long as the JWKS may be cached', async (t) => {
+t.test('a rotated key is announced for twice the cache time of the JWKS', async (t) => {
   const { signingKeys, time } = await openSigningKeys(t)
   const [first] = await signingKeys.load()
   time.now += 1_000
@@ -98,7 +98,7 @@ t.test('a rotated key is announced for twice as long as the JWKS may be cached',
   t.equal(currentSigner(keys, 'ES256', next.signsFrom)?.kid, next.kid)
 })
 
-t.test('a key rotated now signs now', async (t) => {
+t.test('a key rotated with --now signs at once', async (t) => {
   const { signingKeys, time } = await openSigningKeys(t)
   await signingKeys.load()
   time.now += 1
@@ -106,7 +106,7 @@ t.test('a key rotated now signs now', async (t) => {
   t.equal(currentSigner(await signingKeys.load(), 'ES256', time.now)?.kid, next.kid)
 })
 
-t.test('a retired key is gone, the last that can sign stays', async (t) => {
+t.test('a retired key is removed, the last that can sign is kept', async (t) => {
   const { open, signingKeys } = await openSigningKeys(t)
   const [first] = await signingKeys.load()
   const only = first?.kid ?? ''
@@ -121,7 +121,7 @@ t.test('a retired key is gone, the last that can sign stays', async (t) => {
   t.equal(currentSigner(keys, 'ES256', startMs)?.kid, next.kid, 'the next signs at once, not once announced')
 })
 
-t.test('another algorithm has a key of its own, and the old keys stay', async (t) => {
+t.test('a changed algorithm creates a key of its own and keeps the old ones', async (t) => {
   const { open, signingKeys } = await openSigningKeys(t)
   await signingKeys.load()
   const keys = await (await open({ algorithm: 'RS256' })).load()
@@ -137,7 +137,7 @@ t.test('keys sealed with another sealing key are refused, not replaced', async (
   t.equal((await stranger.list()).length, 1, 'they can be listed, and retired')
 })
 
-t.test('with a sealing key that does not open those that are there, none is added beside them', async (t) => {
+t.test('a wrong sealing key adds no signing key beside existing ones', async (t) => {
   const { store, open, signingKeys } = await openSigningKeys(t)
   const [key] = await signingKeys.load()
   const stranger = await open({ sealer: createSealer(randomBytes(32)), algorithm: 'RS256' })
@@ -148,7 +148,7 @@ t.test('with a sealing key that does not open those that are there, none is adde
   )
 })
 
-t.test('who makes the first at the same moment as one with another sealing key leaves none', async (t) => {
+t.test('an instance losing the race for the first key to another sealing key leaves no key', async (t) => {
   const { store, open } = await openSigningKeys(t)
   const sealer = createSealer(randomBytes(32))
   const stranger = await open({ sealer, algorithm: 'RS256' })
@@ -169,7 +169,7 @@ t.test('who makes the first at the same moment as one with another sealing key l
   t.match(await store.listSigningKeys(), [{ algorithm: 'RS256' }])
 })
 
-t.test('a key that cannot be unsealed hides no other, and is none that can sign', async (t) => {
+t.test('a signing key that cannot be unsealed hides no other, and cannot sign', async (t) => {
   const { open, signingKeys } = await openSigningKeys(t)
   const [key] = await signingKeys.load()
   const kid = key?.kid ?? ''
