@@ -10,7 +10,7 @@ export function withChanges(account: Account, changes: AccountChanges): Account 
   const portal = {
     ...account.portal,
     ...(isDisabling && { epoch: account.portal.epoch + 1, setupLink: undefined }),
-    // A link that was sent earlier must not bring the old e-mail back.
+    // A link that was sent earlier must not restore the old e-mail.
     ...(isEmailChange && { emailLink: undefined }),
   }
   return nextRevision(account, {

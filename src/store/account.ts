@@ -11,12 +11,12 @@ export interface Account {
   readonly createdAt: number
   /** Counts every change of the account. */
   readonly revision: number
-  /** Counts how often all sessions were ended: a session of an earlier epoch is over. */
+  /** Counts how often all sessions were ended: a session of an earlier epoch is invalid. */
   readonly sessionEpoch: number
-  /** Counts how often the role has changed, from 1: an access token of an earlier epoch is over. */
+  /** Counts how often the role has changed, from 1: an access token of an earlier epoch is invalid. */
   readonly roleEpoch: number
   readonly secretKey: StoredKey
-  /** The secret key before the last reset, while its grace lasts. */
+  /** The secret key before the last reset, within its grace period. */
   readonly previousSecretKey: { readonly digest: Uint8Array; readonly validUntil: number } | undefined
   readonly apiKey: StoredKey
   readonly portal: PortalAccess
@@ -25,7 +25,7 @@ export interface Account {
 export interface StoredKey {
   /** SHA-256 of the key. */
   readonly digest: Uint8Array
-  /** The key sealed, to be shown again; undefined where none is kept. */
+  /** The sealed key, to be shown again; undefined where none is kept. */
   readonly sealed: Uint8Array | undefined
   readonly createdAt: number
 }

@@ -1,7 +1,7 @@
 import type { Account } from './account.ts'
 import type { AuditEntry } from './audit-entry.ts'
 
-/** What most need of the accounts. */
+/** The part of the accounts that most code uses. */
 export interface AccountReader {
   findAccount(id: string): Promise<Account | undefined>
   /** @param email compared without case */
@@ -9,13 +9,15 @@ export interface AccountReader {
 }
 
 export interface AccountStore extends AccountReader {
-  /** Creates all of the accounts, or none if an e-mail is taken or comes twice. */
+  /** Creates all accounts, or none if an e-mail is taken or appears twice. */
   createAccounts(accounts: readonly Account[], audit?: readonly AuditEntry[]): Promise<AccountCreation>
-  /** Accounts, newest first, those of one moment by ID backwards, starting after `after`, which may be deleted by now. */
+  /**
+   * Accounts, newest first, those of one moment by ID backwards, starting after `after`, which may be deleted by now.
+   */
   listAccounts(page: AccountsPage): Promise<readonly Account[]>
-  /** Accounts that match some words, in the order of the index of terms. */
+  /** Accounts that match some words, in the order of the term index. */
   searchAccounts(page: SearchPage): Promise<SearchResult>
-  /** Disabling ends the sessions; enabling the account later does not bring them back. */
+  /** Disabling ends the sessions; enabling the account later does not restore them. */
   updateAccount(id: string, changes: AccountChanges, audit?: AuditEntry): Promise<AccountUpdate>
   /** Removes an account with its keys and sessions; false where there is none. */
   deleteAccount(id: string, audit?: AuditEntry): Promise<boolean>
@@ -26,7 +28,7 @@ export interface AccountsPage {
   readonly limit: number
 }
 
-/** A place in the index of terms: a term of an account, and its ID. */
+/** A cursor in the term index: a term of an account, and its ID. */
 export interface TermEntry {
   readonly term: string
   readonly id: string

@@ -2,22 +2,22 @@ import { hash } from 'node:crypto'
 import type { AuditEntry } from './audit-entry.ts'
 
 /**
- * The audit log is two chains, which are trimmed each for itself: whatever people do to their own accounts removes no
- * entry of what was done to others. Each entry has a link: a digest of the link before it and of its own content. A
+ * The audit log is two chains, which are trimmed separately: actions on one's own account never evict entries about
+ * others. Each entry has a link: a digest of the link before it and of its own content. A
  * link that is missing or wrong shows that entries were removed or changed. What retention has removed is accounted
  * for by the link of the last of it, and the end of a chain by its last link.
  */
 export const auditClasses = ['acts', 'own'] as const
 
 /**
- * `own`: what anybody can repeat, so that it must not push out anything else: people's acts on their own accounts, and
+ * `own`: what anybody can repeat, so that it must not evict anything else: users' actions on their own accounts, and
  * failed sign-ins; `acts`: all others.
  */
 export type AuditClass = (typeof auditClasses)[number]
 
 export interface AuditChain {
   readonly class: AuditClass
-  /** How links are made in this store. */
+  /** How links are computed in this store. */
   readonly algorithm: 'sha256' | 'sha1'
   /** Link of the last entry that retention has removed; '' = none was. */
   readonly trimmed: string
@@ -33,7 +33,7 @@ export interface ChainedEntry {
   readonly link: string
 }
 
-/** What each class keeps: so many entries, and none that is older; the oldest go first. */
+/** What each class keeps: so many entries, and none that is older; the oldest are removed first. */
 export const auditRetention = { entries: 250_000, ageMs: 400 * 86_400_000 } as const
 
 export function auditClassOf({ action, actor, target }: AuditEntry): AuditClass {
@@ -47,8 +47,8 @@ export function contentDigest(text: string): string {
 }
 
 /**
- * @param algorithm of the link; a script of Redis can make no other than SHA-1. What it is made of are digests by
- *   SHA-256 and links, which nobody can choose, and of which none can be found for a given link.
+ * @param algorithm of the link; a Redis script can compute only SHA-1. Its input are SHA-256 digests and links, which
+ *   nobody can choose, and for which no other input can be found for a given link.
  */
 export function auditLinkOf(before: string, text: string, algorithm: AuditChain['algorithm']): string {
   return hash(algorithm, before + contentDigest(text), 'hex')

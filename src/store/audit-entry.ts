@@ -6,11 +6,11 @@ export interface AuditEntry {
   readonly action: AuditAction
   /** The account that it was done to; undefined = it was not about an account. */
   readonly target: AuditSubject | undefined
-  /** More about the act, such as `{ role: 'Admin' }` or `{ graceSeconds: 3600 }`; never a secret. */
+  /** More about the action, such as `{ role: 'Admin' }` or `{ graceSeconds: 3600 }`; never a secret. */
   readonly details: Readonly<Record<string, string | number | boolean>>
 }
 
-/** Who acts, and through what. */
+/** Who acts, and by which means. */
 export type Actor =
   /** An account: in the portal, or through the admin API. */
   | {
@@ -25,7 +25,7 @@ export type Actor =
   /** The gateway itself: the first account of a demo. */
   | { readonly kind: 'system'; readonly channel: 'system' }
 
-/** An account with its e-mail at that time: it may have another now, or be gone. */
+/** An account with its e-mail at that time: it may have another now, or be deleted. */
 export interface AuditSubject {
   readonly id: string
   readonly email: string
@@ -85,8 +85,8 @@ export function matchesFilter({ action, actor, target }: AuditEntry, filter: Aud
 }
 
 /**
- * Texts that every entry that passes contains, so that the store returns few others: `exact` as it is, `lower` once
- * the entry's ASCII letters are in lower case. '' = matches every entry.
+ * Texts that every matching entry contains, so that the store returns few others: `exact` as it is, `lower` once the
+ * entry's ASCII letters are in lower case. '' = matches every entry.
  */
 export function needlesOf({ action, who }: AuditFilter) {
   const lower = who?.toLowerCase() ?? ''

@@ -1,13 +1,13 @@
 import type { AuditChain, AuditClass, ChainedEntry } from './audit-chain.ts'
 import type { AuditEntry, AuditFilter, LoggedAuditEntry } from './audit-entry.ts'
 
-/** The audit log, in two chains (audit-chain.ts). Most entries are written by the verb that they tell of. */
+/** The audit log, in two chains (audit-chain.ts). Most entries are written by the verb that they are about. */
 export interface AuditStore {
-  /** Adds an entry, for acts that change no record. */
+  /** Adds an entry, for actions that change no record. */
   appendAudit(entry: AuditEntry): Promise<void>
   /**
-   * Entries that pass a filter, newest first, starting before a position. It looks at some thousands at once: it may
-   * find none and yet there may be more.
+   * Entries that match a filter, newest first, starting before a position. It scans some thousands at once: it may
+   * find none although there are more.
    */
   findAudit(page: AuditPage): Promise<FoundAudit>
   /** The ends of the chains. */

@@ -2,7 +2,9 @@
 export interface ChangeStore {
   /** What has changed since a position of the change log; undefined = the part of the log that a start needs. */
   readChanges(after: number | undefined): Promise<ChangeLogReading>
-  /** Tells of own changes before the verb answers, and of others' once announced, which may be lost: see readChanges. */
+  /**
+   * Notifies of own changes before the call resolves, of others' once published; these may be lost: see readChanges.
+   */
   onChange(listener: (change: LoggedChange) => void): void
 }
 
@@ -37,7 +39,7 @@ export interface ChangeLogReading {
  */
 export const changesMax = 2_000
 
-/** Each makes the function that gives the change to log: undefined where nothing has changed. */
+/** Each creates the function that returns the change to log: undefined where nothing has changed. */
 
 export const accountChange = (accountId: string) => (isChanged: unknown) =>
   isChanged ? ({ kind: 'account', accountId } as const) : undefined
@@ -48,7 +50,7 @@ export const sessionChange = (sessionId: string) => (isChanged: unknown) =>
 export const signingKeysChange = (isChanged: unknown) =>
   isChanged ? ({ kind: 'signing-keys' } as const) : undefined
 
-/** What a change is about: an account ID, a session ID, or nothing. */
+/** The subject of a change: an account ID, a session ID, or nothing. */
 export function subjectOf(change: Change): string {
   switch (change.kind) {
     case 'account':

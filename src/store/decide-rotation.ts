@@ -3,9 +3,9 @@ import type { RefreshTokenUse, RotationRefusal, Session } from './sessions.ts'
 
 export type RotationDecision =
   | { readonly kind: 'refuse'; readonly reason: RotationRefusal }
-  /** It is the token just replaced, and may come again: the current one is given out once more. */
+  /** The previous token, which may be reused within the grace period: the current token is returned again. */
   | { readonly kind: 'repeat'; readonly session: Session; readonly account: Account }
-  /** The session goes from `previous` to `session`. */
+  /** The session changes from `previous` to `session`. */
   | {
       readonly kind: 'advance'
       readonly previous: Session
@@ -24,13 +24,13 @@ export function decideRotation(
 ): RotationDecision {
   const { generation, now, graceMs, idleMs } = use
   if (!session || !account) return { kind: 'refuse', reason: 'unknown' }
-  // Revocation is checked before the grace, which must never bring a session back.
+  // Revocation is checked before the grace period, which must never restore a session.
   const isRevoked =
     session.end !== undefined || account.isDisabled || session.sessionEpoch !== account.sessionEpoch
   if (isRevoked) return { kind: 'refuse', reason: 'revoked' }
   if (now >= session.expiresAt || now >= session.rotatedAt + idleMs)
     return { kind: 'refuse', reason: 'expired' }
-  // A token ahead of the session was given out, or its MAC would be wrong: the store has lost its last changes.
+  // A token ahead of the session was issued, as its MAC is right: the store has lost its last changes.
   if (generation >= session.generation) {
     return { kind: 'advance', previous: session, session: rotatedSession(use, session), account }
   }
@@ -39,8 +39,8 @@ export function decideRotation(
 }
 
 /**
- * Whether the token before the current one may still be used: until somebody is known to have the current one, and for
- * the grace from then on.
+ * Whether the previous token may still be used: until the current one is known to be delivered, and for the grace
+ * period after that.
  */
 function isReuseAllowed({ acknowledgedAt, rotatedAt }: Session, now: number, graceMs: number): boolean {
   if (acknowledgedAt === undefined) return true

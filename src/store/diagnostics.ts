@@ -1,22 +1,22 @@
-/** What a store tells of itself, beside its data. */
+/** Diagnostics of a store: write probes and risky settings. */
 export interface StoreDiagnostics {
-  /** Makes a write that changes no data. @throws GatehouseError `store-unavailable` where it is not taken */
+  /** Makes a write that changes no data. @throws GatehouseError `store-unavailable` where the write fails */
   probeWrite(): Promise<void>
-  /** Told of each write: whether it was taken. */
+  /** Called after each write, with whether it succeeded. */
   onWrite(listener: (isTaken: boolean) => void): void
-  /** Settings with which data can be lost, in words for an operator; none = there are none. @throws as `probeWrite` */
+  /** Settings with which data can be lost, as texts for an operator; empty = none. @throws as `probeWrite` */
   findRisks(): Promise<readonly string[]>
 }
 
-/** What operators are told of the store, as plain JSON. */
+/** State of the store as reported to operators, as plain JSON. */
 export interface StoreState {
-  /** Why it takes no writes; null = it takes them, or is out of reach. */
+  /** Why it rejects writes; null = it accepts them, or is unreachable. */
   readonly writesRefused: string | null
   /** See `findRisks`. */
   readonly risks: readonly string[]
 }
 
-/** Tells listeners of writes. */
+/** Notifies listeners of writes. */
 export function createWriteListeners() {
   const listeners: ((isTaken: boolean) => void)[] = []
 
@@ -24,7 +24,7 @@ export function createWriteListeners() {
     for (const listener of listeners) listener(isTaken)
   }
 
-  /** Tells what becomes of a write, which stays as it is. */
+  /** Reports the outcome of a write; its result or error passes through unchanged. */
   async function report<Result>(write: Promise<Result>): Promise<Result> {
     try {
       const result = await write

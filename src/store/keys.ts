@@ -4,12 +4,12 @@ import type { AuditEntry } from './audit-entry.ts'
 /** The keys of accounts, and when each was last used. */
 export interface KeyStore {
   /**
-   * Replaces the secret key. Without `graceUntil` the old one ends now, and all sessions with it.
+   * Replaces the secret key. Without `graceUntil` the old one is revoked now, and all sessions with it.
    * @returns undefined where there is no such account, or its key is not the one to be replaced
    */
   resetSecretKey(id: string, reset: SecretKeyReset, audit?: AuditEntry): Promise<Account | undefined>
   resetApiKey(id: string, reset: ApiKeyReset, audit?: AuditEntry): Promise<Account | undefined>
-  /** Ends the previous secret key; false where there is none. */
+  /** Revokes the previous secret key; false where there is none. */
   endOverlap(accountId: string, now: number, audit?: AuditEntry): Promise<boolean>
   /** Stores the latest use of each key that an account has now; all other uses are dropped. */
   recordKeyUses(uses: readonly RecordedKeyUse[]): Promise<void>
@@ -19,13 +19,13 @@ export interface KeyStore {
 
 export interface ApiKeyReset {
   readonly apiKey: StoredKey
-  /** Reset only if this is the digest of the present key; absent = whatever the key is. */
+  /** Reset only if this is the digest of the current key; absent = any key. */
   readonly replaces?: Uint8Array
 }
 
 export interface SecretKeyReset extends Pick<ApiKeyReset, 'replaces'> {
   readonly secretKey: StoredKey
-  /** Until when the old key still works; undefined = it ends now. */
+  /** Until when the old key still works; undefined = it is revoked now. */
   readonly graceUntil: number | undefined
 }
 

@@ -4,21 +4,21 @@ import type { Rate, RateResult } from './rates.ts'
 
 export interface LocalRates {
   take(subject: string, rate: Rate): RateResult
-  /** How many subjects are remembered. */
+  /** How many subjects are kept. */
   size(): number
 }
 
 /**
- * How many subjects are remembered at most, in no more than 24 MiB. Those that owe nothing any more are forgotten
- * sooner; beyond the limit the one of a few goes that owes least, so that a flood of new subjects pushes out itself
- * rather than those that have used up their limit.
+ * How many subjects are kept at most, in no more than 24 MiB. Settled ones are removed sooner; beyond the limit the
+ * least indebted of a small sample is evicted, so that a flood of new subjects evicts itself rather than those that
+ * have used up their limit.
  */
 const subjectsMax = 100_000
-/** How many are looked at with each use: more than one, as each use may add one. */
+/** How many are visited at each use: more than one, as each use may add one. */
 const sweptPerUse = 2
-/** How many are compared where one has to go. */
+/** How many are compared for an eviction. */
 const evictionCandidatesMax = 8
-/** How long a subject may be to be remembered as it is. */
+/** How long a subject may be to be kept as it is. */
 const subjectLengthMax = 64
 
 /** How long it takes, from `at` on, until all that a subject took is given back. */
@@ -29,14 +29,14 @@ interface Debt {
 }
 
 /**
- * Rates of this process only (GCRA): as many at once as the limit, then one each time a place is free again.
+ * Rates of this process only (GCRA): as many at once as the limit, then one each time a slot is free again.
  * @param clock monotonic, as rates are spans
  */
 export function createLocalRates(clock: Clock): LocalRates {
   // Entries are changed in place: a Map that is deleted from and added to by the same key walks over all that it
   // deleted there.
   const debts = new Map<string, Debt>()
-  /** Goes round and round; an iterator from the start would walk over what was deleted there. */
+  /** A cursor over the map that starts again at its end; a new iterator would walk over what was deleted there. */
   let sweep = debts.entries()
 
   function take(subject: string, { limit, perMs }: Rate): RateResult {
@@ -48,7 +48,7 @@ export function createLocalRates(clock: Clock): LocalRates {
     const beforeMs = remainingDebtMs(debt, now)
     const afterMs = beforeMs + intervalMs
     const excessMs = afterMs - perMs
-    // Less than a millionth of a place is rounding.
+    // Less than a millionth of a slot is rounding.
     if (excessMs > intervalMs / 1_000_000) {
       // The clock was set back: the debt runs off from now on, not only once the clock has reached the old time.
       if (debt && now < debt.at) setDebt(key, debt, { at: now, owedMs: beforeMs })
@@ -107,7 +107,7 @@ function remainingDebtMs(debt: Debt | undefined, now: number): number {
 }
 
 /**
- * What a subject of a rate is remembered by: itself, or its SHA-256 where it is long. Subjects hold texts that strangers
+ * The key of a rate's subject: itself, or its SHA-256 where it is long. Subjects hold texts that clients
  * choose, and a counter must cost no more for a long one.
  * @returns at most 64 characters
  */

@@ -14,9 +14,9 @@ const busyTimeoutMs = { request: 250, command: 10_000 } as const
 const commandTimeoutMs = { request: 250, command: 30_000 } as const
 
 /**
- * Opens the store of the config: the only place that knows all kinds. Only its driver is loaded.
+ * Opens the configured store: the only module that knows every driver. Only the one needed is loaded.
  * @param counts shared by the workers of this instance; with SQLite rates are counted there
- * @throws OperatorError where a SQLite file cannot be opened; Redis is connected to in the background
+ * @throws OperatorError where a SQLite file cannot be opened; Redis is connected in the background
  */
 export async function openStore(
   options: StoreOptions,

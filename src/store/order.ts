@@ -8,7 +8,7 @@ export function newestFirst(a: CreatedRecord, b: CreatedRecord): number {
   return b.createdAt - a.createdAt || compareTexts(a.id, b.id)
 }
 
-/** By their bytes, as SQLite and Redis order texts: what is listed comes in one order, whichever store has it. */
+/** By their bytes, as SQLite and Redis order texts: lists have the same order in every store. */
 export function compareTexts(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

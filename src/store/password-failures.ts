@@ -1,4 +1,4 @@
-/** Wrong passwords of an account in a row: since a known client signed in, or a new password was set. */
+/** Consecutive wrong passwords of an account: since a known client signed in, or a new password was set. */
 export interface PasswordFailures {
   readonly total: number
   /** Those of each known client, by its ID. */
@@ -6,19 +6,19 @@ export interface PasswordFailures {
 }
 
 /**
- * At most 100 in a row (NIST SP 800-63B 3.2.2). Strangers may use up only a part, so that the rest is left to known
- * clients, each with a budget of its own: no stranger can lock a person out of a browser that they have used.
+ * At most 100 consecutive ones (NIST SP 800-63B 3.2.2). Unknown clients may use only a part, so that the rest is left
+ * to known clients, each with a budget of its own: nobody else can lock users out of a browser that they have used.
  */
 export const passwordFailuresMax = { total: 100, byStrangers: 80, ofClient: 10 } as const
 
-/** How many known clients are told apart; a further one counts as a stranger. */
+/** How many known clients are told apart; a further one counts as unknown. */
 const clientsMax = 32
 
 const none: PasswordFailures = { total: 0, ofClients: {} }
 
 /**
- * Counts an attempt before its password is checked, so that of many at once none is too many.
- * @param client the ID of a known client; undefined = a stranger, as is a client that has used up its budget
+ * Counts an attempt before its password is checked, so that concurrent attempts cannot exceed the limit.
+ * @param client the ID of a known client; undefined = unknown, as is a client that has used up its budget
  * @returns undefined where it must not be checked at all
  */
 export function withAttempt(
@@ -36,8 +36,8 @@ export function withAttempt(
 }
 
 /**
- * What is left once an attempt has turned out to be none: its password was right, or was not checked.
- * @param client who it was counted for
+ * The failures without an attempt that was none: its password was right, or was not checked.
+ * @param client the client that it was counted for
  */
 export function withoutAttempt(
   { total, ofClients }: PasswordFailures = none,

@@ -1,20 +1,20 @@
 import type { PasswordFailures } from './password-failures.ts'
 
-/** How the person behind an account gets into the portal. Stored with the account; digests only. */
+/** An account's access to the portal. Stored with the account; digests only. */
 export interface PortalAccess {
-  /** Counts how often all portal sessions were ended: a session of an earlier epoch is over. */
+  /** Counts how often all portal sessions were ended: a session of an earlier epoch is invalid. */
   readonly epoch: number
   /** Argon2id in PHC form, keyed with the sealing key; undefined = no password has been set. */
   readonly password: string | undefined
-  /** undefined = there was no wrong one since. */
+  /** undefined = none. */
   readonly failures: PasswordFailures | undefined
-  /** The last set-up link that was made, until it is used. */
+  /** The last set-up link created, until it is redeemed. */
   readonly setupLink: OneTimeLink | undefined
-  /** The last verification that was sent, until it is used. */
+  /** The last verification link sent, until it is redeemed. */
   readonly emailLink: EmailLink | undefined
 }
 
-/** A link that works once. */
+/** A one-time link. */
 export interface OneTimeLink {
   /** SHA-256 of its token, base64url. */
   readonly digest: string
@@ -23,7 +23,7 @@ export interface OneTimeLink {
 
 /** A link that proves that its user reads this address. */
 export interface EmailLink extends OneTimeLink {
-  /** The account's e-mail once the link is used: the present one, or a new one. */
+  /** The account's e-mail once the link is redeemed: the current one, or a new one. */
   readonly email: string
 }
 

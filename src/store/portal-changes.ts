@@ -6,7 +6,7 @@ import type { AttemptOutcome, PasswordChange } from './portal.ts'
 import type { EmailLink, OneTimeLink, PortalAccess } from './portal-access.ts'
 
 /**
- * What each verb of the portal turns an account into; undefined = it is refused. Both adapters save the result only if
+ * What each verb of the portal turns an account into; undefined = rejected. Both adapters save the result only if
  * the account has not changed since: so a link works only once, even if it is used twice at the same moment.
  */
 
@@ -20,9 +20,9 @@ export function withPassword(
   if (proof?.kind === 'password' && proof.password !== portal.password) return undefined
   return nextPortal(account, {
     password,
-    // An earlier link would let in somebody who is to be kept out.
+    // An earlier link would grant access to somebody who is to be locked out.
     ...((isLink || endsSessions) && { setupLink: undefined }),
-    // Whoever could guess the old one knows nothing of the new one.
+    // Failures against the old password say nothing about the new one.
     ...((isLink || endsSessions) && { failures: undefined }),
     ...(endsSessions && { epoch: portal.epoch + 1 }),
   })
@@ -33,7 +33,7 @@ export function withPasswordAttempt(account: Account, client: string | undefined
   return failures && nextPortal(account, { failures })
 }
 
-/** undefined where nothing is to be changed: failures that are forgotten already. */
+/** undefined where nothing is to be changed: failures that were already reset. */
 export function withSettledAttempt(
   account: Account,
   outcome: AttemptOutcome,

@@ -12,15 +12,15 @@ export interface PortalStore {
   ): Promise<'set' | 'refused' | 'unknown'>
   /**
    * Counts an attempt to sign in, before its password is checked.
-   * @param client the ID of a known client; undefined = a stranger
+   * @param client the ID of a known client; undefined = an unknown client
    */
   countPasswordAttempt(accountId: string, client: string | undefined): Promise<PasswordAttemptCount>
-  /** Takes back what countPasswordAttempt counted, where the password was not wrong. */
+  /** Reverts what countPasswordAttempt counted, where the password was not wrong. */
   settlePasswordAttempt(accountId: string, outcome: AttemptOutcome, client: string | undefined): Promise<void>
   /** Replaces an earlier link; false where there is no such account. */
   setSetupLink(accountId: string, link: OneTimeLink, audit?: AuditEntry): Promise<boolean>
   setEmailLink(accountId: string, link: EmailLink, audit?: AuditEntry): Promise<boolean>
-  /** Sets the account's e-mail to that of the link, verified; the link is used up. */
+  /** Sets the account's e-mail to that of the link, verified; the link is redeemed. */
   redeemEmailLink(
     accountId: string,
     use: { readonly digest: string; readonly now: number },
@@ -28,7 +28,7 @@ export interface PortalStore {
   ): Promise<'verified' | 'refused' | 'exists' | 'unknown'>
 
   /**
-   * Starts a portal session, unless the account has changed since `expected` was read. Sessions that are over are
+   * Starts a portal session, unless the account has changed since `expected` was read. Sessions that have ended are
    * removed, and the oldest beyond `portalSessionsMax`.
    */
   startPortalSession(
@@ -37,7 +37,7 @@ export interface PortalStore {
     audit?: AuditEntry,
   ): Promise<'started' | 'account-changed'>
   findPortalSession(accountId: string, id: string): Promise<PortalSession | undefined>
-  /** Notes when and from where a session was used, if it still exists; for display only. */
+  /** Updates when and from where a session was last used, if it still exists; for display only. */
   touchPortalSession(accountId: string, id: string, seen: Visitor & { readonly at: number }): Promise<void>
   /** Those that have not ended, newest first and of one moment by their IDs. */
   listPortalSessions(accountId: string, now: number): Promise<readonly PortalSession[]>
@@ -55,21 +55,21 @@ export interface PasswordChange {
 
 /** What permits a new password; where undefined is allowed instead, no proof is needed. */
 export type PasswordProof =
-  /** The set-up link with this digest, which is used up. */
+  /** The set-up link with this digest, which is redeemed. */
   | { readonly kind: 'setup-link'; readonly digest: string; readonly now: number }
   /** The password that was checked, if it is still the same. */
   | { readonly kind: 'password'; readonly password: string }
 
-/** An attempt that was counted, and which one in a row it is; `refused` = too many were wrong in a row. */
+/** An attempt that was counted, and the number of consecutive failures with it; `refused` = too many of them. */
 export type PasswordAttemptCount =
   | { readonly kind: 'taken'; readonly inARow: number }
   | { readonly kind: 'refused' | 'unknown' }
 
-/** What is known of an attempt once it is over. */
+/** The outcome of an attempt. */
 export type AttemptOutcome =
-  /** A known client has the right password: none of the failures before counts any more. */
+  /** A known client has the right password: earlier failures no longer count. */
   | 'known-client'
-  /** A stranger has the right password, or it was not checked: only this attempt does not count. */
+  /** An unknown client has the right password, or it was not checked: only this attempt does not count. */
   | 'not-wrong'
 
 /** One sign-in to the portal, in one browser. */

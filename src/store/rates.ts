@@ -2,10 +2,10 @@
 export interface RateStore {
   /**
    * Takes one request from a rate, which is counted across instances where the store has several.
-   * @param subject names who is counted, and for what
+   * @param subject who is counted, and for what
    */
   takeFromRate(subject: string, rate: Rate): Promise<RateResult>
-  /** Says that an instance is there. @returns how many are */
+  /** Records a heartbeat of an instance. @returns the number of live instances */
   heartbeat(instance: string): Promise<number>
 }
 

@@ -2,7 +2,7 @@ import type { Account } from './account.ts'
 import type { SearchPage, SearchResult, TermEntry } from './accounts.ts'
 import { emailKey } from './email-key.ts'
 
-/** What an adapter has to offer: an index in the byte order of term and ID. */
+/** What an adapter has to provide: an index in the byte order of term and ID. */
 export interface TermIndex {
   /** Entries whose term begins with a prefix, starting after `after`. */
   find(prefix: string, after: TermEntry | undefined, limit: number): Promise<readonly TermEntry[]>
@@ -11,9 +11,9 @@ export interface TermIndex {
 
 const wordsMax = 8
 const termLengthMax = 64
-/** The least length of a part of an e-mail: a single character is no term. */
+/** The minimum length of a part of an e-mail: a single character is not a term. */
 const partLengthMin = 2
-/** How many entries are looked at for one page: if few of many match, pages are short. */
+/** How many index entries are scanned for one page: if few of many match, pages are short. */
 const scannedMax = 500
 
 /** The terms an account is found by: its e-mail, each word of its names, the parts of its e-mail and its domain. */

@@ -2,19 +2,19 @@ import type { Account } from './account.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import type { Visitor } from './visitor.ts'
 
-/** Token sessions: what a refresh token belongs to. */
+/** Token sessions, to which refresh tokens belong. */
 export interface SessionStore {
   /**
-   * Starts a session, unless the account has changed since `expected` was read. Where the account has as many as
-   * `openMax` already, the oldest end (`revoked`), so that there are never more than that.
+   * Starts a session, unless the account has changed since `expected` was read. Where the account already has
+   * `openMax` sessions, the oldest end (`revoked`), so that there are never more than that.
    */
   startSession(
     session: NewSession,
     expected: Pick<Account, 'revision' | 'sessionEpoch'>,
   ): Promise<'started' | 'account-changed'>
-  /** One use of a refresh token, decided and done in one step (see tokens/sessions.ts). */
+  /** One use of a refresh token, decided and carried out in one step (see tokens/sessions.ts). */
   rotateSession(use: RefreshTokenUse): Promise<Rotation>
-  /** Notes which current tokens were given out; what the store does not know or need any more is passed over. */
+  /** Records which current refresh tokens were delivered; unknown or superseded ones are ignored. */
   acknowledgeRotations(acknowledgements: readonly RotationAcknowledgement[]): Promise<void>
   findSession(id: string): Promise<Session | undefined>
   /** Sessions of an account that have not ended, newest first and of one moment by their IDs: one page of them. */
@@ -42,7 +42,7 @@ export interface NewSession {
   readonly idleMs: number
   /** How many sessions the account may have with this one, from 1. */
   readonly openMax: number
-  /** Who started it. */
+  /** Where it was started from. */
   readonly visitor: Visitor
 }
 
@@ -54,7 +54,7 @@ export interface Session {
   /** Number of the current refresh token, from 1. */
   readonly generation: number
   readonly rotatedAt: number
-  /** When the current refresh token was first given out; undefined = as far as is known it never was. */
+  /** When the current refresh token was first delivered; undefined = no delivery is known. */
   readonly acknowledgedAt: number | undefined
   readonly sessionEpoch: number
   readonly end: SessionEnd | undefined
@@ -79,10 +79,10 @@ export type Rotation =
   | { readonly kind: 'current'; readonly session: Session; readonly account: Account }
   | { readonly kind: 'over'; readonly reason: RotationRefusal }
 
-/** `unknown` = gone, `reused` = this use has ended the session. */
+/** `unknown` = deleted, `reused` = this use has ended the session. */
 export type RotationRefusal = 'unknown' | 'expired' | 'reused' | 'revoked'
 
-/** An answer with the refresh token of this generation has been sent. */
+/** A response with the refresh token of this generation was sent. */
 export interface RotationAcknowledgement {
   readonly sessionId: string
   readonly generation: number

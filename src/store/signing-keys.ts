@@ -18,6 +18,6 @@ export interface StoredSigningKey {
   /** PEM; undefined for HS256. */
   readonly publicKey: string | undefined
   readonly createdAt: number
-  /** From when it signs; before that it is announced. */
+  /** From when it signs; until then it is only published in the JWKS. */
   readonly signsFrom: number
 }

@@ -1,13 +1,13 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 
 /**
- * `unreachable`: the store was not asked · `refused`: it refused · `unanswered`: it was asked, and did not answer ·
- * `unconfirmed`: a change may have been made, and may not last · `lost`: it has lost its data · `newer`: its data is of
- * a newer program. The last two tell an operator what to do.
+ * `unreachable`: the store was not asked · `refused`: it refused · `unanswered`: it was asked, and did not respond ·
+ * `unconfirmed`: a write may or may not have succeeded · `lost`: it has lost its data · `newer`: its data is of a newer
+ * version. The last two tell an operator what to do.
  */
 export type StoreFailureKind = 'unreachable' | 'refused' | 'unanswered' | 'unconfirmed' | 'lost' | 'newer'
 
-/** Why a store could not answer: the cause of its `store-unavailable`, in words for an operator, not the driver's. */
+/** Why a store failed: the cause of its `store-unavailable`, worded for operators rather than by the driver. */
 export class StoreFailure extends Error {
   override readonly name = 'StoreFailure'
   readonly kind: StoreFailureKind

@@ -9,10 +9,10 @@ import type { SessionStore } from './sessions.ts'
 import type { SigningKeyStore } from './signing-keys.ts'
 
 /**
- * The port to the store: one slice for each noun, and whoever uses some of it takes those slices alone. Every verb is
- * one atomic step: it happens whole or not at all, and once it has answered it survives a crash. A rejection by a
- * GatehouseError `store-unavailable` means "could not answer", any other is a fault: of the code, or of a record that
- * is damaged. "Not there" is an answer. Times are milliseconds since 1970. An `audit` entry is written in the same
+ * The port to the store: one slice for each noun, and consumers take the slices they use. Every verb is
+ * one atomic step: it happens completely or not at all, and once it has resolved it survives a crash. A rejection with
+ * a GatehouseError `store-unavailable` means "could not answer", any other is a fault: a bug, or a damaged record. "Not
+ * found" is a result. Times are milliseconds since 1970. An `audit` entry is written in the same
  * step, where something is changed.
  */
 export interface Store
@@ -25,7 +25,7 @@ export interface Store
     AuditStore,
     PortalStore,
     StoreDiagnostics {
-  /** Resolves once the store answers. @throws OperatorError if it does not in time */
+  /** Resolves once the store responds. @throws OperatorError if it does not in time */
   ready(timeoutMs: number): Promise<void>
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /** Where a request came from, as far as it is known and may be stored. */
 export interface Visitor {
-  /** The client address; behind trusted proxies the one they tell. */
+  /** The client address; behind trusted proxies the forwarded one (Forwarded, X-Forwarded-For). */
   readonly address: string
   /** As it was sent, at most `userAgentLengthMax` characters of it; '' where there is none. */
   readonly userAgent: string

@@ -75,7 +75,7 @@ t.test('a database of a newer version is not touched', async (t) => {
   const path = makeDatabase('newer.db', 'PRAGMA user_version = 99; CREATE TABLE accounts (id)')
   const { status, stderr } = await withDatabase('newer.db')
   t.equal(status, 1)
-  t.match(stderr, `gatehouse: the database ${path} was made by a newer version of Gatehouse\n`)
+  t.match(stderr, `gatehouse: the database ${path} was created by a newer version of Gatehouse\n`)
   t.strictSame(tablesOf(path), ['accounts'])
 })
 

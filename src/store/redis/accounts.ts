@@ -80,14 +80,14 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
     }
   }
 
-  /** Removed in the background of Redis; when it expires by itself, a big one would hold everybody up. */
+  /** Removed in the background by Redis: expiring a large one would block it. */
   async function dropIndex({ id, sessionEpoch }: Account): Promise<void> {
     await ask((client) => client.unlink(keys.openSessionsOf(id, sessionEpoch))).catch(() => {})
   }
 
-  /** Removes an account, and then its sessions, which are over without it; what a crash leaves of them expires. */
+  /** Removes an account, and then its sessions, which are invalid without it; leftovers of a crash expire. */
   async function deleteAccount(id: string, audit?: AuditEntry): Promise<boolean> {
-    // Where it is gone already the script still runs, and waits for the replicas: they may not know yet.
+    // Where it is gone already the script still runs, and waits for the replicas: they may lag.
     const account = await find(id)
     const outcome = await runAudited(
       deleteScript,
@@ -117,7 +117,7 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
       return id === null ? confirmAbsence() : find(id)
     },
     listAccounts: async ({ after, limit }) => {
-      // The cast is sound: the script answers nothing else.
+      // The cast is sound: the script returns nothing else.
       const ids = (await run(
         listScript,
         [keys.ids],

@@ -6,7 +6,7 @@ export function addressOf(topology: RedisOptions['topology']): string {
     case 'single':
       return `Redis at ${hostOf(topology.url)}`
     case 'sentinel':
-      return `Redis "${topology.name}", by the Sentinels at ${nodesOf(topology)}`
+      return `Redis "${topology.name}" (Sentinels ${nodesOf(topology)})`
     case 'cluster':
       return `Redis Cluster at ${nodesOf(topology)}`
     default:
@@ -15,7 +15,7 @@ export function addressOf(topology: RedisOptions['topology']): string {
 }
 
 function hostOf(url: string): string {
-  if (!URL.canParse(url)) return 'the URL of the config'
+  if (!URL.canParse(url)) return 'the configured URL'
   const { hostname, port } = new URL(url)
   return `${hostname}:${port === '' ? 6379 : port}`
 }

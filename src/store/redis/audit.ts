@@ -5,10 +5,10 @@ import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
-/** Not 0-0: nothing is before it, and Redis refuses it as the end of an interval. */
+/** Not 0-0: nothing is before it, and Redis rejects it as the end of an interval. */
 const positionPattern = /^(?!0+-0+$)\d{1,15}-\d{1,15}$/
 
-/** How many entries are looked at for one answer: this blocks Redis for some milliseconds. */
+/** How many entries are scanned for one reply: this blocks Redis for some milliseconds. */
 const scannedMax = 1_000
 
 const findScript = loadScript('find-audit')
@@ -33,7 +33,7 @@ export function openAudit(connection: Connection): AuditStore {
         [keys.audit, keys.ownAudit],
         [start, scannedMax, limit, exact, lower],
       )
-      // The cast is sound: the script answers nothing else.
+      // The cast is sound: the script returns nothing else.
       const [next, found] = answer as [string, [string, string[]][]]
       if (next === '' && found.length === 0) await confirmAbsence()
       const entries = found.map(toEntry).filter((entry) => matchesFilter(entry, filter))

@@ -9,13 +9,13 @@ export interface ChangeBuffer {
   onLogRead(head: number): void
 }
 
-/** How long a published change waits for the log at most. */
+/** How long a published change is buffered at most. */
 const holdMsMax = 2_000
 
 /**
- * A published change may come before the store can be asked again, as after a partition: its account would be dropped
- * from the caches, and could not be looked up. So the change waits until the log can be read, which holds it too; but
- * not long: what is known to be revoked must not stay valid.
+ * A published change may arrive before the store is reachable again, as after a partition: its account would be dropped
+ * from the caches, and could not be looked up. Hence a published change is buffered until the log is readable, for
+ * `holdMsMax` at most, as a known revocation must take effect.
  */
 export function createChangeBuffer(notify: (change: LoggedChange) => void): ChangeBuffer {
   let isHeld = true
@@ -40,7 +40,7 @@ export function createChangeBuffer(notify: (change: LoggedChange) => void): Chan
   function onLogRead(head: number): void {
     isHeld = false
     held = held.filter(({ position }) => position > head)
-    // Deferred until the reader of the log has noted that the store is back.
+    // Deferred until the reader of the log has recorded that the store is back.
     setImmediate(release)
   }
 

@@ -13,7 +13,7 @@ import { openSubscription } from './subscription.ts'
 
 const readScript = loadScript('read-changes')
 
-/** The change log of all instances: reading it gives the guarantee, listening to it the speed. */
+/** The change log of all instances: reading it is the guarantee, listening to it makes it fast. */
 export interface ChangeLog extends ChangeStore {
   close(): void
 }
@@ -61,7 +61,7 @@ export function openChanges(connection: Connection, options: RedisOptions, liste
   }
 
   /**
-   * Whether the entries are all that came after a position. A lower head means a failover or a restore, a missing
+   * Whether the entries are all that were added after a position. A lower head means a failover or a restore, a missing
    * entry that the log was cut, or that there are too many to send. After a failover new entries may have taken the
    * place of lost ones: then the entry that was read last differs.
    */

@@ -12,7 +12,7 @@ export interface RedisOptions {
   readonly keyPrefix: string
   /** How many replicas must have a change before it counts as done. */
   readonly replicas: number
-  /** A command without an answer by then has failed. */
+  /** A command without a response by then has failed. */
   readonly commandTimeoutMs: number
 }
 
@@ -33,11 +33,11 @@ export interface NodeAddress {
 }
 
 const connectTimeoutMs = 1_000
-/** A connection on which an answer is overdue for this long is dead, not just slow. */
+/** A connection on which a response is overdue for this long is dead, not just slow. */
 const socketTimeoutMs = 1_000
 /** How long the other side may take to close a connection; a dead one never does. */
 const disconnectTimeoutMs = 200
-/** How often, and how long after, a changing Cluster is asked again: within the time that a request may wait. */
+/** Retries of a command after a redirection (MOVED, ASK, TRYAGAIN, CLUSTERDOWN): within a request's store timeout. */
 export const redirections = { max: 4, delayMs: 50 }
 const reconnectDelayMs = { first: 50, max: 1_000 }
 
@@ -55,7 +55,7 @@ export function openClient(options: RedisOptions): OpenClient {
   client.on('ready', () => {
     attempts = 0
   })
-  // The driver gives up for ever if a Sentinel reports a failover while the driver asks it for the master.
+  // ioredis stops reconnecting if a Sentinel reports a failover while the driver asks it for the master.
   client.on('end', () => {
     if (isClosed) return
     attempts++
@@ -141,7 +141,7 @@ function commonOptions({ username, password, commandTimeoutMs }: Omit<RedisOptio
   } satisfies ClientOptions
 }
 
-/** Doubled at each try, with jitter, so that many instances do not come back at the same moment. */
+/** Doubled at each try, with jitter, so that many instances do not reconnect at the same moment. */
 function reconnectDelay(attempt: number): number {
   const delayMs = Math.min(reconnectDelayMs.first * 2 ** (attempt - 1), reconnectDelayMs.max)
   return Math.round(delayMs * (0.5 + Math.random() / 2))

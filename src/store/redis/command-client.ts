@@ -17,7 +17,7 @@ export interface CommandClient {
   assertConnected(): void
   /** Waits for a connection that is being made; `ask` then shows whether there is one. */
   whenReady(timeoutMs: number): Promise<void>
-  /** What an error of a command means. */
+  /** The meaning of a command's error. */
   toFailure(error: unknown): StoreFailure
   close(): void
 }
@@ -27,9 +27,9 @@ export function openCommandClient(options: RedisOptions): CommandClient {
   const address = addressOf(options.topology)
   // The Cluster client has a connection to each node, and chooses among them by itself.
   const batchWrites = client instanceof Redis ? createWriteBatcher(client) : undefined
-  /** Why there is no connection: the errors of commands do not tell. */
+  /** Why there is no connection: the errors of commands do not say. */
   let connectionError: Error | undefined
-  /** Set if SELECT failed: the driver would go on with database 0, which may hold other data. */
+  /** Set if SELECT failed: the driver would continue with database 0, which may hold other data. */
   let isWrongDatabase = false
   client.on('error', (error: Error) => {
     connectionError = rootCause(error)
@@ -51,13 +51,13 @@ export function openCommandClient(options: RedisOptions): CommandClient {
   function connectionReason(): string {
     if (connectionError) return describeError(connectionError)
     // Connected, but Redis has not confirmed yet that it has loaded its data.
-    return client.status === 'connect' ? 'it does not answer' : 'there is no connection'
+    return client.status === 'connect' ? 'no answer within the timeout' : 'not connected'
   }
 
   function toFailure(error: unknown): StoreFailure {
     if (error instanceof StoreFailure) return error
     if (error instanceof ReplyError) {
-      return new StoreFailure('refused', `${address} refuses: ${errorMessage(error)}`)
+      return new StoreFailure('refused', `${address} refused the command: ${errorMessage(error)}`)
     }
     const kind = error instanceof Error && notSentPattern.test(error.message) ? 'unreachable' : 'unanswered'
     return new StoreFailure(kind, `cannot reach ${address}: ${describeError(connectionError ?? error)}`)
@@ -94,13 +94,13 @@ const notSentPattern = /isn't writeable|isn't ready/
 
 /** Messages of the driver, and what they mean. */
 const driverMessages: readonly (readonly [RegExp, string])[] = [
-  [/isn't writeable|isn't ready|^Connection is closed/, 'there is no connection'],
-  [/max retries per request/, 'the connection broke'],
-  [/^Command timed out/, 'it does not answer in time'],
-  [/^Socket timeout/, 'it has fallen silent'],
-  [/ETIMEDOUT$/, 'it does not take the connection in time'],
-  [/^Failed to refresh slots cache/, 'none of its nodes answers'],
-  [/^All sentinels are unreachable/, 'none of the Sentinels names a master that answers'],
+  [/isn't writeable|isn't ready|^Connection is closed/, 'not connected'],
+  [/max retries per request/, 'the connection was lost'],
+  [/^Command timed out/, 'no answer within the timeout'],
+  [/^Socket timeout/, 'socket timeout'],
+  [/ETIMEDOUT$/, 'connect timeout'],
+  [/^Failed to refresh slots cache/, 'no cluster node answers'],
+  [/^All sentinels are unreachable/, 'no Sentinel named a reachable master'],
 ]
 
 function describeError(error: unknown): string {
@@ -113,7 +113,7 @@ function describeError(error: unknown): string {
 function rootCause(error: Error): Error {
   if ('lastNodeError' in error && error.lastNodeError instanceof Error) {
     const hasDetail = error.lastNodeError.message !== 'Connection is closed.'
-    return hasDetail ? rootCause(error.lastNodeError) : new Error('none of its nodes answers')
+    return hasDetail ? rootCause(error.lastNodeError) : new Error('no cluster node answers')
   }
   const [first] = error instanceof AggregateError ? error.errors : []
   return first instanceof Error ? first : error

@@ -23,7 +23,7 @@ const retryReadyMs = 100
  */
 export type Connection = ReturnType<typeof openConnection>
 
-/** @param isLongLived whether it is written to all the time: then the connection for writes is opened at once */
+/** @param isLongLived whether it lives as long as the gateway: then the connection for writes is opened at once */
 export function openConnection(options: RedisOptions, isLongLived: boolean) {
   const keys = createKeyNames(options.keyPrefix)
   const commandClient = openCommandClient(options)
@@ -35,7 +35,7 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
   const { report, onWrite } = createWriteListeners()
   const auditListeners: ((entry: AuditEntry) => void)[] = []
 
-  /** @throws as that of the link; where the data is of a newer program too */
+  /** @throws as that of the link; where the data is of a newer version too */
   async function ask<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     format.assertSupported()
     return commandClient.ask(work)
@@ -50,12 +50,12 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     return commandClient.ask((client) => script.run(client, { keys: scriptKeys, args }))
   }
 
-  /** Runs a script. What it writes, if it does, may be lost with the master: that must not matter. */
+  /** Runs a script whose writes, if any, may be lost with the master without harm. */
   function run(script: Script, scriptKeys: readonly string[], args: readonly (string | number)[]) {
     return ask((client) => script.run(client, { keys: scriptKeys, args }))
   }
 
-  /** Runs a script that writes what must not be lost: answers once enough replicas have it. */
+  /** Runs a script whose writes must not be lost: resolves once enough replicas have them. */
   function runDurably(script: Script, scriptKeys: readonly string[], args: readonly (string | number)[]) {
     return report(write(script, scriptKeys, args))
   }
@@ -65,7 +65,7 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     scriptKeys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<unknown> {
-    // An unreachable Redis is not waited for.
+    // Fail fast while disconnected.
     commandClient.assertConnected()
     format.assertSupported()
     const call = script.isLogged ? logged(scriptKeys, args) : { keys: scriptKeys, args }
@@ -76,7 +76,7 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     })
   }
 
-  /** With what the change log takes (log-change.lua). */
+  /** With the keys and arguments of the change log (log-change.lua). */
   function logged(scriptKeys: readonly string[], args: readonly (string | number)[]): ScriptCall {
     return {
       keys: [keys.log, keys.head, keys.storeId, ...scriptKeys],
@@ -84,7 +84,7 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     }
   }
 
-  /** Tells the listeners of a change made here. @param position as the script answered it */
+  /** Notifies listeners of a change made by this process. @param position from the script */
   function notify(made: Change, position: unknown): void {
     if (typeof position === 'number' && position > 0)
       notifyListeners({ change: made, position, at: Date.now() })
@@ -120,7 +120,7 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     runInAnyFormat,
     runDurably,
     onWrite,
-    /** Whether writes, also those of others, have to be waited for until the replicas have them. */
+    /** Whether to wait until the replicas have all writes, including those of others. */
     waitsForReplicas: writer !== undefined,
     notify,
     notifyListeners,
@@ -148,9 +148,9 @@ function failureOf(error: unknown): StoreFailure {
 function notReadyError(error: unknown, { kind }: RedisOptions['topology'], waitedMs: number): OperatorError {
   const waited = `${waitedMs / 1_000} s`
   const hints = {
-    single: 'It must run and be reachable; see store.redis in the config.',
-    sentinel: `The Sentinels had ${waited} to name a master that answers; see store.redis in the config.`,
-    cluster: `Its nodes had ${waited} to say who has the data; see store.redis in the config.`,
+    single: 'Redis must be running and reachable; see store.redis in the config.',
+    sentinel: `No Sentinel named a reachable master within ${waited}; see store.redis in the config.`,
+    cluster: `No cluster node named the owner of the slot within ${waited}; see store.redis in the config.`,
   }
   return new OperatorError(failureOf(error).message, { hint: hints[kind], cause: error })
 }

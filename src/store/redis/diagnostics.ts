@@ -5,7 +5,7 @@ import { loadScript } from './scripts.ts'
 const probeScript = loadScript('probe-write')
 const memoryScript = loadScript('read-memory-info')
 
-/** A probe leaves nothing behind for long. */
+/** TTL of the probe's key. */
 const probeTtlMs = 60_000
 
 export function openDiagnostics({ keys, run, runDurably, onWrite }: Connection): StoreDiagnostics {
@@ -19,7 +19,7 @@ export function openDiagnostics({ keys, run, runDurably, onWrite }: Connection):
         /^maxmemory_policy:(\S+)/m.exec(String(await run(memoryScript, [keys.storeId], []))) ?? []
       if (policy === undefined || policy === 'noeviction') return []
       return [
-        `Redis has maxmemory-policy ${policy}: with its memory full it deletes accounts and sessions; set noeviction`,
+        `Redis has maxmemory-policy ${policy}: when memory runs out it evicts accounts and sessions; set noeviction`,
       ]
     },
   }

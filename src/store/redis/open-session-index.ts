@@ -12,14 +12,14 @@ export const sessionBatchMax = 200
 
 /**
  * The index of the sessions of an account that have not ended, newest first: one for each session epoch, so that all
- * of them end in one small step. Accounts of an earlier format get it when it is first asked for.
+ * of them end in one small step. Accounts of an earlier format get it when it is first needed.
  */
 export interface OpenSessionIndex {
-  /** A page in order; short where the time of some is over. */
+  /** A page in order; shorter where some have expired. */
   list(account: Account, page: SessionsPage): Promise<readonly Session[]>
   /** IDs of the oldest, oldest first. */
   oldest(account: Owner, count: number): Promise<readonly string[]>
-  /** Adds the sessions that were started before there was the index. */
+  /** Adds the sessions that were started before the index existed. */
   build(account: Owner): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export function createOpenSessionIndex(
     let isBuilt = false
     for (;;) {
       const asked = Math.min(sessionBatchMax, limit - listed.length)
-      // The cast is sound: the script answers nothing else.
+      // The cast is sound: the script returns nothing else.
       const reply = (await run(listScript, scriptKeys, [cursor.id, cursor.score, asked, now])) as string[]
       if (reply[0] === '1' && !isBuilt) {
         await build(account)
@@ -79,7 +79,7 @@ export function createOpenSessionIndex(
   }
 }
 
-/** Removes all sessions of an account that is gone. */
+/** Removes all sessions of a deleted account. */
 export async function forgetSessions({ keys, ask, run }: Connection, accountId: string): Promise<void> {
   const all = keys.sessionsOf(accountId)
   for (;;) {

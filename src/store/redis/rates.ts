@@ -6,7 +6,7 @@ import { loadScript } from './scripts.ts'
 const takeScript = loadScript('take-from-rate')
 const heartbeatScript = loadScript('heartbeat')
 
-/** An instance that has not reported for this long is gone. */
+/** An instance without a heartbeat for this long counts as dead. */
 const heartbeatTimeoutMs = 15_000
 
 /** Rates that are counted across instances; losing counts in a failover does not matter. */

@@ -39,9 +39,9 @@ export function openSessions(connection: Connection, { findAccount, replace }: A
   }
 
   /**
-   * One after the other: which account it is only the session tells, and a script may read no key that it was not
-   * given, as in a Cluster that moves its slot the key may be on another node. Each is read as it is now, so what is
-   * refused is refused rightly; what is granted is granted only if neither has changed since.
+   * One after the other: only the session names its account, and a script may read no key that it was not given, as in
+   * a Cluster that moves its slot the key may be on another node. Each is read in its current state, so a rejection is
+   * right; a rotation is made only if neither has changed since.
    */
   async function findBoth(
     id: string,
@@ -95,7 +95,7 @@ export function openSessions(connection: Connection, { findAccount, replace }: A
     }
   }
 
-  /** Judges a use and carries it out; again if session or account changed in between. */
+  /** Decides about a use and carries it out; retried if session or account changed in between. */
   async function rotate(use: RefreshTokenUse): Promise<Rotation> {
     for (;;) {
       const { session: found, account } = await findBoth(use.sessionId)
@@ -142,7 +142,7 @@ export function openSessions(connection: Connection, { findAccount, replace }: A
   }
 
   /**
-   * The repeated rotation may have failed, or still be waiting, for want of a replica: this waits for the replicas
+   * The repeated rotation may have failed, or still be waiting, for lack of a replica: this waits for the replicas
    * too, so that no repeat is answered before the rotation is safe. @returns false where something has changed
    */
   async function confirm({ id, accountId, generation }: Session, revision: number): Promise<boolean> {
@@ -151,14 +151,14 @@ export function openSessions(connection: Connection, { findAccount, replace }: A
     return (await runDurably(confirmScript, sessionKeys, [revision, generation])) === 1
   }
 
-  /** Waits for the replicas: what is lost with the master would let a token that was replaced come again. */
+  /** Waits for the replicas: what is lost with the master would make a replaced token valid again. */
   async function acknowledge(acknowledgements: readonly RotationAcknowledgement[]): Promise<void> {
     const absent = await runDurably(
       acknowledgeScript,
       acknowledgements.map(({ sessionId }) => keys.session(sessionId)),
       acknowledgements.flatMap(({ generation, at }) => [generation, at]),
     )
-    // Ended sessions, or data that is lost and may be restored: then they are given again.
+    // Ended sessions, or data that is lost and may be restored: then they are acknowledged again.
     if (absent !== 0) await confirmAbsence()
   }
 

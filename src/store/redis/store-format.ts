@@ -4,22 +4,22 @@ import { StoreFailure } from '../store-failure.ts'
 import type { CommandClient } from './command-client.ts'
 import type { KeyNames } from './key-names.ts'
 
-/** The format of what is written, from 1. It rises when a program of an earlier one must not touch the data. */
+/** The format of the data, from 1. Raised when programs of an earlier format must not touch the data. */
 export const storeFormat = 1
 
 /**
- * Keeps this program away from data of a newer one, which it would misread or damage. What is there without a format
- * has the first, and is marked with it.
+ * Keeps this version away from data of a newer one, which it would misread or damage. Data without a format has the
+ * first, and is marked with it.
  */
 export interface StoreFormat {
   /**
-   * Takes note of what the store says of itself; '' = nothing.
-   * @throws GatehouseError `store-unavailable` where the data is of a newer program
+   * Checks the ID and format read from the store; '' = none.
+   * @throws GatehouseError `store-unavailable` where the data is of a newer version
    */
   observe(store: { readonly id: string; readonly format: string }): Promise<void>
-  /** @throws the same, as long as what was seen last was newer */
+  /** @throws the same, as long as the last format read was newer */
   assertSupported(): void
-  /** The same for an operator, who is told nothing else; undefined where the data is not newer. */
+  /** The same as an OperatorError; undefined where the data is not newer. */
   toOperatorError(cause: unknown): OperatorError | undefined
 }
 
@@ -54,7 +54,7 @@ export function createStoreFormat({ ask }: Pick<CommandClient, 'ask'>, keys: Key
     const now = performance.now()
     if (now - markedAt < markIntervalMs) return
     markedAt = now
-    // A failure does not matter: a Redis that takes no writes is marked later.
+    // A failure does not matter: a Redis that rejects writes is marked later.
     await ask((client) => client.set(keys.format, storeFormat, 'NX')).catch(() => {})
   }
 
@@ -62,8 +62,8 @@ export function createStoreFormat({ ask }: Pick<CommandClient, 'ask'>, keys: Key
 }
 
 function whatIsNewer(format: string): string {
-  return `the data in Redis is of a newer version of Gatehouse (format ${format.slice(0, 20)}, this version knows ${storeFormat})`
+  return `the data in Redis was written by a newer version of Gatehouse (format ${format.slice(0, 20)}; this version supports up to ${storeFormat})`
 }
 
 const newerHint =
-  'run that version; or restore a backup of before the upgrade; or use other data with store.redis.keyPrefix'
+  'run that version; or restore a backup from before the upgrade; or choose another store.redis.keyPrefix'

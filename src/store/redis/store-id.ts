@@ -6,19 +6,19 @@ import type { KeyNames } from './key-names.ts'
 /**
  * Tells an empty store from one that has lost its data (a flush, a wrong restore). The first write gives a store its
  * ID. A process that has seen an ID accepts no other until it is restarted, and leaves a mark in an emptied Redis, so
- * that no process that starts meanwhile begins a new store there.
+ * that no process that starts meanwhile creates a new store there.
  */
 export interface StoreId {
   /**
-   * To be called before "not there" is answered or acted upon.
+   * To be called before "not found" is returned or acted upon.
    * @throws GatehouseError `store-unavailable` where the store has lost its data
    */
   confirmAbsence(): Promise<undefined>
-  /** Takes note of the ID the store has now; '' = none. @throws as `confirmAbsence` does */
+  /** Checks the ID that the store has now; '' = none. @throws as `confirmAbsence` does */
   observe(id: string): Promise<void>
 }
 
-/** How long the mark of a loss lasts after the loss was last seen, and how often it is written at most. */
+/** TTL of the data-loss mark, from when the loss was last seen, and how often it is written at most. */
 const lossMarkTtlMs = 5_000
 const lossMarkIntervalMs = 1_000
 
@@ -40,7 +40,7 @@ export function createStoreId({ ask }: Pick<CommandClient, 'ask'>, keys: KeyName
     if (id !== knownId) throw lostError('another')
   }
 
-  /** There is no ID: nothing was ever written, or all is gone. */
+  /** There is no ID: nothing was ever written, or all data is lost. */
   async function confirmEmpty(): Promise<undefined> {
     if (knownId !== undefined) {
       await markLoss(knownId)
@@ -54,7 +54,7 @@ export function createStoreId({ ask }: Pick<CommandClient, 'ask'>, keys: KeyName
     const now = performance.now()
     if (now - markedAt < lossMarkIntervalMs) return
     markedAt = now
-    // A failure does not matter: no new store can begin in a Redis that takes no writes.
+    // A failure does not matter: no new store can be created in a Redis that rejects writes.
     await ask((client) => client.set(keys.lostId, id, 'PX', lossMarkTtlMs)).catch(() => {})
   }
 
@@ -63,9 +63,9 @@ export function createStoreId({ ask }: Pick<CommandClient, 'ask'>, keys: KeyName
 
 const losses = {
   empty:
-    'Redis has lost its data: restore it; or, to begin with an empty store, stop all gateways, wait 10 s and start them again',
+    'Redis has lost its data: restore it; or, to start with an empty store, stop all gateways, wait 10 s and start them again',
   another:
-    'Redis has the data of another store: restore the data that was there; or, to go on with this data, restart all gateways',
+    'Redis has the data of another store: restore the previous data; or, to use this data, restart all gateways',
 } as const
 
 function lostError(how: keyof typeof losses): GatehouseError {

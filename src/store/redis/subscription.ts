@@ -4,17 +4,17 @@ import { openClient, type RedisOptions } from './client.ts'
 
 /** Receives changes as they are published: fast, and at most once. */
 export interface Subscription {
-  /** Takes the position that the log was read to: a channel that stays behind it is deaf, and opened anew. */
+  /** Sets the position that the log was read to: a subscription that stays behind it is stalled, and reconnected. */
   check(head: number): void
   close(): void
 }
 
-/** How often a deaf channel is opened anew at most. */
+/** How often a stalled subscription is reconnected at most. */
 const reopenIntervalMs = 1_000
 
 /**
  * Opens a connection of its own, as a subscribed one cannot send other commands.
- * @param onChange told of each change; its time is on the clock of Redis
+ * @param onChange called with each change; its time is on the clock of Redis
  */
 export function openSubscription(
   options: RedisOptions,
@@ -45,7 +45,7 @@ export function openSubscription(
     }
     const now = performance.now()
     behindSince ??= now
-    // A message may still be on its way; by the second check it should have come.
+    // A message may still be on its way; by the second check it should have arrived.
     if (behindSince === now || now - reopenedAt < reopenIntervalMs || client.status !== 'ready') return
     reopenedAt = now
     behindSince = undefined

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 type Stream = Redis['stream']
 
 /**
- * Holds back what is written to Redis until this turn of the event loop is over, so that all of it goes out in one
+ * Corks the socket to Redis until the current turn of the event loop ends, so that all commands are sent in one
  * write: each single write costs about as much as a command, and wakes Redis. This saves a fifth of the CPU of a
  * refresh with 32 connections. To be called before each command.
  */

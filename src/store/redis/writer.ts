@@ -4,11 +4,11 @@ import { type RedisOptions, redirections } from './client.ts'
 import { type CommandClient, openCommandClient } from './command-client.ts'
 import { commandArgsOf, isScriptFault, type Script, type ScriptCall } from './scripts.ts'
 
-/** Runs scripts that count as done once enough replicas have what they wrote. */
+/** Runs scripts that are complete once enough replicas have their writes. */
 export interface Writer {
   /**
    * @throws GatehouseError `store-unavailable`; with the cause `unconfirmed` where too few replicas have the change:
-   *   it is done, and can still be lost; the fault of a script, as it is
+   *   it was made, and can still be lost; the fault of a script, as it is
    */
   run(script: Script, call: ScriptCall): Promise<unknown>
   /** Opens the connection before the first write, which then need not wait for it. */
@@ -16,14 +16,14 @@ export interface Writer {
   close(): void
 }
 
-/** A working replica has a change by then: waiting longer would be for one that is down. */
+/** A working replica has a change by then: waiting longer only helps if a replica is down. */
 const replicaWaitMsMax = 2_000
-/** The part of a command's time that WAIT may take: the rest is for the answer. */
+/** The part of a command's timeout that WAIT may take: the rest is for the response. */
 const waitTimeoutShare = 0.8
 
 /**
- * Opens a connection of its own with the first write, as WAIT holds up everything behind it on its connection, which
- * must be neither look-ups nor the change log. Writes that come during a WAIT are sent together afterwards, with one
+ * Opens a connection of its own with the first write, as WAIT blocks every command behind it on its connection, which
+ * must be neither look-ups nor the change log. Writes that arrive during a WAIT are sent together afterwards, with one
  * WAIT for all of them: so none waits for more than two.
  */
 export function openWriter(options: RedisOptions, anyKey: string): Writer {
@@ -92,7 +92,7 @@ export function openWriter(options: RedisOptions, anyKey: string): Writer {
     if (Number(reached) >= replicas) return undefined
     return new StoreFailure(
       'unconfirmed',
-      `only ${Number(reached)} of ${replicas} replicas have the change (store.redis.replicas)`,
+      `only ${Number(reached)} of ${replicas} replicas confirmed the write (store.redis.replicas)`,
     )
   }
 
@@ -110,7 +110,7 @@ interface Write {
 
 type Reply = readonly [error: Error | null, result: unknown]
 
-/** What a failure means for a write: without an answer it may be done. @param how `done` = it is done */
+/** What a failure means for a write: without a response it may have been made. @param how `done` = it was made */
 export function toWriteFailure(failure: StoreFailure, how?: 'done'): StoreFailure {
   const isUncertain = how === 'done' || failure.kind === 'unanswered'
   return isUncertain ? new StoreFailure('unconfirmed', failure.message) : failure

@@ -48,7 +48,7 @@ export function openAccounts(
         accountChange(id),
         audit,
       )
-      // Without the account they are over; what a crash leaves of them is cleared later.
+      // Sessions of a deleted account are invalid; leftovers of a crash are removed later.
       while (hasMore) {
         await setImmediate()
         hasMore = await write(() => sessions.removeSome(id))

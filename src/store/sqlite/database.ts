@@ -12,7 +12,10 @@ import { migrations } from './schema.ts'
 /** A database file, and the ways it is read and written. */
 export interface Database {
   prepare: DatabaseSync['prepare']
-  /** Runs reads. @throws GatehouseError `store-unavailable` where SQLite fails; what the work throws itself, as it is */
+  /**
+   * Runs reads.
+   * @throws GatehouseError `store-unavailable` where SQLite fails; what the work throws itself, as it is
+   */
   read<Result>(work: () => Result): Result
   /**
    * Runs reads and writes as one step, at once if no other process is writing; once it resolves they are on disk.
@@ -25,18 +28,18 @@ export interface Database {
   close(): void
 }
 
-/** After how long a write is tried again while another process is writing. */
+/** After how long a write is retried while another process is writing. */
 const busyRetryMs = 2
 
 /** Another process is writing. */
 interface Busy {
   readonly cause: unknown
-  /** Resolves when it is time to try again. */
+  /** Resolves when it is time to retry. */
   readonly pause: Promise<void>
 }
 
 /**
- * Opens a database, and makes it and its folder if there is none: this blocks the thread, writes do not.
+ * Opens a database, and creates it and its directory if there is none: this blocks the thread, writes do not.
  * @param busyTimeoutMs how long to wait for a writer in another process
  * @throws OperatorError where the database cannot be opened
  */
@@ -51,7 +54,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
   async function write<Result>(work: () => Result): Promise<Result> {
     const deadline = performance.now() + busyTimeoutMs
     for (;;) {
-      // The write that waits longest tries for all: the lock is tried once a pause, however many want it.
+      // All waiting writes share one retry timer: the lock is tried once per pause.
       if (!busy) {
         assertInPlace()
         const attempt = mapSqliteErrors(() => tryWrite(database, work))
@@ -104,7 +107,7 @@ function tryWrite<Result>(database: DatabaseSync, work: () => Result): Attempt<R
   }
 }
 
-/** A fault of ours, or a record that makes no sense, is not taken for a database that is out of reach. */
+/** Only errors of SQLite become store-unavailable; bugs and malformed records are rethrown. */
 function mapSqliteErrors<Result>(work: () => Result): Result {
   try {
     return work()
@@ -135,7 +138,7 @@ function connect(path: string, busyTimeoutMs: number): DatabaseSync {
     if (cause instanceof OperatorError) throw cause
     throw new OperatorError(`cannot open the database ${path}: ${errorMessage(cause)}`, {
       hint: isBusy(cause)
-        ? 'Another process is writing to it: try again, or choose another with store.sqlite.path.'
+        ? 'Another process is writing to it: try again, or choose another file with store.sqlite.path.'
         : 'Its folder must be writable, and the file must be a Gatehouse database; see store.sqlite.path.',
       cause,
     })
@@ -143,9 +146,9 @@ function connect(path: string, busyTimeoutMs: number): DatabaseSync {
 }
 
 /**
- * Makes the file before SQLite makes it, and private: the folder may have existed already, and be open to others. A
- * file that is there is not opened: closing it would drop the locks that this process holds on it through another
- * connection (fcntl of POSIX).
+ * Creates the file before SQLite does, and private: the directory may have existed already, and be open to others. An
+ * existing file is not opened: closing it would drop the locks that this process holds on it through another connection
+ * (fcntl of POSIX).
  */
 function createPrivateFile(path: string): void {
   try {
@@ -161,15 +164,15 @@ function createPrivateFile(path: string): void {
 const sqliteBusy = 5
 
 /**
- * What the write-ahead log is cut to once all of it is in the database, and nobody reads it any more: by the second
- * write after that. SQLite begins to copy at 1,000 pages, which is about as much.
+ * Size the WAL is truncated to after a checkpoint without readers: by the second write after that. SQLite starts to
+ * copy at 1,000 pages, which is about as much.
  */
 const logBytesMax = 4 * 1_024 * 1_024
 
-/** Switching to WAL does not wait for other processes: so an empty write waits for them, and it is tried again. */
+/** Switching to WAL does not wait for other processes: so an empty write waits for them, and it is retried. */
 function enableWal(database: DatabaseSync, deadline: number): void {
-  // FULL: a commit that was answered is on disk, even after a power failure. Without a limit, a log that has grown
-  // while somebody read the database for long would stay as large as it was.
+  // FULL: a commit that was acknowledged is on disk, even after a power failure. Without a limit, a log that has grown
+  // during a long read of the database would stay as large as it was.
   const settings = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${logBytesMax}`
   for (;;) {
     try {
@@ -190,7 +193,7 @@ function migrate(database: DatabaseSync, path: string): void {
   database.exec('BEGIN IMMEDIATE')
   const version = Number(database.prepare('PRAGMA user_version').get()?.user_version)
   if (version > migrations.length) {
-    throw new OperatorError(`the database ${path} was made by a newer version of Gatehouse`, {
+    throw new OperatorError(`the database ${path} was created by a newer version of Gatehouse`, {
       hint: 'Run that version, or choose another database with store.sqlite.path.',
     })
   }
@@ -202,7 +205,7 @@ function migrate(database: DatabaseSync, path: string): void {
   database.exec('COMMIT')
 }
 
-/** Refuses the database of another program: our tables must not be mixed with its own. */
+/** Rejects the database of another program: our tables must not be mixed with its own. */
 function assertEmpty(database: DatabaseSync, path: string): void {
   if (database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined) return
   throw new OperatorError(`${path} is not a Gatehouse database`, {

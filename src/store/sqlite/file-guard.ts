@@ -3,19 +3,19 @@ import { GatehouseError } from '../../errors/gatehouse-error.ts'
 import { hasErrorCode } from '../../platform/system-error.ts'
 import { StoreFailure } from '../store-failure.ts'
 
-/** Tells whether the files that are open are still those of their paths. */
+/** Checks that the open files are still the ones at their paths. */
 export interface FileGuard {
   /**
    * Takes some microseconds.
-   * @throws GatehouseError `store-unavailable` where a file is gone or is another: what is written is then lost
+   * @throws GatehouseError `store-unavailable` where a file was deleted or replaced: what is written is then lost
    */
   assertInPlace(): void
 }
 
 /**
- * Guards a database and its log. A file that was deleted or replaced stays open, and takes all writes; others, such as
- * commands, work on the file of that path.
- * @param path of a database that is open in WAL mode, so that its log is there
+ * Guards a database and its log. A file that was deleted or replaced stays open and accepts all writes; others, such as
+ * commands, work on the file at that path.
+ * @param path of a database that is open in WAL mode, so that its log exists
  */
 export function guardFiles(path: string): FileGuard {
   const files = [path, `${path}-wal`].map((name) => ({ name, opened: statFile(name) }))
@@ -40,7 +40,7 @@ function statFile(path: string): BigIntStats | undefined {
 }
 
 function lostError(name: string, isGone: boolean): GatehouseError {
-  const what = isGone ? 'is gone' : 'was replaced by another file'
-  const message = `${name} ${what} while the gateway runs, so nothing is written any more: put the file back that was there; or, to go on with what is there now, restart the gateway`
+  const what = isGone ? 'was deleted' : 'was replaced'
+  const message = `${name} ${what} while the gateway runs, and writes are rejected: restore the file; or, to use the current one, restart the gateway`
   return new GatehouseError('store-unavailable', { cause: new StoreFailure('lost', message) })
 }

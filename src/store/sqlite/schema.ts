@@ -95,7 +95,9 @@ const portalAndAudit = `
   ) STRICT;
 `
 
-/** The steps from each version to the next; user_version counts those a database has gone through. Only ever added to. */
+/**
+ * The steps from each version to the next; user_version counts those a database has gone through. Only ever added to.
+ */
 export const migrations: readonly ((database: DatabaseSync) => void)[] = [
   (database) => database.exec(accountsAndSessions),
   (database) => {
@@ -107,21 +109,21 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
     indexTerms(database)
     database.exec('CREATE INDEX accounts_by_age ON accounts (created_at, id)')
   },
-  // An account's present role counts as that of its first epoch.
+  // An account's current role counts as that of its first epoch.
   (database) => database.exec('ALTER TABLE accounts ADD COLUMN role_epoch INTEGER NOT NULL DEFAULT 1'),
   // Pages of the open sessions of an account, and which of them are the oldest.
   (database) =>
     database.exec(`
       CREATE INDEX sessions_open ON sessions (account_id, session_epoch, created_at DESC, id)
         WHERE end_reason IS NULL`),
-  // One row: what tells this store from another.
+  // One row: the ID of this store.
   (database) =>
     database.exec(`
       CREATE TABLE store (id TEXT NOT NULL, probed_at INTEGER NOT NULL) STRICT;
       INSERT INTO store (id, probed_at) VALUES (lower(hex(randomblob(16))), 0);
     `),
   chainAudit,
-  // The current tokens of sessions from before count as given out when they were made.
+  // The current tokens of sessions from before count as delivered when they were created.
   (database) =>
     database.exec(`
       ALTER TABLE sessions ADD COLUMN acknowledged_at INTEGER;
@@ -129,7 +131,7 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
     `),
 ]
 
-/** What is there already is the beginning of the chains. */
+/** Existing entries are the start of the chains. */
 function chainAudit(database: DatabaseSync): void {
   database.exec(`
     ALTER TABLE audit ADD COLUMN class TEXT NOT NULL DEFAULT '';
@@ -160,7 +162,7 @@ function chainAudit(database: DatabaseSync): void {
   database.exec('CREATE INDEX audit_by_class ON audit (class, seq)')
 }
 
-/** Indexes the accounts that were made before there was an index. */
+/** Indexes the accounts that were created before the index existed. */
 function indexTerms(database: DatabaseSync): void {
   const insert = database.prepare('INSERT OR IGNORE INTO account_terms (term, account_id) VALUES (?, ?)')
   for (const row of database.prepare('SELECT id, email, first_name, last_name FROM accounts').iterate()) {

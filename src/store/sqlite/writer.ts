@@ -10,7 +10,7 @@ export function openWriter(database: Database, { changes, audit }: Pick<Tables, 
   const listeners: ((change: LoggedChange) => void)[] = []
   const auditListeners: ((entry: AuditEntry) => void)[] = []
 
-  /** Writes, logs the change if there is one, and tells the listeners once all is on disk. */
+  /** Writes, logs the change if there is one, and notifies listeners after the commit. */
   async function writeChange<Result>(
     work: () => Result,
     describe: (result: Result) => Change | undefined,

@@ -48,7 +48,9 @@ t.test('data of a newer version is refused at a start, and left as it is', async
     const refusal = await store.ready(60_000).catch((error: unknown) => error)
     t.ok(performance.now() - startedAt < 30_000, 'at once, not when the time is over')
     t.ok(refusal instanceof OperatorError, newer)
-    t.match(refusal, { message: `newer version of Gatehouse (format ${newer}, this version knows 1)` })
+    t.match(refusal, {
+      message: `newer version of Gatehouse (format ${newer}; this version supports up to 1)`,
+    })
     t.match(refusal, { hint: /Run that version; .*backup.*store\.redis\.keyPrefix/ })
     await assertUnavailable(t, store)
     t.equal(await inspector.get(format), newer)

@@ -49,7 +49,10 @@ t.test('without a replica a change is made, but not confirmed', async (t) => {
   await assertUnconfirmed(t, careful.createAccounts([account]), 'a new account')
   t.equal((await careless.findAccount(account.id))?.id, account.id)
   const error = await careful.addSigningKey(newSigningKey()).catch((error: unknown) => error)
-  t.match(error, { code: 'store-unavailable', cause: { message: /only 0 of 1 replicas have the change/ } })
+  t.match(error, {
+    code: 'store-unavailable',
+    cause: { message: /only 0 of 1 replicas confirmed the write/ },
+  })
 })
 
 t.test('look-ups and the change log do not stand behind writes that wait', async (t) => {

@@ -1,4 +1,4 @@
--- Notes when the current refresh tokens of sessions were first given out. Where that is known it is written again:
+-- Records when the current refresh tokens of sessions were first delivered. Where that is known it is written again:
 -- waiting until the replicas have this write means that they know it too.
 -- KEYS the sessions  ARGV for each of them its generation, and when
 -- Returns how many of the sessions are not there.

@@ -1,6 +1,6 @@
--- Writes again which refresh token is current, unless session or account have changed since they were judged: waiting
+-- Writes again which refresh token is current, unless session or account have changed since the decision: waiting
 -- until the replicas have this write means that they have the rotation too.
--- KEYS[1] the account  KEYS[2] the session  ARGV[1] revision judged  ARGV[2] generation judged
+-- KEYS[1] the account  KEYS[2] the session  ARGV[1] expected revision  ARGV[2] expected generation
 local text = redis.call('GET', KEYS[1])
 if not text or cjson.decode(text).revision ~= tonumber(ARGV[1]) then return 0 end
 local session = redis.call('HMGET', KEYS[2], 'generation', 'end')

@@ -1,4 +1,4 @@
--- Notes that an instance is alive, and counts how many are.
+-- Records a heartbeat, and counts the live instances.
 -- KEYS[1] instances (sorted set by last beat)  ARGV[1] instance  ARGV[2] ms after which one is gone
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

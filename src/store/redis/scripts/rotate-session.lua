@@ -1,7 +1,6 @@
--- Hands out the next refresh token unless session or account have changed since they were judged. Nobody is known to
--- have it yet.
+-- Issues the next refresh token unless session or account have changed since the decision. Not acknowledged yet.
 -- KEYS[1] the account  KEYS[2] the session  KEYS[3] sessions of the account (sorted set by end)
--- ARGV[1] revision judged  ARGV[2] generation judged  ARGV[3] next generation  ARGV[4] session ID  ARGV[5] now
+-- ARGV[1] expected revision  ARGV[2] expected generation  ARGV[3] next generation  ARGV[4] session ID  ARGV[5] now
 -- ARGV[6] lives until  ARGV[7] kept until  ARGV[8] address  ARGV[9] client
 local text = redis.call('GET', KEYS[1])
 if not text or cjson.decode(text).revision ~= tonumber(ARGV[1]) then return 0 end

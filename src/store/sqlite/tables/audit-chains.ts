@@ -11,7 +11,7 @@ import {
 import { type AuditEntry, parseAuditEntry } from '../../audit-entry.ts'
 import type { Database } from '../database.ts'
 
-/** How many entries retention removes at most for each that is added: it catches up, and nobody waits for it. */
+/** How many entries retention removes at most for each that is added: it catches up without delaying writes. */
 const trimBatchMax = 20
 
 /** Adds entries to their chains, and trims these. Every function is to be called within a read or a write. */

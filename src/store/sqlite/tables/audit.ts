@@ -10,7 +10,7 @@ import {
 import type { Database } from '../database.ts'
 import { openAuditChainTable } from './audit-chains.ts'
 
-/** How many entries are looked at for one answer: this blocks the process for some milliseconds. */
+/** How many entries are scanned for one result: this blocks the process for some milliseconds. */
 const scannedMax = 2_000
 
 /** The audit table, of which the oldest rows are removed. Every function is to be called within a read or a write. */

@@ -4,7 +4,7 @@ import type { Database } from '../database.ts'
 
 /** The key_uses table. Every function is to be called within a read or a write. */
 export function openKeyUseTable({ prepare }: Database) {
-  // Only the needed columns: hundreds of uses are noted a second, and should cost next to nothing.
+  // Only the needed columns: hundreds of uses are recorded a second, and should cost next to nothing.
   const selectKeys = prepare('SELECT secret_digest, previous_digest, api_digest FROM accounts WHERE id = ?')
   const selectDigests = prepare('SELECT digest FROM key_uses WHERE account_id = ?')
   const upsert = prepare(
@@ -26,7 +26,7 @@ export function openKeyUseTable({ prepare }: Database) {
     )
   }
 
-  /** Notes a use only of a key that the account has now; uses of other keys are removed. */
+  /** Records a use only of a key that the account has now; uses of other keys are removed. */
   function record(use: RecordedKeyUse): void {
     const digests = currentKeyDigests(use.accountId)
     if (!digests.includes(use.digest)) return

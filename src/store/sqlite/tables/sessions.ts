@@ -14,7 +14,7 @@ import type { Database } from '../database.ts'
 /** How long a row outlives its session, and how many old rows are removed at each start of a session. */
 const retentionAfterEndMs = 24 * 3_600_000
 const removalBatchMax = 20
-/** How many sessions one step reads, ends or removes: this blocks the process for some milliseconds. */
+/** How many sessions one step reads, ends or removes: this blocks the event loop for some milliseconds. */
 export const sessionBatchMax = 200
 
 /** The sessions table. Every function is to be called within a read or a write. */
@@ -72,7 +72,7 @@ export function openSessionTable({ prepare }: Database) {
    * @returns the IDs of those ended: fewer than `sessionBatchMax` = there are no more
    */
   function endOldest(account: Pick<Account, 'id' | 'sessionEpoch'>, now: number, kept: number) {
-    // In the index alone, as there are seldom too many: whether one is over by its time only its row tells.
+    // In the index alone, as there are seldom too many: expiry is only in the row.
     if (!hasExcess.get(account.id, account.sessionEpoch, kept)) return []
     const excess = selectExcess.all(account.id, account.sessionEpoch, now, sessionBatchMax, kept)
     const ids = excess.map(({ id }) => String(id))

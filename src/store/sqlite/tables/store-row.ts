@@ -14,11 +14,14 @@ export function openStoreRow({ prepare, read }: Pick<Database, 'prepare' | 'read
   return {
     /** To be called within a write. */
     probe: () => void touch.run(Date.now()),
-    /** To be called within a read. @throws GatehouseError `store-unavailable` where another store was written over it */
+    /**
+     * To be called within a read.
+     * @throws GatehouseError `store-unavailable` where another store was written over it
+     */
     assertSame: () => {
       if (selectId.get()?.id === opened) return
       const message =
-        'the database has the data of another store: restore the data that was there; or, to go on with this data, restart the gateway'
+        'the database has the data of another store: restore the previous data; or, to use this data, restart the gateway'
       throw new GatehouseError('store-unavailable', { cause: new StoreFailure('lost', message) })
     },
   }
