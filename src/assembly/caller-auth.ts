@@ -19,7 +19,6 @@ import type { Log } from '../log/log.ts'
 import { createLookUpCounter } from '../metrics/look-up-counter.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type Clock, monotonicClock } from '../platform/clock.ts'
-import { errorMessage } from '../platform/system-error.ts'
 import { createSealer } from '../secrets/sealing.ts'
 import type { Change } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
@@ -32,6 +31,7 @@ import { createRefreshTokens } from '../tokens/refresh-token.ts'
 import { createSessions, type Sessions } from '../tokens/sessions.ts'
 import { createSigningKeys } from '../tokens/signing-keys.ts'
 import { createAuthParts } from './auth-parts.ts'
+import { createConnectionLogger, createFaultLogger } from './store-log.ts'
 
 /** Authentication of callers on top of one store. */
 export interface CallerAuth {
@@ -224,35 +224,4 @@ function openCacheInvalidation(
     onDelay: (delayMs) => metrics.revocationDelay.observe(delayMs / 1_000),
     onFault: logFaultOnce,
   })
-}
-
-/**
- * Logs once each that the store is unreachable, that it came back without its data or with that of a newer program,
- * and that it is reachable again.
- */
-function createConnectionLogger(log: Log, metrics: Metrics): (error: unknown) => void {
-  let wasUp: boolean | undefined
-  let wasLost = false
-  return (err) => {
-    const loss = isStoreFailure(err, 'lost', 'newer') ? err.cause.message : undefined
-    const isUp = err === undefined
-    metrics.storeUp.set(Number(isUp))
-    if (isUp && wasUp === false) log.info('store reachable again')
-    if (loss !== undefined && !wasLost) log.error({ err }, loss)
-    else if (!isUp && wasUp !== false) log.error({ err }, 'store unreachable')
-    wasUp = isUp
-    // A loss is reported once, even if the store was unreachable in between.
-    wasLost = loss !== undefined || (wasLost && !isUp)
-  }
-}
-
-/** Logs each fault once, until the change log has been read without it: while it lasts, every poll repeats it. */
-function createFaultLogger(log: Log): (error: unknown) => void {
-  let reported: string | undefined
-  return (err) => {
-    const reason = err === undefined ? undefined : errorMessage(err)
-    if (reason !== undefined && reason !== reported)
-      log.error({ err }, 'cannot apply a change from the store')
-    reported = reason
-  }
 }

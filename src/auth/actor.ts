@@ -1,4 +1,6 @@
-import type { Actor, AuditSubject } from '../store/audit-entry.ts'
+import { createAuditEntryFactory } from '../accounts/audit-entry-factory.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Actor, AuditAction, AuditEntry, AuditSubject } from '../store/audit-entry.ts'
 import type { Visitor } from '../store/visitor.ts'
 
 /** An account that is signed in to the portal, as the audit log names it. */
@@ -7,4 +9,13 @@ export function actorOf(
   { address }: Visitor,
 ): Actor {
   return { kind: 'account', channel: 'portal', id, email, address }
+}
+
+/** The audit entry of what a visitor does to their own account. */
+export function ownAuditEntry(
+  { account, action }: { readonly account: AuditSubject; readonly action: AuditAction },
+  visitor: Visitor,
+  clock: Clock,
+): AuditEntry {
+  return createAuditEntryFactory(actorOf({ account }, visitor), clock)(action, account)
 }

@@ -1,39 +1,25 @@
 import { emailLengthMax } from '../accounts/account-input.ts'
-import { createAuditEntryFactory } from '../accounts/audit-entry-factory.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import type { Clock } from '../platform/clock.ts'
 import { isSameText } from '../secrets/constant-time.ts'
 import { parseLinkToken } from '../secrets/link-token.ts'
 import { assertGoodPassword, type Passwords } from '../secrets/passwords.ts'
-import { createPortalToken, parsePortalToken } from '../secrets/portal-token.ts'
 import type { Account } from '../store/account.ts'
-import type { AccountReader } from '../store/accounts.ts'
-import type { AuditAction, AuditEntry } from '../store/audit-entry.ts'
-import type { PasswordProof, PortalSession, PortalStore } from '../store/portal.ts'
+import type { PasswordProof } from '../store/portal.ts'
 import type { Visitor } from '../store/visitor.ts'
-import { actorOf } from './actor.ts'
-import type { KnownClients } from './known-clients.ts'
+import { ownAuditEntry } from './actor.ts'
 import { type PasswordCheck, workOwnerOf } from './password-check.ts'
-
-/** An account that is signed in to the portal, as read from the store for this request. */
-export interface Viewer {
-  readonly account: Account
-  readonly session: PortalSession
-}
+import {
+  createPortalSessions,
+  type PortalSessionsOptions,
+  type SignedIn,
+  type Viewer,
+} from './portal-sessions.ts'
 
 export interface SignInAttempt {
   readonly email: string
   readonly password: string
   /** Default: none. */
   readonly clientTokens?: readonly string[]
-}
-
-/** A new portal session. */
-export interface SignedIn extends Viewer {
-  /** Only for the cookie: the store has its digest. */
-  readonly token: string
-  /** For another cookie: recognises the browser at its next sign-in (see KnownClients). */
-  readonly clientToken: string
 }
 
 /**
@@ -85,53 +71,14 @@ export interface SignIn {
   signOutEverywhere(viewer: Viewer, visitor: Visitor): Promise<void>
 }
 
-export interface SignInOptions {
-  readonly store: AccountReader & PortalStore
+export interface SignInOptions extends PortalSessionsOptions {
   readonly passwords: Passwords
   readonly check: PasswordCheck
-  readonly knownClients: KnownClients
-  /** `portal.sessionLifetime`. */
-  readonly sessionLifetimeMs: number
-  readonly clock: Clock
 }
 
-/** How often a start is retried when the account changes concurrently. */
-const startAttemptsMax = 5
-/** The precision of the time at which a session was last used. */
-const lastUsedPrecisionMs = 60_000
-
 export function createSignIn(options: SignInOptions): SignIn {
-  const { store, passwords, check, knownClients, sessionLifetimeMs, clock } = options
-
-  function auditEntryOf(account: Account, action: AuditAction, visitor: Visitor): AuditEntry {
-    return createAuditEntryFactory(actorOf({ account }, visitor), clock)(action, account)
-  }
-
-  /** @param first the account whose password, or link, was right: void once the password changes */
-  async function startSession(first: Account, visitor: Visitor, client?: string): Promise<SignedIn> {
-    let account = first
-    for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
-      if (account.isDisabled) throw new GatehouseError('account-disabled')
-      const { token, sessionId, accountId, digest } = createPortalToken(account.id)
-      const createdAt = clock()
-      const times = { createdAt, expiresAt: createdAt + sessionLifetimeMs }
-      const session = { id: sessionId, accountId, digest, ...times, ...visitor }
-      const started = await store.startPortalSession(
-        session,
-        account,
-        auditEntryOf(account, 'signed-in', visitor),
-      )
-      if (started === 'started') {
-        const { epoch } = account.portal
-        const clientToken = knownClients.issue(account.id, client)
-        return { token, clientToken, account, session: { ...session, seenAt: createdAt, epoch } }
-      }
-      const changed = await store.findAccount(account.id)
-      if (!changed || changed.portal.password !== first.portal.password) break
-      account = changed
-    }
-    throw new GatehouseError('credentials-invalid')
-  }
+  const { store, passwords, check, knownClients, clock } = options
+  const sessions = createPortalSessions(options)
 
   async function signIn({ email, password, clientTokens = [] }: SignInAttempt, visitor: Visitor) {
     await check.admit(email, visitor)
@@ -139,7 +86,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     const client = found && knownClients.find(found.id, clientTokens)
     const account = await check.verify({ email, account: found, password, visitor, client })
     if (account.isDisabled) throw new GatehouseError('account-disabled', { accountId: account.id })
-    return startSession(await rehashIfNeeded(account, password, visitor), visitor, client)
+    return sessions.start(await rehashIfNeeded(account, password, visitor), visitor, client)
   }
 
   /**
@@ -177,7 +124,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     const change = { account, password: link.password, proof, action: 'password-set' } as const
     const changed = await setPassword(change, visitor)
     if (!changed) throw new GatehouseError('link-invalid')
-    return startSession(changed, visitor)
+    return sessions.start(changed, visitor)
   }
 
   async function setPassword(
@@ -186,28 +133,14 @@ export function createSignIn(options: SignInOptions): SignIn {
   ): Promise<Account | undefined> {
     const hashed = await passwords.hash(password, workOwnerOf(visitor, true))
     const change = { password: hashed, proof, endsSessions: true }
-    const outcome = await store.setPassword(account.id, change, auditEntryOf(account, action, visitor))
+    const outcome = await store.setPassword(
+      account.id,
+      change,
+      ownAuditEntry({ account, action }, visitor, clock),
+    )
     if (outcome !== 'set') return undefined
     const changed = await store.findAccount(account.id)
     return changed?.portal.password === hashed ? changed : undefined
-  }
-
-  async function find(text: string, visitor: Visitor): Promise<Viewer | undefined> {
-    const token = parsePortalToken(text)
-    if (!token) return undefined
-    const { accountId, sessionId, digest } = token
-    const [account, session] = await Promise.all([
-      store.findAccount(accountId),
-      store.findPortalSession(accountId, sessionId),
-    ])
-    const now = clock()
-    if (!account || account.isDisabled || !session || !isSameText(session.digest, digest)) return undefined
-    if (now >= session.expiresAt || session.epoch !== account.portal.epoch) return undefined
-    if (now - session.seenAt >= lastUsedPrecisionMs) {
-      // Not awaited: recording the use must neither delay nor fail the response.
-      store.touchPortalSession(accountId, sessionId, { ...visitor, at: now }).catch(() => {})
-    }
-    return { account, session }
   }
 
   /** A session is a known client. */
@@ -229,21 +162,17 @@ export function createSignIn(options: SignInOptions): SignIn {
     const proof = { kind: 'password', password: stored } as const
     const changed = await setPassword({ account, password, proof, action: 'password-changed' }, visitor)
     if (!changed) throw new GatehouseError('credentials-invalid')
-    return startSession(changed, visitor)
+    return sessions.start(changed, visitor)
   }
 
   return {
     signIn,
     redeemSetupLink,
-    find,
+    find: sessions.find,
     confirm,
     changePassword,
-    signOut: async ({ account, session }, visitor) => {
-      await store.endPortalSession(account.id, session.id, auditEntryOf(account, 'signed-out', visitor))
-    },
-    signOutEverywhere: async ({ account }, visitor) => {
-      await store.endPortalSessions(account.id, auditEntryOf(account, 'portal-sessions-ended', visitor))
-    },
+    signOut: sessions.end,
+    signOutEverywhere: sessions.endAll,
   }
 }
 

@@ -17,6 +17,16 @@ export function parseSizeBytes(text: string): number | undefined {
   return scale(text, sizePattern, sizeUnitsBytes)
 }
 
+/** The same for a duration that has been validated. */
+export function durationMs(text: string): number {
+  return parseDurationMs(text) ?? 0
+}
+
+/** The same for a size that has been validated. */
+export function sizeBytes(text: string): number {
+  return parseSizeBytes(text) ?? 0
+}
+
 function scale(text: string, pattern: string, units: Readonly<Record<string, number>>): number | undefined {
   const [, amount, unit] = new RegExp(pattern).exec(text) ?? []
   if (amount === undefined || unit === undefined) return undefined

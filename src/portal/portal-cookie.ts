@@ -1,4 +1,4 @@
-import type { SignedIn } from '../auth/sign-in.ts'
+import type { SignedIn } from '../auth/portal-sessions.ts'
 import { randomText } from '../platform/random.ts'
 import type { PortalRequest } from './portal-request.ts'
 

@@ -1,5 +1,5 @@
 import { adminRole } from '../accounts/account-input.ts'
-import type { Viewer } from '../auth/sign-in.ts'
+import type { Viewer } from '../auth/portal-sessions.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { html } from '../pages/html.ts'
 import { assertOwnOrigin } from './csrf.ts'

@@ -7,7 +7,8 @@ import { ownedCopy } from '../http1/read-buffers.ts'
 import type { SocketReader } from '../http1/socket-reader.ts'
 import { catchWriteErrors, drainGraceMs } from './catch-write-errors.ts'
 import type { ExchangeEvents, RequestOptions } from './exchange.ts'
-import { UpstreamFailure } from './failure.ts'
+import { readFailure, timeoutFailure, UpstreamFailure } from './failure.ts'
+import { handOverSocket } from './hand-over-socket.ts'
 import { RequestSender } from './request-sender.ts'
 import type { ResponseHead } from './response-head.ts'
 import { type ConnectionPersistence, type ResponseEvents, ResponseParser } from './response-parser.ts'
@@ -144,11 +145,7 @@ export class Connection implements Expiring {
       }
       this.#complete(rest.length === 0)
     } catch (error) {
-      this.#fail(
-        error instanceof UpstreamFailure
-          ? error
-          : new UpstreamFailure('invalid-response', 'reading the response failed', error),
-      )
+      this.#fail(readFailure(error))
     }
     return false
   }
@@ -205,11 +202,7 @@ export class Connection implements Expiring {
     sweep.remove(this)
     this.#events = undefined
     this.#isHandedOver = true
-    // A connection made with a PooledSocketReader never carries an upgrade.
-    if (this.#reader instanceof DirectSocketReader) this.#reader.release()
-    this.socket.removeAllListeners()
-    // The new owner adds listeners of its own; until then an error must not be fatal.
-    this.socket.on('error', () => {})
+    handOverSocket(this.socket, this.#reader)
     events?.onUpgrade(head, this.socket, ownedCopy(rest))
   }
 
@@ -241,12 +234,8 @@ export class Connection implements Expiring {
   }
 
   expire(): void {
-    if (this.#isDeadlineForHead)
-      this.#fail(new UpstreamFailure('response-timeout', 'no response within the response timeout'))
-    // Either the client has stopped sending, or the target has stopped reading or sending.
-    else if (!this.#isRequestSent && !this.socket.writableNeedDrain) {
-      this.#fail(new UpstreamFailure('body-stalled', 'the client stopped sending the request body'))
-    } else this.#fail(new UpstreamFailure('idle-timeout', 'no data within the idle timeout'))
+    const isClientIdle = !this.#isRequestSent && !this.socket.writableNeedDrain
+    this.#fail(timeoutFailure(this.#isDeadlineForHead ? 'response' : isClientIdle ? 'client' : 'target'))
   }
 
   #clearDeadline(): void {

@@ -1,0 +1,112 @@
+import { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { Clock } from '../platform/clock.ts'
+import { isSameText } from '../secrets/constant-time.ts'
+import { createPortalToken, parsePortalToken } from '../secrets/portal-token.ts'
+import type { Account } from '../store/account.ts'
+import type { AccountReader } from '../store/accounts.ts'
+import type { PortalSession, PortalStore } from '../store/portal.ts'
+import type { Visitor } from '../store/visitor.ts'
+import { ownAuditEntry } from './actor.ts'
+import type { KnownClients } from './known-clients.ts'
+
+/** An account that is signed in to the portal, as read from the store for this request. */
+export interface Viewer {
+  readonly account: Account
+  readonly session: PortalSession
+}
+
+/** A new portal session. */
+export interface SignedIn extends Viewer {
+  /** Only for the cookie: the store has its digest. */
+  readonly token: string
+  /** For another cookie: recognises the browser at its next sign-in (see KnownClients). */
+  readonly clientToken: string
+}
+
+/** The sessions of the portal; whether somebody may sign in has been decided before. */
+export interface PortalSessions {
+  /**
+   * Starts a session.
+   * @param first the account whose password, or link, was right; void once the password changes
+   * @param client the known client that signs in; default: a new one
+   * @throws GatehouseError `account-disabled`, `credentials-invalid` where the password was changed concurrently
+   */
+  start(first: Account, visitor: Visitor, client?: string): Promise<SignedIn>
+  /** Who is signed in with the token of a cookie; undefined = nobody, or no longer. */
+  find(token: string, visitor: Visitor): Promise<Viewer | undefined>
+  end(viewer: Viewer, visitor: Visitor): Promise<void>
+  /** Ends every portal session of the account, including this one. */
+  endAll(viewer: Viewer, visitor: Visitor): Promise<void>
+}
+
+export interface PortalSessionsOptions {
+  readonly store: AccountReader & PortalStore
+  readonly knownClients: KnownClients
+  /** `portal.sessionLifetime`. */
+  readonly sessionLifetimeMs: number
+  readonly clock: Clock
+}
+
+/** How often a start is retried when the account changes concurrently. */
+const startAttemptsMax = 5
+/** The precision of the time at which a session was last used. */
+const lastUsedPrecisionMs = 60_000
+
+export function createPortalSessions(options: PortalSessionsOptions): PortalSessions {
+  const { store, knownClients, sessionLifetimeMs, clock } = options
+
+  async function start(first: Account, visitor: Visitor, client?: string): Promise<SignedIn> {
+    let account = first
+    for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
+      if (account.isDisabled) throw new GatehouseError('account-disabled')
+      const { token, sessionId, accountId, digest } = createPortalToken(account.id)
+      const createdAt = clock()
+      const times = { createdAt, expiresAt: createdAt + sessionLifetimeMs }
+      const session = { id: sessionId, accountId, digest, ...times, ...visitor }
+      const started = await store.startPortalSession(
+        session,
+        account,
+        ownAuditEntry({ account, action: 'signed-in' }, visitor, clock),
+      )
+      if (started === 'started') {
+        const { epoch } = account.portal
+        const clientToken = knownClients.issue(account.id, client)
+        return { token, clientToken, account, session: { ...session, seenAt: createdAt, epoch } }
+      }
+      const changed = await store.findAccount(account.id)
+      if (!changed || changed.portal.password !== first.portal.password) break
+      account = changed
+    }
+    throw new GatehouseError('credentials-invalid')
+  }
+
+  async function find(text: string, visitor: Visitor): Promise<Viewer | undefined> {
+    const token = parsePortalToken(text)
+    if (!token) return undefined
+    const { accountId, sessionId, digest } = token
+    const [account, session] = await Promise.all([
+      store.findAccount(accountId),
+      store.findPortalSession(accountId, sessionId),
+    ])
+    const now = clock()
+    if (!account || account.isDisabled || !session || !isSameText(session.digest, digest)) return undefined
+    if (now >= session.expiresAt || session.epoch !== account.portal.epoch) return undefined
+    if (now - session.seenAt >= lastUsedPrecisionMs) {
+      // Not awaited: recording the use must neither delay nor fail the response.
+      store.touchPortalSession(accountId, sessionId, { ...visitor, at: now }).catch(() => {})
+    }
+    return { account, session }
+  }
+
+  async function end({ account, session }: Viewer, visitor: Visitor): Promise<void> {
+    const entry = ownAuditEntry({ account, action: 'signed-out' }, visitor, clock)
+    await store.endPortalSession(account.id, session.id, entry)
+  }
+
+  async function endAll({ account }: Viewer, visitor: Visitor): Promise<void> {
+    const entry = ownAuditEntry({ account, action: 'portal-sessions-ended' }, visitor, clock)
+    await store.endPortalSessions(account.id, entry)
+  }
+
+  return { start, find, end, endAll }
+}

@@ -1,0 +1,43 @@
+import type { HealthOptions } from '../upstream/health.ts'
+import type { UpstreamConfig } from '../upstream/upstream.ts'
+import type { ConfigTree } from './schema/schema.ts'
+import { resolveTls, type SecretLookup } from './secret-lookup.ts'
+import { durationMs } from './units.ts'
+
+/** An upstream as the program uses it. */
+export function resolveUpstream(
+  name: string,
+  upstream: ConfigTree['upstreams'][string],
+  lookup: SecretLookup,
+): UpstreamConfig {
+  return {
+    name,
+    targets: upstream.targets.map(({ url, weight }) => ({ url: new URL(url), weight })),
+    balancing: upstream.balancing,
+    health: resolveHealth(upstream.health),
+    connectTimeoutMs: durationMs(upstream.timeouts.connect),
+    responseTimeoutMs: durationMs(upstream.timeouts.response),
+    idleTimeoutMs: durationMs(upstream.timeouts.idle),
+    retryAttempts: upstream.retries.attempts,
+    connectionsMax: upstream.connections,
+    host: upstream.host,
+    tls: resolveTls(upstream.tls, lookup),
+  }
+}
+
+function resolveHealth({ active, passive }: ConfigTree['upstreams'][string]['health']): HealthOptions {
+  return {
+    active: active && {
+      path: active.path,
+      intervalMs: durationMs(active.interval),
+      timeoutMs: durationMs(active.timeout),
+      unhealthyAfter: active.unhealthyAfter,
+      healthyAfter: active.healthyAfter,
+    },
+    passive: passive && {
+      maxFailures: passive.maxFailures,
+      windowMs: durationMs(passive.window),
+      ejectForMs: durationMs(passive.ejectFor),
+    },
+  }
+}
