@@ -43,7 +43,7 @@ t.test('a gateway does not start with a sealing key that does not open its signi
     t.equal(stdout, '')
     t.match(
       stderr,
-      /^gatehouse: the signing key \S+ cannot be unsealed with this sealing key\n {2}Restore the sealing key/,
+      /^gatehouse: the signing key \S+ cannot be unsealed with this sealing key\n {2}Restore the previous sealing key/,
     )
   }
 })
@@ -138,7 +138,7 @@ t.test(
       t.equal(status, 1)
       t.match(
         stderr,
-        /^gatehouse: the signing key \S+ cannot be unsealed with this sealing key\n {2}Restore the sealing key/,
+        /^gatehouse: the signing key \S+ cannot be unsealed with this sealing key\n {2}Restore the previous sealing key/,
       )
     }
     t.strictSame(await list(), before)

@@ -36,7 +36,7 @@ t.test('a reload with problems lists them all, and keeps the current config', as
   t.match(problems?.[1], /routes\[0\]\.auth: must be one of/)
   t.strictSame(await metrics(), [0, 0, 1])
   t.equal((await ask(t, gateway.url, 'GET /public')).status, 200)
-  const line = gateway.logLines.find((text) => text.includes('was not reloaded'))
+  const line = gateway.logLines.find((text) => text.includes('config not reloaded'))
   t.match(JSON.parse(line ?? '{}'), { level: 'error', problems })
   t.match(await reloadWith(gateway, { routes: [route('new')] }), taken)
   t.strictSame(await metrics(), [1, 1, 1])
