@@ -1,13 +1,61 @@
 import type { Credentials } from '../auth/credentials.ts'
 import type { Principal } from '../auth/principal.ts'
+import type { Cors, Preflight } from '../http/cors.ts'
+import { parseHostName } from '../http/host.ts'
+import { destinationOf, principalOf } from '../http/outcome.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import { clientNetwork } from '../platform/client-network.ts'
-import type { Access, GatedRoute, Route } from '../routes/route.ts'
+import type { Access, Route } from '../routes/route.ts'
 import type { Rate } from '../store/rates.ts'
-import type { Step } from './explanation.ts'
+import type { StepResult } from './explanation.ts'
+import type { ExplainedArrival } from './read-arrival.ts'
+import { redactTarget } from './redact.ts'
 
-/** The result of a step, as text and as data. */
-type StepResult = Pick<Step, 'detail' | 'facts'>
+/** @param peer the other end of the connection */
+export function describeRequest({ outcome, client, fields }: ExplainedArrival, peer: string): StepResult {
+  if (!outcome.destination) {
+    const host = parseHostName(fields)
+    return { detail: `about the gateway as a whole, host ${host}`, facts: { host } }
+  }
+  const { target, hostName } = outcome.destination
+  const path = redactTarget(target.path)
+  const via = client.isTrusted ? `, according to the trusted proxy ${peer}` : ''
+  return {
+    detail: `path ${path}, host ${hostName}, from ${client.address}${via}`,
+    facts: { path, host: hostName, client: client.address, isTrustedProxy: client.isTrusted },
+  }
+}
+
+/** Which page may read the response; undefined where it is no page that asks, or CORS is left to the upstreams. */
+export function describeCors(
+  { head, outcome }: ExplainedArrival,
+  cors: Cors | undefined,
+): StepResult | undefined {
+  if (!cors || !hasOrigin(head)) return undefined
+  const origin = outcome.corsHeaders?.origin
+  const isReadable = origin !== undefined && cors.appliesTo(destinationOf(outcome).target.path)
+  const detail = isReadable
+    ? `pages from ${origin} may read the response`
+    : origin === undefined
+      ? 'its origin is not in cors.origins: browsers block the response (CORS)'
+      : 'the portal allows no other origin: browsers block the response (CORS)'
+  return { detail, facts: { origin: isReadable ? origin : null, isPreflight: false } }
+}
+
+export function describePreflight({ outcome }: ExplainedArrival, { methods }: Preflight): StepResult {
+  const origin = outcome.corsHeaders?.origin
+  const detail = `a preflight from ${origin}, answered before authentication; methods: ${methods.join(', ')}`
+  return { detail, facts: { origin, methods, isPreflight: true } }
+}
+
+function hasOrigin({ rawHeaders }: RequestHead): boolean {
+  return rawHeaders.some((name, index) => index % 2 === 0 && name.toLowerCase() === 'origin')
+}
+
+/** An OPTIONS request that goes no further. */
+export function describeMethods(methods: readonly string[]): StepResult {
+  return { detail: `answered by the gateway; methods: ${methods.join(', ')}`, facts: { methods } }
+}
 
 export function describeScheme(access: Access, { kind }: Credentials): StepResult {
   if (access.kind === 'public') {
@@ -40,7 +88,7 @@ export function describePrincipal(principal: Principal | undefined): StepResult 
   }
 }
 
-export function describePolicy({ access }: GatedRoute): StepResult {
+export function describePolicy(access: Access): StepResult {
   if (access.kind === 'public')
     return { detail: 'anyone may access', facts: { roles: null, verifiedOnly: false } }
   const roles = access.roles && [...access.roles]
@@ -54,8 +102,9 @@ export function describePolicy({ access }: GatedRoute): StepResult {
 /** What would be counted, and against which limit; the counter itself is not read. */
 export function describeLimits(
   { rateLimit, bodyBytesMax }: Route<unknown>,
-  { principal, address }: { readonly principal: Principal | undefined; readonly address: string },
+  { outcome, client: { address } }: ExplainedArrival,
 ): StepResult {
+  const principal = principalOf(outcome)
   const bodyMax = Number.isFinite(bodyBytesMax) ? bodyBytesMax : null
   const body = bodyMax === null ? 'a body of any length' : `a body of at most ${bodyMax} bytes`
   if (!rateLimit) return { detail: `no rate limit; ${body}`, facts: { rate: null, bodyMax } }

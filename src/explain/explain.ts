@@ -1,31 +1,43 @@
-import { authorize } from '../auth/authorize.ts'
 import type { Config } from '../config/config.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { isServerWideOptions } from '../http/options-request.ts'
-import { readMaxForwards, withMaxForwards } from '../proxy/max-forwards.ts'
+import { chooseScope } from '../http/choose-scope.ts'
+import { type Cors, createCors } from '../http/cors.ts'
+import type { DecisionStep, DecisionTrace } from '../http/decision-trace.ts'
+import { createGate } from '../http/gate.ts'
+import { destinationOf, principalOf } from '../http/outcome.ts'
+import { createUpstreamHeadReader, findRoute } from '../http/route-request.ts'
+import type { RequestHeadInput } from '../proxy/request-head.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { createOwnPaths } from '../routes/own-paths.ts'
-import { type Route, upstreamTarget } from '../routes/route.ts'
+import { type Access, type Route, standardMethods, upstreamTarget } from '../routes/route.ts'
 import { createRouteTable, type RouteTable } from '../routes/table.ts'
+import { createTracer } from '../tracing/tracer.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
-import { isAnsweredPreflight } from './cross-origin.ts'
-import { createDecisionTrace, type DecisionTrace } from './decision-trace.ts'
 import { describeRouteMatch } from './describe-route-match.ts'
-import { describeLimits, describePolicy, describeTrailers } from './describe-steps.ts'
-import type { ExplainedRequest, Explanation } from './explanation.ts'
-import { identify } from './identify.ts'
-import { explainMaxForwards, explainServerOptions } from './options.ts'
-import { isAnsweredByGateway } from './own-path.ts'
+import {
+  describeCors,
+  describeLimits,
+  describeMethods,
+  describePolicy,
+  describePreflight,
+  describePrincipal,
+  describeRequest,
+  describeScheme,
+  describeTrailers,
+} from './describe-steps.ts'
+import type { ExplainedRequest, Explanation, StepResult } from './explanation.ts'
+import { explainOwnPath } from './own-path.ts'
 import { type ExplainedArrival, readArrival } from './read-arrival.ts'
-import type { ReadOnlyAuth } from './read-only-auth.ts'
+import { type ReadOnlyAuth, readOnlyGateOptions } from './read-only-auth.ts'
 import { redactTarget } from './redact.ts'
+import { createStepRecorder } from './step-recorder.ts'
 import { showUpstreamHead } from './upstream-head.ts'
 
 type FoundRoute = Route<UpstreamConfig>
 
 /**
- * What the gateway would decide about a request, step by step, using the same parts that decide there. Nothing is
- * sent, counted or changed.
+ * What the gateway would decide about a request, step by step: the steps are those of the gateway, which tell a trace
+ * what has passed. Nothing is sent, counted or changed.
  * @throws OperatorError if the store or the sealing key cannot be opened at all
  */
 export async function explain(
@@ -35,70 +47,121 @@ export async function explain(
 ): Promise<Explanation> {
   const upstreams = new Map(config.upstreams.map((upstream) => [upstream.name, upstream]))
   const table = createRouteTable(compileRoutes(config.routes, upstreams))
-  const trace = createDecisionTrace()
-  return trace.run(async () => {
-    if (isServerWideOptions(request)) return explainServerOptions(request, trace)
-    const arrival = readArrival(request, config, trace)
-    const ownPaths = createOwnPaths(config.portal)
-    if (isAnsweredPreflight(arrival, { config, table, ownPaths, trace })) return 'no-content'
-    if (await isAnsweredByGateway(arrival, { ownPaths, schemes, config, trace })) return 'answer'
-    const route = findRoute(arrival, table, trace)
-    const principal = await identify(arrival, route, { schemes, config, trace })
-    const code = authorize(route.access, principal)
-    if (code !== undefined) throw new GatehouseError(code)
-    trace.passStep('policy', describePolicy(route), 'limits')
-    assertBodyFits(arrival, route)
-    trace.passStep(
-      'limits',
-      describeLimits(route, { principal, address: arrival.client.address }),
-      'upstream',
-    )
-    const forwardsLeft = readMaxForwards(arrival.head)
-    if (forwardsLeft === 0) return explainMaxForwards(route, trace)
-    const rawHeaders =
-      forwardsLeft === undefined
-        ? arrival.head.rawHeaders
-        : withMaxForwards(arrival.head.rawHeaders, forwardsLeft)
-    const head = { ...arrival.head, rawHeaders }
-    const headers = showUpstreamHead(config, { ...arrival, head, route, principal })
-    const target = redactTarget(upstreamTarget(route, arrival.target))
-    const { name } = route.upstream
-    const trailers = describeTrailers(arrival.head, route)
-    trace.passStep('upstream', {
-      detail: `${name} receives ${request.method} ${target}${trailers.detail}`,
-      facts: { upstream: name, method: request.method, target, headers, ...trailers.facts },
+  const ownPaths = createOwnPaths(config.portal)
+  const cors = createCors({ origins: config.cors.origins, table, ownPaths })
+  const gateOptions = readOnlyGateOptions(schemes, config)
+  const recorder = createStepRecorder(config.failures)
+  return recorder.run(async () => {
+    const arrival = readArrival(request, config)
+    recorder.follow(arrival)
+    const found: Found = { route: undefined }
+    const describe = describersOf(arrival, { request, cors, table, found })
+    const trace: DecisionTrace = { passed: (step) => recorder.pass(step, describe[step]()) }
+
+    const scope = chooseScope(arrival, { cors, ownPaths }, trace)
+    switch (scope) {
+      case 'server':
+        recorder.pass('cors', undefined)
+        recorder.pass('route', describeMethods(standardMethods))
+        return 'no-content'
+      case 'own': {
+        const passRoute = (result: StepResult) => recorder.pass('route', result)
+        await explainOwnPath(arrival, { config, ownPaths, gateOptions, trace, passRoute })
+        return 'answer'
+      }
+      case 'routes':
+        break
+      default:
+        recorder.pass('cors', describePreflight(arrival, scope))
+        return 'no-content'
+    }
+
+    const gate = createGate<FoundRoute, ExplainedArrival>({
+      ...gateOptions,
+      findRoute: (came) => {
+        const result = findRoute(table, came)
+        if (!(result instanceof GatehouseError)) found.route = result
+        return result
+      },
+      trace,
     })
+    const route = await gate(arrival)
+    if (route instanceof GatehouseError) throw route
+    const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
+    const input = createUpstreamHeadReader({ tracer, trace })(route, arrival)
+    if (input === undefined) {
+      recorder.pass('upstream', describeMethods([...(route.methods ?? standardMethods)].toSorted()))
+      return 'no-content'
+    }
+    recorder.pass('upstream', describeUpstream(config, { route, arrival, input }))
     return 'forward'
   })
 }
 
-function findRoute(
-  { request, target, hostName }: ExplainedArrival,
-  table: RouteTable<UpstreamConfig>,
-  trace: DecisionTrace,
-): FoundRoute {
-  const match = table.match(hostName, target, request.method)
-  if (match.kind === 'none') throw new GatehouseError('route-not-found')
-  if (match.kind === 'ambiguous')
-    throw new GatehouseError('path-ambiguous', { detail: `The path is ambiguous: ${match.reason}.` })
-  if (match.kind === 'method') {
-    if (match.onlyRoute) trace.setRoute(match.onlyRoute.name)
-    throw new GatehouseError('method-not-allowed', { allow: match.allowed })
+/** The route that was found; undefined until then. */
+interface Found {
+  route: FoundRoute | undefined
+}
+
+interface DescribedBy {
+  readonly request: ExplainedRequest
+  readonly cors: Cors | undefined
+  readonly table: RouteTable<UpstreamConfig>
+  readonly found: Found
+}
+
+type Describers = Readonly<Record<DecisionStep, () => StepResult | undefined>>
+
+/** What each step has found, from what it wrote to the outcome. */
+function describersOf(arrival: ExplainedArrival, { request, cors, table, found }: DescribedBy): Describers {
+  const { outcome, fields } = arrival
+  return {
+    request: () => describeRequest(arrival, request.peer),
+    cors: () => describeCors(arrival, cors),
+    route: () => found.route && describeRoute(found.route, table, arrival),
+    scheme: () => describeScheme(accessOf(arrival), fields.credentials),
+    principal: () => describePrincipal(principalOf(outcome)),
+    policy: () => describePolicy(accessOf(arrival)),
+    limits: () => found.route && describeLimits(found.route, arrival),
   }
-  const { route } = match
-  trace.setRoute(route.name)
-  trace.passStep('route', {
-    detail: describeRouteMatch(route, table, { host: hostName, target, method: request.method }),
+}
+
+function accessOf({ outcome: { access } }: ExplainedArrival): Access {
+  if (!access) throw new Error('a step before the route')
+  return access
+}
+
+function describeRoute(
+  route: FoundRoute,
+  table: RouteTable<UpstreamConfig>,
+  { head: { method }, outcome }: ExplainedArrival,
+): StepResult {
+  const { hostName: host, target } = destinationOf(outcome)
+  return {
+    detail: describeRouteMatch(route, table, { host, target, method }),
     facts: {
       name: route.name,
       host: route.host,
       path: route.prefix || '/',
       methods: route.methods && [...route.methods],
     },
-  })
-  return route
+  }
 }
 
-function assertBodyFits({ head: { body } }: ExplainedArrival, { bodyBytesMax }: FoundRoute): void {
-  if (body.kind === 'counted' && body.length > bodyBytesMax) throw new GatehouseError('body-too-large')
+interface ExplainedForward {
+  readonly route: FoundRoute
+  readonly arrival: ExplainedArrival
+  readonly input: RequestHeadInput
+}
+
+function describeUpstream(config: Config, { route, arrival, input }: ExplainedForward): StepResult {
+  const { head, outcome } = arrival
+  const { upstream } = route
+  const headers = showUpstreamHead(config, { upstream, arrival, input })
+  const target = redactTarget(upstreamTarget(route, destinationOf(outcome).target))
+  const trailers = describeTrailers(head, route)
+  return {
+    detail: `${upstream.name} receives ${head.method} ${target}${trailers.detail}`,
+    facts: { upstream: upstream.name, method: head.method, target, headers, ...trailers.facts },
+  }
 }

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors/codes.ts'
+import type { DecisionStep } from '../http/decision-trace.ts'
 
 /** A request to be explained; it is never sent. */
 export interface ExplainedRequest {
@@ -11,15 +12,8 @@ export interface ExplainedRequest {
   readonly peer: string
 }
 
-export type StepName =
-  | 'request'
-  | 'cors'
-  | 'route'
-  | 'scheme'
-  | 'principal'
-  | 'policy'
-  | 'limits'
-  | 'upstream'
+/** The steps of the decision, and what the upstream would get. */
+export type StepName = DecisionStep | 'upstream'
 
 /** One step of the decision, in the order of the gateway; the last may be the one that refuses. */
 export interface Step {
@@ -30,6 +24,9 @@ export interface Step {
   /** The same as data. */
   readonly facts: Readonly<Record<string, unknown>>
 }
+
+/** The result of a step, as text and as data. */
+export type StepResult = Pick<Step, 'detail' | 'facts'>
 
 export interface Explanation {
   /** `answer`: the path is the gateway's own, so that no route applies, and the head is not rejected. */

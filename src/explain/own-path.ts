@@ -1,92 +1,100 @@
-import { authorize } from '../auth/authorize.ts'
+import type { Config } from '../config/config.ts'
 import { adminRoute } from '../endpoints/admin/admin-route.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { DecisionTrace } from '../http/decision-trace.ts'
+import { createGate, type GateOptions } from '../http/gate.ts'
 import { joinHeaders } from '../http/join-headers.ts'
+import { destinationOf, recordRouteName } from '../http/outcome.ts'
 import { assertOwnOrigin } from '../portal/csrf.ts'
 import { type PageAccess, pageAccessAt } from '../portal/page-access.ts'
 import { sessionCookieName } from '../portal/portal-cookie.ts'
 import { acceptsHtml, isPageNavigation } from '../portal/portal-gate.ts'
 import { readAssets } from '../portal/read-assets.ts'
 import { isAdminPath, type OwnPaths } from '../routes/own-paths.ts'
-import { describePolicy } from './describe-steps.ts'
-import { type IdentifyContext, identify } from './identify.ts'
+import type { GatedRoute } from '../routes/route.ts'
+import type { StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'
 
-export interface OwnPathContext extends IdentifyContext {
+export interface OwnPathContext {
+  readonly config: Config
   readonly ownPaths: OwnPaths
+  /** What the gate decides by. */
+  readonly gateOptions: Omit<GateOptions<GatedRoute>, 'findRoute' | 'trace'>
+  readonly trace: DecisionTrace
+  /** Records that the step `route` has passed. */
+  passRoute(result: StepResult): void
 }
 
 const assetMethods = ['GET', 'HEAD']
 
 /**
- * Whether the path is the gateway's own, which takes precedence over any route: then the gateway responds, depending
- * on the body, if the head is accepted. @throws GatehouseError if the head is rejected
+ * Explains a request to one of the gateway's own paths: the gateway responds, depending on the body, if the head is
+ * accepted. @throws GatehouseError if the head is rejected
  */
-export async function isAnsweredByGateway(
-  arrival: ExplainedArrival,
-  context: OwnPathContext,
-): Promise<boolean> {
-  const { ownPaths, trace } = context
-  const { path } = arrival.target
-  trace.beginStep('route')
-  if (!ownPaths.has(path)) return false
-  trace.setRoute(adminRoute.name)
+export async function explainOwnPath(arrival: ExplainedArrival, context: OwnPathContext): Promise<void> {
+  const { ownPaths, passRoute } = context
+  const { path } = destinationOf(arrival.outcome).target
+  recordRouteName(arrival.outcome, adminRoute.name)
   const methods = ownPaths.methodsOf(path)
-  if (methods === undefined) explainPortalPath(arrival, context)
-  else {
-    assertMethodAllowed(arrival, methods)
-    if (isAdminPath(path)) await authorizeAdmin(arrival, methods, context)
-    else {
-      const detail = 'a path of the gateway itself; the response depends on the body'
-      trace.passStep('route', { detail, facts: { methods } })
-    }
+  if (methods === undefined) {
+    explainPortalPath(arrival, path, context)
+    return
   }
-  return true
+  assertMethodAllowed(arrival, methods)
+  if (isAdminPath(path)) await explainAdmission(arrival, methods, context)
+  else {
+    const detail = 'a path of the gateway itself; the response depends on the body'
+    passRoute({ detail, facts: { methods } })
+  }
 }
 
-function assertMethodAllowed({ request }: ExplainedArrival, methods: readonly string[]): void {
-  if (!methods.includes(request.method)) throw new GatehouseError('method-not-allowed', { allow: methods })
+function assertMethodAllowed({ head }: ExplainedArrival, methods: readonly string[]): void {
+  if (!methods.includes(head.method)) throw new GatehouseError('method-not-allowed', { allow: methods })
 }
 
-/** The admin API authenticates callers, as a route does. */
-async function authorizeAdmin(
+/** The admin API lets callers in by the gate, as a route does. */
+async function explainAdmission(
   arrival: ExplainedArrival,
   methods: readonly string[],
-  context: OwnPathContext,
+  { gateOptions, trace, passRoute }: OwnPathContext,
 ): Promise<void> {
-  const { trace } = context
-  trace.passStep('route', {
-    detail: 'a path of the admin API; the response depends on the path and the body',
-    facts: { methods },
+  const detail = 'a path of the admin API; the response depends on the path and the body'
+  const gate = createGate<GatedRoute, ExplainedArrival>({
+    ...gateOptions,
+    findRoute: () => adminRoute,
+    trace: {
+      passed: (step) => {
+        if (step === 'route') passRoute({ detail, facts: { methods } })
+        else trace.passed(step)
+      },
+    },
   })
-  const code = authorize(adminRoute.access, await identify(arrival, adminRoute, context))
-  if (code !== undefined) throw new GatehouseError(code)
-  trace.passStep('policy', describePolicy(adminRoute))
+  const result = await gate(arrival)
+  if (result instanceof GatehouseError) throw result
 }
 
 /** What the portal decides by the head alone: the session of a cookie is not looked up. */
-function explainPortalPath(arrival: ExplainedArrival, { config, trace }: OwnPathContext): void {
+function explainPortalPath(
+  arrival: ExplainedArrival,
+  path: string,
+  { config, passRoute }: OwnPathContext,
+): void {
   const { path: base } = config.portal
-  const { path } = arrival.target
   if (path.startsWith(`${base}/assets/`)) {
     if (!readAssets(base).find(path)) throw new GatehouseError('route-not-found')
     assertMethodAllowed(arrival, assetMethods)
-    trace.passStep('route', { detail: 'a file of the portal', facts: { methods: assetMethods } })
+    passRoute({ detail: 'a file of the portal', facts: { methods: assetMethods } })
     return
   }
   const page = pageAccessAt(path.slice(base.length))
   if (!page) throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
   const detail = describePageAnswer(arrival, page, config)
-  trace.passStep('route', { detail: `a page of the portal: ${detail}`, facts: { methods: page.methods } })
+  passRoute({ detail: `a page of the portal: ${detail}`, facts: { methods: page.methods } })
 }
 
 /** @returns the portal's response, as text */
-function describePageAnswer(
-  arrival: ExplainedArrival,
-  page: PageAccess,
-  { publicOrigin }: OwnPathContext['config'],
-): string {
-  const { method, rawHeaders } = arrival.request
+function describePageAnswer(arrival: ExplainedArrival, page: PageAccess, { publicOrigin }: Config): string {
+  const { method, rawHeaders } = arrival.head
   const request = { method, headers: joinHeaders(rawHeaders) }
   if (!page.methods.includes(method) && isPageNavigation(request))
     return 'redirects to the page with the form'

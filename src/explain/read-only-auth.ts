@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs'
 import { createAuthParts } from '../assembly/auth-parts.ts'
-import type { Schemes } from '../auth/authenticate.ts'
+import { authenticate, type Schemes } from '../auth/authenticate.ts'
+import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { createStoreConnectionState } from '../cache/store-connection-state.ts'
 import type { Config } from '../config/config.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { GateOptions } from '../http/gate.ts'
 import { type Clock, monotonicClock } from '../platform/clock.ts'
+import type { GatedRoute } from '../routes/route.ts'
 import { createSealer } from '../secrets/sealing.ts'
 import { openSealingKey } from '../secrets/sealing-key.ts'
 import { openStore } from '../store/open.ts'
@@ -60,6 +63,33 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
     },
     close: async () => (await opening?.catch(() => undefined))?.close(),
   }
+}
+
+/** What a gate decides by, so that it counts and changes nothing. */
+export function readOnlyGateOptions(
+  schemes: Schemes,
+  { failures }: Pick<Config, 'failures'>,
+): Omit<GateOptions<GatedRoute>, 'findRoute' | 'trace'> {
+  return {
+    authenticator: {
+      decide: (access, credentials) => authenticate(access, credentials, schemes),
+      // Everything is looked up when it is needed: there is no cache to bring up to date.
+      confirm: async () => {},
+    },
+    limiter: unlimited,
+    failures,
+    metrics: undefined,
+    keyUses: { record: () => {} },
+  }
+}
+
+const allowed = { isAllowed: true, remaining: 0, retryMs: 0, resetMs: 0 }
+
+const unlimited: RateLimiter = {
+  take: async () => allowed,
+  takeInProcess: () => allowed,
+  takeInInstance: undefined,
+  close: () => {},
 }
 
 /** The store of the config; undefined if its file does not exist yet: explain does not create it. */

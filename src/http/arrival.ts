@@ -6,9 +6,12 @@ import { createOutcome, type Outcome } from './outcome.ts'
 import { type RequestFields, readRequestFields } from './request-fields.ts'
 import { createRequestId } from './request-id.ts'
 
-/** A request as it arrived: nothing of it changes. */
-export interface Arrival {
-  readonly connection: ClientConnection
+/**
+ * A request as it arrived: nothing of it changes.
+ * @typeParam Connection `unknown` where none is needed, to decide about it
+ */
+export interface Arrival<Connection = ClientConnection> {
+  readonly connection: Connection
   readonly head: RequestHead
   readonly requestId: string
   /** On the clock of performance.now(). */
@@ -23,11 +26,11 @@ const arrivalKey = Symbol('arrival')
 const requestIdPattern = /^[!-~]{1,128}$/
 
 /** Reads a request that has arrived. */
-export function createArrival(
-  connection: ClientConnection,
+export function createArrival<Connection extends Pick<ClientConnection, 'peerAddress' | 'protocol'>>(
+  connection: Connection,
   head: RequestHead,
   trusted: TrustedProxies,
-): Arrival {
+): Arrival<Connection> {
   const fields = head.isCachedHead ? cachedFields(head.rawHeaders) : readRequestFields(head.rawHeaders)
   const { forwardedFor, forwardedProto, forwardedHost } = fields
   const claims = {

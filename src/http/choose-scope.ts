@@ -3,6 +3,7 @@ import type { OwnPaths } from '../routes/own-paths.ts'
 import { parseRequestTarget } from '../routes/request-target.ts'
 import type { Arrival } from './arrival.ts'
 import type { Cors, Preflight } from './cors.ts'
+import type { DecisionTrace } from './decision-trace.ts'
 import { parseHostName } from './host.ts'
 import { isServerWideOptions } from './options-request.ts'
 import {
@@ -27,7 +28,11 @@ export interface ScopeOptions {
  * Reads the destination of a request, and chooses its handler.
  * @throws GatehouseError `method-not-allowed`, `path-ambiguous`, `request-invalid`, `route-not-found`
  */
-export function chooseScope({ head, fields, outcome }: Arrival, { cors, ownPaths }: ScopeOptions): Scope {
+export function chooseScope(
+  { head, fields, outcome }: Arrival<unknown>,
+  { cors, ownPaths }: ScopeOptions,
+  trace?: DecisionTrace,
+): Scope {
   // CONNECT need not name a path, and is never accepted.
   if (head.method === 'CONNECT' && !head.target.startsWith('/')) {
     throw new GatehouseError('method-not-allowed', { allow: [] })
@@ -37,22 +42,25 @@ export function chooseScope({ head, fields, outcome }: Arrival, { cors, ownPaths
   if (isServerWideOptions(head)) {
     parseHostName(fields)
     recordRouteName(outcome, ownRouteName)
+    trace?.passed('request')
     return 'server'
   }
   const destination = parseDestination(head.target, fields)
   recordDestination(outcome, destination)
+  trace?.passed('request')
   const { path } = destination.target
   const preflight = outcome.corsHeaders && cors?.preflight(head, destination, outcome.corsHeaders)
   if (preflight) {
     recordRouteName(outcome, preflight.route)
     return preflight
   }
+  trace?.passed('cors')
   if (cors && !cors.appliesTo(path)) recordCorsHeaders(outcome, undefined)
   return ownPaths.has(path) ? 'own' : 'routes'
 }
 
 /** @throws GatehouseError `path-ambiguous`, `request-invalid` */
-export function parseDestination(sentTarget: string, fields: RequestFields): Destination {
+function parseDestination(sentTarget: string, fields: RequestFields): Destination {
   const target = parseRequestTarget(sentTarget)
   if (!target) throw new GatehouseError('path-ambiguous')
   return { target, hostName: parseHostName(fields) }

@@ -1,29 +1,32 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import { authorize } from '../auth/authorize.ts'
-import type { Decision } from '../auth/decision.ts'
-import { takeRate } from '../auth/limits.ts'
+import type { Decision, Refusal } from '../auth/decision.ts'
+import { countFailure, takeRate } from '../auth/limits.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
+import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { memoize } from '../platform/memoize.ts'
 import type { GatedRoute, RateLimit, SchemeName } from '../routes/route.ts'
 import type { Rate } from '../store/rates.ts'
 import type { Arrival } from './arrival.ts'
-import { createDecisionCounter } from './decision-counts.ts'
+import type { DecisionTrace } from './decision-trace.ts'
 import { recordDecision, recordRoute } from './outcome.ts'
-import { createRefuse } from './refuse.ts'
-import { isWebSocketUpgrade } from './upgrade.ts'
 
-export interface GateOptions<MatchedRoute extends GatedRoute> {
+export interface GateOptions<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival> {
   /** The route of a request, or the error it is refused with. */
-  readonly findRoute: (arrival: Arrival) => GateResult<MatchedRoute>
+  readonly findRoute: (arrival: Came) => GateResult<MatchedRoute>
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
   /** How many invalid credentials one client address may send. */
   readonly failures: Rate
-  readonly metrics: Metrics
+  /** undefined = decisions are not counted. */
+  readonly metrics: Pick<Metrics, 'decisions'> | undefined
   /** Called for every valid secret key, even if the request is then refused with 403 or 429. */
   readonly keyUses: Pick<KeyUses, 'record'>
+  /** undefined in the gateway. */
+  readonly trace?: DecisionTrace | undefined
 }
 
 /** The admitted route, or the error the request is refused with. */
@@ -35,30 +38,32 @@ export type GateResult<MatchedRoute extends GatedRoute> = MatchedRoute | Gatehou
  * are never compiled.
  * @throws GatehouseError `store-unavailable`, synchronously or as a rejection, if it cannot be decided
  */
-export type Gate<MatchedRoute extends GatedRoute> = (
-  arrival: Arrival,
+export type Gate<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival> = (
+  arrival: Came,
 ) => GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>>
 
 /** How long the use of a key is not recorded again for the same head from the same address. */
 const keyUseIntervalMs = 1_000
+/** Only this code is counted: it is a guess at a key, or a key that was reset; tokens cannot be guessed. */
+const countedCode: ErrorCode = 'secret-key-invalid'
 
 type Allowed = Extract<Decision, { readonly kind: 'allowed' }>
 
-export function createGate<MatchedRoute extends GatedRoute>(
-  options: GateOptions<MatchedRoute>,
-): Gate<MatchedRoute> {
-  const { findRoute, authenticator, limiter, metrics, keyUses } = options
-  const refuse = createRefuse(options)
+export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival>(
+  options: GateOptions<MatchedRoute, Came>,
+): Gate<MatchedRoute, Came> {
+  const { findRoute, authenticator, limiter, failures, metrics, keyUses, trace } = options
   const count = createDecisionCounter(metrics)
 
   /** @param isConfirmed whether the decision is based on the store's current state, not on the cache */
   function admit(
     route: MatchedRoute,
-    arrival: Arrival,
+    arrival: Came,
     decision: Decision,
     isConfirmed = false,
   ): GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>> {
     recordDecision(arrival.outcome, decision)
+    if (trace) traceDecision(trace, decision)
     if (decision.kind === 'refused') {
       const error = refuse(decision, arrival)
       return error instanceof Promise
@@ -69,6 +74,7 @@ export function createGate<MatchedRoute extends GatedRoute>(
     const code = authorize(route.access, decision.principal)
     if (code !== undefined && !isConfirmed) return admitConfirmed(route, arrival, decision)
     if (code !== undefined) return countRefusal(decision.scheme, sharedError(code))
+    trace?.passed('policy')
     if (route.rateLimit) return admitRateLimited(route, route.rateLimit, arrival, decision)
     count(decision.scheme, undefined)
     return route
@@ -77,13 +83,27 @@ export function createGate<MatchedRoute extends GatedRoute>(
   async function admitRateLimited(
     route: MatchedRoute,
     rateLimit: RateLimit,
-    { client: { address } }: Arrival,
+    { client: { address } }: Came,
     { scheme, principal }: Allowed,
   ): Promise<GateResult<MatchedRoute>> {
     const excess = await takeRate(limiter, route.name, rateLimit, { principal, address })
     if (excess) return countRefusal(scheme, excess)
     count(scheme, undefined)
     return route
+  }
+
+  /**
+   * The error for a refused credential: the code of the refusal, or `too-many-failures`. Synchronous if only this
+   * process counts failures.
+   */
+  function refuse(
+    { code, isMalformed }: Refusal,
+    { client }: Came,
+  ): GatehouseError | Promise<GatehouseError> {
+    if (code !== countedCode) return sharedError(code)
+    const excess = countFailure(limiter, failures, { address: client.address, isMalformed })
+    if (excess instanceof Promise) return excess.then((error) => error ?? sharedError(code))
+    return excess ?? sharedError(code)
   }
 
   /** Counts a refusal by the code sent to the client. */
@@ -95,7 +115,7 @@ export function createGate<MatchedRoute extends GatedRoute>(
   /** A caller refused because of a cached record may have another role by now, or be verified. */
   async function admitConfirmed(
     route: MatchedRoute,
-    arrival: Arrival,
+    arrival: Came,
     decision: Decision,
   ): Promise<GateResult<MatchedRoute>> {
     const isUpToDate = await authenticator.confirm().then(
@@ -109,7 +129,7 @@ export function createGate<MatchedRoute extends GatedRoute>(
     return admit(route, arrival, latest, true)
   }
 
-  function recordKeyUse({ fields, client, arrivedAt }: Arrival, { principal }: Allowed): void {
+  function recordKeyUse({ fields, client, arrivedAt }: Came, { principal }: Allowed): void {
     const { credentials } = fields
     if (principal === undefined || credentials.kind !== 'secretKey') return
     if (credentials.useRecordedFrom === client.address && arrivedAt < credentials.useRecordedUntil) return
@@ -122,11 +142,46 @@ export function createGate<MatchedRoute extends GatedRoute>(
     const route = findRoute(arrival)
     if (route instanceof GatehouseError) return route
     recordRoute(arrival.outcome, route)
-    // Before the decision: what follows a refused upgrade is not a request.
-    if (route.websocket && isWebSocketUpgrade(arrival.head)) arrival.connection.closeAfterAnswer()
+    trace?.passed('route')
     const decision = authenticator.decide(route.access, arrival.fields.credentials, arrival.arrivedAt)
-    return decision instanceof Promise
-      ? decision.then((settled) => admit(route, arrival, settled))
-      : admit(route, arrival, decision)
+    if (!(decision instanceof Promise)) return admit(route, arrival, decision)
+    // What has to be looked up is of an accepted scheme, whatever is found.
+    trace?.passed('scheme')
+    return decision.then((settled) => admit(route, arrival, settled))
+  }
+}
+
+/** Refusals for the kind of the credentials, not for the caller. */
+const schemeCodes: ReadonlySet<ErrorCode> = new Set([
+  'credentials-missing',
+  'credentials-ambiguous',
+  'scheme-not-accepted',
+])
+
+function traceDecision(trace: DecisionTrace, decision: Decision): void {
+  if (decision.kind === 'refused' && schemeCodes.has(decision.code)) return
+  trace.passed('scheme')
+  if (decision.kind === 'allowed') trace.passed('principal')
+}
+
+/** Counts decisions by scheme, refusals also by code. */
+type CountDecision = (scheme: SchemeName | undefined, code: ErrorCode | undefined) => void
+
+function createDecisionCounter(metrics: GateOptions<GatedRoute>['metrics']): CountDecision {
+  if (!metrics) return () => {}
+  const { decisions } = metrics
+  const seriesOf = (scheme: string, allowedFor: string) =>
+    memoize((code: ErrorCode | undefined) =>
+      code === undefined
+        ? decisions.labels(scheme, 'allowed', allowedFor)
+        : decisions.labels(scheme, 'refused', code),
+    )
+  const series = {
+    none: seriesOf('none', 'anonymous'),
+    secretKey: seriesOf('secretKey', 'ok'),
+    bearer: seriesOf('bearer', 'ok'),
+  }
+  return (scheme, code) => {
+    series[scheme ?? 'none'](code).value++
   }
 }

@@ -1,34 +1,23 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { forward } from '../proxy/forward.ts'
 import type { ForwardEvents, ForwardedRequest } from '../proxy/forwarded-request.ts'
-import { readMaxForwards, withMaxForwards } from '../proxy/max-forwards.ts'
-import { isLastOnConnection, type RequestWriter } from '../proxy/request-head.ts'
+import type { RequestWriter } from '../proxy/request-head.ts'
 import { type Route, standardMethods, upstreamTarget } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
-import type { Tracer } from '../tracing/tracer.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Arrival } from './arrival.ts'
 import { prefersHtml } from './error-page.ts'
-import { findRoute } from './find-route.ts'
 import { createGate, type GateOptions, type GateResult } from './gate.ts'
 import { answerOptions } from './options-request.ts'
-import {
-  destinationOf,
-  principalOf,
-  recordAnswered,
-  recordSent,
-  recordStatus,
-  recordUpstream,
-} from './outcome.ts'
+import { destinationOf, recordAnswered, recordSent, recordStatus } from './outcome.ts'
 import { answerErrorPage, answerProblem, toGatehouseError } from './problem.ts'
+import { createUpstreamHeadReader, findRoute, type UpstreamHeadOptions } from './route-request.ts'
 import { brokenBodyError } from './unreadable.ts'
 import { isWebSocketUpgrade, type UpgradeHandler } from './upgrade.ts'
 
-export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'> {
+export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>, UpstreamHeadOptions {
   readonly table: RouteTable<Upstream>
   readonly writer: RequestWriter
-  /** undefined = traceparent is forwarded unchanged. */
-  readonly tracer: Tracer | undefined
   readonly onUpgraded: UpgradeHandler
   /** The path of the portal; undefined = there is none. */
   readonly portalPath: string | undefined
@@ -45,30 +34,28 @@ export type ProxyHandler = (arrival: Arrival) => void
  * then forwarded.
  */
 export function createProxy(options: ProxyOptions): ProxyHandler {
-  const { table, writer, onUpgraded, tracer } = options
+  const { table, writer, onUpgraded } = options
+  const readUpstreamHead = createUpstreamHeadReader(options)
   const gate = createGate<Route<Upstream>>({
     ...options,
-    findRoute: (arrival) => findRoute(table, arrival),
+    findRoute: (arrival) => {
+      const route = findRoute(table, arrival)
+      // Before the decision: what follows a refused upgrade is not a request.
+      if (!(route instanceof GatehouseError) && route.websocket && isWebSocketUpgrade(arrival.head))
+        arrival.connection.closeAfterAnswer()
+      return route
+    },
   })
   const events = createEvents(onUpgraded)
 
   function forwardToUpstream(route: Route<Upstream>, arrival: Arrival): void {
-    const { connection, head, outcome, fields, client, requestId } = arrival
-    const { body } = head
-    if (body.kind === 'counted' && body.length > route.bodyBytesMax)
-      throw new GatehouseError('body-too-large')
-    const maxForwards = readMaxForwards(head)
-    if (maxForwards === 0) {
+    const { connection, head, outcome, fields, client } = arrival
+    const upstreamHead = readUpstreamHead(route, arrival)
+    if (!upstreamHead) {
       answerOptions(arrival, route.methods ?? standardMethods)
       return
     }
-    const isUpgrade = route.websocket && isWebSocketUpgrade(head)
-    const isLast = isLastOnConnection(head, route)
-    const { connectionOptions, host = '' } = fields
-    const trace = tracer?.startTrace(head.rawHeaders)
-    recordUpstream(outcome, route.upstream.name, trace)
-    const tracedHeaders = trace?.rawHeaders ?? head.rawHeaders
-    const rawHeaders = maxForwards === undefined ? tracedHeaders : withMaxForwards(tracedHeaders, maxForwards)
+    const { principal, isUpgrade, isLast } = upstreamHead
     forward(
       {
         arrival,
@@ -76,24 +63,12 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
         head,
         upstream: route.upstream,
         requestTarget: upstreamTarget(route, destinationOf(outcome).target),
-        headerLines: writer.writeHead({
-          rawHeaders,
-          isCachedHead: head.isCachedHead && rawHeaders === head.rawHeaders,
-          route,
-          principal: principalOf(outcome),
-          client,
-          requestId,
-          body,
-          connectionOptions,
-          isUpgrade,
-          isLast,
-          minorVersion: head.minorVersion,
-        }),
+        headerLines: writer.writeHead(upstreamHead),
         isLast,
         writeTrailers: route.passesTrailers ? writer.writeTrailers : undefined,
-        host,
+        host: fields.host ?? '',
         client,
-        accountId: principalOf(outcome)?.accountId,
+        accountId: principal?.accountId,
         bodyBytesMax: route.bodyBytesMax,
         responseTimeoutMs: route.responseTimeoutMs,
         isUpgrade,

@@ -4,7 +4,6 @@ import type { RequestTarget } from './request-target.ts'
 export interface GatedRoute {
   readonly name: string
   readonly access: Access
-  readonly websocket: boolean
   readonly rateLimit: RateLimit | undefined
 }
 
@@ -19,6 +18,7 @@ export interface Route<Upstream> extends GatedRoute {
   /** undefined = any; includes HEAD if it includes GET. */
   readonly methods: ReadonlySet<string> | undefined
   readonly upstream: Upstream
+  readonly websocket: boolean
   readonly stripPrefix: boolean
   readonly passesEncodedSlash: boolean
   /** Whether its backend treats paths as case-sensitive. */

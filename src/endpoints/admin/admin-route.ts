@@ -12,6 +12,5 @@ export const adminRoute: GatedRoute = {
     roles: new Set([adminRole]),
     verifiedOnly: false,
   },
-  websocket: false,
   rateLimit: undefined,
 }
