@@ -1,8 +1,9 @@
 import type { SignedInContext } from './page-context.ts'
-import type { CreatePages } from './portal-page.ts'
+import { type CreatePages, queryOf } from './portal-page.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
-import { readSessionsPage } from './sessions-part.ts'
-import { sessionsPage } from './views/sessions.ts'
+import { type SessionsList, sessionsPage } from './views/sessions.ts'
+
+const pageSize = 25
 
 /** The sessions of one's own account. */
 export const sessionsPages: CreatePages = () => {
@@ -37,4 +38,14 @@ export const sessionsPages: CreatePages = () => {
     { path: '/sessions/end-all', post: endAll },
     { path: '/sessions/end-portal', post: endPortal },
   ]
+}
+
+/**
+ * The page of an account's sessions that the request's query asks for (`cursor`), newest first.
+ * @throws GatehouseError `request-invalid` (field `cursor`)
+ */
+export async function readSessionsPage(context: SignedInContext, accountId: string): Promise<SessionsList> {
+  const cursor = queryOf(context)('cursor') || undefined
+  const page = await context.actions.sessions.page(accountId, { cursor, limit: pageSize })
+  return { ...page, isFirstPage: cursor === undefined }
 }

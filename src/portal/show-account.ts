@@ -4,7 +4,7 @@ import type { Form } from './form-body.ts'
 import { type FormRefusal, invalidField } from './form-refusal.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { PortalResponse } from './portal-response.ts'
-import { readSessionsPage } from './sessions-part.ts'
+import { readSessionsPage } from './sessions-pages.ts'
 import { type AccountView, accountPage, type OneTimeSecrets } from './views/account.ts'
 
 /** The page of an account. */
