@@ -8,7 +8,7 @@ import {
   signingKeysKey,
 } from './instance-memory.ts'
 
-/** The signing keys of the store; while it is out of reach, those that any worker knows. */
+/** The signing keys of the store; while it is unreachable, those that any worker has cached. */
 export function withCachedSigningKeys(store: SigningKeyStore, memory: InstanceMemory): SigningKeyStore {
   async function listSigningKeys(): ReturnType<SigningKeyStore['listSigningKeys']> {
     const startedAt = monotonicClock()

@@ -15,7 +15,7 @@ export interface KeyLoader {
   load(): Promise<void>
   /** Loads the keys again, as they may have changed. A failure is logged. */
   reload(): void
-  /** To be called when store reachable again: loads what could not be loaded while it was out of reach. */
+  /** To be called when the store is reachable again: loads what could not be loaded during the outage. */
   catchUp(): void
   /**
    * Resolves once all requested loads are done.

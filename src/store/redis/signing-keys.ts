@@ -12,7 +12,7 @@ const retireScript = loadScript('retire-signing-key', { isLogged: true, isAudite
 
 interface KeyWrite {
   readonly script: Script
-  /** Its keys beside the signing keys. */
+  /** Its keys besides the signing keys. */
   readonly extraKeys?: readonly string[]
 }
 

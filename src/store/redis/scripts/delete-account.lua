@@ -1,8 +1,8 @@
 -- Removes an account, its index entries and all else that has its own key. Its sessions are removed afterwards, a few
--- at a time: without their account they are over.
+-- at a time: without their account they are invalid.
 -- KEYS[4] e-mails (hash)  KEYS[5] IDs (sorted set)  KEYS[6] terms (sorted set)  KEYS[7] the account
 -- KEYS[8..] all else that it has  ARGV[4] ID
--- Answers the position of the change, or 0 where there is no such account.
+-- Returns the position of the change, or 0 where there is no such account.
 local text = redis.call('GET', KEYS[7])
 if not text then return log_nothing() end
 local account = cjson.decode(text)

@@ -1,8 +1,8 @@
 -- Entries of the audit log whose text contains two needles, newest first: the caller checks whether they really match.
 -- KEYS[1] all acts but people's on their own accounts (stream)  KEYS[2] these (stream)
--- ARGV[1] where to begin, '+' or before an ID  ARGV[2] entries looked at  ARGV[3] how many are answered at most
+-- ARGV[1] where to begin, '+' or before an ID  ARGV[2] entries scanned  ARGV[3] how many are returned at most
 -- ARGV[4] a needle  ARGV[5] another, in lower case; '' is in every text
--- Answers where to go on, or '' where that was all, and the entries.
+-- Returns where to continue, or '' at the end, and the entries.
 local function is_newer(a, b)
   local a_ms, a_n = string.match(a[1], '^(%d+)-(%d+)$')
   local b_ms, b_n = string.match(b[1], '^(%d+)-(%d+)$')

@@ -1,8 +1,8 @@
 -- IDs of open sessions, newest first, after one that may be gone by now.
 -- KEYS[1] open sessions (sorted set by start, newest first)  KEYS[2] sessions of the account (sorted set by end)
 -- ARGV[1] ID of the one before, or '' for the first page  ARGV[2] its score  ARGV[3] most that are answered  ARGV[4] now
--- Answers '1' where there is no index of open ones and there may have to be one, then ID, score and '1' of each that
--- can still be refreshed, or '' of one whose time is over.
+-- Returns '1' where there is no index of open ones and there may have to be one, then ID, score and '1' of each that
+-- can still be refreshed, or '' of one that has expired.
 local limit = tonumber(ARGV[3])
 if redis.call('EXISTS', KEYS[1]) == 0 then return { tostring(redis.call('EXISTS', KEYS[2])) } end
 local start = 0

@@ -2,7 +2,7 @@
 -- KEYS[1] log (stream)  KEYS[2] head (counter)  KEYS[3] store ID
 -- ARGV[1] channel  ARGV[2] entries kept  ARGV[3] an ID for a store that has none
 
--- Answers the position of the entry, which is never 0.
+-- Returns the position of the entry, which is never 0.
 local function log_change(kind, subject)
   local head = redis.call('INCR', KEYS[2])
   local time = redis.call('TIME')

@@ -1,7 +1,7 @@
 -- The state of the change log and its entries from a position on, read in one step.
 -- KEYS[1] log (stream)  KEYS[2] head (counter)  KEYS[3] store ID  KEYS[4] format
 -- ARGV[1] position, or '' for the last entries  ARGV[2] how many entries are sent at most
--- Answers head, store ID, the time in ms, entries, format.
+-- Returns head, store ID, the time in ms, entries, format.
 local head = tonumber(redis.call('GET', KEYS[2]) or 0)
 local id = redis.call('GET', KEYS[3])
 local time = redis.call('TIME')

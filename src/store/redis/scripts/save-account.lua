@@ -2,7 +2,7 @@
 -- KEYS[4] e-mails (hash)  KEYS[5] the account  KEYS[6] terms (sorted set)
 -- ARGV[4] ID  ARGV[5] revision that was read  ARGV[6] old e-mail key  ARGV[7] new e-mail key
 -- ARGV[8] the account as JSON  ARGV[9] '1' where its terms are others now
--- Answers the position of the change, 'changed' or 'exists'.
+-- Returns the position of the change, 'changed' or 'exists'.
 local text = redis.call('GET', KEYS[5])
 local account = text and cjson.decode(text)
 if not account or account.revision ~= tonumber(ARGV[5]) then return 'changed' end

@@ -1,9 +1,9 @@
--- Starts a portal session unless the account has changed since it was read. Removes sessions that are over, and the
+-- Starts a portal session unless the account has changed since it was read. Removes expired sessions, and the
 -- oldest of too many.
 -- KEYS[1] the account  KEYS[2] its portal sessions (hash)
 -- ARGV[1] revision that was read  ARGV[2] session ID  ARGV[3] now  ARGV[4] ends at  ARGV[5] most of one account
 -- ARGV[6] the session as JSON
--- Answers 1, or 0 where the account has changed.
+-- Returns 1, or 0 where the account has changed.
 local text = redis.call('GET', KEYS[1])
 local account = text and cjson.decode(text)
 if not account or account.revision ~= tonumber(ARGV[1]) or account.isDisabled then return 0 end

@@ -5,7 +5,7 @@
 -- ARGV[4] revision that was read  ARGV[5] session ID  ARGV[6] now  ARGV[7] lives until  ARGV[8] kept until
 -- ARGV[9] its fields as a JSON list  ARGV[10] created at  ARGV[11] the index of open ones is kept until
 -- ARGV[12] most of one account  ARGV[13] '1' = older sessions are in the index of open ones  ARGV[14..] IDs of KEYS[8..]
--- Answers what came of it, how many too many there are, and ID and position of each that has ended.
+-- Returns what came of it, how many too many there are, and ID and position of each that has ended.
 local text = redis.call('GET', KEYS[4])
 local account = text and cjson.decode(text)
 if not account or account.revision ~= tonumber(ARGV[4]) or account.isDisabled then return { 'account-changed', 0 } end
@@ -19,7 +19,7 @@ end
 local over = redis.call('ZCARD', KEYS[7]) - ARGV[12] + 1
 local outcome = { 'started', 0 }
 if over > 0 then
-  -- One that was not refreshed in time is over already, and counts for nothing.
+  -- One that was not refreshed in time has already expired, and does not count.
   for _, id in ipairs(redis.call('ZRANGE', KEYS[7], 0, 499, 'REV')) do
     local ends = redis.call('ZSCORE', KEYS[6], id)
     if not ends or tonumber(ends) <= tonumber(ARGV[6]) then over = over - redis.call('ZREM', KEYS[7], id) end

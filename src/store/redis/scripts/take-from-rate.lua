@@ -1,7 +1,7 @@
 -- One request against a rate (GCRA): as many at once as the limit, then one each time a place has become free.
 -- KEYS[1] a time in us, and how long from then until all that was taken will have been given back
 -- ARGV[1] limit  ARGV[2] period in ms
--- Answers allowed (0 or 1), remaining, ms until one more is allowed, ms until all are.
+-- Returns allowed (0 or 1), remaining, ms until one more is allowed, ms until all are.
 local period = ARGV[2] * 1000
 local interval = period / ARGV[1]
 local time = redis.call('TIME')
