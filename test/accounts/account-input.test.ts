@@ -15,7 +15,7 @@ function wrongFields(changes: Partial<AccountInput>): readonly string[] {
 
 const hostOf = (length: number) => `@${'x'.repeat(length - 5)}.com`
 
-t.test('an e-mail is one @ between two texts, of at most 254 characters', async (t) => {
+t.test('an e-mail has exactly one @ inside and at most 254 characters', async (t) => {
   const right = [
     'a@b',
     'Ada.Lovelace+tag@sub.example.com',
@@ -31,7 +31,7 @@ t.test('an e-mail is one @ between two texts, of at most 254 characters', async 
   }
 })
 
-t.test('what is no e-mail is refused', async (t) => {
+t.test('a malformed e-mail is refused', async (t) => {
   const wrong = [
     '',
     '@',
@@ -56,7 +56,7 @@ t.test('what is no e-mail is refused', async (t) => {
   for (const email of wrong) t.strictSame(wrongFields({ email }), ['email'], JSON.stringify(email))
 })
 
-t.test('no control character comes into an e-mail or a name', async (t) => {
+t.test('a control character in an e-mail or name is refused', async (t) => {
   const codes = [0, 7, 9, 10, 13, 27, 31, 127, 128, 133, 159, 0x2028, 0x2029]
   const places: Record<string, (character: string) => Partial<AccountInput>> = {
     'a first name': (character) => ({ firstName: `A${character}a` }),
@@ -70,34 +70,31 @@ t.test('no control character comes into an e-mail or a name', async (t) => {
   }
 })
 
-t.test(
-  'no character that turns the direction of a text, or cannot be seen, comes into an e-mail or a name',
-  async (t) => {
-    const bidi = [
-      0x061c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069,
-    ]
-    const invisible = [0x00ad, 0x180e, 0x200b, 0x2060, 0x2063, 0xfeff, 0xfff9, 0xe0001, 0xe0041]
-    for (const code of [...bidi, ...invisible]) {
-      const name = `A${String.fromCodePoint(code)}a`
-      const wrong = wrongFields({ email: `${name}@example.com`, firstName: name, lastName: name })
-      t.strictSame(wrong, ['email', 'firstName', 'lastName'], `U+${code.toString(16)}`)
-    }
-    for (const name of [
-      '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645',
-      '\u0915\u094d\u200d\u0937',
-      '\u05d0\u05d1',
-      '\ud83d\ude00',
-    ]) {
-      t.strictSame(
-        wrongFields({ firstName: name, lastName: name }),
-        [],
-        `${name}: joiners belong to some scripts`,
-      )
-    }
-  },
-)
+t.test('an invisible or direction-changing character in an e-mail or name is refused', async (t) => {
+  const bidi = [
+    0x061c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069,
+  ]
+  const invisible = [0x00ad, 0x180e, 0x200b, 0x2060, 0x2063, 0xfeff, 0xfff9, 0xe0001, 0xe0041]
+  for (const code of [...bidi, ...invisible]) {
+    const name = `A${String.fromCodePoint(code)}a`
+    const wrong = wrongFields({ email: `${name}@example.com`, firstName: name, lastName: name })
+    t.strictSame(wrong, ['email', 'firstName', 'lastName'], `U+${code.toString(16)}`)
+  }
+  for (const name of [
+    '\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645',
+    '\u0915\u094d\u200d\u0937',
+    '\u05d0\u05d1',
+    '\ud83d\ude00',
+  ]) {
+    t.strictSame(
+      wrongFields({ firstName: name, lastName: name }),
+      [],
+      `${name}: joiners belong to some scripts`,
+    )
+  }
+})
 
-t.test('half a character is no text, wherever it stands', async (t) => {
+t.test('a lone surrogate is refused in every field', async (t) => {
   for (const half of ['\ud805', '\udc00', '\udc00\ud805', 'a\ud805a']) {
     const wrong = wrongFields({ email: `${half}@x`, firstName: half, lastName: half, role: `A${half}` })
     t.strictSame(wrong, ['email', 'firstName', 'lastName', 'role'], JSON.stringify(half))
@@ -138,7 +135,7 @@ t.test('a role is a word of 1 to 64 letters, digits, _, . or -', async (t) => {
   }
 })
 
-t.test('every field that is wrong is told at once, with what it must be', async (t) => {
+t.test('all wrong fields of an account are reported at once, with what is expected', async (t) => {
   const errors = findFieldErrors({
     email: '',
     firstName: '\n',
@@ -158,7 +155,7 @@ t.test('every field that is wrong is told at once, with what it must be', async 
   })
 })
 
-t.test('a field that is not given is not wrong', async (t) => {
+t.test('an absent field of an account is not a problem', async (t) => {
   t.strictSame(findFieldErrors({}), [])
   t.doesNotThrow(() => assertValid({}))
 })

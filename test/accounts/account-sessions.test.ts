@@ -33,7 +33,7 @@ function sessionsOn(store: Store) {
 }
 
 for (const [name, newPlace] of Object.entries(places)) {
-  t.test(`every session on ${name} is on one page, also of many of one moment`, async (t) => {
+  t.test(`every session on ${name} is on exactly one page, even many of one moment`, async (t) => {
     const store = await (await newPlace(t)).open()
     const sessions = sessionsOn(store)
     const account = await createAccount(store)
@@ -56,7 +56,7 @@ for (const [name, newPlace] of Object.entries(places)) {
   })
 }
 
-t.test('a page begins after a session that has ended, too', async (t) => {
+t.test('a page of sessions can begin after one that has ended', async (t) => {
   const store = await (await newSqlitePlace(t)).open()
   const sessions = sessionsOn(store)
   const account = await createAccount(store)
@@ -66,7 +66,7 @@ t.test('a page begins after a session that has ended, too', async (t) => {
   t.match(await sessions.page(account.id, { cursor, limit: 1 }), { items: [{ id: 'b' }] })
 })
 
-t.test('what is no cursor is refused', async (t) => {
+t.test('a malformed session cursor is refused', async (t) => {
   const store = await (await newSqlitePlace(t)).open()
   const sessions = sessionsOn(store)
   const { id } = await createAccount(store)

@@ -28,7 +28,7 @@ async function codeOf(work: Promise<unknown>): Promise<unknown> {
   return error instanceof GatehouseError ? error.code : error
 }
 
-t.test('an account is made with two keys, of which the store has the digests alone', async (t) => {
+t.test('a new account has two keys, of which the store has only digests', async (t) => {
   const { store, accounts, time } = await openAccounts(t)
   const { account, secretKey, apiKey } = await accounts.create(input)
   t.match(account, { ...input, isDisabled: false, createdAt: time.now, revision: 1 })
@@ -42,7 +42,7 @@ t.test('an account is made with two keys, of which the store has the digests alo
   for (const key of [secretKey, apiKey]) t.notOk(bytes.includes(key.slice(21, 64)))
 })
 
-t.test('while the keys of many accounts are made, other work is done', async (t) => {
+t.test('creating many accounts does not block the event loop', async (t) => {
   const { accounts } = await openAccounts(t)
   let turns = 0
   let isDone = false
@@ -69,7 +69,7 @@ t.test('an account is found by its ID and by its e-mail in any case', async (t) 
   }
 })
 
-t.test('every verb tells an account that is not there', async (t) => {
+t.test('every operation on a missing account reports it as missing', async (t) => {
   const { accounts, keys } = await openAccounts(t)
   for (const name of ['nobody', 'nobody@example.com', '', '@']) {
     t.equal(await codeOf(accounts.find(name)), 'account-not-found')
@@ -80,7 +80,7 @@ t.test('every verb tells an account that is not there', async (t) => {
   }
 })
 
-t.test('an e-mail that is taken is refused, on creation and on change', async (t) => {
+t.test('an e-mail in use is refused, on creation and on change', async (t) => {
   const { accounts } = await openAccounts(t)
   await accounts.create(input)
   const other = await accounts.create({ ...input, email: 'grace@example.com' })
@@ -93,7 +93,7 @@ t.test('an e-mail that is taken is refused, on creation and on change', async (t
   t.equal((await accounts.find(other.account.id)).email, 'grace@example.com')
 })
 
-t.test('wrong fields are refused before anything is stored', async (t) => {
+t.test('invalid account fields are refused before anything is stored', async (t) => {
   const { accounts } = await openAccounts(t)
   const wrong = { ...input, email: 'nobody', role: '' }
   const error = await accounts.createAll([input, wrong]).catch((error: unknown) => error)
@@ -115,7 +115,7 @@ t.test('a new secret key ends the old one at once, with its sessions', async (t)
   t.strictSame(await store.listSessions(account.id, { now: newSession(account).createdAt, limit: 1_000 }), [])
 })
 
-t.test('with grace the old secret key works until it ends', async (t) => {
+t.test('with an overlap the old secret key works until it ends', async (t) => {
   const { accounts, keys, time } = await openAccounts(t)
   const { account, secretKey } = await accounts.create(input)
   const next = await keys.resetSecretKey(account.id, 60)
@@ -140,7 +140,7 @@ t.test('a new API key ends the old one and leaves the secret key', async (t) => 
   t.equal(isSecretKeyOf(found, digestOf(secretKey), time.now), true)
 })
 
-t.test('a key is shown again from its sealed copy, also after a reset', async (t) => {
+t.test('a key can be shown again from its sealed copy, also after a reset', async (t) => {
   const { accounts, keys } = await openAccounts(t)
   const { account, secretKey, apiKey } = await accounts.create(input)
   t.equal(keys.unseal(account, 'secretKey'), secretKey)
@@ -153,7 +153,7 @@ t.test('a key is shown again from its sealed copy, also after a reset', async (t
   t.equal(keys.unseal(swapped, 'apiKey'), undefined, 'nor one kind for the other')
 })
 
-t.test('where keys are shown once no copy is kept', async (t) => {
+t.test('with keys shown only once no sealed copy is stored', async (t) => {
   const { store, accounts, keys } = await openAccounts(t, { reveal: false })
   const { account } = await accounts.create(input)
   await keys.resetSecretKey(account.id, 0)
@@ -163,7 +163,7 @@ t.test('where keys are shown once no copy is kept', async (t) => {
   t.equal(found && keys.unseal(found, 'secretKey'), undefined)
 })
 
-t.test('a removed account is told a last time, and its e-mail is free', async (t) => {
+t.test('a removed account is returned one last time, and its e-mail is free', async (t) => {
   const { accounts } = await openAccounts(t)
   const { account } = await accounts.create(input)
   t.equal((await accounts.remove('ada@example.com')).id, account.id)

@@ -27,7 +27,7 @@ async function start(t: Test) {
   return { ...people, mails, verify: (token: string) => verify(token, visitor), lastToken }
 }
 
-t.test('a link in a mail verifies the e-mail that it was sent to, once', async (t) => {
+t.test('a mailed link verifies the e-mail it was sent to, once', async (t) => {
   const { acts, verify, lastToken, mails, store } = await start(t)
   const profile = { firstName: '', lastName: '', role: 'User', isVerified: false }
   const { account } = await acts.accounts.create({ email: 'ada@example.com', ...profile })
@@ -40,7 +40,7 @@ t.test('a link in a mail verifies the e-mail that it was sent to, once', async (
   t.strictSame(actions, ['email-verified', 'email-verification-sent'])
 })
 
-t.test('a new e-mail is that of the account once its link is used, and not before', async (t) => {
+t.test('a new e-mail takes effect when its link is used, not before', async (t) => {
   const { createPerson, acts, verify, lastToken, mails } = await start(t)
   const { id } = await createPerson()
   await acts.profile.sendVerification(id, 'new@example.com')
@@ -50,7 +50,7 @@ t.test('a new e-mail is that of the account once its link is used, and not befor
   t.match(await acts.accounts.find('new@example.com'), { id, isVerified: true })
 })
 
-t.test('the last link alone works, for an hour', async (t) => {
+t.test('only the last verification link works, for an hour', async (t) => {
   const { createPerson, acts, verify, lastToken, time } = await start(t)
   const { id } = await createPerson()
   await acts.profile.sendVerification(id, 'one@example.com')
@@ -66,7 +66,7 @@ t.test('the last link alone works, for an hour', async (t) => {
   }
 })
 
-t.test('an e-mail of somebody else, or that is none, is refused before anything is sent', async (t) => {
+t.test('an e-mail that is in use or malformed is refused before a mail is sent', async (t) => {
   const { createPerson, acts, mails, verify, lastToken } = await start(t)
   const { id } = await createPerson()
   await createPerson({ email: 'bob@example.com' })
@@ -82,7 +82,7 @@ t.test('an e-mail of somebody else, or that is none, is refused before anything 
   await t.rejects(verify(lastToken()), { code: 'account-exists' }, 'taken meanwhile')
 })
 
-t.test('an account can have three mails an hour', async (t) => {
+t.test('an account can request three verification mails an hour', async (t) => {
   const { createPerson, acts, mails, time } = await start(t)
   const { id } = await createPerson()
   const send = () => acts.profile.sendVerification(id, 'new@example.com')
@@ -94,7 +94,7 @@ t.test('an account can have three mails an hour', async (t) => {
   t.equal(mails.length, 4)
 })
 
-t.test('without a mail server nothing can be sent', async (t) => {
+t.test('verification is unavailable without a mail server', async (t) => {
   const { createPerson, acts } = openPeople(t)
   const { id } = await createPerson()
   t.equal(acts.profile.canSend, false)

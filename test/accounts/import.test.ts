@@ -10,7 +10,7 @@ const ada = {
 }
 const bare = { email: 'bare@example.com', firstName: '', lastName: '', role: 'User', isVerified: false }
 
-t.test('CSV and JSON lines say the same', async (t) => {
+t.test('CSV and JSON Lines import the same accounts', async (t) => {
   const csv =
     'email,firstName,lastName,role,isVerified\nada@example.com,Ada,Lovelace,Admin,true\nbare@example.com,,,,\n'
   const json = `${JSON.stringify(ada)}\n{"email":"bare@example.com"}\n`
@@ -30,7 +30,7 @@ t.test('CSV and JSON lines say the same', async (t) => {
   })
 })
 
-t.test('files may come from any system', async (t) => {
+t.test('import files may have any line breaks and a byte order mark', async (t) => {
   const csv = 'email,firstName,lastName,role,isVerified\nada@example.com,Ada,Lovelace,Admin,true\n'
   const json = `${JSON.stringify(ada)}\n\n`
   const forms = {
@@ -55,7 +55,7 @@ t.test('files may come from any system', async (t) => {
   }
 })
 
-t.test('every bad line of JSON is told, with all that is wrong in it', async (t) => {
+t.test('every bad line of a JSON Lines import is reported with all its problems', async (t) => {
   const lines = [
     JSON.stringify(ada),
     '{"email":',
@@ -89,7 +89,7 @@ t.test('every bad line of JSON is told, with all that is wrong in it', async (t)
   for (const [index, [, message]] of expected.entries()) t.match(badLines[index]?.message, message)
 })
 
-t.test('every bad line of CSV is told', async (t) => {
+t.test('every bad line of a CSV import is reported', async (t) => {
   const csv = [
     'email,firstName,lastName,role',
     'ada@example.com,Ada,Lovelace',
@@ -131,7 +131,7 @@ t.test('an unclosed quote is a bad line, not a crash', async (t) => {
   t.ok(badLines.every(({ line }) => line >= 2))
 })
 
-t.test('lines with something in them are counted, however they end', async (t) => {
+t.test('import line numbers count all lines, however they end', async (t) => {
   for (const end of ['\n', '\r\n', '\r']) {
     const text = [`a`, '', ' b ', '  \t', 'c', ''].join(end)
     t.strictSame(
@@ -143,7 +143,7 @@ t.test('lines with something in them are counted, however they end', async (t) =
   t.equal(hasMoreLines('', 0), false)
 })
 
-t.test('a file of nothing has no accounts', async (t) => {
+t.test('an empty import file has no accounts', async (t) => {
   for (const text of ['', '\n', '\r\n \n', 'email\n', '\ufeff']) {
     t.strictSame(parseImportFile(text).accounts, [], JSON.stringify(text))
   }

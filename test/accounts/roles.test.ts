@@ -7,7 +7,7 @@ t.test('the known roles are those of the gateway and those that routes name, eac
   t.strictSame(knownRoles(routes), ['Admin', 'Editor', 'User'])
 })
 
-t.test('a role is similar to a known one that it equals but for case', async (t) => {
+t.test('a role differing only in case from a known one is found similar', async (t) => {
   const known = ['Admin', 'Editor', 'User']
   t.equal(similarRole('admin', known), 'Admin')
   t.equal(similarRole('EDITOR', known), 'Editor')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createBackoff } from '../../src/fleet/backoff.ts'
 
-t.test('a worker is replaced at once; one that dies again and again is waited for longer', async (t) => {
+t.test('a worker is replaced at once, one that keeps dying with growing delay', async (t) => {
   const { nextDelayMs } = createBackoff()
   t.strictSame(
     Array.from({ length: 10 }, () => nextDelayMs(0)),

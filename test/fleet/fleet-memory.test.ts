@@ -15,13 +15,13 @@ function start(options = roomy) {
   return { ...memory, learn, forget, known }
 }
 
-t.test('what one worker has looked up any can recall', async (t) => {
+t.test('a value looked up by one worker is available to all', async (t) => {
   const { learn, known } = start()
   learn('a', 10, { role: 'User' })
   t.strictSame(known('a', 'b'), [{ role: 'User' }, undefined])
 })
 
-t.test('what has changed is not recalled, even if an earlier look-up is told of later', async (t) => {
+t.test('a changed value is not served, even if an older look-up arrives later', async (t) => {
   const { learn, forget, known } = start()
   learn('a', 10)
   forget('a', 20)
@@ -42,7 +42,7 @@ t.test('a change beyond the 10,000 remembered still outdates earlier look-ups', 
   t.strictSame(known('first'), ['first'])
 })
 
-t.test('a gap in the change log outdates everything', async (t) => {
+t.test("a gap in the change log empties the fleet's memory", async (t) => {
   const { learn, known, remember } = start()
   learn('a', 10)
   remember(2, [{ kind: 'clear', at: 20 }])
@@ -50,7 +50,7 @@ t.test('a gap in the change log outdates everything', async (t) => {
   t.strictSame(known('a', 'b'), [undefined, undefined])
 })
 
-t.test('a worker that is replaced leaves what is known, as long as another sees the changes', async (t) => {
+t.test("the fleet's memory survives a replaced worker while another sees the changes", async (t) => {
   const { learn, known, remember, removeWorker } = start()
   learn('a', 10)
   removeWorker(1)
@@ -63,7 +63,7 @@ t.test('a worker that is replaced leaves what is known, as long as another sees 
   t.strictSame(known('a'), [undefined], 'nobody saw what changed meanwhile')
 })
 
-t.test('as many entries are kept as the limit says; what was learnt longest ago goes', async (t) => {
+t.test("the fleet's memory is bounded in entries, evicting the oldest", async (t) => {
   const { learn, known } = start({ ...roomy, entriesMax: 3 })
   for (const key of ['a', 'b', 'c']) learn(key, 10)
   t.strictSame(known('a'), ['a'])
@@ -71,7 +71,7 @@ t.test('as many entries are kept as the limit says; what was learnt longest ago 
   t.strictSame(known('a', 'b', 'd'), [undefined, 'b', 'd'])
 })
 
-t.test('entries take no more bytes than the limit says', async (t) => {
+t.test("the fleet's memory is bounded in bytes", async (t) => {
   const text = 'x'.repeat(97)
   const { learn, known } = start({ ...roomy, bytesMax: 300 })
   for (const key of ['a', 'b', 'c']) learn(key, 10, text)

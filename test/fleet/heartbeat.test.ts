@@ -32,7 +32,7 @@ async function startFleet(t: Test) {
   return { ...fleet, loaded, lines, pids }
 }
 
-t.test('a worker that is stopped is noticed, said and replaced', async (t) => {
+t.test('a stopped worker is detected, logged and replaced', async (t) => {
   const { lines, pids, metricsText } = await startFleet(t)
   const [hung = 0] = pids()
   process.kill(hung, 'SIGSTOP')
@@ -43,7 +43,7 @@ t.test('a worker that is stopped is noticed, said and replaced', async (t) => {
   t.match(await metricsText(), /^gatehouse_worker_hangs_total [1-9]/m)
 })
 
-t.test('a reload waits for a hung worker only until that is noticed, and is taken', async (t) => {
+t.test('a reload waits for a hung worker only until it is detected, then applies', async (t) => {
   const { loaded, pids, prepare } = await startFleet(t)
   const [hung = 0] = pids()
   process.kill(hung, 'SIGSTOP')

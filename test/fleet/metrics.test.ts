@@ -7,7 +7,7 @@ import { get, serveFleet, untilAllAnswer } from './fleet.ts'
 
 const total = 'gatehouse_http_requests_total'
 
-t.test('one exposition of all workers: counts are summed, a gauge is what it means', async (t) => {
+t.test('/metrics covers all workers, counters summed and gauges combined', async (t) => {
   const backend = await startBackend(t)
   const fleet = await serveFleet(t, { backend: backend.url })
   await untilAllAnswer(fleet)
@@ -29,7 +29,7 @@ t.test('one exposition of all workers: counts are summed, a gauge is what it mea
   t.equal(types.get('process_cpu_seconds_total'), 'counter')
 })
 
-t.test('a target that one worker has taken out is shown as out', async (t) => {
+t.test('a target that one worker ejected is shown as out', async (t) => {
   const dead = `http://127.0.0.1:${await freePort()}`
   const health = { passive: { maxFailures: 1, window: '10s', ejectFor: '1h' } }
   const upstreams = { backend: { targets: [{ url: dead }], health } }
@@ -46,7 +46,7 @@ t.test('a target that one worker has taken out is shown as out', async (t) => {
   t.match(told(), [{ level: 'warn', upstream: 'backend', target: dead, worker: Number }])
 })
 
-t.test('what a worker counted that was killed stays, and nothing ever goes back', async (t) => {
+t.test('counts of a killed worker are kept, and no counter goes back', async (t) => {
   const backend = await startBackend(t)
   const fleet = await serveFleet(t, { backend: backend.url })
   let last = 0
@@ -75,7 +75,7 @@ t.test('what a worker counted that was killed stays, and nothing ever goes back'
   t.equal(value('gatehouse_workers'), 2)
 })
 
-t.test('the status is that of all workers', async (t) => {
+t.test('the status page covers all workers', async (t) => {
   const backend = await startBackend(t)
   const fleet = await serveFleet(t, { backend: backend.url })
   await untilAllAnswer(fleet)

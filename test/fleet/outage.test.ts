@@ -14,7 +14,7 @@ const routes = [
   { name: 'any', path: '/any', upstream: 'backend', auth: 'any' },
 ]
 
-t.test('workers that are replaced in an outage know every caller that the instance knows', async (t) => {
+t.test('a worker replaced in an outage knows every caller the instance knows', async (t) => {
   const redis = await startRedis(t)
   const backend = (await startBackend(t)).url
   const config = {

@@ -9,7 +9,7 @@ import { get, serveFleet, untilAllAnswer } from './fleet.ts'
 
 const route = (name: string) => ({ name, path: `/${name}`, upstream: 'backend', auth: 'none' })
 
-t.test('all workers take it, or none', async (t) => {
+t.test('a reload is taken by all workers or none', async (t) => {
   const backend = await startBackend(t)
   const fleet = await serveFleet(t, { backend: backend.url, config: { routes: [route('all'), route('a')] } })
   await untilAllAnswer(fleet)
@@ -28,7 +28,7 @@ t.test('all workers take it, or none', async (t) => {
   t.equal((await readMetrics(fleet.opsUrl)).value('gatehouse_config_last_reload_successful'), 0)
 })
 
-t.test('a worker that comes later runs on the config of the others, whatever the file says', async (t) => {
+t.test("a replacement worker runs on the others' config, whatever the file says", async (t) => {
   const backend = await startBackend(t)
   const fleet = await serveFleet(t, { backend: backend.url, config: { routes: [route('all'), route('a')] } })
   t.match(await reloadWith(fleet, { routes: [route('all'), route('b')] }), taken)
@@ -40,7 +40,7 @@ t.test('a worker that comes later runs on the config of the others, whatever the
   t.match(await askForReload(fleet.opsUrl), { code: 422 })
 })
 
-t.test('another level of the log holds for the first process, too', async (t) => {
+t.test('a reloaded log level applies to the primary process too', async (t) => {
   const fleet = await serveFleet(t)
   t.match(await reloadWith(fleet, { log: { level: 'silent' } }), taken)
   const before = fleet.lines().length
@@ -49,7 +49,7 @@ t.test('another level of the log holds for the first process, too', async (t) =>
   t.strictSame(fleet.lines().slice(before), [])
 })
 
-t.test('SIGHUP asks for one too', async (t) => {
+t.test('SIGHUP triggers a reload', async (t) => {
   const backend = await startBackend(t)
   const fleet = await serveFleet(t, { backend: backend.url, config: { routes: [route('a')] } })
   rewrite(fleet.configFile, { routes: [route('b')] })
@@ -58,7 +58,7 @@ t.test('SIGHUP asks for one too', async (t) => {
   await until('it is said', () => fleet.lines().find(({ msg }) => msg === 'config reloaded'))
 })
 
-t.test('under load no request fails', async (t) => {
+t.test('a reload under load fails no request in any worker', async (t) => {
   const backend = await startBackend(t)
   const fleet = await serveFleet(t, { backend: backend.url, config: { routes: [route('all')] } })
   let isOver = false

@@ -14,7 +14,7 @@ const routes = [
   { name: 'keyed', path: '/keyed', upstream: 'backend', auth: 'secretKey', websocket: true },
 ]
 
-t.test('a reset is heard by every worker', async (t) => {
+t.test('a key reset takes effect in every worker', async (t) => {
   const backend = await startBackend(t)
   // The kernel chooses the worker of each request: however many one gets, the other must get some, too.
   const limits = { failures: { limit: 1_000_000 } }
@@ -39,7 +39,7 @@ t.test('a reset is heard by every worker', async (t) => {
   t.equal(await get(`${fleet.url}/keyed`, { SecretKey: next }), 200)
 })
 
-t.test('its WebSockets are closed in every worker', async (t) => {
+t.test('a key reset closes its WebSockets in every worker', async (t) => {
   const backend = await startWebSocketBackend(t)
   const fleet = await serveFleet(t, { backend: backend.url, config: { routes } })
   const { id, secretKey } = (

@@ -7,7 +7,7 @@ import { isAlive, serveFleet, untilAllAnswer } from './fleet.ts'
 
 const head = 'GET /x HTTP/1.1\r\nHost: x\r\n\r\n'
 
-t.test('SIGTERM under load: no request fails, in no worker', async (t) => {
+t.test('SIGTERM under load fails no request in any worker', async (t) => {
   const backend = await startBackend(t)
   const fleet = await serveFleet(t, { backend: backend.url })
   await untilAllAnswer(fleet)
@@ -32,7 +32,7 @@ t.test('SIGTERM under load: no request fails, in no worker', async (t) => {
   t.equal(logged.length, backend.seen.length, 'each has its line, whole and on its own')
 })
 
-t.test('requests that have to be broken off make it status 2', async (t) => {
+t.test('a shutdown that cuts off requests exits with status 2', async (t) => {
   const held: ServerResponse[] = []
   const backend = await startServer(t, (_request, response) => void held.push(response))
   const fleet = await serveFleet(t, { backend, config: { shutdown: { drain: '100ms' } } })
@@ -45,7 +45,7 @@ t.test('requests that have to be broken off make it status 2', async (t) => {
   t.notOk(fleet.pids().some(isAlive))
 })
 
-t.test('a second signal ends all at once with status 2', async (t) => {
+t.test('a second signal ends all workers at once with status 2', async (t) => {
   const held: ServerResponse[] = []
   const backend = await startServer(t, (_request, response) => void held.push(response))
   const fleet = await serveFleet(t, { backend, config: { shutdown: { drain: '1h' } } })
@@ -60,14 +60,14 @@ t.test('a second signal ends all at once with status 2', async (t) => {
   await until('no worker outlives it', () => !fleet.pids().some(isAlive) || undefined)
 })
 
-t.test('no worker outlives a gateway that was killed, nor keeps its port', async (t) => {
+t.test('no worker outlives a killed gateway or keeps its port', async (t) => {
   const fleet = await serveFleet(t)
   fleet.child.kill('SIGKILL')
   await until('they are gone', () => !fleet.pids().some(isAlive) || undefined)
   await t.rejects(connectRaw(t, fleet.url), { code: 'ECONNREFUSED' })
 })
 
-t.test('a signal to the whole group is for the gateway alone to act on', async (t) => {
+t.test('a signal to the whole process group is handled by the primary alone', async (t) => {
   const backend = await startBackend(t)
   const fleet = await serveFleet(t, { backend: backend.url })
   await untilAllAnswer(fleet)

@@ -52,7 +52,7 @@ t.test('a configured port is never replaced by another', async (t) => {
   t.strictSame(tried, [port])
 })
 
-t.test('a start at port 0 ends where each of five ports is taken', async (t) => {
+t.test('a start at port 0 fails where each of five ports is taken', async (t) => {
   const tried: number[] = []
   const started = startOnPort(address, async (chosen) => {
     tried.push(await take(t, chosen))

@@ -14,7 +14,7 @@ function hangNext(): Promise<number> {
   })
 }
 
-t.test('a first worker that hangs ends the start, and does not outlive it', async (t) => {
+t.test('a hanging first worker fails the start, and does not outlive it', async (t) => {
   const hanging = hangNext()
   await t.rejects(newFleet(t, 300).open(), {
     name: 'OperatorError',
@@ -23,7 +23,7 @@ t.test('a first worker that hangs ends the start, and does not outlive it', asyn
   t.notOk(isAlive(await hanging))
 })
 
-t.test('one that hangs in the place of another is ended and tried again, and a reload goes on', async (t) => {
+t.test('a hanging replacement worker is killed and retried, and a reload goes on', async (t) => {
   const { loaded, open, lines, pids } = newFleet(t, 8_000)
   const fleet = await open()
   const hanging = hangNext()
@@ -37,7 +37,7 @@ t.test('one that hangs in the place of another is ended and tried again, and a r
   t.match(failure, { worker: 1, err: { message: /no response to start within 8000 ms/ } })
 })
 
-t.test('an end waits for one that hangs no longer than for requests', async (t) => {
+t.test('a shutdown waits for a hanging worker no longer than for requests', async (t) => {
   const { open, pids } = newFleet(t)
   const fleet = await open()
   const hanging = hangNext()

@@ -8,7 +8,7 @@ import { startBackend, startServer } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 import { childrenOf, get, isAlive, serveFleet, untilAllAnswer } from './fleet.ts'
 
-t.test('all workers take requests on one port, and are gone with the gateway', async (t) => {
+t.test('all workers serve one port, and end with the gateway', async (t) => {
   const backend = await startBackend(t)
   const fleet = await serveFleet(t, { backend: backend.url, workers: 3 })
   t.equal(fleet.pid, fleet.child.pid, 'the ready file names the process that signals go to')
@@ -23,19 +23,19 @@ t.test('all workers take requests on one port, and are gone with the gateway', a
   t.notOk(fleet.pids().some(isAlive))
 })
 
-t.test('one worker is the process itself', async (t) => {
+t.test('with one worker the gateway is a single process', async (t) => {
   const fleet = await serveFleet(t, { workers: 1 })
   t.strictSame(childrenOf(fleet.pid), [])
   t.strictSame(fleet.pids(), [])
 })
 
-t.test('auto is one for each core', async (t) => {
+t.test('workers: auto is one per core', async (t) => {
   const fleet = await serveFleet(t, { config: { listen: { workers: 'auto' } } })
   const cores = availableParallelism()
   t.equal(childrenOf(fleet.pid).length, cores === 1 ? 0 : cores)
 })
 
-t.test('what a first start makes is made once', async (t) => {
+t.test('a first start of several workers creates keys and database once', async (t) => {
   const fleet = await serveFleet(t, { workers: 3, args: ['--demo'] })
   const made = await until('it greets', () => fleet.output.stdout.match(/gsk_\w+/g) ?? undefined)
   t.equal(new Set(made).size, 1)
@@ -45,7 +45,7 @@ t.test('what a first start makes is made once', async (t) => {
   t.equal(kids.length, 1)
 })
 
-t.test('a start that fails says why once, and leaves nobody behind', async (t) => {
+t.test('a failed start reports its reason once, and leaves no worker behind', async (t) => {
   const { port } = new URL(await startServer(t, (_request, response) => response.end()))
   for (const [setting, said] of [
     [`listen.port=${port}`, `cannot listen on 127.0.0.1:${port}: address already in use`],
@@ -62,7 +62,7 @@ t.test('a start that fails says why once, and leaves nobody behind', async (t) =
   }
 })
 
-t.test('a worker that dies takes its own connections with it and no others', async (t) => {
+t.test('a dying worker drops only its own connections', async (t) => {
   const backend = await startBackend(t)
   const fleet = await serveFleet(t, { backend: backend.url })
   const [first = 0] = fleet.pids()

@@ -14,7 +14,7 @@ const config = {
   ],
 }
 
-t.test('who was cut off for 50,000 changes is back at once, and nothing revoked passes', async (t) => {
+t.test('an instance 50,000 changes behind catches up at once and passes nothing revoked', async (t) => {
   const redis = await startRedis(t)
   const inspector = openInspector(t, redis)
   const wire = await startTcpProxy(t, redis.port)

@@ -42,7 +42,7 @@ async function startKnowing(t: Test) {
   return { ...instances, words, redisClient: connect(t, instances.redis) }
 }
 
-t.test('a new store in place of the one that was flushed is not believed by who knew that', async (t) => {
+t.test('an instance that knew a flushed store does not trust the new one', async (t) => {
   const { gateways, redis, words, redisClient } = await startKnowing(t)
   await redisClient.multi().flushall().set('gh:{account}:store-id', 'another').exec()
   const [first, second] = gateways
@@ -69,7 +69,7 @@ t.test('a new store in place of the one that was flushed is not believed by who 
   t.equal(await readiness(anew), 'ok')
 })
 
-t.test('who starts after a flush waits for the data as the others do', async (t) => {
+t.test('an instance started after a flush waits for the data like the others', async (t) => {
   const { gateways, redis, words, redisClient } = await startKnowing(t)
   const stranger = await gateways[0].createAccount()
   const keys = await redisClient.keys('*')

@@ -37,7 +37,7 @@ async function failOften(
 const wrong = '401 secret-key-invalid'
 const tooMany = '429 too-many-failures'
 
-t.test('the failures of a client address are limited over all instances', async (t) => {
+t.test('failures of a client address are limited across all instances', async (t) => {
   const { gateways } = await start(t)
   t.strictSame(await failOften(gateways, limit + 2, '192.0.2.1'), [
     ...Array<string>(limit).fill(wrong),
@@ -47,7 +47,7 @@ t.test('the failures of a client address are limited over all instances', async 
   t.strictSame(await failOften(gateways, 1, '192.0.2.2'), [wrong], 'another address has its own')
 })
 
-t.test('a right credential passes whatever others did from there', async (t) => {
+t.test('a valid credential passes whatever failures its address had', async (t) => {
   const { gateways, first, made, tokens } = await start(t)
   await failOften(gateways, limit + 5, '192.0.2.1')
   const here = from('192.0.2.1')
@@ -64,7 +64,7 @@ t.test('a right credential passes whatever others did from there', async (t) => 
   )
 })
 
-t.test('wrong pairs count as well, and say when to come again', async (t) => {
+t.test('wrong key pairs count as failures, and their 429 has Retry-After', async (t) => {
   const { gateways, first, made } = await start(t)
   const pair = { SecretKey: made.secretKey, APIKey: 'gak_wrong' }
   const ask = () => first.post('/api/v1/accounts/access-token', pair, from('192.0.2.1'))
@@ -78,7 +78,7 @@ t.test('wrong pairs count as well, and say when to come again', async (t) => {
   t.strictSame(await failOften(gateways, 1, '192.0.2.1'), [tooMany], 'they are counted with the keys')
 })
 
-t.test('an access token that has expired or ended is no guess', async (t) => {
+t.test('an expired or revoked access token does not count as a failure', async (t) => {
   const { gateways, first, tokens } = await start(t)
   await first.post('/api/v1/accounts/revoke-token', { token: tokens.RefreshToken })
   const headers = { Authorization: `Bearer ${tokens.JwtToken}`, ...from('192.0.2.1') }
@@ -88,7 +88,7 @@ t.test('an access token that has expired or ended is no guess', async (t) => {
   }
 })
 
-t.test('keys that nobody can have are counted without the store', async (t) => {
+t.test('malformed keys are counted without the store', async (t) => {
   const { gateways, redis } = await start(t)
   const commands = async () =>
     Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redisCommand(redis.port, 'INFO commandstats'))?.[1])

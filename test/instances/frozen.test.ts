@@ -68,28 +68,25 @@ async function tokenOf(url: string, { secretKey, apiKey }: Keys): Promise<string
 }
 
 for (const [which, treat] of Object.entries(messages)) {
-  t.test(
-    `a gateway that was stopped accepts nothing revoked meanwhile, with messages ${which}`,
-    async (t) => {
-      const { redis, wire, gateway, account, ask, signal } = await startKnowing(t)
-      signal('SIGSTOP')
-      await treat({ redis, wire })
-      await gateway.run('keys', 'reset-secret', account.id, '--json')
-      // They wait in the kernel, and are read before any timer of the gateway has run.
-      const waiting = Array.from({ length: 10 }, ask)
-      await new Promise((resolve) => setTimeout(resolve, frozenMs))
-      signal('SIGCONT')
-      const statuses = new Set((await Promise.all(waiting)).flat())
-      const wokenAt = performance.now()
-      while (performance.now() - wokenAt < 500) for (const status of await ask()) statuses.add(status)
-      // A busy machine may take the store for gone.
-      statuses.delete(503)
-      t.strictSame([...statuses], [401])
-    },
-  )
+  t.test(`a suspended gateway accepts nothing revoked meanwhile, with messages ${which}`, async (t) => {
+    const { redis, wire, gateway, account, ask, signal } = await startKnowing(t)
+    signal('SIGSTOP')
+    await treat({ redis, wire })
+    await gateway.run('keys', 'reset-secret', account.id, '--json')
+    // They wait in the kernel, and are read before any timer of the gateway has run.
+    const waiting = Array.from({ length: 10 }, ask)
+    await new Promise((resolve) => setTimeout(resolve, frozenMs))
+    signal('SIGCONT')
+    const statuses = new Set((await Promise.all(waiting)).flat())
+    const wokenAt = performance.now()
+    while (performance.now() - wokenAt < 500) for (const status of await ask()) statuses.add(status)
+    // A busy machine may take the store for gone.
+    statuses.delete(503)
+    t.strictSame([...statuses], [401])
+  })
 }
 
-t.test('a gateway that was stopped keeps serving who is known if its store is gone', async (t) => {
+t.test('a suspended gateway keeps serving cached callers if its store is gone', async (t) => {
   const { redis, ask, signal } = await startKnowing(t)
   signal('SIGSTOP')
   await redis.stop()

@@ -51,7 +51,7 @@ async function untilWord(word: string, ask: () => Promise<readonly string[]>): P
   await until(word, async () => (await ask()).every((one) => one === word) || undefined)
 }
 
-t.test('a new key is right at every instance at once, though no message comes', (t) =>
+t.test('a new key is valid on every instance at once, even without messages', (t) =>
   first.operate(async ({ keys }) => {
     for (let round = 0; round < rounds; round++) {
       const { id, secretKey } = await newCaller()
@@ -62,7 +62,7 @@ t.test('a new key is right at every instance at once, though no message comes', 
   }),
 )
 
-t.test('so is the key of an account that was enabled again', (t) =>
+t.test("a re-enabled account's key is valid on every instance at once", (t) =>
   first.operate(async ({ accounts }) => {
     for (let round = 0; round < rounds; round++) {
       const { id, secretKey } = await newCaller()
@@ -74,7 +74,7 @@ t.test('so is the key of an account that was enabled again', (t) =>
   }),
 )
 
-t.test('so is a token that it gets then', (t) =>
+t.test("a re-enabled account's new token is valid on every instance at once", (t) =>
   first.operate(async ({ accounts }) => {
     for (let round = 0; round < rounds; round++) {
       const caller = await newCaller()
@@ -86,7 +86,7 @@ t.test('so is a token that it gets then', (t) =>
   }),
 )
 
-t.test('so is a new role, where the route asks for it too', (t) =>
+t.test('a new role is effective on every instance at once', (t) =>
   first.operate(async ({ accounts }) => {
     for (let round = 0; round < rounds; round++) {
       const caller = await newCaller()
@@ -99,7 +99,7 @@ t.test('so is a new role, where the route asks for it too', (t) =>
   }),
 )
 
-t.test('so is an account that was verified', (t) =>
+t.test('a new verification is effective on every instance at once', (t) =>
   first.operate(async ({ accounts }) => {
     for (let round = 0; round < rounds; round++) {
       const { id, secretKey, token } = await newCaller({ isVerified: false })
@@ -113,7 +113,7 @@ t.test('so is an account that was verified', (t) =>
   }),
 )
 
-t.test('so is a token of a signing key that was just made', async (t) => {
+t.test('a token of a new signing key is valid on every instance at once', async (t) => {
   const { token } = await newCaller()
   t.strictSame(await wordsOf('/any', { token }), passed)
   await first.operate(async ({ signingKeys }) => {
@@ -126,7 +126,7 @@ t.test('so is a token of a signing key that was just made', async (t) => {
   })
 })
 
-t.test('none of them has been counted as a failure, and a wrong key still is', async (t) => {
+t.test('new credentials are not counted as failures, and wrong keys still are', async (t) => {
   const { id, secretKey } = await newCaller()
   t.strictSame(await wordsOf('/any', { key: secretKey }), passed)
   const [{ url }] = gateways

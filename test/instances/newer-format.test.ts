@@ -6,7 +6,7 @@ import { startInstances, wordOf } from './instances.ts'
 
 const setFormat = (port: number, format: number) => redisCommand(port, `SET gh:{account}:format ${format}`)
 
-t.test('a gateway whose data a newer version has taken over serves who it knows, and says why', async (t) => {
+t.test('a gateway whose data a newer version upgraded serves cached callers, and logs why', async (t) => {
   const { redis, gateways } = await startInstances(t)
   const [gateway] = gateways
   const known = await gateway.createAccount()

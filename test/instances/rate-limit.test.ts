@@ -49,7 +49,7 @@ async function askOften(
 
 const allowed = (count: number) => Array<number>(count).fill(200)
 
-t.test('the requests of an account are counted over all instances', async (t) => {
+t.test("an account's rate is shared by all instances", async (t) => {
   const { gateways, newKey } = await start(t)
   const [ada, bob] = [{ SecretKey: await newKey('ada') }, { SecretKey: await newKey('bob') }]
   t.strictSame(await askOften(gateways, limit + 2, '/by-account', ada), [...allowed(limit), 429, 429])
@@ -69,14 +69,14 @@ t.test('the requests of an account are counted over all instances', async (t) =>
   t.match(metrics, /^gatehouse_rate_limited_total\{route="by-account"\} [1-9]/m)
 })
 
-t.test('a refused request takes nothing from the rate', async (t) => {
+t.test('a refused request does not use up a rate', async (t) => {
   const { gateways, newKey } = await start(t)
   const ada = { SecretKey: await newKey('ada') }
   t.strictSame(await askOften(gateways, 4, '/by-account', { SecretKey: 'gsk_wrong' }), [401, 401, 401, 401])
   t.strictSame(await askOften(gateways, limit + 1, '/by-account', ada), [...allowed(limit), 429])
 })
 
-t.test('client addresses are counted apart, those of one IPv6 network together', async (t) => {
+t.test('rates count each client address, an IPv6 /64 as one', async (t) => {
   const { gateways } = await start(t)
   const from = (address: string) => ({ 'X-Forwarded-For': address })
   t.strictSame(await askOften(gateways, limit + 1, '/by-ip', from('192.0.2.1')), [...allowed(limit), 429])
@@ -86,7 +86,7 @@ t.test('client addresses are counted apart, those of one IPv6 network together',
   t.strictSame(await askOften(gateways, 1, '/by-ip', from('2001:db8:0:1::2')), [200])
 })
 
-t.test('without Redis each instance allows its share', async (t) => {
+t.test('without Redis each instance allows its share of a rate', async (t) => {
   const { redis, gateways, newKey } = await start(t)
   const ada = { SecretKey: await newKey('ada') }
   await askOften(gateways, 2, '/by-account', ada)

@@ -80,18 +80,18 @@ async function assertKnownEverywhere(t: Test, { make, words }: Change): Promise<
 }
 
 for (const [name, change] of Object.entries(changes)) {
-  t.test(`${name} is known to every instance at once`, async (t) => {
+  t.test(`${name} takes effect on every instance at once`, async (t) => {
     await assertKnownEverywhere(t, change)
   })
 }
 
-t.test('also where every message is lost', async (t) => {
+t.test('revocations reach every instance even if all messages are lost', async (t) => {
   const cutting = setInterval(() => void redisCommand(redis.port, 'CLIENT KILL TYPE pubsub'), 5)
   t.teardown(() => clearInterval(cutting))
   for (const change of Object.values(changes)) await assertKnownEverywhere(t, change)
 })
 
-t.test('the delay is measured where it is heard of', async (t) => {
+t.test('the revocation delay is measured where the change arrives', async (t) => {
   for (const { opsUrl } of gateways) {
     const metrics = await (await fetch(`${opsUrl}/metrics`)).text()
     const count = /^gatehouse_revocation_delay_seconds_count (\d+)$/m.exec(metrics)?.[1]
@@ -99,7 +99,7 @@ t.test('the delay is measured where it is heard of', async (t) => {
   }
 })
 
-t.test('the tokens of a key that was retired are refused everywhere', async (t) => {
+t.test('tokens of a retired signing key are refused on every instance', async (t) => {
   const { wordsNow } = await newCaller()
   t.strictSame(await wordsNow(), ['200', '200', '200', '200'])
   await first.operate(async ({ signingKeys }) => {

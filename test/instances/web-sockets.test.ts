@@ -48,7 +48,7 @@ async function assertOpen(t: Test, opened: Opened): Promise<void> {
   }
 }
 
-t.test('a reset closes what came in with the key and with its tokens, at every instance', async (t) => {
+t.test('a key reset closes WebSockets of the key and its tokens on every instance', async (t) => {
   const { made, byKey, byToken } = await openWebSockets(t)
   const bystander = await openWebSockets(t)
   await first.operate(({ keys }) => keys.resetSecretKey(made.account.id, 0))
@@ -56,7 +56,7 @@ t.test('a reset closes what came in with the key and with its tokens, at every i
   await assertOpen(t, [...bystander.byKey, ...bystander.byToken])
 })
 
-t.test('a reset with an overlap closes nothing until that is over', async (t) => {
+t.test('a key reset with overlap closes no WebSocket until the overlap ends', async (t) => {
   const { made, byKey, byToken } = await openWebSockets(t)
   await first.operate(({ keys }) => keys.resetSecretKey(made.account.id, 1))
   await assertOpen(t, [...byKey, ...byToken])
@@ -65,7 +65,7 @@ t.test('a reset with an overlap closes nothing until that is over', async (t) =>
   await assertOpen(t, byToken)
 })
 
-t.test('another role, disabling and deletion close all of an account', async (t) => {
+t.test('a role change, disabling and deletion close all WebSockets of an account', async (t) => {
   for (const end of ['role', 'disable', 'delete'] as const) {
     const { made, byKey, byToken } = await openWebSockets(t)
     await first.operate(({ accounts }) => {
@@ -76,7 +76,7 @@ t.test('another role, disabling and deletion close all of an account', async (t)
   }
 })
 
-t.test('a role that changes there and back at once closes what came in with tokens', async (t) => {
+t.test('a role changed there and back closes WebSockets of tokens', async (t) => {
   const { made, byToken } = await openWebSockets(t)
   await first.operate(async ({ accounts }) => {
     await accounts.update(made.account.id, { role: 'Admin' })
@@ -85,7 +85,7 @@ t.test('a role that changes there and back at once closes what came in with toke
   await assertClosed(t, byToken)
 })
 
-t.test('the end of a session closes what came in with its tokens only', async (t) => {
+t.test('the end of a session closes only WebSockets of its tokens', async (t) => {
   const { tokens, byKey, byToken } = await openWebSockets(t)
   const answer = await first.post('/api/v1/accounts/revoke-token', { token: tokens.RefreshToken })
   t.equal(answer.status, 200)
@@ -93,7 +93,7 @@ t.test('the end of a session closes what came in with its tokens only', async (t
   await assertOpen(t, byKey)
 })
 
-t.test('a refresh closes nothing, nor does another name', async (t) => {
+t.test('neither a refresh nor a changed name closes a WebSocket', async (t) => {
   const { made, tokens, byKey, byToken } = await openWebSockets(t)
   const answer = await first.post('/api/v1/accounts/refresh-token', { token: tokens.RefreshToken })
   t.equal(answer.status, 200)
@@ -101,7 +101,7 @@ t.test('a refresh closes nothing, nor does another name', async (t) => {
   await assertOpen(t, [...byKey, ...byToken])
 })
 
-t.test('a signing key that is retired closes what came in with its tokens only', async (t) => {
+t.test('a retired signing key closes only WebSockets of its tokens', async (t) => {
   const { byKey, byToken } = await openWebSockets(t)
   const [old] = await first.operate(({ signingKeys }) => signingKeys.load())
   await first.operate(({ signingKeys }) => signingKeys.rotate('now'))

@@ -28,7 +28,7 @@ const orders = { name: 'orders', path: '/orders' }
 const refunds = { name: 'refunds', path: '/orders/refunds' }
 const nested: Routes = [orders, refunds]
 
-t.test('a path that only case keeps from another route is refused', async (t) => {
+t.test('a path that differs from another route only in case is refused', async (t) => {
   const others = [
     '/orders/Refunds',
     '/orders/REFUNDS/1',
@@ -49,7 +49,7 @@ t.test('a path that only case keeps from another route is refused', async (t) =>
   assertAll(t, nested, 'none', ['/Order', '/X'])
 })
 
-t.test('a route with capitals in its path is reached by just that path', async (t) => {
+t.test('a route with capitals in its path is reached by exactly that path', async (t) => {
   const routes: Routes = [
     { name: 'root', path: '/' },
     { name: 'api', path: '/Api/V1' },
@@ -59,20 +59,17 @@ t.test('a route with capitals in its path is reached by just that path', async (
   assertAll(t, routes, 'root', ['/api', '/Api', '/API/V2'])
 })
 
-t.test(
-  'a route whose path is that of another one in other letters as far as it goes has its own paths',
-  async (t) => {
-    const routes: Routes = [
-      { name: 'upper', path: '/API' },
-      { name: 'deep', path: '/api/v1' },
-    ]
-    assertAll(t, routes, 'upper', ['/API', '/API/x', '/API/v2'])
-    assertAll(t, routes, 'deep', ['/api/v1', '/api/v1/X'])
-    assertAll(t, routes, 'ambiguous', ['/API/v1', '/API/V1/x', '/api', '/api/V1'])
-  },
-)
+t.test("a route whose path extends another's in other case keeps its own paths", async (t) => {
+  const routes: Routes = [
+    { name: 'upper', path: '/API' },
+    { name: 'deep', path: '/api/v1' },
+  ]
+  assertAll(t, routes, 'upper', ['/API', '/API/x', '/API/v2'])
+  assertAll(t, routes, 'deep', ['/api/v1', '/api/v1/X'])
+  assertAll(t, routes, 'ambiguous', ['/API/v1', '/API/V1/x', '/api', '/api/V1'])
+})
 
-t.test('two routes that only case tells apart are both refused, unless their backends tell it', async (t) => {
+t.test('routes differing only in case are refused unless their backends are case-sensitive', async (t) => {
   const routes: Routes = [orders, { name: 'upper', path: '/Orders' }]
   assertAll(t, routes, 'ambiguous', ['/orders', '/Orders', '/orders/1', '/ORDERS'])
   const sensitive = routes.map((route) => ({ ...route, caseSensitive: true }))
@@ -81,7 +78,7 @@ t.test('two routes that only case tells apart are both refused, unless their bac
   assertAll(t, sensitive, 'none', ['/ORDERS'])
 })
 
-t.test('caseSensitive lets other case through, but neither parameters nor escapes', async (t) => {
+t.test('caseSensitive allows other case, but neither parameters nor escapes', async (t) => {
   const routes: Routes = [{ ...orders, caseSensitive: true }, refunds]
   assertAll(t, routes, 'orders', [
     '/orders/Refunds',
@@ -108,12 +105,12 @@ t.test('the route that takes the method says whether its backend folds case', as
   t.equal(ask(routes, '/orders/Refunds', { method: 'PUT' }), 'ambiguous')
 })
 
-t.test('a route that would not take the method is another route all the same', async (t) => {
+t.test('an ambiguous path is refused even if the other route does not take the method', async (t) => {
   const routes: Routes = [orders, { ...refunds, methods: ['POST'] }]
   assertAll(t, routes, 'ambiguous', ['/orders/Refunds', '/orders/refunds;x', '/orders%2Frefunds'])
 })
 
-t.test('what a path may be read as is looked for among the routes that its host can get', async (t) => {
+t.test('readings of a path are compared with the routes of its host only', async (t) => {
   const routes: Routes = [
     orders,
     { ...refunds, host: 'api.example' },
@@ -131,31 +128,28 @@ t.test('what a path may be read as is looked for among the routes that its host 
   assertAll(t, same, 'own', ['/orders/1', '/orders/A'], { host: 'api.example' })
 })
 
-t.test(
-  'an encoded slash passes unless the decoded path is one of another route, for auto as for pass',
-  async (t) => {
-    for (const encodedSlash of ['auto', 'pass'] as const) {
-      const routes: Routes = [
-        { ...orders, encodedSlash },
-        { ...refunds, encodedSlash },
-      ]
-      assertAll(t, routes, 'orders', [
-        '/orders/a%2Fb',
-        '/orders/a%5Cb',
-        '/orders/1%2Frefunds',
-        '/orders/@a%2fb',
-      ])
-      assertAll(t, routes, 'refunds', ['/orders/refunds/a%2Fb', '/orders/refunds/x%5Cb'])
-      assertAll(t, routes, 'ambiguous', [
-        '/orders%2Frefunds',
-        '/orders/%2frefunds',
-        '/orders%5Crefunds',
-        '/orders/refunds%2Fx',
-      ])
-    }
-    assertAll(t, [{ ...orders, encodedSlash: 'reject' }], 'ambiguous', ['/orders/a%2Fb', '/orders/a%5Cb'])
-  },
-)
+t.test('an encoded slash passes unless its decoded path belongs to another route', async (t) => {
+  for (const encodedSlash of ['auto', 'pass'] as const) {
+    const routes: Routes = [
+      { ...orders, encodedSlash },
+      { ...refunds, encodedSlash },
+    ]
+    assertAll(t, routes, 'orders', [
+      '/orders/a%2Fb',
+      '/orders/a%5Cb',
+      '/orders/1%2Frefunds',
+      '/orders/@a%2fb',
+    ])
+    assertAll(t, routes, 'refunds', ['/orders/refunds/a%2Fb', '/orders/refunds/x%5Cb'])
+    assertAll(t, routes, 'ambiguous', [
+      '/orders%2Frefunds',
+      '/orders/%2frefunds',
+      '/orders%5Crefunds',
+      '/orders/refunds%2Fx',
+    ])
+  }
+  assertAll(t, [{ ...orders, encodedSlash: 'reject' }], 'ambiguous', ['/orders/a%2Fb', '/orders/a%5Cb'])
+})
 
 t.test('case, parameters and encoded slashes together hide no route', async (t) => {
   assertAll(t, nested, 'ambiguous', [
@@ -169,7 +163,7 @@ t.test('case, parameters and encoded slashes together hide no route', async (t) 
   ])
 })
 
-t.test('letters beyond ASCII are folded, encoded as they are', async (t) => {
+t.test('percent-encoded letters beyond ASCII are case-folded too', async (t) => {
   const routes: Routes = [
     orders,
     { name: 'cafe', path: '/orders/caf%C3%A9' },
@@ -186,26 +180,23 @@ t.test('letters beyond ASCII are folded, encoded as they are', async (t) => {
   assertAll(t, routes, 'orders', ['/orders/cafe', '/orders/caf%C3%A8'])
 })
 
-t.test(
-  'an escape that a backend decodes hides no route, and a route with one is not reached without',
-  async (t) => {
-    const routes: Routes = [
-      orders,
-      { name: 'me', path: '/orders/@me' },
-      { name: 'you', path: '/orders/%40you' },
-    ]
-    assertAll(t, routes, 'me', ['/orders/@me'])
-    assertAll(t, routes, 'you', ['/orders/%40you'])
-    assertAll(t, routes, 'ambiguous', ['/orders/%40me', '/orders/%40Me', '/orders/@you'])
-    t.equal(
-      ask([orders, { ...refunds, path: '/orders/~me' }], '/orders/%7Eme'),
-      'refunds',
-      'unreserved: the same path',
-    )
-  },
-)
+t.test('an escape in a path neither hides a route nor reaches another', async (t) => {
+  const routes: Routes = [
+    orders,
+    { name: 'me', path: '/orders/@me' },
+    { name: 'you', path: '/orders/%40you' },
+  ]
+  assertAll(t, routes, 'me', ['/orders/@me'])
+  assertAll(t, routes, 'you', ['/orders/%40you'])
+  assertAll(t, routes, 'ambiguous', ['/orders/%40me', '/orders/%40Me', '/orders/@you'])
+  t.equal(
+    ask([orders, { ...refunds, path: '/orders/~me' }], '/orders/%7Eme'),
+    'refunds',
+    'unreserved: the same path',
+  )
+})
 
-t.test('a refusal names the other route', async (t) => {
+t.test("an ambiguous path's refusal names the other route", async (t) => {
   const match = tableOf(nested).match('any.example', targetOf('/orders/Refunds'), 'GET')
   t.match(match, { kind: 'ambiguous', reason: /"refunds" \(\/orders\/refunds\)/ })
 })

@@ -106,7 +106,7 @@ function everyTextOf(...parts: readonly (readonly string[])[]): readonly string[
   )
 }
 
-t.test('a dot segment is found in every way to write its parts', async (t) => {
+t.test('a dot segment is detected in every spelling', async (t) => {
   const dots = ['.', '%2e', '%2E']
   const slashes = ['/', '%2f', '%2F', '%5c', '%5C']
   const ends = ['', ';', '%3b', '%3B', ';a=b']

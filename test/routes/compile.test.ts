@@ -2,7 +2,7 @@ import t from 'tap'
 import { compileRoutes, type RouteOptions } from '../../src/routes/compile.ts'
 import { compileOne, options, upstreams } from './examples.ts'
 
-t.test('a prefix has no slash at its end and counts its segments; the root is empty', async (t) => {
+t.test('a compiled prefix has no trailing slash and counts its segments', async (t) => {
   const places: readonly (readonly [path: string, prefix: string, depth: number])[] = [
     ['/', '', 0],
     ['/a', '/a', 1],
@@ -13,19 +13,19 @@ t.test('a prefix has no slash at its end and counts its segments; the root is em
   for (const [path, prefix, depth] of places) t.hasStrict(compileOne({ path }), { prefix, depth }, path)
 })
 
-t.test('a host is compared in lower case; none means any', async (t) => {
+t.test("a route's host is lower-cased, and none matches any host", async (t) => {
   t.equal(compileOne({ host: 'API.Example.COM' }).host, 'api.example.com')
   t.equal(compileOne({}).host, undefined)
 })
 
-t.test('GET brings HEAD with it, other methods bring nothing', async (t) => {
+t.test('a route for GET takes HEAD too, no other method implies one', async (t) => {
   t.strictSame([...(compileOne({ methods: ['GET', 'POST'] }).methods ?? [])], ['GET', 'POST', 'HEAD'])
   t.strictSame([...(compileOne({ methods: ['GET', 'HEAD'] }).methods ?? [])], ['GET', 'HEAD'])
   t.strictSame([...(compileOne({ methods: ['POST'] }).methods ?? [])], ['POST'])
   t.equal(compileOne({}).methods, undefined)
 })
 
-t.test('each auth option takes just its schemes, and only optional and none let nobody pass', async (t) => {
+t.test('each auth option takes its schemes, and only optional and none allow anonymous', async (t) => {
   t.strictSame(compileOne({ auth: 'none' }).access, { kind: 'public' })
   const kinds = [
     ['secretKey', ['secretKey'], false],
@@ -38,7 +38,7 @@ t.test('each auth option takes just its schemes, and only optional and none let 
   }
 })
 
-t.test('roles and verifiedOnly stand with the access', async (t) => {
+t.test('compiled access holds roles and verifiedOnly', async (t) => {
   const { access } = compileOne({ roles: ['Admin', 'Staff'], verifiedOnly: true })
   t.hasStrict(access, { kind: 'protected', roles: new Set(['Admin', 'Staff']), verifiedOnly: true })
   t.hasStrict(compileOne({}).access, { roles: undefined, verifiedOnly: false })
@@ -49,7 +49,7 @@ t.test("a route's own response timeout wins over its upstream's", async (t) => {
   t.equal(compileOne({}).responseTimeoutMs, 30_000)
 })
 
-t.test('switches and limits are taken as they are', async (t) => {
+t.test('switches and limits of a route are compiled unchanged', async (t) => {
   const on = {
     stripPrefix: true,
     websocket: true,
@@ -79,7 +79,7 @@ t.test('switches and limits are taken as they are', async (t) => {
   })
 })
 
-t.test('a route without its upstream, or with an ambiguous path, is never built', async (t) => {
+t.test('compiling a route without its upstream or with an ambiguous path throws', async (t) => {
   t.throws(() => compileRoutes([{ ...options, upstream: 'other' }], upstreams), /route it/)
   t.throws(() => compileRoutes([{ ...options, path: '/a/../b' }], upstreams), /route it/)
 })

@@ -46,14 +46,14 @@ t.test('unreserved characters are decoded for matching, other escapes written in
   }
 })
 
-t.test('what is encoded twice is decoded by nobody here, and passes', async (t) => {
+t.test('a doubly encoded path is not decoded, and passes', async (t) => {
   for (const sent of ['/%252e%252e%252fadmin', '/a/%252E%252E/b', '/%255c', '/%2561', '/%2500']) {
     t.equal(parseRequestTarget(sent)?.sentPath, sent)
     t.equal(parseRequestTarget(sent)?.hasEncodedSlash, false)
   }
 })
 
-t.test('an encoded slash or backslash is told, in either case', async (t) => {
+t.test('an encoded slash or backslash is detected, in either case', async (t) => {
   const slashed: readonly (readonly [sent: string, path: string])[] = [
     ['/@scope%2fname', '/@scope%2Fname'],
     ['/@scope%2Fname', '/@scope%2Fname'],
@@ -72,7 +72,7 @@ t.test('an encoded slash or backslash is told, in either case', async (t) => {
   }
 })
 
-t.test('parameters of segments are told, encoded or not', async (t) => {
+t.test('path parameters are detected, encoded or not', async (t) => {
   const paths: readonly (readonly [sent: string, path: string])[] = [
     ['/a;v=1', '/a;v=1'],
     ['/orders/1;v=2/items', '/orders/1;v=2/items'],
@@ -94,7 +94,7 @@ t.test('parameters of segments are told, encoded or not', async (t) => {
   for (const sent of ['/a/;x/b', '/;/a', '/a/%3B/b']) t.equal(parseRequestTarget(sent), undefined, sent)
 })
 
-t.test('the query is kept as it was sent, whatever it holds', async (t) => {
+t.test('the query is kept as sent, whatever it holds', async (t) => {
   const queries = [
     '?',
     '?a=b',
@@ -112,7 +112,7 @@ t.test('the query is kept as it was sent, whatever it holds', async (t) => {
   }
 })
 
-t.test('an absolute form is taken by its path', async (t) => {
+t.test('an absolute-form target is routed by its path', async (t) => {
   const forms: readonly (readonly [sent: string, sentPath: string, query: string])[] = [
     ['http://example.com/a/b?c', '/a/b', '?c'],
     ['HTTPS://EXAMPLE.com:8443/a', '/a', ''],

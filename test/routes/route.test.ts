@@ -29,7 +29,7 @@ const stripped: readonly (readonly [path: string, sent: string, forwarded: strin
   ['/', '/a?b', '/a?b'],
 ]
 
-t.test('stripPrefix takes off the segments of the prefix, however they are written', async (t) => {
+t.test('stripPrefix removes the segments of the prefix, however they are encoded', async (t) => {
   for (const [path, sent, forwarded] of stripped) {
     t.equal(upstreamTarget(compileOne({ path, stripPrefix: true }), targetOf(sent)), forwarded, sent)
   }

@@ -28,7 +28,7 @@ const places = [
   { name: 'host-a', path: '/a', host: 'API.example' },
 ]
 
-t.test('parameters of a segment neither lead to another route nor away from one', async (t) => {
+t.test('path parameters of a segment do not affect the route', async (t) => {
   const table = tableOf([...places, { name: 'pass', path: '/pass', encodedSlash: 'pass' }])
   for (const sent of ['/a;x', '/a;', '/a%3bx', '/a;x/b', '/a/b;x', '/a;x/b;y/c', '/ab;x', '/pass;x%2Fa'])
     t.equal(ask(table, sent), 'ambiguous', sent)
@@ -68,7 +68,7 @@ t.test('the longest prefix on whole segments wins, one of this host before one o
   }
 })
 
-t.test('without a route for everything there may be none', async (t) => {
+t.test('a request may match no route', async (t) => {
   const table = tableOf([{ path: '/a' }, { path: '/', host: 'api.example' }])
   t.equal(ask(table, '/'), 'none')
   t.equal(ask(table, '/b'), 'none')
@@ -76,26 +76,22 @@ t.test('without a route for everything there may be none', async (t) => {
   t.equal(ask(tableOf([]), '/'), 'none')
 })
 
-t.test(
-  'routes of one place are told apart by the method, and Allow names what all of them take',
-  async (t) => {
-    const routes = [
-      { name: 'read', path: '/a', methods: ['GET'] },
-      { name: 'write', path: '/a', methods: ['POST', 'PUT'] },
-      { name: 'dav', path: '/a', methods: ['PROPFIND'] },
-      { name: 'other', path: '/b', methods: ['DELETE'] },
-    ]
-    for (const shuffled of shuffles(routes)) {
-      const table = tableOf(shuffled)
-      const methods = { GET: 'read', HEAD: 'read', POST: 'write', PUT: 'write', PROPFIND: 'dav' }
-      for (const [method, name] of Object.entries(methods))
-        t.equal(ask(table, '/a', { method }), name, method)
-      for (const method of ['DELETE', 'get', 'OPTIONS']) {
-        t.equal(ask(table, '/a', { method }), 'GET HEAD POST PROPFIND PUT', method)
-      }
+t.test('routes of one path are chosen by method, and Allow lists all their methods', async (t) => {
+  const routes = [
+    { name: 'read', path: '/a', methods: ['GET'] },
+    { name: 'write', path: '/a', methods: ['POST', 'PUT'] },
+    { name: 'dav', path: '/a', methods: ['PROPFIND'] },
+    { name: 'other', path: '/b', methods: ['DELETE'] },
+  ]
+  for (const shuffled of shuffles(routes)) {
+    const table = tableOf(shuffled)
+    const methods = { GET: 'read', HEAD: 'read', POST: 'write', PUT: 'write', PROPFIND: 'dav' }
+    for (const [method, name] of Object.entries(methods)) t.equal(ask(table, '/a', { method }), name, method)
+    for (const method of ['DELETE', 'get', 'OPTIONS']) {
+      t.equal(ask(table, '/a', { method }), 'GET HEAD POST PROPFIND PUT', method)
     }
-  },
-)
+  }
+})
 
 t.test('a wrong method is not sent to a shorter prefix or to another host', async (t) => {
   const table = tableOf([
@@ -114,7 +110,7 @@ t.test('a route for HEAD alone gets HEAD, whether it stands before or after the 
   for (const shuffled of shuffles(routes)) t.equal(ask(tableOf(shuffled), '/a', { method: 'HEAD' }), 'head')
 })
 
-t.test('a route that names its methods comes before one of its place that takes all', async (t) => {
+t.test('a route that names its methods wins over one of the same path that takes all', async (t) => {
   const routes = [
     { name: 'rest', path: '/a' },
     { name: 'read', path: '/a', methods: ['GET'] },
@@ -130,7 +126,7 @@ t.test('a route that names its methods comes before one of its place that takes 
   }
 })
 
-t.test('an encoded slash is ambiguous where the route that takes the method rejects it', async (t) => {
+t.test('an encoded slash is ambiguous if the route of that method rejects it', async (t) => {
   const table = tableOf([
     { name: 'npm', path: '/npm', methods: ['GET'] },
     { name: 'publish', path: '/npm', methods: ['PUT'], encodedSlash: 'reject' },

@@ -44,12 +44,12 @@ const tables = {
 }
 
 for (const [what, passwords] of Object.entries(tables)) {
-  t.test(`refused is ${what}`, async (t) => {
+  t.test(`a common password is refused: ${what}`, async (t) => {
     for (const password of passwords) t.equal(isCommonPassword(password), true, password)
   })
 }
 
-t.test('what only holds a common word, or a few keys in a row, is let be', async (t) => {
+t.test('a password that merely contains a common word or key sequence is accepted', async (t) => {
   for (const password of [
     'correct horse battery',
     'my password is long',
@@ -67,7 +67,7 @@ t.test('what only holds a common word, or a few keys in a row, is let be', async
   }
 })
 
-t.test('the longest are judged at once', async (t) => {
+t.test('the longest passwords are checked quickly', async (t) => {
   const { bytesMax } = passwordLength
   const cpuMs = () => process.threadCpuUsage().user / 1_000
   const beganMs = cpuMs()
@@ -79,7 +79,7 @@ t.test('the longest are judged at once', async (t) => {
   t.ok(cpuMs() - beganMs < 250, 'a scan of all pairs takes a second')
 })
 
-t.test('refused is what has little in it but the e-mail or the names', async (t) => {
+t.test('a password made of little but the e-mail or names is refused', async (t) => {
   const owner = { email: 'Ada.Lovelace@Example.com', firstName: 'Ada', lastName: 'Lovelace' }
   for (const password of [
     'ada.lovelace@example.com',

@@ -17,7 +17,7 @@ const secrets: Readonly<Record<keyof typeof secretPrefixes, string>> = {
 }
 
 for (const [kind, secret] of Object.entries(secrets)) {
-  t.test(`hides a secret of the kind ${kind} wherever it stands, in upper case too`, async (t) => {
+  t.test(`log redaction hides a secret of kind ${kind} anywhere, in upper case too`, async (t) => {
     t.match(secret, secretStartPattern)
     t.equal(hideSecrets(`/files/${secret}/x`), `/files/${secretPlaceholder}/x`)
     t.equal(hideSecrets(`/files/${secret.replace('_', '%5f')}`), `/files/${secretPlaceholder}`)
@@ -29,7 +29,7 @@ for (const [kind, secret] of Object.entries(secrets)) {
   })
 }
 
-t.test('leaves what only begins like a secret of the portal', async (t) => {
+t.test('log redaction leaves text that only begins like a portal secret', async (t) => {
   for (const path of ['/gps_tracks/7', '/gps_', '/bags/gsk', '/GPS_TRACKS/7', '/eyes', '/keyjob.x'])
     t.equal(hideSecrets(path), path)
 })

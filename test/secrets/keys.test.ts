@@ -14,7 +14,7 @@ import {
 const kinds: readonly KeyKind[] = ['secretKey', 'apiKey']
 const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-']
 
-t.test('a key is its kind, its account, 256 bits and a checksum', async (t) => {
+t.test('a key encodes kind, account, 256 random bits and a checksum', async (t) => {
   const id = createAccountId()
   t.match(id, /^[0-9A-Za-z]{16}$/)
   t.match(createKey('secretKey', id), new RegExp(`^gsk_${id}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`))
@@ -22,7 +22,7 @@ t.test('a key is its kind, its account, 256 bits and a checksum', async (t) => {
   for (const kind of kinds) t.equal(createKey(kind, id).length, keyLength)
 })
 
-t.test('no two keys are alike, and every letter and digit comes in them', async (t) => {
+t.test('keys are unique and use every letter and digit', async (t) => {
   const id = createAccountId()
   const keys = Array.from({ length: 2_000 }, () => createKey('secretKey', id))
   t.equal(new Set(keys).size, keys.length)
@@ -36,7 +36,7 @@ t.test('no two keys are alike, and every letter and digit comes in them', async 
   for (const [letter, count] of counts) t.ok(count > 1_100 && count < 1_700, `${letter} came ${count} times`)
 })
 
-t.test('a key is read back with its account and the digest of all of it', async (t) => {
+t.test('a key parses back to its account and a digest of all of it', async (t) => {
   for (const kind of kinds) {
     const id = createAccountId()
     const key = createKey(kind, id)
@@ -48,13 +48,13 @@ t.test('a key is read back with its account and the digest of all of it', async 
   }
 })
 
-t.test('a key of the other kind is none', async (t) => {
+t.test('a key of the other kind is refused', async (t) => {
   const id = createAccountId()
   t.equal(parseKey('secretKey', createKey('apiKey', id)), undefined)
   t.equal(parseKey('apiKey', createKey('secretKey', id)), undefined)
 })
 
-t.test('a key with any one character changed is none', async (t) => {
+t.test('a key with any one character changed is refused', async (t) => {
   for (const kind of kinds) {
     const key = createKey(kind, createAccountId())
     const accepted: string[] = []
@@ -69,7 +69,7 @@ t.test('a key with any one character changed is none', async (t) => {
   }
 })
 
-t.test('a key with two neighbours exchanged is none', async (t) => {
+t.test('a key with two adjacent characters swapped is refused', async (t) => {
   const key = createKey('secretKey', createAccountId())
   for (let index = 0; index < key.length - 1; index++) {
     const [a = '', b = ''] = key.slice(index, index + 2)
@@ -78,7 +78,7 @@ t.test('a key with two neighbours exchanged is none', async (t) => {
   }
 })
 
-t.test('what is not a key is none', async (t) => {
+t.test('text that is not a key is refused', async (t) => {
   const key = createKey('secretKey', createAccountId())
   const texts = {
     nothing: '',

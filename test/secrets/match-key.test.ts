@@ -15,13 +15,13 @@ function accountWith(validUntil?: number) {
   }
 }
 
-t.test('the secret key matches, another does not', async (t) => {
+t.test("only an account's own secret key matches", async (t) => {
   t.equal(isSecretKeyOf(accountWith(), current, now), true)
   t.equal(isSecretKeyOf(accountWith(), previous, now), false)
   t.equal(isSecretKeyOf(accountWith(), other, now), false, 'nor does the API key')
 })
 
-t.test('the key before matches while its grace lasts, and the new one always', async (t) => {
+t.test('a replaced key matches until its grace ends, the new one always', async (t) => {
   for (const [validUntil, isMatch] of [
     [now + 1, true],
     [now, false],
@@ -34,13 +34,13 @@ t.test('the key before matches while its grace lasts, and the new one always', a
   }
 })
 
-t.test('the API key matches, another does not', async (t) => {
+t.test("only an account's own API key matches", async (t) => {
   t.equal(isApiKeyOf(accountWith(), other), true)
   t.equal(isApiKeyOf(accountWith(now + 1), current), false)
   t.equal(isApiKeyOf(accountWith(now + 1), previous), false)
 })
 
-t.test('nothing matches an account that is not there', async (t) => {
+t.test('no key matches a missing account', async (t) => {
   for (const digest of [current, new Uint8Array(32)]) {
     t.equal(isSecretKeyOf(undefined, digest, now), false)
     t.equal(isApiKeyOf(undefined, digest), false)
@@ -57,6 +57,6 @@ t.test('no digest matches a stored one of another length', async (t) => {
   }
 })
 
-t.test('a digest of zeros matches neither a key nor a grace that is not there', async (t) => {
+t.test('a digest of zeros matches neither an absent key nor an absent grace', async (t) => {
   t.equal(isSecretKeyOf(accountWith(), new Uint8Array(32), now), false)
 })

@@ -9,7 +9,7 @@ const passwords = createPasswords({ pepper, parameters: cheap })
 
 const place = { client: 'a', network: 'a', isKnown: false }
 
-t.test('a password is verified by what is kept of it, another is not', async (t) => {
+t.test('a password verifies against its hash, another does not', async (t) => {
   const stored = await passwords.hash('correct horse battery', place)
   t.equal(await passwords.verify('correct horse battery', stored, place), true)
   for (const wrong of ['correct horse batterx', 'Correct horse battery', '', 'correct horse battery ']) {
@@ -18,7 +18,7 @@ t.test('a password is verified by what is kept of it, another is not', async (t)
   t.not(await passwords.hash('correct horse battery', place), stored, 'salted')
 })
 
-t.test('by default it is Argon2id with the parameters of OWASP, keyed', async (t) => {
+t.test('passwords are hashed with Argon2id, OWASP parameters and a key', async (t) => {
   const stored = await createPasswords({ pepper }).hash('correct horse battery', place)
   const [, algorithm, version, parameters, salt = '', tag = ''] = stored.split('$')
   t.strictSame([algorithm, version, parameters], ['argon2id', 'v=19', 'm=19456,t=2,p=1'])
@@ -42,7 +42,7 @@ t.test('without the sealing key a right password cannot be told from a wrong one
   t.equal(await thief.verify('correct horse battery', stored, place), false)
 })
 
-t.test('where there is no password none is right, nor is what cannot be read', async (t) => {
+t.test('no password verifies against a missing or malformed hash', async (t) => {
   const long = `$argon2id$v=19$m=9999999,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
   for (const stored of [undefined, '', 'x', '$argon2i$v=19$m=64,t=1,p=1$AAAA$AAAA', long]) {
     t.equal(await passwords.verify('correct horse battery', stored, place), false, String(stored))
@@ -50,7 +50,7 @@ t.test('where there is no password none is right, nor is what cannot be read', a
   }
 })
 
-t.test('what was hashed with other parameters is verified, and known to be outdated', async (t) => {
+t.test('a hash with other parameters verifies, and is reported as outdated', async (t) => {
   const old = createPasswords({ pepper, parameters: { memoryKiB: 32, passes: 2, parallelism: 1 } })
   const stored = await old.hash('correct horse battery', place)
   t.equal(await passwords.verify('correct horse battery', stored, place), true)
@@ -58,12 +58,12 @@ t.test('what was hashed with other parameters is verified, and known to be outda
   t.equal(passwords.needsRehash(await passwords.hash('correct horse battery', place)), false)
 })
 
-t.test('the same password in other code points is the same', async (t) => {
+t.test('a password is normalised, so equivalent code points are the same', async (t) => {
   const stored = await passwords.hash('Pa\u0308sswo\u0308rter', place)
   t.equal(await passwords.verify('P\u00e4ssw\u00f6rter', stored, place), true)
 })
 
-t.test('a password has 12 characters at least and 1024 bytes at most', async (t) => {
+t.test('a password has at least 12 characters and at most 1024 bytes', async (t) => {
   const { charactersMin, bytesMax } = passwordLength
   const signs = [...'😀🦊🌲🚲🍋🎻🧊🐙🪁🥁🛶🔭']
   t.equal(signs.length, charactersMin)

@@ -21,7 +21,7 @@ t.teardown(() => rmSync(dir, { recursive: true, force: true }))
 
 const key = randomBytes(32)
 
-t.test('a key may be base64, base64url or hexadecimal, with space around it', async (t) => {
+t.test('a sealing key may be base64, base64url or hexadecimal, with space around', async (t) => {
   // Bytes in which the two alphabets of base64 differ.
   const special = Buffer.alloc(32, 0xfb)
   for (const bytes of [key, special, Buffer.alloc(32)]) {
@@ -35,7 +35,7 @@ t.test('a key may be base64, base64url or hexadecimal, with space around it', as
   }
 })
 
-t.test('a key of another length is none', async (t) => {
+t.test('a sealing key of another length is refused', async (t) => {
   for (const length of [0, 1, 16, 24, 31, 33, 48, 64]) {
     for (const encoding of ['base64', 'base64url', 'hex'] as const) {
       t.equal(parseSealingKey(randomBytes(length).toString(encoding)), undefined, `${length} ${encoding}`)
@@ -43,7 +43,7 @@ t.test('a key of another length is none', async (t) => {
   }
 })
 
-t.test('what is no key at all is none', async (t) => {
+t.test('text that is not a sealing key is refused', async (t) => {
   const text = key.toString('base64')
   for (const wrong of [
     `${text}=`,
@@ -57,7 +57,7 @@ t.test('what is no key at all is none', async (t) => {
   }
 })
 
-t.test('a key that is wrong is refused, and not shown', async (t) => {
+t.test('a bad sealing key is refused without being shown', async (t) => {
   const file = join(dir, 'short.key')
   writeFileSync(file, 'c2VjcmV0')
   for (const source of [{ kind: 'file', file } as const, { kind: 'value', value: 'c2VjcmV0' } as const]) {
@@ -74,7 +74,7 @@ t.test('a key that is wrong is refused, and not shown', async (t) => {
   t.equal(readFileSync(file, 'utf8'), 'c2VjcmV0', 'nor replaced: what it sealed may come back')
 })
 
-t.test('a file is made where there is none, for its owner alone', async (t) => {
+t.test('a missing sealing key file is created, readable by its owner alone', async (t) => {
   const file = join(dir, 'made', 'here', 'sealing.key')
   const made = openSealingKey({ kind: 'file', file }, { mayCreate: true })
   t.equal(made.length, 32)
@@ -88,7 +88,7 @@ t.test('a file is made where there is none, for its owner alone', async (t) => {
   )
 })
 
-t.test('no file is made where that is not allowed', async (t) => {
+t.test('no sealing key file is created where that is not allowed', async (t) => {
   const file = join(dir, 'absent.key')
   t.throws(() => openSealingKey({ kind: 'file', file }, { mayCreate: false }), {
     message: /absent\.key: no such file/,
@@ -97,7 +97,7 @@ t.test('no file is made where that is not allowed', async (t) => {
   t.equal(existsSync(file), false)
 })
 
-t.test('a file that cannot be made or read is an error the operator can read', async (t) => {
+t.test('an unusable sealing key file is an operator error', async (t) => {
   const inTheWay = join(dir, 'in-the-way')
   writeFileSync(inTheWay, '')
   for (const file of [join(inTheWay, 'sealing.key'), dir]) {
@@ -108,7 +108,7 @@ t.test('a file that cannot be made or read is an error the operator can read', a
   }
 })
 
-t.test('processes that start at the same moment agree on one key', async (t) => {
+t.test('processes starting simultaneously agree on one sealing key', async (t) => {
   const file = join(dir, 'processes', 'sealing.key')
   const keys = await openInProcesses(t, file, 4)
   t.equal(keys.length, 4)
@@ -118,7 +118,7 @@ t.test('processes that start at the same moment agree on one key', async (t) => 
   )
 })
 
-t.test('so do those with the same process ID, as in two containers with one volume', async (t) => {
+t.test('containers with equal process IDs on one volume agree on one sealing key', async (t) => {
   const files = Array.from({ length: 200 }, (_, round) => join(dir, 'containers', `${round}.key`))
   const opened = await openInThreads(t, files, 2)
   const torn = files.filter((file, round) => {
@@ -128,7 +128,7 @@ t.test('so do those with the same process ID, as in two containers with one volu
   t.equal(torn.length, 0, 'no one has another key than the one that is kept, or none')
 })
 
-t.test('the permissions of a file that is there are left alone', async (t) => {
+t.test('the permissions of an existing sealing key file are left alone', async (t) => {
   const file = join(dir, 'given.key')
   writeFileSync(file, key.toString('base64'))
   chmodSync(file, 0o440)

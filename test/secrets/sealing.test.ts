@@ -4,20 +4,20 @@ import { createSealer, deriveKey } from '../../src/secrets/sealing.ts'
 
 const sealer = createSealer(randomBytes(32))
 
-t.test('what was sealed opens for its purpose', async (t) => {
+t.test('a sealed secret opens for its purpose', async (t) => {
   for (const secret of ['', 'gsk_1', 'ключ 🔑', 'x'.repeat(100_000)]) {
     t.equal(sealer.unseal(sealer.seal(secret, 'secretKey:a'), 'secretKey:a'), secret)
   }
 })
 
-t.test('what was sealed for one purpose does not open for another', async (t) => {
+t.test('a secret sealed for one purpose does not open for another', async (t) => {
   const sealed = sealer.seal('gsk_1', 'secretKey:a')
   for (const purpose of ['secretKey:b', 'apiKey:a', '', 'secretKey:a ', 'secretKey', 'signingKey:a']) {
     t.equal(sealer.unseal(sealed, purpose), undefined, purpose)
   }
 })
 
-t.test('what was changed anywhere does not open', async (t) => {
+t.test('a sealed secret changed anywhere does not open', async (t) => {
   const sealed = sealer.seal('gsk_1', 'secretKey:a')
   for (let index = 0; index < sealed.length; index++) {
     const changed = Buffer.from(sealed)
@@ -26,7 +26,7 @@ t.test('what was changed anywhere does not open', async (t) => {
   }
 })
 
-t.test('what was cut or prolonged does not open', async (t) => {
+t.test('a sealed secret cut or extended does not open', async (t) => {
   const sealed = sealer.seal('gsk_1', 'secretKey:a')
   for (let length = 0; length < sealed.length; length++) {
     t.equal(sealer.unseal(sealed.subarray(0, length), 'secretKey:a'), undefined, `${length} bytes`)
@@ -35,12 +35,12 @@ t.test('what was cut or prolonged does not open', async (t) => {
   t.equal(sealer.unseal(Buffer.concat([sealed, Buffer.alloc(1)]), 'secretKey:a'), undefined)
 })
 
-t.test('another sealing key opens nothing', async (t) => {
+t.test('a sealed secret does not open with another sealing key', async (t) => {
   const stranger = createSealer(randomBytes(32))
   t.equal(stranger.unseal(sealer.seal('gsk_1', 'secretKey:a'), 'secretKey:a'), undefined)
 })
 
-t.test('the same secret is sealed differently each time, and cannot be seen', async (t) => {
+t.test('sealing the same secret twice differs, and hides it', async (t) => {
   const secret = 'gsk_0123456789abcdef'
   const sealed = Array.from({ length: 1_000 }, () => Buffer.from(sealer.seal(secret, 'a')))
   t.equal(new Set(sealed.map((bytes) => bytes.toString('hex'))).size, sealed.length)
@@ -49,7 +49,7 @@ t.test('the same secret is sealed differently each time, and cannot be seen', as
   t.notOk(sealed.some((bytes) => bytes.includes('gsk_')))
 })
 
-t.test('each use of the sealing key has a key of its own', async (t) => {
+t.test('each purpose derives a different key from the sealing key', async (t) => {
   const sealingKey = randomBytes(32)
   const uses = ['seal', 'refresh-token', 'other'].map((use) => deriveKey(sealingKey, use))
   const keys = new Set([sealingKey, ...uses].map((key) => Buffer.from(key).toString('hex')))

@@ -23,7 +23,7 @@ function createWork() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-t.test('no more works at once than may, and all of it in turn', async (t) => {
+t.test('the work queue runs no more jobs at once than allowed, in order', async (t) => {
   const turnstile = createWorkQueue(options)
   const { work, running, most, endOne } = createWork()
   const who = ['a', 'a', 'a', 'a', 'b', 'b', 'c']
@@ -37,7 +37,7 @@ t.test('no more works at once than may, and all of it in turn', async (t) => {
   t.equal(most(), options.concurrency)
 })
 
-t.test('a client address has only so many places, and takes none from others', async (t) => {
+t.test('a client address has a limited share of the work queue', async (t) => {
   const turnstile = createWorkQueue(options)
   const { work, endOne } = createWork()
   const passes = ['a', 'a', 'a', 'a', 'a'].map((name) => turnstile.run(placeOf(name), work))
@@ -64,19 +64,19 @@ async function orderOf(places: readonly WorkOwner[], queueMax = 64): Promise<rea
   return order
 }
 
-t.test('networks take turns, and so do the clients of one', async (t) => {
+t.test('the work queue alternates between networks, and between clients of one', async (t) => {
   const flood = ['f1', 'f1', 'f1', 'f2', 'f1'].map((client) => placeOf(client, 'flood'))
   const order = await orderOf([...flood, placeOf('one', 'elsewhere'), placeOf('two', 'else')])
   t.strictSame(order, ['f1', 'f1', 'one', 'two', 'f2', 'f1', 'f1'])
 })
 
-t.test('known clients go before all strangers', async (t) => {
+t.test('the work queue serves known clients before unknown ones', async (t) => {
   const strangers = Array.from({ length: 5 }, (_, index) => placeOf(`stranger ${index}`))
   const order = await orderOf([...strangers, placeOf('known', 'home', true)])
   t.equal(order.indexOf('known'), 1, 'right after the one that was at work')
 })
 
-t.test('where all places are taken, one of the network with most goes to a network with fewer', async (t) => {
+t.test('a full work queue drops a job of the network with most for one with fewer', async (t) => {
   const tens = Array.from({ length: 64 }, (_, index) =>
     placeOf(`10.0.${index % 10}.7`, `10.0.${index % 10}.0/24`),
   )
@@ -85,14 +85,14 @@ t.test('where all places are taken, one of the network with most goes to a netwo
   t.ok(order.indexOf('192.0.2.1') <= 11, `served as number ${order.indexOf('192.0.2.1')}`)
 })
 
-t.test('strangers that take all places leave as many to known clients', async (t) => {
+t.test('a work queue full of unknown clients still has room for known ones', async (t) => {
   const strangers = Array.from({ length: 20 }, (_, index) => placeOf(`stranger ${index}`))
   const order = await orderOf([placeOf('at work'), ...strangers, placeOf('known', 'home', true)], 6)
   t.strictSame(order.slice(0, 2), ['at work', 'known'])
   t.equal(order.length, 8)
 })
 
-t.test('whoever would have no fewer places than others is refused', async (t) => {
+t.test('a full work queue refuses a network that has no fewer jobs than others', async (t) => {
   const turnstile = createWorkQueue({ ...options, concurrency: 1, queueMax: 2 })
   const { work, endOne } = createWork()
   const passes = ['a', 'b', 'c'].map((name) => turnstile.run(placeOf(name), work))
@@ -104,7 +104,7 @@ t.test('whoever would have no fewer places than others is refused', async (t) =>
   await Promise.all(passes)
 })
 
-t.test('nobody waits longer than the limit', async (t) => {
+t.test('no job waits in the work queue longer than the limit', async (t) => {
   const turnstile = createWorkQueue({ ...options, concurrency: 1, queueTimeoutMs: 20 })
   const { work, endOne } = createWork()
   const first = turnstile.run(placeOf('a'), work)
@@ -117,7 +117,7 @@ t.test('nobody waits longer than the limit', async (t) => {
   await next
 })
 
-t.test('work that fails leaves its place to the next', async (t) => {
+t.test('a failed job frees its place in the work queue', async (t) => {
   const turnstile = createWorkQueue({ ...options, concurrency: 1 })
   const failing = turnstile.run(placeOf('a'), async () => {
     throw new Error('it fails')
