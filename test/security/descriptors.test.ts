@@ -1,25 +1,15 @@
 import { spawn } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import t from 'tap'
-import { program, textOf } from '../cli/run.ts'
+import t, { type Test } from 'tap'
+import { program, type Ready, textOf } from '../cli/run.ts'
 import { createWorkspace } from '../cli/workspace.ts'
 import { readMetrics } from '../gateway/support/metrics.ts'
 import { startServer } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 
-t.test('a want of file descriptors ends neither the gateway nor what it serves afterwards', async (t) => {
-  const { config, folder } = createWorkspace(t)
-  const readyFile = join(folder, 'ready.json')
-  const command = 'ulimit -n 80; exec "$0" "$@"'
-  const args = [program, 'serve', '--config', config, '--ready-file', readyFile]
-  const child = spawn('sh', ['-c', command, process.execPath, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  let log = ''
-  child.stdout.on('data', (text) => {
-    log += String(text)
-  })
-  t.teardown(() => child.kill('SIGKILL'))
-  const { url } = JSON.parse(await until('it is ready', () => textOf(readyFile))) as { readonly url: string }
+t.test('the gateway survives running out of file descriptors, and serves afterwards', async (t) => {
+  const { url, opsUrl, child, log } = await startWithFewDescriptors(t)
   const { port, hostname } = new URL(url)
   const sockets: Socket[] = []
   for (let index = 0; index < 300; index++) {
@@ -39,32 +29,21 @@ t.test('a want of file descriptors ends neither the gateway nor what it serves a
     const answer = await fetch(`${url}/x`).catch(() => undefined)
     return answer?.status === 401
   })
-  t.notMatch(log, '"level":"fatal"')
-  t.match(log, 'connections were dropped')
-  const { opsUrl } = JSON.parse(textOf(readyFile) ?? '') as { readonly opsUrl: string }
+  t.notMatch(log(), '"level":"fatal"')
+  t.match(log(), 'connections were dropped')
   const dropped = (await readMetrics(opsUrl)).value('gatehouse_connections_dropped_total')
   t.ok(dropped > 0, 'they are counted')
-  t.ok(log.split('connections were dropped').length < 5, 'the log does not repeat it for each')
+  t.ok(log().split('connections were dropped').length < 5, 'the log does not repeat it for each')
 })
 
-t.test('a want of file descriptors of the gateway takes no target out', async (t) => {
+t.test('the gateway running out of file descriptors ejects no target', async (t) => {
   // It answers nothing, so that connections stay.
   const backend = await startServer(t, () => {})
   const passive = { maxFailures: 1, window: '10s', ejectFor: '1h' }
-  const { config, folder } = createWorkspace(t, {
+  const { url, log } = await startWithFewDescriptors(t, {
     upstreams: { backend: { targets: [{ url: backend }], health: { passive } } },
     routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'none' }],
   })
-  const readyFile = join(folder, 'ready.json')
-  const args = [program, 'serve', '--config', config, '--ready-file', readyFile]
-  const command = 'ulimit -n 80; exec "$0" "$@"'
-  const child = spawn('sh', ['-c', command, process.execPath, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  let log = ''
-  child.stdout.on('data', (text) => {
-    log += String(text)
-  })
-  t.teardown(() => child.kill('SIGKILL'))
-  const { url } = JSON.parse(await until('it is ready', () => textOf(readyFile))) as { readonly url: string }
   const { port, hostname } = new URL(url)
   const open = new Set<Socket>()
   for (let index = 0; index < 100; index++) {
@@ -75,7 +54,23 @@ t.test('a want of file descriptors of the gateway takes no target out', async (t
   // The requests come only once it has taken as many as it can: then there are not enough for the target.
   await until('it takes no more connections', () => open.size < 60)
   for (const socket of open) socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n')
-  await until('connections to the target could not be made', () => log.includes('EMFILE') || undefined)
-  t.match(log, /"status":503,.*"code":"upstream-unavailable".*EMFILE/)
-  t.notMatch(log, 'target ejected')
+  await until('connections to the target could not be made', () => log().includes('EMFILE') || undefined)
+  t.match(log(), /"status":503,.*"code":"upstream-unavailable".*EMFILE/)
+  t.notMatch(log(), 'target ejected')
 })
+
+/** A gateway that may have 80 file descriptors. */
+async function startWithFewDescriptors(t: Test, options?: Parameters<typeof createWorkspace>[1]) {
+  const { config, folder } = createWorkspace(t, options)
+  const readyFile = join(folder, 'ready.json')
+  const args = [program, 'serve', '--config', config, '--ready-file', readyFile]
+  const command = 'ulimit -n 80; exec "$0" "$@"'
+  const child = spawn('sh', ['-c', command, process.execPath, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let log = ''
+  child.stdout.on('data', (text) => {
+    log += String(text)
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const ready = JSON.parse(await until('it is ready', () => textOf(readyFile))) as Ready
+  return { ...ready, child, log: () => log }
+}
