@@ -35,7 +35,7 @@ const wrong: readonly (readonly [what: string, args: readonly string[], told: Re
 ]
 
 for (const [what, args, told] of wrong) {
-  t.test(`no account is made with it, and the field is named: ${what}`, async (t) => {
+  t.test(`accounts create refuses a bad field and names it: ${what}`, async (t) => {
     const { status, stdout, stderr } = await run('accounts', 'create', ...args)
     t.equal(status, 1)
     t.equal(stdout, '')
@@ -56,14 +56,14 @@ t.test(
   },
 )
 
-t.test('all that is wrong is told at once, as of a command, not of a request', async (t) => {
+t.test('accounts create reports all problems at once, in terms of its options', async (t) => {
   const { stderr } = await run('accounts', 'create', '--email', 'a', '--role', '1', '--first-name', '\n')
   for (const field of [/^ +email: /m, /^ +role: /m, /^ +first-?name: /im]) t.match(stderr, field)
   t.match(stderr, /^gatehouse: invalid values:\n/)
   t.notMatch(stderr, /request/i)
 })
 
-t.test('the longest that is allowed is taken', async (t) => {
+t.test('accounts create takes values of the greatest length', async (t) => {
   const email = `${'a'.repeat(252)}@b`
   const args = ['--email', email, '--role', 'R'.repeat(64), '--first-name', 'F'.repeat(100)]
   const outcome = await run('accounts', 'create', ...args, '--last-name', 'L'.repeat(100), '--json')

@@ -14,7 +14,7 @@ interface Created {
 }
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`accounts commands on ${driver}`, async (t) => {
     const { run } = await createWorkspaceOn(t, driver)
 
     t.test('before there is an account, the list says how to make one', async (t) => {

@@ -4,7 +4,7 @@ import { run } from './run.ts'
 
 const page = 'https://app.example.com'
 
-t.test('a preflight, and which page may read an answer', async (t) => {
+t.test('explain shows preflights, and which origin may read an answer', async (t) => {
   const gateway = await startGateway(t, { config: { cors: { origins: [page] } } })
   const explain = async (line: string, ...headers: readonly string[]) => {
     const [method = '', path = ''] = line.split(' ')
@@ -39,7 +39,7 @@ t.test('a preflight, and which page may read an answer', async (t) => {
   t.equal((await explain('GET /public')).facts, undefined, 'nothing is told of a request that is of no page')
 })
 
-t.test('an assertion is told, and none is made', async (t) => {
+t.test('explain mentions the assertion without signing one', async (t) => {
   const gateway = await startGateway(t, { config: { identity: { assertion: { enabled: true } } } })
   const { secretKey } = await gateway.createAccount()
   const flags = ['-H', `SecretKey: ${secretKey}`, '-H', 'X-Gatehouse-Assertion: forged', '--json']
@@ -92,7 +92,7 @@ t.test('a URL beyond ASCII is explained as the gateway reads it: percent-encoded
   }
 })
 
-t.test('OPTIONS that the gateway answers itself is told as such', async (t) => {
+t.test('explain shows OPTIONS that the gateway answers itself', async (t) => {
   const gateway = await startGateway(t)
   const explain = async (url: string, hops: string) => {
     const flags = ['-H', `Max-Forwards: ${hops}`, '--config', gateway.configFile, '--json']

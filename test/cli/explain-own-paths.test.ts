@@ -43,7 +43,7 @@ async function explainTruly(t: Test, line: string, headers: readonly string[] = 
 
 const accounts = '/api/v1/admin/accounts'
 
-t.test('the admin API is for Admins, by either scheme', async (t) => {
+t.test('explain: the admin API takes Admins by either scheme', async (t) => {
   for (const [line, headers, told] of [
     [`GET ${accounts}`, [], 'refuse credentials-missing scheme'],
     [`HEAD ${accounts}`, [], 'refuse credentials-missing scheme'],
@@ -65,7 +65,7 @@ t.test('the admin API is for Admins, by either scheme', async (t) => {
   }
 })
 
-t.test('a method that an own path does not take is refused, whoever asks', async (t) => {
+t.test('explain: a wrong method on an own path is refused for every caller', async (t) => {
   for (const line of [
     `PUT ${accounts}`,
     `POST ${accounts}/${user.account.id}`,
@@ -81,7 +81,7 @@ t.test('a method that an own path does not take is refused, whoever asks', async
   }
 })
 
-t.test('every page of the portal is told as the gateway answers it', async (t) => {
+t.test('explain: every portal page as the gateway answers it', async (t) => {
   for (const { path, access, methods } of pageAccess) {
     const at = `/portal${path.replace(':id', user.account.id)}`
     for (const method of ['GET', 'POST', 'PUT']) {
@@ -96,7 +96,7 @@ t.test('every page of the portal is told as the gateway answers it', async (t) =
   }
 })
 
-t.test('what is no page is nothing, and a form of another site is refused', async (t) => {
+t.test('explain: a missing portal page is 404, a cross-site form refused', async (t) => {
   for (const path of ['/nowhere', '/accounts/a/b', '/assets/x.css', '/sign-in/', '/assets/']) {
     for (const method of ['GET', 'PUT']) {
       t.equal(await explainTruly(t, `${method} /portal${path}`), 'refuse route-not-found route', path)
@@ -111,7 +111,7 @@ t.test('what is no page is nothing, and a form of another site is refused', asyn
   t.equal(await explainTruly(t, `POST ${style}`), 'refuse method-not-allowed route')
 })
 
-t.test('whose session a cookie is of is not looked at, and said so', async (t) => {
+t.test("explain: a portal cookie's session is not looked up, and it says so", async (t) => {
   const { decision, steps } = await explain(t, 'GET /portal/accounts', ['Cookie: a=b; gatehouse-portal=x'])
   t.equal(decision, 'answer')
   t.match(steps.at(-1)?.detail, /the session cookie decides; it is not checked here/)

@@ -47,7 +47,7 @@ function explainOf(t: Test, { configFile }: Pick<TestGateway, 'configFile'>) {
 }
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`explain on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, {
       backend: backend.url,
@@ -296,7 +296,7 @@ for (const driver of storeDrivers) {
     ]
 
     for (const { what, line, headers = [], told, at } of cases) {
-      t.test(`it says what the gateway does: ${what}`, async (t) => {
+      t.test(`explain says what the gateway does: ${what}`, async (t) => {
         const before = backend.seen.length
         const outcome = await explainOf(t, gateway)(line, headers, '--json')
         t.equal(outcome.status, 0)
@@ -324,7 +324,7 @@ for (const driver of storeDrivers) {
       })
     }
 
-    t.test('nothing is counted: neither a failure nor a request', async (t) => {
+    t.test('explain counts neither a failure nor a request', async (t) => {
       const explain = explainOf(t, gateway)
       for (let turn = 0; turn < 3; turn++) {
         t.match(await explain('GET /limited', key(user)), {
@@ -336,7 +336,7 @@ for (const driver of storeDrivers) {
       t.match(await explain('GET /limited', key(user)), { status: 0, stdout: /forward: route "limited"/ })
     })
 
-    t.test('a token of a gateway with another key is refused, and no key is made for it', async (t) => {
+    t.test('explain refuses a token of another gateway, and creates no key', async (t) => {
       const before = await gateway.operate(({ signingKeys }) => signingKeys.list())
       const outcome = await explainOf(t, gateway)(
         'GET /any',
@@ -352,7 +352,7 @@ for (const driver of storeDrivers) {
       )
     })
 
-    t.test('with the store out of reach it says so, and what that means', async (t) => {
+    t.test('explain with the store down says so, and what follows', async (t) => {
       if (!gateway.redis) return
       const nowhere = ['--set', 'store.redis.url=redis://127.0.0.1:1', '--json']
       const explain = explainOf(t, gateway)
@@ -368,7 +368,7 @@ for (const driver of storeDrivers) {
   })
 }
 
-t.test('a path of the gateway itself is answered by it', async (t) => {
+t.test('explain of an own path says that the gateway answers it', async (t) => {
   const { run } = createWorkspace(t)
   for (const [method, path] of [
     ['POST', '/api/v1/accounts/access-token'],
@@ -381,7 +381,7 @@ t.test('a path of the gateway itself is answered by it', async (t) => {
   }
 })
 
-t.test('without a database nobody is known, and none is made', async (t) => {
+t.test('explain without a database knows no account, and creates none', async (t) => {
   const { run } = createWorkspace(t)
   const key = `SecretKey: gsk_${'a'.repeat(16)}_${'b'.repeat(43)}_000000`
   t.match(await run('explain', 'GET', '/x', '-H', key), {
@@ -395,7 +395,7 @@ t.test('without a database nobody is known, and none is made', async (t) => {
   t.match(stdout, /no accounts/i, 'it is the first command that makes it')
 })
 
-t.test('it tells which routes the one that was chosen comes before', async (t) => {
+t.test('explain names the routes that the chosen one precedes', async (t) => {
   const route = { upstream: 'backend', auth: 'none' }
   const { run } = createWorkspace(t, {
     routes: [
@@ -417,7 +417,7 @@ t.test('it tells which routes the one that was chosen comes before', async (t) =
   )
 })
 
-t.test('who the client is depends on where the connection comes from', async (t) => {
+t.test("explain derives the client from the connection's address", async (t) => {
   const { run } = createWorkspace(t, {
     routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'none' }],
     trustedProxies: ['10.0.0.0/8'],
@@ -443,7 +443,7 @@ t.test('who the client is depends on where the connection comes from', async (t)
   t.match(other.stdout, /Host: api\.example\.com\n/, 'a path alone is asked of the public URL')
 })
 
-t.test('what becomes of trailer fields is said where a request can have some', async (t) => {
+t.test('explain says what becomes of trailers where a request can have some', async (t) => {
   const options = { upstream: 'backend', auth: 'none' }
   const { configFile } = await startGateway(t, {
     config: {
@@ -465,7 +465,7 @@ t.test('what becomes of trailer fields is said where a request can have some', a
   }
 })
 
-t.test('an upgrade is one where the route takes it', async (t) => {
+t.test('explain treats an upgrade as one where the route takes it', async (t) => {
   const route = { upstream: 'backend', auth: 'none' }
   const { run } = createWorkspace(t, {
     routes: [
@@ -481,7 +481,7 @@ t.test('an upgrade is one where the route takes it', async (t) => {
   t.notMatch((await asks('/ws', 'h2c')).stdout, upgraded)
 })
 
-t.test('credentials are never shown, wherever they stand', async (t) => {
+t.test('explain never shows credentials', async (t) => {
   const { run } = createWorkspace(t, {
     routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'none', forwardCredentials: true }],
   })
@@ -509,7 +509,7 @@ t.test('credentials are never shown, wherever they stand', async (t) => {
   }
 })
 
-t.test('the word of the gateway is shown, however its header is called', async (t) => {
+t.test('explain shows the identity headers under their configured names', async (t) => {
   const headers = { id: 'X-Auth-User', role: 'X-Token-Role' }
   const { run } = createWorkspace(t, { identity: { headers } })
   const created = (await run('accounts', 'create', '--email', 'a@example.com', '--json')).json()
@@ -547,7 +547,7 @@ const bad: readonly (readonly [what: string, args: readonly string[], told: RegE
 ]
 
 for (const [what, args, told] of bad) {
-  t.test(`it is bad usage, whatever the config says: ${what}`, async (t) => {
+  t.test(`explain reports bad usage, whatever the config: ${what}`, async (t) => {
     const { run } = createWorkspace(t, { routes: 'broken' })
     const { status, stdout, stderr } = await run('explain', ...args)
     t.equal(status, 2)
@@ -556,7 +556,7 @@ for (const [what, args, told] of bad) {
   })
 }
 
-t.test('a broken config is refused, with its problems', async (t) => {
+t.test('explain with a broken config lists its problems', async (t) => {
   const { run } = createWorkspace(t, { routes: 'broken' })
   t.match(await run('explain', 'GET', '/'), { status: 1, stderr: /routes: must be a list/ })
 })

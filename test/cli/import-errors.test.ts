@@ -140,6 +140,6 @@ t.test('more accounts than a store takes in one step are refused before it is as
   t.match(stderr, /people has 20001 accounts: at most 20000 can be imported at once/)
 })
 
-t.test('after all of these there is still no account', async (t) => {
+t.test('failed imports create no account', async (t) => {
   t.equal((await run('accounts', 'list', '--json')).stdout, '[]\n')
 })

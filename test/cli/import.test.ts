@@ -10,7 +10,7 @@ interface Imported {
 }
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`accounts import on ${driver}`, async (t) => {
     const { folder, run, runProgram } = await createWorkspaceOn(t, driver)
     const imported = async (text: string | Uint8Array, ...args: readonly string[]) => {
       writeFileSync(join(folder, 'people'), text)

@@ -7,7 +7,7 @@ import { createWorkspace, sealingKey } from './workspace.ts'
 const accessTokenPath = '/api/v1/accounts/access-token'
 
 for (const driver of storeDrivers) {
-  t.test(`beside a running gateway on ${driver}`, async (t) => {
+  t.test(`keys commands beside a running gateway on ${driver}`, async (t) => {
     const gateway = await startGateway(t, { driver })
     const { account, secretKey, apiKey } = await gateway.createAccount()
     const gatehouse = (...args: readonly string[]) => run(t, [...args, '--config', gateway.configFile])
@@ -62,7 +62,7 @@ for (const driver of storeDrivers) {
       t.match(stdout, /^New API key:\n {2}gak_\w+\nThe old key is revoked\.\n$/)
     })
 
-    t.test('show prints what is in force now', async (t) => {
+    t.test('keys show prints the current keys', async (t) => {
       const shown = (await gatehouse('keys', 'show', account.id, '--json')).json()
       t.match(shown, { secretKey: current, apiKey: /^gak_/ })
       t.notMatch(shown, { apiKey })
@@ -70,7 +70,7 @@ for (const driver of storeDrivers) {
   })
 }
 
-t.test('a grace may be nothing, and as long as 30 days', async (t) => {
+t.test('a grace may be from zero to 30 days', async (t) => {
   const { run } = createWorkspace(t)
   await run('accounts', 'create', '--email', 'ada@example.com')
   for (const grace of ['0s', '1ms', '1500ms', '30d', '720h']) {
@@ -87,7 +87,7 @@ t.test('where no sealed copy is kept a key is shown once, at creation', async (t
   t.match(stderr, /^gatehouse: these keys cannot be shown again\n.*keys\.reveal: false/)
 })
 
-t.test('with another sealing key nothing is shown, and why', async (t) => {
+t.test('keys show with another sealing key says why it cannot', async (t) => {
   const { run } = createWorkspace(t, {}, { 'other.key': sealingKey })
   await run('accounts', 'create', '--email', 'ada@example.com')
   const outcome = await run('keys', 'show', 'ada@example.com', '--set', 'keys.sealingKey.file=other.key')

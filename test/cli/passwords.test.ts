@@ -10,7 +10,7 @@ const good = 'correct horse battery'
 const ada = 'ada@example.com'
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`password commands on ${driver}`, async (t) => {
     const here = await createWorkspaceOn(t, driver)
     const create = (input: Input, email: string) =>
       here.runWith(input, 'accounts', 'create', '--email', email, '--password-stdin', '--json')

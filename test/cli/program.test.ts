@@ -15,7 +15,7 @@ async function json(...args: readonly string[]): Promise<unknown> {
   return outcome.json()
 }
 
-t.test('accounts: made, imported, listed, shown, changed and removed', async (t) => {
+t.test('the program creates, imports, lists, shows, updates and deletes accounts', async (t) => {
   const created = await json('accounts', 'create', '--email', ada, '--role', 'Admin')
   t.match(created, { email: ada, role: 'Admin', secretKey: /^gsk_/, apiKey: /^gak_/ })
   writeFileSync(join(folder, 'people.csv'), 'email\nbob@example.com\n')
@@ -26,7 +26,7 @@ t.test('accounts: made, imported, listed, shown, changed and removed', async (t)
   t.match(await json('accounts', 'list'), [{ email: ada }])
 })
 
-t.test('keys and sessions of an account', async (t) => {
+t.test('the program manages keys and sessions of an account', async (t) => {
   const { secretKey } = (await json('keys', 'reset-secret', ada, '--grace', '1h')) as { secretKey: string }
   const { apiKey } = (await json('keys', 'reset-api', ada)) as { apiKey: string }
   t.strictSame(await json('keys', 'show', ada), { secretKey, apiKey })
@@ -34,7 +34,7 @@ t.test('keys and sessions of an account', async (t) => {
   t.strictSame(await json('sessions', 'revoke', ada), { revoked: [] })
 })
 
-t.test('signing keys', async (t) => {
+t.test('the program manages signing keys', async (t) => {
   const { kid } = (await json('signing-keys', 'rotate', '--now')) as { kid: string }
   const keys = (await json('signing-keys', 'list')) as readonly { kid: string; state: string }[]
   t.equal(keys.find(({ state }) => state === 'signing')?.kid, kid)
@@ -42,14 +42,14 @@ t.test('signing keys', async (t) => {
   t.strictSame(await json('signing-keys', 'retire', other), { kid: other })
 })
 
-t.test('the config', async (t) => {
+t.test('the program checks, shows and describes the config', async (t) => {
   t.match(await json('check'), { file: config, isValid: true, problems: [], warnings: [] })
   t.match(await json('config', 'schema'), { title: 'Gatehouse config' })
   const options = (await json('config', 'show')) as readonly { path: string; value: unknown }[]
   t.strictSame(options.find(({ path }) => path === 'keys.sealingKey')?.value, '[secret]')
 })
 
-t.test('what is refused ends with status 1, bad usage with 2, both without a stack trace', async (t) => {
+t.test('a failed command exits with 1, bad usage with 2, both without a stack trace', async (t) => {
   t.match(await runProgram('accounts', 'show', 'nobody@example.com'), { status: 1, stdout: '' })
   t.match(await runProgram('accounts', 'show'), { status: 2, stdout: '' })
 })

@@ -78,7 +78,7 @@ t.test('the way to the keys that a later start tells leads to keys', async (t) =
   t.match(await run('accounts', 'list', '--json'), { stdout: /ada@example\.com/ })
 })
 
-t.test('that way can be pasted as it stands, also where the config is not the usual one', async (t) => {
+t.test('the command shown for the keys can be pasted as is, with another config too', async (t) => {
   const { folder } = createWorkspace(t, {}, { "ada's config.yaml": shipped })
   const settings = ['--set', 'store.sqlite.path=other data.db', '--set', 'keys.sealingKey.file=other.key']
   const args = ['--demo', '--config', "ada's config.yaml", ...settings, ...freePorts]

@@ -13,7 +13,7 @@ interface ListedSession {
 }
 
 for (const driver of storeDrivers) {
-  t.test(`beside a running gateway on ${driver}`, async (t) => {
+  t.test(`sessions commands beside a running gateway on ${driver}`, async (t) => {
     const gateway = await startGateway(t, { driver })
     const ada = await gateway.createAccount()
     const bob = await gateway.createAccount()
@@ -90,7 +90,7 @@ for (const driver of storeDrivers) {
       )
     })
 
-    t.test('revoke ends all that are left', async (t) => {
+    t.test('revoke without --session ends all open sessions', async (t) => {
       const outcome = await gatehouse('sessions', 'revoke', ada.account.email)
       t.equal(outcome.stdout, '1 session revoked.\n')
       await until(
@@ -102,7 +102,7 @@ for (const driver of storeDrivers) {
       t.strictSame(await sessionsOf(ada.account.email), [])
     })
 
-    t.test('with nothing to revoke it says so, and all is well', async (t) => {
+    t.test('revoke with nothing to revoke says so and succeeds', async (t) => {
       const outcome = await gatehouse('sessions', 'revoke', ada.account.email)
       t.equal(outcome.status, 0)
       t.match(outcome.stdout, /^0 sessions revoked\.\n$/)

@@ -13,7 +13,7 @@ interface ListedKey {
 }
 
 for (const driver of storeDrivers) {
-  t.test(`beside a running gateway on ${driver}`, async (t) => {
+  t.test(`signing-keys commands beside a running gateway on ${driver}`, async (t) => {
     const gateway = await startGateway(t, { driver })
     const account = await gateway.createAccount()
     const gatehouse = (...args: readonly string[]) => run(t, [...args, '--config', gateway.configFile])
@@ -35,7 +35,7 @@ for (const driver of storeDrivers) {
     const firstKid = first?.kid ?? ''
     const firstToken = await newToken()
 
-    t.test('the key that the gateway has made signs', async (t) => {
+    t.test("the gateway's first key is listed as signing", async (t) => {
       const keys = await list()
       t.equal(keys.length, 1)
       t.strictSame(Object.keys(keys[0] ?? {}), ['kid', 'algorithm', 'state', 'createdAt', 'signsFrom'])
@@ -85,26 +85,23 @@ for (const driver of storeDrivers) {
   })
 }
 
-t.test(
-  'before the gateway has run there are none, and rotating makes the one that signs meanwhile',
-  async (t) => {
-    for (const driver of storeDrivers) {
-      const { run } = await createWorkspaceOn(t, driver)
-      t.match(await run('signing-keys', 'list'), { status: 0, stdout: /^No signing keys yet: / })
-      t.equal((await run('signing-keys', 'list', '--json')).stdout, '[]\n')
-      t.match(await run('signing-keys', 'rotate'), {
-        status: 0,
-        stdout: /is published, and signs in 10 minutes/,
-      })
-      const keys = (await run('signing-keys', 'list', '--json')).json() as readonly ListedKey[]
-      t.strictSame(keys.map(({ state }) => state).toSorted(), ['announced', 'signing'])
-      for (const { createdAt, signsFrom } of keys)
-        t.ok(createdAt <= signsFrom, 'no key signs before it is made')
-    }
-  },
-)
+t.test('before the gateway has run there is no signing key, and rotate creates one that signs', async (t) => {
+  for (const driver of storeDrivers) {
+    const { run } = await createWorkspaceOn(t, driver)
+    t.match(await run('signing-keys', 'list'), { status: 0, stdout: /^No signing keys yet: / })
+    t.equal((await run('signing-keys', 'list', '--json')).stdout, '[]\n')
+    t.match(await run('signing-keys', 'rotate'), {
+      status: 0,
+      stdout: /is published, and signs in 10 minutes/,
+    })
+    const keys = (await run('signing-keys', 'list', '--json')).json() as readonly ListedKey[]
+    t.strictSame(keys.map(({ state }) => state).toSorted(), ['announced', 'signing'])
+    for (const { createdAt, signsFrom } of keys)
+      t.ok(createdAt <= signsFrom, 'no key signs before it is made')
+  }
+})
 
-t.test('keys from the config are not the business of these commands', async (t) => {
+t.test('signing-keys commands refuse to manage keys from the config', async (t) => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const keys = [{ kid: 'k', use: 'sign', private: { file: 'key.pem' } }]

@@ -52,7 +52,7 @@ const cases: readonly (readonly [what: string, args: readonly string[], told: Re
 ]
 
 for (const [what, args, told] of cases) {
-  t.test(`it is bad usage, told on standard error with exit status 2: ${what}`, async (t) => {
+  t.test(`bad usage is reported on stderr with exit status 2: ${what}`, async (t) => {
     // A folder without a config: usage is checked before anything is read.
     const { status, stdout, stderr } = await run(t, args, { cwd: tempFolder(t) })
     t.equal(status, 2)
@@ -71,7 +71,7 @@ t.test('an operand may begin with a dash, as IDs of keys do', async (t) => {
   }
 })
 
-t.test('-h is help as well', async (t) => {
+t.test('-h shows help too', async (t) => {
   for (const args of [['-h'], ['check', '-h']]) {
     const { status, stdout } = await run(t, args)
     t.equal(status, 0)

@@ -5,7 +5,7 @@ import { startUpstream } from './upstream.ts'
 
 /** Every case of a group, one after the other, against one gateway and one upstream. */
 export function checkCases(cases: readonly Case[]): void {
-  t.test('through real sockets, byte for byte', async (t) => {
+  t.test('fidelity through real sockets', async (t) => {
     const upstream = await startUpstream(t)
     const subject = await startGatehouse(t, upstream.url)
     for (const one of cases) {

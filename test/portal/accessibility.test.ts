@@ -4,7 +4,7 @@ import { states } from './page-states.ts'
 import { showStates } from './serve-page-states.ts'
 import { findBarriers } from './support/axe.ts'
 
-t.test('everyone can use every page in every state', async (t) => {
+t.test('every portal page in every state passes the accessibility checks', async (t) => {
   const { url, close } = await showStates()
   t.teardown(close)
   const browser = await startChromium(t)
@@ -15,7 +15,7 @@ t.test('everyone can use every page in every state', async (t) => {
   }
 })
 
-t.test('what is looked for is found', async (t) => {
+t.test('the accessibility checks find known violations', async (t) => {
   const browser = await startChromium(t)
   const page = await browser.newPage()
   await page.setContent(

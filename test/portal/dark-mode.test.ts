@@ -4,7 +4,7 @@ import { states } from './page-states.ts'
 import { showStates } from './serve-page-states.ts'
 import { findBarriers } from './support/axe.ts'
 
-t.test('everyone can use every page in every state in the dark, on a phone too', async (t) => {
+t.test('every portal page passes the accessibility checks in dark mode, on a phone too', async (t) => {
   const { url, close } = await showStates()
   t.teardown(close)
   const browser = await startChromium(t)

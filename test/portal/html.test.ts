@@ -4,7 +4,7 @@ import { relativeTime, time } from '../../src/pages/time.ts'
 import { clientName } from '../../src/portal/views/client-name.ts'
 import { createSnippets } from '../../src/portal/views/snippets.ts'
 
-t.test('whatever is put into a template is text, in the page and in attributes', async (t) => {
+t.test('values in a template are escaped, in text and in attributes', async (t) => {
   const evil = `"><script>alert('1')</script>&amp;`
   const escaped = '&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;'
   t.equal(String(html`<p title="${evil}">${evil}</p>`), `<p title="${escaped}">${escaped}</p>`)
@@ -15,7 +15,7 @@ t.test('whatever is put into a template is text, in the page and in attributes',
   )
 })
 
-t.test('a time is said as people say it, from a month on by its date', async (t) => {
+t.test('a time is shown relative to now, from a month on as a date', async (t) => {
   const now = Date.UTC(2026, 10, 21, 14, 3, 22)
   const said = [
     [0, 'just now'],
@@ -40,7 +40,7 @@ t.test('a time is said as people say it, from a month on by its date', async (t)
   t.match(String(time(now, now)), 'title="2026-11-21 14:03:22 UTC"')
 })
 
-t.test('a client is named as people know it; what a program calls itself stays', async (t) => {
+t.test('a known browser is named, any other User-Agent shown as is', async (t) => {
   const names = {
     '': 'Unknown client',
     'curl/8.7.1': 'curl 8.7.1',
@@ -53,7 +53,7 @@ t.test('a client is named as people know it; what a program calls itself stays',
   for (const [userAgent, name] of Object.entries(names)) t.equal(clientName(userAgent), name)
 })
 
-t.test('a path that a shell would read differently is quoted in the lines for it', async (t) => {
+t.test('a path is quoted for the shell where needed', async (t) => {
   const [curl] = createSnippets({ baseUrl: 'https://api.example.com', path: "/it's;here" })
   t.match(curl?.withSecret, `curl 'https://api.example.com/it'\\''s;here' -H`)
 })

@@ -8,7 +8,7 @@ import { startGateway, storeDrivers } from '../setup/gateway.ts'
 const ambiguous = { status: 400, code: 'credentials-ambiguous' }
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`ambiguous credentials on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const route = { upstream: 'backend', websocket: true }
     const routes = ['any', 'optional', 'secretKey', 'bearer', 'none'].map((auth) => ({
@@ -24,37 +24,34 @@ for (const driver of storeDrivers) {
     const adaToken = `Authorization: Bearer ${(await gateway.tokens(ada)).JwtToken}`
     const bobToken = `Authorization: Bearer ${(await gateway.tokens(bob)).JwtToken}`
 
-    t.test(
-      'more than one credential is refused, whoever they are of and however they are written',
-      async (t) => {
-        for (const headers of [
-          [adaKey, bobKey],
-          [adaKey, adaKey],
-          [adaKey, adaKey.replace('SecretKey', 'secretkey')],
-          [adaKey, 'SecretKey:'],
-          ['SECRETKEY: x', bobKey],
-          [adaToken, bobToken],
-          [adaToken, adaToken],
-          [adaToken, 'Authorization: Basic dTpw'],
-          ['authorization: Basic dTpw', adaToken],
-          [adaToken, 'Authorization:'],
-          [adaKey, bobToken],
-          [bobToken, adaKey],
-          [adaKey, adaToken],
-          [adaKey, 'Authorization: Basic dTpw'],
-          ['SecretKey: x', 'Authorization: Bearer x'],
-          ['SecretKey:', adaToken],
-        ]) {
-          for (const path of ['/any', '/optional', '/secretKey', '/bearer']) {
-            for (const extra of [[], upgradeLines])
-              assertProblem(t, await ask(t, gateway.url, `GET ${path}`, [...headers, ...extra]), ambiguous)
-          }
+    t.test('more than one credential is refused, however written and of whichever account', async (t) => {
+      for (const headers of [
+        [adaKey, bobKey],
+        [adaKey, adaKey],
+        [adaKey, adaKey.replace('SecretKey', 'secretkey')],
+        [adaKey, 'SecretKey:'],
+        ['SECRETKEY: x', bobKey],
+        [adaToken, bobToken],
+        [adaToken, adaToken],
+        [adaToken, 'Authorization: Basic dTpw'],
+        ['authorization: Basic dTpw', adaToken],
+        [adaToken, 'Authorization:'],
+        [adaKey, bobToken],
+        [bobToken, adaKey],
+        [adaKey, adaToken],
+        [adaKey, 'Authorization: Basic dTpw'],
+        ['SecretKey: x', 'Authorization: Bearer x'],
+        ['SecretKey:', adaToken],
+      ]) {
+        for (const path of ['/any', '/optional', '/secretKey', '/bearer']) {
+          for (const extra of [[], upgradeLines])
+            assertProblem(t, await ask(t, gateway.url, `GET ${path}`, [...headers, ...extra]), ambiguous)
         }
-        t.equal(backend.seen.length, 0)
-      },
-    )
+      }
+      t.equal(backend.seen.length, 0)
+    })
 
-    t.test('two in one line are none', async (t) => {
+    t.test('two credentials in one header line are refused', async (t) => {
       const [key, token] = [ada.secretKey, adaToken.slice('Authorization: Bearer '.length)]
       for (const [header, code] of [
         [`SecretKey: ${key}, ${bob.secretKey}`, 'secret-key-invalid'],
@@ -77,7 +74,7 @@ for (const driver of storeDrivers) {
       t.equal(backend.seen.length, 0)
     })
 
-    t.test('a credential anywhere else is none', async (t) => {
+    t.test('a credential outside its headers is ignored', async (t) => {
       const token = adaToken.slice('Authorization: Bearer '.length)
       for (const [line, headers, body] of [
         [`GET /any?SecretKey=${ada.secretKey}&access_token=${token}`, [], undefined],
@@ -94,13 +91,13 @@ for (const driver of storeDrivers) {
       t.equal(backend.seen.length, 0)
     })
 
-    t.test('a target with a user in it is none', async (t) => {
+    t.test('a request target with userinfo is refused', async (t) => {
       const response = await ask(t, gateway.url, `GET http://${ada.secretKey}:@gateway.test/any`)
       assertProblem(t, response, { status: 400, code: 'path-ambiguous' })
       t.equal(backend.seen.length, 0)
     })
 
-    t.test('on a public route none is looked at', async (t) => {
+    t.test('a public route ignores credentials', async (t) => {
       for (const headers of [
         [adaKey, bobKey],
         [adaKey, bobToken],
@@ -110,7 +107,7 @@ for (const driver of storeDrivers) {
       t.notOk('x-user-id' in backend.last().headers)
     })
 
-    t.test('keys of two accounts give no tokens, in neither order', async (t) => {
+    t.test('keys of two accounts get no tokens, in either order', async (t) => {
       for (const pair of [
         { SecretKey: ada.secretKey, APIKey: bob.apiKey },
         { SecretKey: bob.secretKey, APIKey: ada.apiKey },

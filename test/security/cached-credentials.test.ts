@@ -5,7 +5,7 @@ import { startBackend } from '../setup/backend.ts'
 import { startGateway, storeDrivers } from '../setup/gateway.ts'
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`cached credentials on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, { backend: backend.url, driver })
     const user = await gateway.createAccount({ isVerified: false })
@@ -17,7 +17,7 @@ for (const driver of storeDrivers) {
       return codeOf(response) ?? backend.last().headers['x-user-id']
     }
 
-    t.test('a credential that is known on one route is judged anew on every other', async (t) => {
+    t.test('a credential cached on one route is authorised again on every other', async (t) => {
       const { JwtToken } = await gateway.tokens(user)
       for (const [credential, own, foreign] of [
         [`SecretKey: ${user.secretKey}`, '/key', '/bearer'],
@@ -45,7 +45,7 @@ for (const driver of storeDrivers) {
       t.strictSame([...ids], [admin.account.id])
     })
 
-    t.test('what is known of an account does not make a wrong key of it right', async (t) => {
+    t.test('a cached account does not make a wrong key of it valid', async (t) => {
       const fresh = await gateway.createAccount()
       const newer = await gateway.operate(({ keys }) => keys.resetSecretKey(user.account.id, 3_600))
       const [, handle = '', secret = ''] = fresh.secretKey.split('_')
@@ -65,7 +65,7 @@ for (const driver of storeDrivers) {
       }
     })
 
-    t.test('that an account was unknown a moment ago does not keep it out', async (t) => {
+    t.test('an account just created is not kept out by its cached absence', async (t) => {
       const gone = await gateway.createAccount()
       await gateway.operate(({ accounts }) => accounts.remove(gone.account.id))
       t.equal(await outcome('/key', `SecretKey: ${gone.secretKey}`), 'secret-key-invalid')

@@ -34,7 +34,7 @@ const broken: Readonly<Record<string, string>> = {
   'endless trailers': `3\r\nabc\r\n0\r\n${'X: y\r\n'.repeat(9_000)}\r\n`,
 }
 
-t.test('a body whose chunks are broken never looks whole to the backend', async (t) => {
+t.test('a body with broken chunks is 400, and never looks complete to the backend', async (t) => {
   const backend = await startPatientBackend(t)
   const gateway = await startGateway(t, { backend: backend.url })
   for (const [name, body] of Object.entries(broken)) {
@@ -49,7 +49,7 @@ t.test('a body whose chunks are broken never looks whole to the backend', async 
   t.notOk(backend.begun.includes('/smuggled'))
 })
 
-t.test('chunks that are only unusual are read as they are meant, and written anew', async (t) => {
+t.test('unusual but valid chunks are parsed as meant, and re-encoded', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url })
   for (const body of [
@@ -71,7 +71,7 @@ t.test('chunks that are only unusual are read as they are meant, and written ane
   }
 })
 
-t.test('trailers cannot carry what a header may not', async (t) => {
+t.test('trailers cannot carry forbidden headers', async (t) => {
   const backend = await startPatientBackend(t)
   const route = { name: 'public', path: '/public', upstream: 'backend', auth: 'none', trailers: 'pass' }
   const gateway = await startGateway(t, { backend: backend.url, config: { routes: [route] } })

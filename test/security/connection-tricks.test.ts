@@ -26,7 +26,7 @@ const spellings = [
   (name: string) => [`Proxy-Connection: ${name}`],
 ]
 
-t.test('a name in Connection takes away nothing that the gateway says', async (t) => {
+t.test('a name in Connection removes no header that the gateway sets', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url })
   const { account, secretKey } = await gateway.createAccount()
@@ -75,7 +75,7 @@ t.test('a credential named in Connection is checked all the same', async (t) => 
   t.equal(wrong.json().code, 'secret-key-invalid', 'nor does it make anybody anonymous')
 })
 
-t.test('the same holds for upgrades', async (t) => {
+t.test("a name in an upgrade's Connection removes no header that the gateway sets", async (t) => {
   const backend = await startWebSocketBackend(t)
   const routes = [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'secretKey', websocket: true }]
   const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
@@ -104,7 +104,7 @@ t.test('the same holds for upgrades', async (t) => {
   }
 })
 
-t.test('names in the Connection of a backend take away no framing from the client', async (t) => {
+t.test("names in a backend's Connection remove no framing towards the client", async (t) => {
   const backend = await startBackend(t, (_request, response) => {
     response.setHeader('Connection', 'keep-alive, Content-Length, X-Inner, Date')
     response.setHeader('X-Inner', '1')

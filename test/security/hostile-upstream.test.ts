@@ -41,7 +41,7 @@ const leftovers: Readonly<Record<string, readonly [method: string, answer: strin
   ],
 }
 
-t.test('what one answer leaves behind never becomes the answer of another', async (t) => {
+t.test('leftover bytes of one answer never become part of another', async (t) => {
   for (const [name, [method, answer]] of Object.entries(leftovers)) {
     await t.test(name, async (t) => {
       const gateway = await startGateway(t, { backend: await startPoisoner(t, answer) })
@@ -59,7 +59,7 @@ t.test('what one answer leaves behind never becomes the answer of another', asyn
   }
 })
 
-t.test('what a backend sends unasked closes its connection, and answers nobody', async (t) => {
+t.test('unsolicited bytes of a backend close its connection, and answer no one', async (t) => {
   const sockets: Socket[] = []
   const url = await startRawBackend(t, (socket) => {
     sockets.push(socket)
@@ -110,7 +110,7 @@ t.test('trailers of a backend carry no framing, cookies or credentials', async (
   t.strictSame(response.trailers, { 'x-sum': '1' })
 })
 
-t.test('an endless head or flood of 1xx ends, and the client is told', async (t) => {
+t.test('an endless response head or flood of 1xx ends with 504', async (t) => {
   const timeouts = { response: '500ms' }
   for (const bytes of ['HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n', 'X-Endless: header\r\n']) {
     const url = await startRawBackend(t, (socket) => {

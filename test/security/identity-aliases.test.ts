@@ -64,7 +64,7 @@ async function start(t: Test, config: Readonly<Record<string, unknown>>) {
   return { backend, gateway, id: account.id, secretKey, email: account.email }
 }
 
-t.test('no spelling of an identity header passes, on no kind of route', async (t) => {
+t.test('no spelling of an identity header passes on any kind of route', async (t) => {
   const { backend, gateway, id, secretKey } = await start(t, {})
   const ours = [`X-User-Id: ${id}`, 'X-User-Role: User']
   for (const name of defaultIdentityHeaders) {
@@ -91,7 +91,7 @@ t.test('no spelling of an identity header passes, on no kind of route', async (t
   }
 })
 
-t.test('configured names are guarded as well as those of the defaults', async (t) => {
+t.test('configured identity header names are guarded like the default ones', async (t) => {
   const { backend, gateway, id, secretKey, email } = await start(t, { identity: { headers: configured } })
   const names = [...defaultIdentityHeaders, ...Object.values(configured)]
   for (const name of names) {
@@ -108,7 +108,7 @@ t.test('configured names are guarded as well as those of the defaults', async (t
   }
 })
 
-t.test('no trailer carries an identity, where the route passes trailers', async (t) => {
+t.test('no trailer carries an identity, even where the route passes trailers', async (t) => {
   const route = { name: 'key', path: '/key', upstream: 'backend', auth: 'secretKey', trailers: 'pass' }
   const { backend, gateway, secretKey } = await start(t, { routes: [route] })
   for (const name of defaultIdentityHeaders) {
@@ -120,7 +120,7 @@ t.test('no trailer carries an identity, where the route passes trailers', async 
   }
 })
 
-t.test('an upgrade carries the identity of the gateway alone', async (t) => {
+t.test("an upgrade carries only the gateway's identity headers", async (t) => {
   const backend = await startWebSocketBackend(t)
   const route = { upstream: 'backend', websocket: true }
   const routes = [
@@ -139,7 +139,7 @@ t.test('an upgrade carries the identity of the gateway alone', async (t) => {
   }
 })
 
-t.test('a name that is no header name is refused', async (t) => {
+t.test('an invalid identity header name is refused', async (t) => {
   const { backend, gateway } = await start(t, {})
   for (const line of [
     'X-User-Id : root',

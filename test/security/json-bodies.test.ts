@@ -40,7 +40,7 @@ const invalid: Readonly<Record<string, string | Buffer>> = {
   'UTF-16': Buffer.from('\ufeff{"token":"x","SecretKey":"a","APIKey":"b"}', 'utf16le'),
 }
 
-t.test('a body that is not what is wanted is 400, whatever it is', async (t) => {
+t.test('any unexpected JSON body is 400', async (t) => {
   const gateway = await startGateway(t)
   for (const path of paths) {
     for (const [name, body] of Object.entries(invalid)) {
@@ -53,7 +53,7 @@ t.test('a body that is not what is wanted is 400, whatever it is', async (t) => 
   t.notOk('polluted' in {}, 'no prototype has changed')
 })
 
-t.test('JSON that is not UTF-8 is 400, however it comes', async (t) => {
+t.test('JSON that is not UTF-8 is 400', async (t) => {
   const gateway = await startGateway(t)
   for (const bytes of ['\xff', '\xc3\x28', '\xe2\x82', '\xed\xa0\x80', '\xc0\xaf']) {
     const text = `{"token":"grt_${bytes}"}`
@@ -65,7 +65,7 @@ t.test('JSON that is not UTF-8 is 400, however it comes', async (t) => {
   }
 })
 
-t.test('odd but whole JSON is read as JSON is', async (t) => {
+t.test('unusual but valid JSON is accepted', async (t) => {
   const gateway = await startGateway(t)
   const account = await gateway.createAccount()
   const [key, apiKey] = [account.secretKey, account.apiKey]
@@ -78,7 +78,7 @@ t.test('odd but whole JSON is read as JSON is', async (t) => {
     t.equal((await ask(t, gateway.url, `POST ${accessTokenPath}`, json, body)).status, 200, body.slice(0, 30))
 })
 
-t.test('a member that comes twice means one and the same to whoever reads it', async (t) => {
+t.test('of a duplicate JSON member the last one counts', async (t) => {
   const gateway = await startGateway(t)
   const { secretKey, apiKey } = await gateway.createAccount()
   const body = `{"SecretKey":"${secretKey}","APIKey":"${apiKey}","SecretKey":"wrong"}`
@@ -86,7 +86,7 @@ t.test('a member that comes twice means one and the same to whoever reads it', a
   t.equal(response.status, 401, 'the last counts')
 })
 
-t.test('a length that is not that of the body is refused or waited for, never guessed', async (t) => {
+t.test('a wrong Content-Length of a JSON body is refused or waited out', async (t) => {
   const gateway = await startGateway(t, { config: { listen: { port: 0, requestTimeout: '1s' } } })
   const short = await ask(t, gateway.url, `POST ${refreshTokenPath}`, [
     ...json,

@@ -39,7 +39,7 @@ async function start(t: Test) {
   return { gateway, backend, tokens, header, claims, send, signer: ecdsa(privateKey), privateKey }
 }
 
-t.test('a token that the gateway has not signed as it is, is refused', async (t) => {
+t.test('a token not signed by the gateway exactly as it is, is refused', async (t) => {
   const { gateway, backend, tokens, header, claims, send, privateKey } = await start(t)
   const publicKey = createPublicKey(privateKey)
   const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString()
@@ -105,7 +105,7 @@ t.test('a token that the gateway has not signed as it is, is refused', async (t)
   t.equal((await send(tokens.JwtToken)).status, 200, 'while the token itself is good')
 })
 
-t.test('a token is taken only with the header that ours have', async (t) => {
+t.test("a token with another header than the gateway's is refused", async (t) => {
   const { header, claims, send, signer } = await start(t)
   t.equal((await send(make(header, claims, signer))).status, 200, 'this one is as ours')
   for (const change of [
@@ -136,7 +136,7 @@ t.test('a token is taken only with the header that ours have', async (t) => {
   }
 })
 
-t.test('a token is taken only with all claims, and as they must be', async (t) => {
+t.test('a token with missing or wrong claims is refused', async (t) => {
   const { gateway, header, claims, send, signer, tokens } = await start(t)
   const now = Math.floor(Date.now() / 1_000)
   const other = await gateway.tokens(await gateway.createAccount())

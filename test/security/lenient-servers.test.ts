@@ -111,7 +111,7 @@ function smuggled({ ran }: LenientServer): readonly string[] {
 }
 
 function guard(t: Test, kind: ServerKind): void {
-  t.test(`${kind.name} runs only requests that were let in, and nobody gets another's answer`, async (t) => {
+  t.test(`${kind.name} gets only authorised requests, and no client another's answer`, async (t) => {
     const { server, gateway } = await start(t, kind)
     for (const [name, each] of Object.entries(attacks)) {
       await attack(t, gateway, each)

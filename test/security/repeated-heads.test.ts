@@ -29,11 +29,11 @@ const changes: Readonly<Record<string, Change>> = {
 }
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`repeated heads on ${driver}`, async (t) => {
     const gateway = await startGateway(t, { backend: (await startBackend(t)).url, driver })
 
     for (const [name, change] of Object.entries(changes)) {
-      t.test(`${name} ends what came before, byte for byte`, async (t) => {
+      t.test(`${name} refuses a repeated head that passed before`, async (t) => {
         const made = await gateway.createAccount()
         const { JwtToken } = await gateway.tokens(made)
         const client = await connectRaw(t, gateway.url)
@@ -51,7 +51,7 @@ for (const driver of storeDrivers) {
       })
     }
 
-    t.test('so does the retirement of the key that signed it', async (t) => {
+    t.test('the retirement of its signing key refuses a repeated head', async (t) => {
       const { JwtToken } = await gateway.tokens(await gateway.createAccount())
       const client = await connectRaw(t, gateway.url)
       const line = `Authorization: Bearer ${JwtToken}`
@@ -69,7 +69,7 @@ for (const driver of storeDrivers) {
   })
 }
 
-t.test('a token ends with its time, also one that came a moment ago', async (t) => {
+t.test('a token expires though its head was just repeated', async (t) => {
   const time = { now: Date.now() }
   const config = { tokens: { accessLifetime: '10m', clockTolerance: '0s' } }
   const gateway = await startGateway(t, {
@@ -88,7 +88,7 @@ t.test('a token ends with its time, also one that came a moment ago', async (t) 
   await sendOften(t, client, line, 401)
 })
 
-t.test('and a reload decides anew what a route takes', async (t) => {
+t.test('a reload decides a repeated head by the new routes', async (t) => {
   const gateway = await startGateway(t, { backend: (await startBackend(t)).url })
   const { secretKey } = await gateway.createAccount()
   const client = await connectRaw(t, gateway.url)

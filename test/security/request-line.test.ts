@@ -20,7 +20,7 @@ async function start(t: Test) {
   return { backend, gateway: await startGateway(t, { backend: backend.url, config: { routes } }) }
 }
 
-t.test('every method passes where a route takes any: also those that nobody knows', async (t) => {
+t.test('any method, even an unknown one, passes a route that takes all', async (t) => {
   const heads = await startHeadBackend(t, ({ socket }) => socket.write(answerOf('ok')))
   const passing = await connectProxy(t, heads.url)
   const { gateway } = await start(t)
@@ -36,7 +36,7 @@ t.test('every method passes where a route takes any: also those that nobody know
   }
 })
 
-t.test('a method that nobody knows is 405 with Allow on the paths of the gateway itself', async (t) => {
+t.test('an unknown method on an own path is 405 with Allow', async (t) => {
   const { backend, gateway } = await start(t)
   for (const method of ['FOO', 'QUERY', 'post', 'TRACE']) {
     for (const [path, allow] of [
@@ -51,7 +51,7 @@ t.test('a method that nobody knows is 405 with Allow on the paths of the gateway
   t.equal(backend.seen.length, 0)
 })
 
-t.test('TRACE and CONNECT are told what the path does take', async (t) => {
+t.test("TRACE and CONNECT are 405 with the path's Allow", async (t) => {
   const { backend, gateway } = await start(t)
   const any = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT'
   for (const [line, allow] of [
@@ -67,7 +67,7 @@ t.test('TRACE and CONNECT are told what the path does take', async (t) => {
   t.equal(backend.seen.length, 0)
 })
 
-t.test('made-up methods make no label values', async (t) => {
+t.test('unknown methods create no metric label values', async (t) => {
   const { gateway } = await start(t)
   for (let index = 0; index < 20; index++) await ask(t, gateway.url, `MADE-UP-${index} /reads`)
   const { samples } = await readMetrics(gateway.opsUrl)
@@ -77,18 +77,15 @@ t.test('made-up methods make no label values', async (t) => {
   t.strictSame([...new Set(labels)], ['other'])
 })
 
-t.test(
-  'a method that a route does not take is counted with that route, where there is one alone',
-  async (t) => {
-    const { gateway } = await start(t)
-    await ask(t, gateway.url, 'POST /reads')
-    await ask(t, gateway.url, 'POST /twice')
-    const metrics = await readMetrics(gateway.opsUrl)
-    const count = (route: string) => metrics.value('gatehouse_http_requests_total', { route, code: '405' })
-    t.equal(count('reads'), 1)
-    t.equal(count('_unmatched'), 1)
-  },
-)
+t.test('a 405 is counted with its route if there is only one', async (t) => {
+  const { gateway } = await start(t)
+  await ask(t, gateway.url, 'POST /reads')
+  await ask(t, gateway.url, 'POST /twice')
+  const metrics = await readMetrics(gateway.opsUrl)
+  const count = (route: string) => metrics.value('gatehouse_http_requests_total', { route, code: '405' })
+  t.equal(count('reads'), 1)
+  t.equal(count('_unmatched'), 1)
+})
 
 t.test('a control character in a path makes it ambiguous, encoded or not', async (t) => {
   const { backend, gateway } = await start(t)
@@ -106,7 +103,7 @@ t.test('a control character in a path makes it ambiguous, encoded or not', async
   t.equal(backend.seen.length, 0)
 })
 
-t.test('other versions of HTTP are not taken for 1.1', async (t) => {
+t.test('other versions of HTTP are refused', async (t) => {
   const { backend, gateway } = await start(t)
   for (const version of ['HTTP/2.0', 'HTTP/0.9', 'HTTP/1.2', 'HTTP/3', 'http/1.1', 'HTTPS/1.1']) {
     const client = await connectRaw(t, gateway.url)
@@ -119,7 +116,7 @@ t.test('other versions of HTTP are not taken for 1.1', async (t) => {
   t.equal(backend.seen.length, 0)
 })
 
-t.test('what is wrong with a request that cannot be read is named', async (t) => {
+t.test('the error for a malformed request names what is wrong', async (t) => {
   const { gateway } = await start(t)
   for (const [lines, field] of [
     ['Host: x\r\nContent-Length: 1\r\nContent-Length: 1', 'Content-Length'],
@@ -138,7 +135,7 @@ t.test('what is wrong with a request that cannot be read is named', async (t) =>
   }
 })
 
-t.test('a request behind one whose Upgrade is not taken keeps its own answer', async (t) => {
+t.test('a request behind an ignored Upgrade gets its own answer', async (t) => {
   const { backend, gateway } = await start(t)
   const client = await connectRaw(t, gateway.url)
   const head = (path: string, ...lines: readonly string[]) =>

@@ -91,7 +91,7 @@ for (const driver of storeDrivers) {
   })
 }
 
-t.test('a secret in the path is not written down, however it is encoded', async (t) => {
+t.test('a secret in a path is not logged, however it is encoded', async (t) => {
   const gateway = await startGateway(t)
   const { account, secretKey } = await gateway.createAccount()
   const links = await gateway.operate(async ({ setupLinks }) => setupLinks.create(account.id))
@@ -125,7 +125,7 @@ t.test('a secret in the path is not written down, however it is encoded', async 
   t.match(lines.at(-1), '/x/gps_positions/today', 'a path that only looks a little like it is')
 })
 
-t.test('nor does explain show it', async (t) => {
+t.test('explain never shows a secret in a path', async (t) => {
   const gateway = await startGateway(t)
   const { account } = await gateway.createAccount()
   const { token } = createLinkToken('setup', account.id)

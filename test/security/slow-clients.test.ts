@@ -14,7 +14,7 @@ function stall(t: Test, { url }: TestGateway, text: string): Promise<RawClient[]
   return Promise.all(Array.from({ length: count }, async () => (await connectRaw(t, url)).send(text)))
 }
 
-t.test('clients that stall hold up nobody, and are sent away in time', async (t) => {
+t.test('stalled clients hold up no other, and are timed out', async (t) => {
   const url = await startServer(t, (_request, response) => response.end('ok'))
   const gateway = await startGateway(t, {
     backend: url,
@@ -32,7 +32,7 @@ t.test('clients that stall hold up nobody, and are sent away in time', async (t)
   t.ok(isGone)
 })
 
-t.test('a body that is not wanted is not waited for long', async (t) => {
+t.test('a refused body is not waited for long', async (t) => {
   const gateway = await startGateway(t)
   for (const head of [
     'POST /any HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n',
@@ -62,7 +62,7 @@ t.test('a client that sends all of a refused body before it reads gets the refus
   }
 })
 
-t.test('a flood behind a refused request is cut, after the client could see why', async (t) => {
+t.test('a flood behind a refused request is cut off after its answer', async (t) => {
   const gateway = await startGateway(t)
   const client = await connectRaw(t, gateway.url)
   client.send('POST /any HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000000\r\n\r\n')
@@ -82,7 +82,7 @@ async function sendBlocks({ socket }: RawClient, count: number): Promise<number>
   return count
 }
 
-t.test('a client that closes one side or both leaves nothing behind', async (t) => {
+t.test('a client that half-closes or closes leaks nothing', async (t) => {
   const requests: IncomingMessage[] = []
   const url = await startServer(t, (request) => {
     request.on('error', () => {}).resume()
@@ -113,7 +113,7 @@ t.test('a client that closes one side or both leaves nothing behind', async (t) 
   )
 })
 
-t.test('a client that sends many requests and reads no answer is no longer read', async (t) => {
+t.test('a client that pipelines without reading answers is no longer read', async (t) => {
   let answered = 0
   const body = 'x'.repeat(100_000)
   const url = await startServer(t, (_request, response) => {

@@ -125,7 +125,7 @@ for (const driver of storeDrivers) {
     secrets['refresh token'] = tokens.RefreshToken
     await gateway.shutDown()
 
-    t.test('no secret is in it, in any encoding', async (t) => {
+    t.test('a stolen store holds no secret in any encoding', async (t) => {
       const bytes = await dump(gateway)
       t.ok(bytes.includes(email) && bytes.includes(id), 'it is the store that was looked through')
       t.ok(bytes.includes('$argon2id$'))
@@ -140,7 +140,7 @@ for (const driver of storeDrivers) {
       t.notOk(bytes.includes('PRIVATE KEY'))
     })
 
-    t.test('what is sealed or keyed opens with this sealing key alone', async (t) => {
+    t.test('sealed data of a stolen store opens with its sealing key only', async (t) => {
       await gateway.operate(async ({ store, accounts, keys, passwords }) => {
         const account = await accounts.find(id)
         t.equal(keys.unseal(account, 'secretKey'), secrets['secret key'])

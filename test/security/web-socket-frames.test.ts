@@ -33,7 +33,7 @@ async function open(t: Test, shutdown: object = {}) {
   return { gateway, client, backend, bytes: () => bytes, received: () => received }
 }
 
-t.test('500 000 fragments of one byte pass, and cost no more than their bytes', async (t) => {
+t.test('500,000 one-byte fragments pass at the cost of their bytes', async (t) => {
   const { client, bytes } = await open(t)
   const count = 500_000
   const fragment = Buffer.from([0x00, 0x81, 1, 2, 3, 4, 0x61 ^ 1])
@@ -46,7 +46,7 @@ t.test('500 000 fragments of one byte pass, and cost no more than their bytes', 
   t.ok(process.memoryUsage().heapUsed - before < 200 * 1_048_576, 'nothing is kept of them')
 })
 
-t.test('frames that break every rule pass as they are: the backend is the judge', async (t) => {
+t.test('invalid frames pass unchanged to the backend', async (t) => {
   const { client, received } = await open(t)
   const rubbish = Buffer.concat([
     Buffer.from([0xff, 0x80, 0, 0, 0, 0]),
@@ -61,7 +61,7 @@ t.test('frames that break every rule pass as they are: the backend is the judge'
   t.ok(received().equals(rubbish))
 })
 
-t.test('HTTP within the tunnel is no request', async (t) => {
+t.test('HTTP inside a WebSocket is not a request', async (t) => {
   const { client, received, gateway } = await open(t)
   const request = 'GET /ws/second HTTP/1.1\r\nHost: x\r\nX-User-Id: root\r\n\r\n'
   client.send(request)
@@ -73,7 +73,7 @@ t.test('HTTP within the tunnel is no request', async (t) => {
   t.equal(requests().length, 1)
 })
 
-t.test('a shutdown in the middle of a frame waits for its end, and for no longer than it must', async (t) => {
+t.test('a shutdown within a frame waits for its end, for a bounded time', async (t) => {
   const { client, backend, received, gateway } = await open(t, { drain: '10s' })
   const start = performance.now()
   backend.write(Buffer.from([0x82, 0x0a, 1, 2, 3]))

@@ -35,7 +35,7 @@ function describe({ method, url, body }: ReceivedRequest): string {
   return `${method} ${url} ${body.length}`
 }
 
-t.test('--http1.0 gets an answer without chunks', async (t) => {
+t.test('curl --http1.0 gets an answer without chunks', async (t) => {
   const { place, curl } = await start(t)
   const { status, stdout } = await curl('--http1.0', '-i', `${place.url}/old`)
   t.equal(status, 0)
@@ -43,7 +43,7 @@ t.test('--http1.0 gets an answer without chunks', async (t) => {
   t.notMatch(stdout, /transfer-encoding/i)
 })
 
-t.test('-T with and without waiting for 100, and from a pipe in chunks', async (t) => {
+t.test('curl -T uploads with and without waiting for 100, and chunked from a pipe', async (t) => {
   const { backend, place, root, curl } = await start(t)
   const file = join(root, 'file.bin')
   writeFileSync(file, randomBytes(3_000_000))
@@ -74,7 +74,7 @@ t.test('a key that is wrong costs no upload: 401 comes instead of 100', async (t
   t.equal(backend.seen.length, 0)
 })
 
-t.test('--range and --compressed', async (t) => {
+t.test('curl --range and --compressed work', async (t) => {
   const { place, curl } = await start(t)
   const part = await curl('--range', '4-8', '-w', ' %{http_code}', `${place.url}/text`)
   t.equal(part.stdout, 'quick 206')
@@ -83,7 +83,7 @@ t.test('--range and --compressed', async (t) => {
   t.ok(Buffer.from(raw.stdout, 'latin1').equals(gzipSync(text)), 'unopened, byte for byte')
 })
 
-t.test('--path-as-is is refused where it climbs, and --request-target is taken as it is', async (t) => {
+t.test('curl --path-as-is with dot segments is refused, --request-target is taken as is', async (t) => {
   const { backend, place, curl } = await start(t)
   const climbing = await curl('--path-as-is', '-w', ' %{http_code}', `${place.url}/a/../b`)
   t.match(climbing.stdout, /path-ambiguous.* 400$/s)
@@ -98,7 +98,7 @@ t.test('--path-as-is is refused where it climbs, and --request-target is taken a
   )
 })
 
-t.test('-X with methods that few know', async (t) => {
+t.test('curl -X works with unusual methods', async (t) => {
   const { place, curl } = await start(t)
   for (const method of ['QUERY', 'PURGE', 'REPORT', 'MKCALENDAR', 'M-SEARCH', 'SUBSCRIBE', 'ACL']) {
     const { stdout } = await curl('-X', method, '--data', 'body', `${place.url}/m`)
@@ -108,52 +108,49 @@ t.test('-X with methods that few know', async (t) => {
   t.match(head.stdout, /^HTTP\/1\.1 200 OK\r\n/)
 })
 
-t.test(
-  '--next over one connection: bodies, ranges, HEAD and refusals do not disturb each other',
-  async (t) => {
-    const { backend, place, curl } = await start(t)
-    const key = ['-H', `SecretKey: ${place.secretKey}`]
-    const { stdout, stderr } = await curl(
-      '-w',
-      ' %{http_code}/%{num_connects}\n',
-      `${place.url}/1`,
-      '--next',
-      '-sS',
-      ...key,
-      '-w',
-      ' %{http_code}/%{num_connects}\n',
-      '--data',
-      'abc',
-      `${place.url}/2`,
-      '--next',
-      '-sS',
-      '-w',
-      ' %{http_code}/%{num_connects}\n',
-      '-o',
-      '/dev/null',
-      `${place.url}/refused`,
-      '--next',
-      '-sS',
-      ...key,
-      '-w',
-      ' %{http_code}/%{num_connects}\n',
-      '-r',
-      '0-2',
-      `${place.url}/3`,
-      '--next',
-      '-sS',
-      ...key,
-      '-w',
-      ' %{http_code}/%{num_connects}\n',
-      '-X',
-      'DELETE',
-      `${place.url}/4`,
-    )
-    t.strictSame(
-      stdout.split('\n'),
-      ['GET /1 0 200/1', 'POST /2 3 200/0', ' 401/0', 'The 206/0', 'DELETE /4 0 200/0', ''],
-      stderr,
-    )
-    t.equal(backend.seen.length, 4)
-  },
-)
+t.test('curl --next: bodies, ranges, HEAD and refusals share one connection undisturbed', async (t) => {
+  const { backend, place, curl } = await start(t)
+  const key = ['-H', `SecretKey: ${place.secretKey}`]
+  const { stdout, stderr } = await curl(
+    '-w',
+    ' %{http_code}/%{num_connects}\n',
+    `${place.url}/1`,
+    '--next',
+    '-sS',
+    ...key,
+    '-w',
+    ' %{http_code}/%{num_connects}\n',
+    '--data',
+    'abc',
+    `${place.url}/2`,
+    '--next',
+    '-sS',
+    '-w',
+    ' %{http_code}/%{num_connects}\n',
+    '-o',
+    '/dev/null',
+    `${place.url}/refused`,
+    '--next',
+    '-sS',
+    ...key,
+    '-w',
+    ' %{http_code}/%{num_connects}\n',
+    '-r',
+    '0-2',
+    `${place.url}/3`,
+    '--next',
+    '-sS',
+    ...key,
+    '-w',
+    ' %{http_code}/%{num_connects}\n',
+    '-X',
+    'DELETE',
+    `${place.url}/4`,
+  )
+  t.strictSame(
+    stdout.split('\n'),
+    ['GET /1 0 200/1', 'POST /2 3 200/0', ' 401/0', 'The 206/0', 'DELETE /4 0 200/0', ''],
+    stderr,
+  )
+  t.equal(backend.seen.length, 4)
+})
