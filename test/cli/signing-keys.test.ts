@@ -72,7 +72,7 @@ for (const driver of storeDrivers) {
       async (t) => {
         const { status, stdout } = await gatehouse('signing-keys', 'rotate', '--now')
         t.equal(status, 0)
-        const [, kid = ''] = /^The key (\S+) signs from now on\.\n/.exec(stdout) ?? []
+        const [, kid = ''] = /^Signing key (\S+) signs from now on\.\n/.exec(stdout) ?? []
         await until('it signs', async () => kidOf(await newToken()) === kid || undefined)
         t.notOk(await isRefused(firstToken))
         const retired = await gatehouse('signing-keys', 'retire', firstKid, '--json')
