@@ -99,6 +99,11 @@ t.test('explain shows OPTIONS that the gateway answers itself', async (t) => {
     return JSON.parse((await run(t, ['explain', 'OPTIONS', url, ...flags])).stdout)
   }
   t.match(await explain('*', '5'), { decision: 'answer', status: 204, route: '_gateway' })
+  const { stdout } = await run(t, [
+    ...['explain', 'OPTIONS', '*', '-H', 'Content-Length: x'],
+    ...['--config', gateway.configFile, '--json'],
+  ])
+  t.match(JSON.parse(stdout), { decision: 'refuse', status: 400, code: 'request-invalid' })
   t.match(await explain('/public', '0'), { decision: 'answer', status: 204, route: 'public' })
   t.match(await explain('/public', 'x'), { decision: 'refuse', status: 400, code: 'request-invalid' })
   const passed = await explain('/public', '5')
