@@ -113,7 +113,7 @@ t.test('every bad line of a CSV import is reported', async (t) => {
   )
 })
 
-t.test('a header that is wrong is told as the first line', async (t) => {
+t.test('a wrong CSV header is reported as line 1', async (t) => {
   for (const header of ['mail,name', 'ada@example.com,Ada', '[{"email":"ada@example.com"}]', '<html>']) {
     const { accounts, badLines } = parseImportFile(`${header}\nx,y\n`)
     t.strictSame(accounts, [])

@@ -8,7 +8,7 @@ const routes = [
   { name: 'admin', path: '/admin', upstream: 'backend', auth: 'any' },
 ]
 
-t.test('a good config is told to be good, with what is in it', async (t) => {
+t.test('check reports a valid config, with a summary', async (t) => {
   const { config, run } = createWorkspace(t)
   const { status, stdout, stderr } = await run('check')
   t.equal(status, 0)
@@ -41,7 +41,7 @@ t.test('every problem gets a line with its place, and the exit status is 1', asy
   t.equal(stderr, '', 'problems are what was asked for: they go to standard output')
 })
 
-t.test('what is risky is warned of, and no reason to refuse', async (t) => {
+t.test('check warns of risks without failing', async (t) => {
   const { config, run } = createWorkspace(t, { routes })
   const { status, stdout } = await run('check')
   t.equal(status, 0)
@@ -81,7 +81,7 @@ t.test('--json tells the same to programs', async (t) => {
   t.equal(bad.stderr, '')
 })
 
-t.test('a config that cannot be read is told on standard error, with the way out', async (t) => {
+t.test('check reports an unreadable config on stderr, with a remedy', async (t) => {
   const folder = tempFolder(t)
   for (const [args, reason] of [
     [['check'], 'cannot read the config file config/gateway.yaml: no such file or directory'],

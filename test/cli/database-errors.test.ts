@@ -38,27 +38,24 @@ const paths: readonly (readonly [what: string, path: string, reason: RegExp])[] 
 ]
 
 for (const [what, path, reason] of paths) {
-  t.test(
-    `a database that cannot be opened is told by its path, the reason and the option: ${what}`,
-    async (t) => {
-      const { status, stdout, stderr } = await withDatabase(path)
-      t.equal(status, 1)
-      t.equal(stdout, '')
-      t.match(
-        stderr,
-        `gatehouse: cannot open the database ${path.startsWith('/') ? path : join(folder, path)}: `,
-      )
-      t.match(stderr, reason)
-      t.match(stderr, 'store.sqlite.path')
-    },
-  )
+  t.test(`a database that cannot be opened is reported with path, reason and option: ${what}`, async (t) => {
+    const { status, stdout, stderr } = await withDatabase(path)
+    t.equal(status, 1)
+    t.equal(stdout, '')
+    t.match(
+      stderr,
+      `gatehouse: cannot open the database ${path.startsWith('/') ? path : join(folder, path)}: `,
+    )
+    t.match(stderr, reason)
+    t.match(stderr, 'store.sqlite.path')
+  })
 }
 
 t.test('a file that is no database is left as it is', async (t) => {
   t.match(readFileSync(join(folder, 'words.db'), 'utf8'), /^(no database, ){500}$/)
 })
 
-t.test('a database that is damaged in its midst is told, and nothing of it is lost', async (t) => {
+t.test('a corrupt database is reported and left as it is', async (t) => {
   await run('accounts', 'create', '--email', 'ada@example.com', '--set', 'store.sqlite.path=damaged.db')
   const path = join(folder, 'damaged.db')
   const bytes = readFileSync(path)
@@ -89,7 +86,7 @@ t.test('a database of another program is not made ours', async (t) => {
   }
 })
 
-t.test('a database that another process holds is told to be busy, not to be broken', async (t) => {
+t.test('a locked database is reported as busy, not as broken', async (t) => {
   await withDatabase('busy.db')
   const database = new DatabaseSync(join(folder, 'busy.db'))
   t.teardown(() => database.close())
@@ -101,7 +98,7 @@ t.test('a database that another process holds is told to be busy, not to be brok
   t.notMatch(stderr, /must be writable/, 'the hint fits the reason')
 })
 
-t.test('database and sealing key are made on first use, for nobody else to read', async (t) => {
+t.test('database and sealing key are created on first use, readable by the owner alone', async (t) => {
   const { folder, run } = createWorkspace(t)
   t.match(await run('accounts', 'create', '--email', 'ada@example.com'), { status: 0 })
   const modeOf = (name: string) => (statSync(join(folder, name)).mode & 0o777).toString(8)

@@ -107,7 +107,7 @@ const cases: readonly (readonly [what: string, text: string | Uint8Array, told: 
 ]
 
 for (const [what, text, told] of cases) {
-  t.test(`every bad line is told and nothing is imported: ${what}`, async (t) => {
+  t.test(`every bad line is reported and nothing is imported: ${what}`, async (t) => {
     const { status, stdout, stderr } = await imported(text, '--json')
     t.equal(status, 1)
     t.equal(stdout, '')
@@ -125,7 +125,7 @@ t.test('a file without accounts makes none, and says so', async (t) => {
   }
 })
 
-t.test('a file that cannot be read is told by name', async (t) => {
+t.test('an unreadable import file is reported by name', async (t) => {
   t.match(await run('accounts', 'import', 'absent'), {
     status: 1,
     stderr: 'gatehouse: cannot read absent: no such file or directory\n',

@@ -42,13 +42,10 @@ ada@example.com,Ada,Lovelace,Admin,true
       for (const account of outcome.json() as readonly object[]) t.strictSame(Object.keys(account), members)
     })
 
-    t.test(
-      'what a spreadsheet saves is read: byte order mark, CR LF, columns in another order',
-      async (t) => {
-        const outcome = await imported('\uFEFFrole,email\r\nOps,dan@example.com\r\n', '--json')
-        t.match(outcome.json(), [{ email: 'dan@example.com', role: 'Ops' }])
-      },
-    )
+    t.test('CSV saved by a spreadsheet is read: byte order mark, CR LF, columns in any order', async (t) => {
+      const outcome = await imported('\uFEFFrole,email\r\nOps,dan@example.com\r\n', '--json')
+      t.match(outcome.json(), [{ email: 'dan@example.com', role: 'Ops' }])
+    })
 
     t.test('JSON lines make an account of each line', async (t) => {
       const lines = [
@@ -79,7 +76,7 @@ ada@example.com,Ada,Lovelace,Admin,true
       t.strictSame((await run('keys', 'show', id, '--json')).json(), { secretKey, apiKey })
     })
 
-    t.test('an e-mail that has an account spoils the whole file, and is told with its line', async (t) => {
+    t.test('an e-mail in use fails the whole import, and is reported with its line', async (t) => {
       const before = (await run('accounts', 'list', '--json')).stdout
       const { status, stdout, stderr } = await imported(
         'email\nnew@example.com\nADA@example.com\nnewer@example.com\n',

@@ -78,7 +78,7 @@ t.test('a grace may be from zero to 30 days', async (t) => {
   }
 })
 
-t.test('where no sealed copy is kept a key is shown once, at creation', async (t) => {
+t.test('without sealed copies a key is shown once, at creation', async (t) => {
   const { run } = createWorkspace(t, { keys: { sealingKey: { file: 'sealing.key' }, reveal: false } })
   t.match(await run('accounts', 'create', '--email', 'ada@example.com'), { stdout: /gsk_\w+\n.*gak_\w+/ })
   const { status, stdout, stderr } = await run('keys', 'show', 'ada@example.com', '--json')

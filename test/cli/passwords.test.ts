@@ -35,7 +35,7 @@ for (const driver of storeDrivers) {
       t.notMatch(outcome.stdout + outcome.stderr, good)
     })
 
-    t.test('a password that nobody should have makes no account', async (t) => {
+    t.test('a common password creates no account', async (t) => {
       for (const [input, complaint] of [
         ['short', /password: must have at least 12 characters/],
         ['x'.repeat(1_025), /password: must have at most 1024 bytes/],
@@ -106,7 +106,7 @@ for (const driver of storeDrivers) {
       t.match(await here.run('accounts', 'setup-link', 'nobody@example.com'), { status: 1 })
     })
 
-    t.test('what commands do is in the audit log, under the name of who runs them', async (t) => {
+    t.test('commands are in the audit log under the name of the user who runs them', async (t) => {
       await here.run('keys', 'reset-api', ada)
       await here.run('keys', 'show', ada)
       await here.run('signing-keys', 'rotate')

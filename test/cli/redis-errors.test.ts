@@ -7,7 +7,7 @@ import { createWorkspace, sealingKey } from './workspace.ts'
 const withKey = { 'data/sealing.key': sealingKey }
 const onRedis = (redis: object) => ({ store: { driver: 'redis', redis } })
 
-t.test('a Redis that cannot be used is told with the reason, not with the words of a driver', async (t) => {
+t.test("an unusable Redis is reported with the reason, not in the driver's words", async (t) => {
   const server = await startRedis(t, ['--requirepass', 'correct-horse'])
   const url = `redis://127.0.0.1:${server.port}`
   const reasons: readonly (readonly [what: string, redis: object, reason: RegExp])[] = [
@@ -80,7 +80,7 @@ t.test(
   },
 )
 
-t.test('a Redis that hangs is told without the words of a driver', async (t) => {
+t.test("a hanging Redis is reported without the driver's words", async (t) => {
   const server = await startRedis(t)
   const { run } = createWorkspace(t, onRedis({ url: server.url }), withKey)
   server.signal('SIGSTOP')
@@ -96,7 +96,7 @@ t.test('a Redis that hangs is told without the words of a driver', async (t) => 
   t.notMatch(stderr, /enableOfflineQueue|Stream isn't|Command timed out/)
 })
 
-t.test('a change that no replica has is told as doubtful, and its keys are not lost', async (t) => {
+t.test('an unreplicated change is reported as unconfirmed, and its keys are shown', async (t) => {
   const { url } = await startRedis(t)
   const { run } = createWorkspace(t, onRedis({ url, replicas: 1 }), withKey)
   const sure = (...args: readonly string[]) => run(...args, '--set', 'store.redis.replicas=0')
@@ -170,7 +170,7 @@ t.test('a database that the Redis does not have is refused: it must not fall bac
   t.equal(list.stdout, '[]\n')
 })
 
-t.test('without its sealing key nothing starts on Redis, and the way to make one is told', async (t) => {
+t.test('nothing starts on Redis without its sealing key, and the error says how to make one', async (t) => {
   const { url } = await startRedis(t)
   const { run } = createWorkspace(t, onRedis({ url }))
   for (const args of [['accounts', 'list'], ['serve']]) {

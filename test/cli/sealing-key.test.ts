@@ -65,7 +65,7 @@ t.test('a gateway that does not start leaves nothing at work', async (t) => {
   t.ok(timers.every((timer) => stopped.has(timer)))
 })
 
-t.test('where the sealing key is lost, the way out that is told leads out', async (t) => {
+t.test('the remedy shown for a lost sealing key works', async (t) => {
   const { config, folder, run } = await usedPlace(t)
   let { stderr } = await run('signing-keys', 'rotate', ...other)
   // Each suggested command is run, until none is suggested.
@@ -98,7 +98,7 @@ t.test('a file that holds no key is refused by every command, and left as it is'
   t.equal(readFileSync(join(folder, 'data/sealing.key'), 'utf8'), 'correct horse battery staple\n')
 })
 
-t.test('a key that cannot be made is told with its path and its option', async (t) => {
+t.test('a sealing key that cannot be created is reported with path and option', async (t) => {
   const { folder, run } = createWorkspace(t, { keys: { sealingKey: { file: 'gateway.yaml/sealing.key' } } })
   const { status, stderr } = await run('accounts', 'list')
   t.equal(status, 1)

@@ -94,7 +94,7 @@ t.test('the command shown for the keys can be pasted as is, with another config 
 })
 
 t.test(
-  'where there is no config it runs with the one that comes with it, and keeps what it makes here',
+  'without a config serve --demo uses the shipped one, and keeps its data in the current folder',
   async (t) => {
     const folder = tempFolder(t)
     const output = await demo(t, folder)

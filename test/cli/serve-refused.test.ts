@@ -16,7 +16,7 @@ function starts(t: Test, variants: readonly (readonly string[])[]): Promise<read
   )
 }
 
-t.test('a port that is in use is told with its address and its option, and the start is over', async (t) => {
+t.test('a port in use fails the start, and is reported with address and option', async (t) => {
   const { port } = new URL(await startServer(t, (_request, response) => response.end()))
   const settings = ['listen.port', 'ops.port'].map((option) => ['--set', `${option}=${port}`])
   for (const [index, { status, stderr }] of (await starts(t, settings)).entries()) {
@@ -26,7 +26,7 @@ t.test('a port that is in use is told with its address and its option, and the s
   }
 })
 
-t.test('an address that this machine does not have is told with the option that names it', async (t) => {
+t.test('an address not of this machine is reported with the option that names it', async (t) => {
   // RFC 5737: a documentation address, which no machine has.
   const [outcome] = await starts(t, [['--set', 'listen.host=192.0.2.1']])
   t.equal(outcome?.status, 1)
@@ -34,7 +34,7 @@ t.test('an address that this machine does not have is told with the option that 
   t.match(outcome?.stderr, 'listen.host')
 })
 
-t.test('a data folder that cannot be written is told with its path and its option', async (t) => {
+t.test('an unwritable data folder is reported with path and option', async (t) => {
   const paths = ['gateway.yaml/gatehouse.db', '/sys/gatehouse/gatehouse.db', '/proc/gatehouse/gatehouse.db']
   const outcomes = await starts(
     t,
@@ -56,7 +56,7 @@ t.test('a bad config ends the start', async (t) => {
   t.match(outcome?.stderr, /gatehouse check --config/)
 })
 
-t.test('what ends a start ends the demo backend with it', async (t) => {
+t.test('a failed start ends the demo backend too', async (t) => {
   const { port } = new URL(await startServer(t, (_request, response) => response.end()))
   const outcomes = await starts(t, [
     ['--demo', '--set', 'listen.prot=1'],
@@ -66,23 +66,20 @@ t.test('what ends a start ends the demo backend with it', async (t) => {
   for (const { status } of outcomes) t.equal(status, 1)
 })
 
-t.test(
-  'a ready file that cannot be written ends the start: who waits for it would wait for ever',
-  async (t) => {
-    const { folder } = createWorkspace(t)
-    mkdirSync(join(folder, 'taken'))
-    const files = ['absent/ready.json', 'gateway.yaml/ready.json', 'taken'].map((name) => join(folder, name))
-    const outcomes = await starts(
-      t,
-      files.map((file) => ['--ready-file', file]),
-    )
-    for (const [index, { status, stderr }] of outcomes.entries()) {
-      t.equal(status, 1)
-      t.match(stderr, `gatehouse: cannot write the ready file ${files[index]}: `)
-    }
-    t.strictSame(readdirSync(folder).toSorted(), ['gateway.yaml', 'taken'], 'no draft is left')
-  },
-)
+t.test('a ready file that cannot be written fails the start', async (t) => {
+  const { folder } = createWorkspace(t)
+  mkdirSync(join(folder, 'taken'))
+  const files = ['absent/ready.json', 'gateway.yaml/ready.json', 'taken'].map((name) => join(folder, name))
+  const outcomes = await starts(
+    t,
+    files.map((file) => ['--ready-file', file]),
+  )
+  for (const [index, { status, stderr }] of outcomes.entries()) {
+    t.equal(status, 1)
+    t.match(stderr, `gatehouse: cannot write the ready file ${files[index]}: `)
+  }
+  t.strictSame(readdirSync(folder).toSorted(), ['gateway.yaml', 'taken'], 'no draft is left')
+})
 
 t.test('the ready file of an earlier run does not speak for one that is not ready', async (t) => {
   const { folder, run } = createWorkspace(t)

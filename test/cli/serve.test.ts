@@ -51,7 +51,7 @@ t.test('a port that is named is the port that is taken', async (t) => {
   })
 })
 
-t.test('an address for everybody is told as one that can be called from here', async (t) => {
+t.test('a wildcard address is logged as a URL that can be called', async (t) => {
   const { config } = createWorkspace(t)
   for (const [host, url] of [
     ['0.0.0.0', /^http:\/\/127\.0\.0\.1:\d+$/],
@@ -131,7 +131,7 @@ t.test('a second signal ends it at once with status 2', async (t) => {
   t.notOk(existsSync(gateway.readyFile), 'its ready file does not outlive it')
 })
 
-t.test('what is in the file can be overridden for one run, by flag and by environment', async (t) => {
+t.test('options of the file can be overridden by flag and environment', async (t) => {
   const { config, folder } = createWorkspace(t)
   const env = { GATEHOUSE_CONFIG: config, GATEHOUSE__LOG__ACCESS: 'false' }
   const gateway = await serve(t, ['--set', 'store.sqlite.path=elsewhere.db'], { env })

@@ -16,7 +16,7 @@ t.test('the Node that the start asks for is that of the package', async (t) => {
   t.equal(engines.node, `>=${major}.${minor}.0`)
 })
 
-t.test('an older Node is told what is needed, and shows no stack trace', async (t) => {
+t.test('an older Node prints the version needed, without a stack trace', async (t) => {
   const major = versionOf(systemNode)
   if (major === undefined || major >= 24) return void t.pass('there is no older Node here')
   // As in the package: plain JavaScript, next to files that an older Node cannot load.

@@ -36,14 +36,14 @@ for (const [direction, stepMs] of [
         const response = await fetch(`${gateway.opsUrl}/readyz`)
         return { status: response.status, text: await response.text() }
       }
-      await until('the caller is known', async () => (await ask()) === 200)
+      await until('the caller is cached', async () => (await ask()) === 200)
       await redis.stop()
       const goneAt = performance.now()
       clock.aheadMs = stepMs
 
       t.equal(await ask(), 200, 'at once')
       t.match(await health(), { status: 200 })
-      const servedUntil = await until('nobody is known any more', async () => {
+      const servedUntil = await until('no caller is served any more', async () => {
         const status = await ask()
         if (status === 200) return undefined
         t.equal(status, 503)
@@ -51,7 +51,7 @@ for (const [direction, stepMs] of [
       })
       t.ok(servedUntil >= maxStaleMs - readBeforeMs, `served for ${servedUntil.toFixed(0)} ms`)
       clock.aheadMs = 0
-      t.equal(await ask(), 503, 'nor does setting the clock right bring anybody back')
+      t.equal(await ask(), 503, 'setting the clock right serves no caller again')
       t.match(await health(), { status: 503 })
     },
   )

@@ -15,7 +15,7 @@ function median(values: readonly number[]): number {
 }
 
 for (const driver of storeDrivers) {
-  t.test(`on ${driver}`, async (t) => {
+  t.test(`failed key pairs on ${driver}`, async (t) => {
     const gateway = await startGateway(t, { driver })
     const ada = await gateway.createAccount()
     const bob = await gateway.createAccount()
@@ -58,14 +58,17 @@ for (const driver of storeDrivers) {
       for (const [name, answer] of answers) t.equal(answer, first, name)
     })
 
-    t.test('the right pair of a disabled account is told so, and gets nothing', async (t) => {
-      const pair = { SecretKey: off.secretKey, APIKey: off.apiKey }
-      const response = await askJson(t, gateway.url, accessTokenPath, pair)
-      assertProblem(t, response, { status: 403, code: 'account-disabled' })
-      t.equal(response.headers['set-cookie'], undefined)
-    })
+    t.test(
+      'the right key pair of a disabled account is reported as disabled, and gets no tokens',
+      async (t) => {
+        const pair = { SecretKey: off.secretKey, APIKey: off.apiKey }
+        const response = await askJson(t, gateway.url, accessTokenPath, pair)
+        assertProblem(t, response, { status: 403, code: 'account-disabled' })
+        t.equal(response.headers['set-cookie'], undefined)
+      },
+    )
 
-    t.test('what is wrong with a pair does not show in the time it takes', async (t) => {
+    t.test('a wrong key pair takes the same time whatever is wrong with it', async (t) => {
       // Well-formed keys only: a bad checksum is refused without a look-up, and tells nothing but itself.
       const kinds = {
         unknown: [gone.secretKey, gone.apiKey],

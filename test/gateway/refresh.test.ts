@@ -5,7 +5,7 @@ import { ask, askJson, cookieOf, refreshTokenPath } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 
 for (const driver of storeDrivers) {
-  t.test(`POST /api/v1/tokens/refresh on ${driver}`, async (t) => {
+  t.test(`refreshing tokens on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, { backend: backend.url, driver })
     const account = await gateway.createAccount()

@@ -7,7 +7,7 @@ import { assertProblem } from './support/problem.ts'
 const members = ['Id', 'FirstName', 'LastName', 'Email', 'Role', 'IsVerified', 'JwtToken', 'RefreshToken']
 
 for (const driver of storeDrivers) {
-  t.test(`POST /api/v1/tokens on ${driver}`, async (t) => {
+  t.test(`getting tokens on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const gateway = await startGateway(t, { backend: backend.url, driver })
     const account = await gateway.createAccount({

@@ -61,7 +61,7 @@ t.test('a request makes two spans, and the backend goes on with the second', asy
   t.match(collector.resources[0], { 'service.name': 'gatehouse', 'service.version': /^\d/ })
 })
 
-t.test('whoever called decides about the trace, whatever the share is', async (t) => {
+t.test("the caller's sampling decision overrides the configured share", async (t) => {
   for (const ratio of [0, 1]) {
     const { backend, gateway, spans, collector } = await start(t, ratio)
     await ask(t, gateway.url, 'GET /public', [`traceparent: 00-${traceId}-${parentId}-00`, 'tracestate: a=b'])
@@ -76,7 +76,7 @@ t.test('whoever called decides about the trace, whatever the share is', async (t
   }
 })
 
-t.test('of traces that begin here and are not sampled the backend is told so, and nobody else', async (t) => {
+t.test('an unsampled new trace is passed to the backend and not exported', async (t) => {
   const { backend, gateway, collector } = await start(t, 0)
   await ask(t, gateway.url, 'GET /public', ['traceparent: nonsense', 'tracestate: a=b'])
   t.match(backend.last().headers.traceparent, /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/)
@@ -85,7 +85,7 @@ t.test('of traces that begin here and are not sampled the backend is told so, an
   t.strictSame(collector.requests, [])
 })
 
-t.test('what fails says why, and what goes to no upstream has one span', async (t) => {
+t.test("a failed request's span has its error, a request to no upstream one span", async (t) => {
   const { gateway, spans } = await start(t)
   for (const line of ['GET /key', 'GET /dead', 'GET /public/lost', `GET ${jwksPath}`, 'BREW /nowhere']) {
     await ask(t, gateway.url, line)
@@ -113,7 +113,7 @@ t.test('without tracing traceparent is passed on as it is, and none is made', as
   t.equal(backend.last().headers.traceparent, undefined)
 })
 
-t.test('a collector that hangs holds nobody up, and what it does not take is counted', async (t) => {
+t.test('a hanging collector delays no request, and lost spans are counted', async (t) => {
   const { collector, gateway } = await start(t)
   collector.status = undefined
   for (let turn = 0; turn < 50; turn++) t.equal((await ask(t, gateway.url, 'GET /public')).status, 200)
@@ -126,7 +126,7 @@ t.test('a collector that hangs holds nobody up, and what it does not take is cou
   t.ok(failed > 0)
 })
 
-t.test('what waits at the end is sent', async (t) => {
+t.test('pending spans are exported at the shutdown', async (t) => {
   const { collector, gateway } = await start(t)
   await ask(t, gateway.url, 'GET /public')
   t.equal(await gateway.shutDown(), true)

@@ -5,7 +5,7 @@ import { adminFrame, auditEntries } from './samples.ts'
 
 const [reset] = auditEntries
 
-t.test('the overlap of a reset is told as people say it, whoever chose it', async (t) => {
+t.test("the audit page shows a reset's overlap in plain words", async (t) => {
   const said = [
     [0, 'no grace period'],
     [45, 'grace period 45 s'],

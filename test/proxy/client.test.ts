@@ -28,7 +28,7 @@ const claimed = {
   forwardedHost: 'public.example',
 } satisfies Partial<ClientClaims>
 
-t.test('nobody is trusted unless configured, so that nothing claimed is believed', async (t) => {
+t.test('without trusted proxies no forwarding header is believed', async (t) => {
   for (const trusted of [trust(), trust('192.168.0.0/16')]) {
     t.strictSame(readClient({ ...claims, ...claimed }, trusted), {
       address: '10.0.0.1',
@@ -159,7 +159,7 @@ t.test('an IPv4 address in IPv6 form is written as IPv4, other addresses stay', 
 })
 
 t.test(
-  'what a chain of proxies says of scheme and host is read as its first, and nonsense as nothing',
+  'X-Forwarded-Proto and -Host of a chain are read as their first value, nonsense ignored',
   async (t) => {
     // Location is made of them: `https, http://…` would be no address at all.
     const trusted = trust('10.0.0.0/8')

@@ -14,7 +14,7 @@ const ours = [
   exposed,
 ]
 
-t.test('what the upstream says of CORS gives way, in every spelling', async (t) => {
+t.test('CORS headers of the upstream are replaced, in every spelling', async (t) => {
   const said = [
     'ACCESS-CONTROL-ALLOW-ORIGIN',
     '*',
@@ -33,7 +33,7 @@ t.test('what the upstream says of CORS gives way, in every spelling', async (t) 
   t.strictSame(withCorsHeaders(said, nobody), ['A', '1', 'Vary', 'Origin'])
 })
 
-t.test('the names that it exposes are kept, each once', async (t) => {
+t.test('header names that the upstream exposes are kept, each once', async (t) => {
   const said = [
     'Access-Control-Expose-Headers',
     'ETag, x-request-id,, *',

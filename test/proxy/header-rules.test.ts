@@ -79,7 +79,7 @@ t.test('hop-by-hop fields, framing and Host are dropped in any case', async (t) 
   }
 })
 
-t.test('what the gateway sets itself is dropped in every spelling', async (t) => {
+t.test('headers that the gateway sets itself are dropped in every spelling', async (t) => {
   const rules = createHeaderRules([])
   for (const name of ['X-Request-Id', 'X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host'].flatMap(
     aliasesOf,
@@ -88,7 +88,7 @@ t.test('what the gateway sets itself is dropped in every spelling', async (t) =>
   }
 })
 
-t.test('what only a proxy may say is told apart, in every spelling', async (t) => {
+t.test('forwarding headers are recognised in every spelling', async (t) => {
   const rules = createHeaderRules([])
   const names = [
     'Forwarded',

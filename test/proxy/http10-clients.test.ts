@@ -120,7 +120,7 @@ t.test('CONNECT behind a good request does not take the answer from it', async (
   t.equal(backend.heads.length, 1, 'the target is not asked')
 })
 
-t.test('what comes behind a request that ends the connection is not carried out', async (t) => {
+t.test('requests behind one that ends the connection are not processed', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path }) => socket.write(answerOf(path)))
   const client = await connectProxy(t, backend.url)
   client.send(headOf('GET /last HTTP/1.1', 'Connection: close') + headOf('DELETE /behind HTTP/1.1'))
@@ -144,7 +144,7 @@ t.test('any number of pipelined requests are answered, though few are read ahead
   t.equal(backend.heads.length, paths.length)
 })
 
-t.test('what cannot be read behind a good request does not take the answer from it', async (t) => {
+t.test('malformed bytes behind a good request do not cost it its answer', async (t) => {
   const backend = await startHeadBackend(t, () => {})
   const client = await connectProxy(t, backend.url)
   client.send(`${headOf('POST / HTTP/1.1', 'Content-Length: 0')}\0\0\0 nonsense\r\n\r\n`)

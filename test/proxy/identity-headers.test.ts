@@ -42,7 +42,7 @@ t.test('a secret key has no session, and none is written', async (t) => {
   t.match(lines, 'X-User-Verified: false\r\n')
 })
 
-t.test('what is not known now is never left out or made up', async (t) => {
+t.test('an identity field unknown during an outage fails the request', async (t) => {
   const { profile: _unknown, ...rest } = principal
   const known: Principal = { ...rest, profile: undefined }
   for (const headers of [{ email: 'E' }, { verified: 'V' }, { name: 'N' }])

@@ -58,7 +58,7 @@ t.test('a client that speaks HTTP/1.0 gets no 1xx', async (t) => {
   t.equal((await client.response()).status, 200)
 })
 
-t.test('a 100 that nobody asked for is not passed on', async (t) => {
+t.test('an unrequested 100 is not passed on', async (t) => {
   const backend = await startHeadBackend(t, ({ socket }) =>
     socket.write(`HTTP/1.1 100 Continue\r\n\r\n${answerOf('ok')}`),
   )
@@ -130,7 +130,7 @@ t.test('another expectation is for the target to judge', async (t) => {
   t.equal((await client.response()).body, 'seen')
 })
 
-t.test('1xx that nobody reads hold the target back', async (t) => {
+t.test('unread 1xx answers put backpressure on the target', async (t) => {
   let written = 0
   const url = await startRawBackend(t, (socket) => {
     const early = `HTTP/1.1 103 Early Hints\r\nLink: <${'a'.repeat(4_000)}>\r\n\r\n`.repeat(16)

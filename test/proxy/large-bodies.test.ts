@@ -67,7 +67,7 @@ for (const framing of ['counted', 'chunked'] as const) {
   })
 }
 
-t.test('only whole and large pieces of memory are let go', async (t) => {
+t.test('only whole and large buffers are released', async (t) => {
   const large = Buffer.allocUnsafeSlow(16_385)
   releaseBuffer(large)
   t.equal(large.length, 0, 'nothing is left to be read by mistake')

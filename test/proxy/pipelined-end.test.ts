@@ -65,7 +65,7 @@ t.test(
   },
 )
 
-t.test('one that can never become whole and is refused gets its answer all the same', async (t) => {
+t.test('a refused request that can never become complete still gets its answer', async (t) => {
   const { sendAndClose } = await start(t)
   const client = await sendAndClose(`${headOf('POST /a/../b HTTP/1.1', 'Content-Length: 10')}123`)
   t.equal((await client.response()).status, 400)

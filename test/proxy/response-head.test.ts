@@ -59,7 +59,7 @@ t.test('fields pass in their order, case and number', async (t) => {
   t.strictSame(keptOf(headers), headers)
 })
 
-t.test('what concerns the connection to the target stays there', async (t) => {
+t.test('hop-by-hop headers of the target are dropped', async (t) => {
   const names = [
     'Connection',
     'Keep-Alive',
@@ -74,7 +74,7 @@ t.test('what concerns the connection to the target stays there', async (t) => {
   }
 })
 
-t.test('what Connection nominates stays there too, but never the length', async (t) => {
+t.test("headers nominated by the target's Connection are dropped, but never the length", async (t) => {
   const headers = [
     'X-Hop',
     '1',

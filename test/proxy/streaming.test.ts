@@ -22,7 +22,7 @@ t.test('the head of an event stream and each event arrive at once', async (t) =>
   t.equal(await client.readUntil('0\r\n\r\n'), '0\r\n\r\n')
 })
 
-t.test('what is sent of a body reaches the target before there is more of it', async (t) => {
+t.test('each part of an upload reaches the target before the next is sent', async (t) => {
   let request: IncomingMessage | undefined
   let received = ''
   const url = await startServer(t, (incoming, response) => {

@@ -53,7 +53,7 @@ t.test('a client of HTTP/1.0 cannot take a broken answer for a whole one either'
   t.equal(error?.code, 'ECONNRESET')
 })
 
-t.test('a broken answer cuts nobody else off', async (t) => {
+t.test('a truncated answer cuts off no other client', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, path }) => {
     socket.write(path === '/broken' ? 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart' : answerOf(path))
   })

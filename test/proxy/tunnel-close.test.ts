@@ -16,7 +16,7 @@ t.test('between two frames both sides get their Close at once, masked towards th
   t.strictSame(atBackend.bytes, toBackend)
 })
 
-t.test('a frame under way is finished before the Close, wherever it was cut', async (t) => {
+t.test('an unfinished frame is completed before the Close, wherever it was split', async (t) => {
   const frame = shortFrame('hello')
   for (let cut = 1; cut < frame.length; cut++) {
     const { browser, backend, tunnel } = await openTestTunnel(t)
@@ -34,7 +34,7 @@ t.test('a frame under way is finished before the Close, wherever it was cut', as
   }
 })
 
-t.test('a frame of a browser under way is finished before the Close too', async (t) => {
+t.test('an unfinished masked frame is completed before the Close too', async (t) => {
   const frame = shortFrame('hello', { isMasked: true })
   const { browser, backend, tunnel } = await openTestTunnel(t)
   const [atBrowser, atBackend] = [receive(browser), receive(backend)]
@@ -64,7 +64,7 @@ t.test('a reader that is held up gets all frames before the Close', async (t) =>
   t.strictSame(received.bytes.subarray(whole * frame.length), toBrowser)
 })
 
-t.test('sides that do not close are cut off, and all is told once', async (t) => {
+t.test('WebSocket peers that do not close are cut off, reported once', async (t) => {
   const { browser, backend, tunnel, closings } = await openTestTunnel(t)
   // The frame never ends, so that no Close can be put in.
   backend.write(shortFrame('hello').subarray(0, 3))
@@ -79,7 +79,7 @@ t.test('sides that do not close are cut off, and all is told once', async (t) =>
   t.equal(closings(), 1)
 })
 
-t.test('closing twice says goodbye once', async (t) => {
+t.test('closing a tunnel twice sends one Close', async (t) => {
   const { browser, backend, tunnel } = await openTestTunnel(t)
   const [atBrowser, atBackend] = [receive(browser), receive(backend)]
   tunnel.close(4001, 'gone')

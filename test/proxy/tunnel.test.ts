@@ -111,7 +111,7 @@ t.test('a side that does not read holds the other up, and memory stays bounded',
   }
 })
 
-t.test('what a side sends before it ends reaches a slow reader whole', async (t) => {
+t.test('bytes sent before the end of a tunnel reach a slow reader whole', async (t) => {
   for (const direction of ['down', 'up'] as const) {
     const { browser, backend, client, upstream, closings } = await openTestTunnel(t)
     const [from, to] = direction === 'down' ? [backend, browser] : [browser, backend]
@@ -136,7 +136,7 @@ t.test('what a side sends before it ends reaches a slow reader whole', async (t)
   }
 })
 
-t.test('a side that breaks off takes the other with it, and that is told once', async (t) => {
+t.test('a tunnel side that resets closes the other, reported once', async (t) => {
   for (const breaksOff of ['browser', 'backend'] as const) {
     const opened = await openTestTunnel(t)
     const other = receive(breaksOff === 'browser' ? opened.backend : opened.browser)

@@ -56,7 +56,7 @@ t.test('an upgrade passes with the fields of the WebSocket, and without what may
   t.notMatch(text, /x-hop|user.id|user.role/i)
 })
 
-t.test('what comes right behind either head is the first to pass', async (t) => {
+t.test('bytes right behind either upgrade head are the first to pass', async (t) => {
   const backend = await startHeadBackend(t, ({ socket }) => socket.write(`${switching}hello`))
   const client = await connectProxy(t, backend.url, { route })
   let received = ''
@@ -69,7 +69,7 @@ t.test('what comes right behind either head is the first to pass', async (t) => 
   await until('all has come', () => received.endsWith('late') || undefined)
 })
 
-t.test('what a client sent early passes, also where it has closed its side by then', async (t) => {
+t.test('early bytes of a client pass, even if it has half-closed by then', async (t) => {
   const backend = await startHeadBackend(t, () => {})
   const client = await connectProxy(t, backend.url, { route })
   client.socket.allowHalfOpen = true
@@ -162,7 +162,7 @@ t.test('a client that leaves before the 101 cancels its upgrade', async (t) => {
   await until('the target is rid of it', () => backend.sockets[0]?.closed || undefined, 3_000)
 })
 
-t.test('a target that cannot be reached is told as 502 before any upgrade', async (t) => {
+t.test('an unreachable target is 502 before any upgrade', async (t) => {
   const client = await connectProxy(t, 'http://127.0.0.1:1', { route })
   client.send(ask)
   t.equal((await client.response()).json().code, 'upstream-unreachable')

@@ -76,7 +76,7 @@ t.test(
 )
 
 t.test(
-  'what only some backends fold is folded: the Kelvin sign, a long s, a sharp s, a final sigma',
+  'characters that only some backends fold are folded: Kelvin sign, long s, sharp s, final sigma',
   async (t) => {
     const pairs = [
       ['\u212a', 'k'],

@@ -14,7 +14,7 @@ const names = [
 ]
 
 for (const driver of storeDrivers) {
-  t.test(`names that objects have of themselves mean nothing, on ${driver}`, async (t) => {
+  t.test(`names on every object's prototype have no meaning in requests, on ${driver}`, async (t) => {
     const backend = await startBackend(t)
     const routes = ['constructor', 'toString'].map((name) => ({
       name,
