@@ -14,8 +14,7 @@ cluster.setupPrimary({ execArgv: [], silent: true })
 
 /** A fleet of two whose first process is this one. */
 export function newFleet(t: Test, startTimeoutMs?: number) {
-  const options = { listen: { port: 0, workers: 2 }, log: { level: 'silent' } }
-  const { config: file } = createWorkspace(t, options)
+  const { config: file } = createWorkspace(t, { listen: { port: 0, workers: 2 } })
   const lines: LogLine[] = []
   const stream = new Writable({
     write: (chunk, _encoding, done) => {
