@@ -14,7 +14,7 @@ function startRates() {
   }
 }
 
-t.test('as many are allowed at once as the limit says', async (t) => {
+t.test('a rate allows as many requests at once as its limit', async (t) => {
   const { rates } = startRates()
   const rate = { limit: 3, perMs: 60_000 }
   t.strictSame(rates.take('a', rate), { isAllowed: true, remaining: 2, retryMs: 0, resetMs: 20_000 })
@@ -25,7 +25,7 @@ t.test('as many are allowed at once as the limit says', async (t) => {
   }
 })
 
-t.test('one place is free after each part of the time, not a moment sooner', async (t) => {
+t.test('a rate frees one request after each share of its window, not sooner', async (t) => {
   const { rates, pass } = startRates()
   const rate = { limit: 3, perMs: 60_000 }
   for (const _ of [1, 2, 3]) rates.take('a', rate)
@@ -38,7 +38,7 @@ t.test('one place is free after each part of the time, not a moment sooner', asy
   t.strictSame(rates.take('a', rate), { isAllowed: true, remaining: 2, retryMs: 0, resetMs: 20_000 })
 })
 
-t.test('a clock that is set back makes nobody wait for longer than told', async (t) => {
+t.test("a rate's wait never grows when the clock is set back", async (t) => {
   const { rates, pass } = startRates()
   const rate = { limit: 3, perMs: 60_000 }
   for (const _ of [1, 2, 3]) rates.take('a', rate)
@@ -50,7 +50,7 @@ t.test('a clock that is set back makes nobody wait for longer than told', async 
   t.match(rates.take('a', rate), { isAllowed: true, remaining: 0 })
 })
 
-t.test('who waits as long as told is allowed, whatever the rate', async (t) => {
+t.test('a request is allowed after the announced wait, whatever the rate', async (t) => {
   for (const limit of [1, 2, 3, 7, 10, 600, 999, 1_000_000]) {
     for (const perMs of [1, 10, 1_000, 60_000, 86_400_000]) {
       const { rates, pass } = startRates()
@@ -67,7 +67,7 @@ t.test('who waits as long as told is allowed, whatever the rate', async (t) => {
   }
 })
 
-t.test('over a long time as many are allowed as the rate says, and the limit at the beginning', async (t) => {
+t.test('a rate allows its average over time, and its limit as a burst at first', async (t) => {
   const { rates, pass } = startRates()
   const rate = { limit: 7, perMs: 1_000 }
   let allowed = 0
@@ -78,7 +78,7 @@ t.test('over a long time as many are allowed as the rate says, and the limit at 
   t.ok(allowed >= 7 * 100 + 6 - 1 && allowed <= 7 * 100 + 6 + 1, `${allowed}`)
 })
 
-t.test('a clock that goes back takes no place away, and gives none', async (t) => {
+t.test('a rate neither gains nor loses requests when the clock goes back', async (t) => {
   const { rates, pass } = startRates()
   const rate = { limit: 2, perMs: 1_000 }
   rates.take('a', rate)
@@ -106,7 +106,7 @@ t.test(
   },
 )
 
-t.test('subjects that owe nothing any more are forgotten by time', async (t) => {
+t.test('subjects with nothing used up are dropped over time', async (t) => {
   const { rates, pass } = startRates()
   for (let count = 0; count < 10_000; count++) rates.take(`brief ${count}`, { limit: 1, perMs: 1_000 })
   for (let count = 0; count < 100; count++) rates.take(`long ${count}`, { limit: 1, perMs: 86_400_000 })

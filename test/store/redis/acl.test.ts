@@ -17,7 +17,7 @@ t.test('a user with rights on its own keys and channels alone is enough', async 
   const server = await startRedis(t, [...userArgs, '--user', 'default', 'off'])
   runStoreSuite(t, prefixedPlaces(optionsOf(server, credentials)))
 
-  t.test('and none of its rights is there for nothing', async (t) => {
+  t.test('every documented Redis right is needed', async (t) => {
     const store = await openStoreAt(t, optionsOf(server, credentials), { listens: true })
     for (const ask of Object.values(everyVerb)) await ask(store)
     const inspector = new Redis(server.url, credentials)
@@ -43,7 +43,7 @@ t.test('a user with rights on its own keys and channels alone is enough', async 
   })
 })
 
-t.test('the rights that operators are told of are these', async (t) => {
+t.test('the documented Redis rights are those tested', async (t) => {
   const text = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
   const [, told = ''] = /^(~gh:\* [^`]*)```/m.exec(text) ?? []
   const [, sometimes = ''] = /and `\+select` for([^.]*)\./.exec(text) ?? []

@@ -24,7 +24,7 @@ t.test('a Cluster is one store', async (t) => {
   runStoreSuite(t, prefixedPlaces({ ...clusterOptions(nodes), replicas: 1 }))
 })
 
-t.test('one node is enough to find the others', async (t) => {
+t.test('one Cluster node is enough to find the others', async (t) => {
   const { id } = await ownerOf(nodes, anyKey)
   const strangers = nodes.filter((node) => node.id !== id)
   const store = await openStoreAt(t, clusterOptions(strangers.slice(0, 1)))
@@ -45,7 +45,7 @@ t.test('a slot that moves to another node while it is used takes nothing with it
   t.equal((await store.resetApiKey(account.id, { apiKey: newKey() }))?.revision, 2)
 })
 
-t.test('who waits for replicas follows a slot that has moved', async (t) => {
+t.test('waiting for replicas follows a moved slot', async (t) => {
   const store = await openStoreAt(t, { ...clusterOptions(nodes), replicas: 1 })
   const account = await createAccount(store)
   const from = await ownerOf(nodes, anyKey)

@@ -42,7 +42,7 @@ t.test('a Redis that has lost its data is unavailable, not empty', async (t) => 
   t.strictSame(await inspector.keys('gh:{account}:*'), [lostId], 'and nothing else is written there')
 })
 
-t.test('once its data is back it is used again', async (t) => {
+t.test('a Redis whose data is back is used again', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const account = await createAccount(store)
   const { head } = await store.readChanges(undefined)
@@ -72,7 +72,7 @@ t.test('an older copy of the same store is used, and what came after it cannot b
   t.equal((await store.findAccount(account.id))?.role, 'Then')
 })
 
-t.test('another store in its place is not taken for it, but by who starts anew', async (t) => {
+t.test('another store in place of the known one is used only by new instances', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const account = await createAccount(store)
   const { head } = await store.readChanges(undefined)
@@ -93,7 +93,7 @@ t.test('another store in its place is not taken for it, but by who starts anew',
   t.equal((await anew.findAccount(other.id))?.id, other.id)
 })
 
-t.test('while somebody misses what was there, nobody begins anew in its place', async (t) => {
+t.test('no instance starts an empty store while another misses the lost data', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const account = await createAccount(store)
   const { head } = await store.readChanges(undefined)

@@ -24,7 +24,7 @@ t.test('a rate is counted across instances', async (t) => {
   )
 })
 
-t.test('who is counted is not to be read in Redis, and is forgotten once all is given back', async (t) => {
+t.test('Redis does not reveal who is counted, and drops counts once fully restored', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   await store.takeFromRate('203.0.113.7 /orders', { limit: 10, perMs: 10_000 })
   await store.takeFromRate('203.0.113.7 /orders', { limit: 10, perMs: 10_000 })
@@ -35,7 +35,7 @@ t.test('who is counted is not to be read in Redis, and is forgotten once all is 
   t.ok(ttlMs > 0 && ttlMs <= 2_000, `${ttlMs} ms`)
 })
 
-t.test('a clock of Redis that is set back makes nobody wait for longer than told', async (t) => {
+t.test("a rate's wait in Redis never grows when its clock is set back", async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const rate = { limit: 1, perMs: 400 }
   await store.takeFromRate('ada', rate)
@@ -50,7 +50,7 @@ t.test('a clock of Redis that is set back makes nobody wait for longer than told
   )
 })
 
-t.test('a lost count is only a fresh start', async (t) => {
+t.test('a lost rate count starts afresh', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const rate = { limit: 1, perMs: hour }
   await store.takeFromRate('ada', rate)
@@ -58,7 +58,7 @@ t.test('a lost count is only a fresh start', async (t) => {
   t.equal((await store.takeFromRate('ada', rate)).isAllowed, true)
 })
 
-t.test('every instance that is there is counted, and none that has gone', async (t) => {
+t.test('every live instance is counted, and none that has gone', async (t) => {
   const stores = await openMany({ open: () => openStoreAt(t, optionsOf(server)) }, 3)
   const [first] = stores
   for (const [index, store] of stores.entries())

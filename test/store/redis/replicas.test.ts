@@ -139,7 +139,7 @@ async function rotatedAt(store: Store, sessionId: string): Promise<number | unde
   return (await store.findSession(sessionId))?.rotatedAt
 }
 
-t.test('what is found to be done already is waited for too', async (t) => {
+t.test('a change found already made still waits for its replicas', async (t) => {
   const { options, careful, careless } = await startMaster(t)
   const account = await createAccount(careless)
   const session = await startSession(careless, account)
@@ -152,7 +152,7 @@ t.test('what is found to be done already is waited for too', async (t) => {
   }
 })
 
-t.test('who only asks keeps one connection, who writes a second', async (t) => {
+t.test('a reading store keeps one connection, a writing one a second', async (t) => {
   const { server, careful, careless } = await startMaster(t)
   const { id } = await createAccount(careless)
   const count = async () => (await redisCommand(server.port, 'CLIENT LIST')).split('\n').length

@@ -5,7 +5,7 @@ import { createAccount, plain } from '../samples.ts'
 import { openStoreAt, optionsOf } from './place.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 
-t.test('a connection that has fallen silent is given up for a new one', async (t) => {
+t.test('a Redis connection that falls silent is replaced', async (t) => {
   const server = await startRedis(t)
   const wire = await startTcpProxy(t, server.port)
   const store = await openStoreAt(t, optionsOf(wire, { commandTimeoutMs: 250 }))
@@ -20,7 +20,7 @@ t.test('a connection that has fallen silent is given up for a new one', async (t
   t.ok(performance.now() - cutAt < 2_500, `after ${(performance.now() - cutAt).toFixed(0)} ms`)
 })
 
-t.test('a connection whose answers are slow now and then is kept', async (t) => {
+t.test('a Redis connection with occasional slow answers is kept', async (t) => {
   const server = await startRedis(t)
   const store = await openStoreAt(t, optionsOf(server, { commandTimeoutMs: 250 }))
   const { id } = await createAccount(store)

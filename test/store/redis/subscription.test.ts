@@ -45,7 +45,7 @@ async function untilSubscribed(): Promise<void> {
   })
 }
 
-t.test('an instance hears what others change, with its place and its time', async (t) => {
+t.test('an instance receives changes of others with position and time', async (t) => {
   const { heard } = await startListener(t, optionsOf(server))
   const writer = await openStoreAt(t, optionsOf(server))
   const { id } = await createAccount(writer)
@@ -60,7 +60,7 @@ t.test('an instance hears what others change, with its place and its time', asyn
   for (const { at } of heard) t.ok(Math.abs(at - before) < 500)
 })
 
-t.test('what it changes itself it hears of before it is answered', async (t) => {
+t.test('an instance receives its own change before the call returns', async (t) => {
   const { store, heard } = await startListener(t, optionsOf(server))
   await store.addSigningKey(newSigningKey())
   t.match(heard, [{ change: { kind: 'signing-keys' }, position: 1 }])
@@ -73,7 +73,7 @@ t.test('a store that does not listen keeps no second connection', async (t) => {
   t.equal(await count(), before + 1)
 })
 
-t.test('what is no change is passed over', async (t) => {
+t.test('messages that are not changes are ignored', async (t) => {
   const { heard } = await startListener(t, optionsOf(server))
   const messages = ['', 'nonsense', '1', '1 2 novelty x', '7 1800000000000 session one']
   for (const message of messages) await inspector.publish(channel, message)
@@ -101,7 +101,7 @@ t.test(
   },
 )
 
-t.test('a channel that has fallen silent is noticed by what the log says, and opened anew', async (t) => {
+t.test('a silent channel is detected by the change log, and reopened', async (t) => {
   const wire = await startTcpProxy(t, server.port)
   const { heard, read } = await startListener(t, optionsOf(wire))
   const writer = await openStoreAt(t, optionsOf(server))
@@ -139,7 +139,7 @@ t.test('while the log cannot be read, what is published waits for it', async (t)
   await until('it hears as before', () => heard.some(({ position }) => position === 2) || undefined)
 })
 
-t.test('but not for long', async (t) => {
+t.test('published changes wait only briefly for an unreadable change log', async (t) => {
   const { heard, read } = await startListener(t, optionsOf(server))
   // Such as a user whose rights were cut: what is published still comes.
   await inspector.call('ACL', 'SETUSER', 'default', '-eval', '-evalsha')

@@ -11,7 +11,7 @@ const { tlsPort } = await startRedis(t, [], writeCertificate(t))
 const topology = { kind: 'single', url: `rediss://127.0.0.1:${tlsPort}` } as const
 const options = optionsOf({ url: '' }, { topology })
 
-t.test('a server whose certificate is trusted is used', async (t) => {
+t.test('a Redis whose certificate is trusted is used', async (t) => {
   for (const tls of [
     { verify: true, ca: certificate },
     { verify: false, ca: undefined },
@@ -22,7 +22,7 @@ t.test('a server whose certificate is trusted is used', async (t) => {
   }
 })
 
-t.test('a server whose certificate is not trusted is never told anything', async (t) => {
+t.test('a Redis whose certificate is not trusted is sent nothing', async (t) => {
   for (const tls of [undefined, { verify: true, ca: undefined }]) {
     const store = openAt(t, { ...options, tls })
     await t.rejects(store.ready(1_000), { name: 'OperatorError' })
@@ -30,7 +30,7 @@ t.test('a server whose certificate is not trusted is never told anything', async
   }
 })
 
-t.test('nor is one whose certificate is for another name', async (t) => {
+t.test('a Redis whose certificate is for another name is sent nothing', async (t) => {
   const elsewhere = {
     ...options,
     topology: { kind: 'single', url: `rediss://localhost:${tlsPort}` } as const,
@@ -41,7 +41,7 @@ t.test('nor is one whose certificate is for another name', async (t) => {
   await t.rejects(store.ready(1_000), { name: 'OperatorError' })
 })
 
-t.test('to be closed while it connects to one that is not trusted ends nothing else', async () => {
+t.test('closing a store that is connecting to an untrusted Redis fails nothing else', async () => {
   // Most of them fail twice: with the certificate, and with what the server says of the early end.
   for (let i = 0; i < 20; i++) {
     const { client, close } = openClient({ ...options, tls: undefined })
