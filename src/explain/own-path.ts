@@ -5,12 +5,13 @@ import type { DecisionTrace } from '../http/decision-trace.ts'
 import { createGate, type GateOptions } from '../http/gate.ts'
 import { joinHeaders } from '../http/join-headers.ts'
 import { destinationOf, recordRouteName } from '../http/outcome.ts'
-import { assertOwnOrigin } from '../portal/csrf.ts'
-import { type PageAccess, pageAccessAt } from '../portal/page-access.ts'
+import { decidePage, type PageDecision } from '../portal/decide-page.ts'
+import { pageAccessAt } from '../portal/page-access.ts'
 import { sessionCookieName } from '../portal/portal-cookie.ts'
-import { acceptsHtml, isPageNavigation } from '../portal/portal-gate.ts'
-import { readAssets } from '../portal/read-assets.ts'
+import type { PortalHead } from '../portal/portal-request.ts'
+import { assetMethods, readAssets, requestedAsset } from '../portal/read-assets.ts'
 import { isAdminPath, type OwnPaths } from '../routes/own-paths.ts'
+import type { RequestTarget } from '../routes/request-target.ts'
 import type { GatedRoute } from '../routes/route.ts'
 import type { StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'
@@ -25,19 +26,18 @@ export interface OwnPathContext {
   passRoute(result: StepResult): void
 }
 
-const assetMethods = ['GET', 'HEAD']
-
 /**
  * Explains a request to one of the gateway's own paths: the gateway responds, depending on the body, if the head is
  * accepted. @throws GatehouseError if the head is rejected
  */
 export async function explainOwnPath(arrival: ExplainedArrival, context: OwnPathContext): Promise<void> {
   const { ownPaths, passRoute } = context
-  const { path } = destinationOf(arrival.outcome).target
+  const { target } = destinationOf(arrival.outcome)
+  const { path } = target
   recordRouteName(arrival.outcome, adminRoute.name)
   const methods = ownPaths.methodsOf(path)
   if (methods === undefined) {
-    explainPortalPath(arrival, path, context)
+    await explainPortalPath(arrival, target, context)
     return
   }
   assertMethodAllowed(arrival, methods)
@@ -74,38 +74,37 @@ async function explainAdmission(
 }
 
 /** What the portal decides by the head alone: the session of a cookie is not looked up. */
-function explainPortalPath(
+async function explainPortalPath(
   arrival: ExplainedArrival,
-  path: string,
+  { path }: RequestTarget,
   { config, passRoute }: OwnPathContext,
-): void {
+): Promise<void> {
   const { path: base } = config.portal
+  const { method } = arrival.head
   if (path.startsWith(`${base}/assets/`)) {
-    if (!readAssets(base).find(path)) throw new GatehouseError('route-not-found')
-    assertMethodAllowed(arrival, assetMethods)
+    requestedAsset(readAssets(base), { url: path, method })
     passRoute({ detail: 'a file of the portal', facts: { methods: assetMethods } })
     return
   }
   const page = pageAccessAt(path.slice(base.length))
   if (!page) throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
-  const detail = describePageAnswer(arrival, page, config)
-  passRoute({ detail: `a page of the portal: ${detail}`, facts: { methods: page.methods } })
+  const { publicOrigin } = config
+  const request = { method, headers: joinHeaders(arrival.head.rawHeaders) }
+  const findViewer = async () => (hasSessionCookie(request, publicOrigin) ? 'unchecked' : undefined)
+  const decision = await decidePage(request, page, { publicOrigin, findViewer })
+  passRoute({ detail: `a page of the portal: ${pageAnswers[decision]}`, facts: { methods: page.methods } })
 }
 
-/** @returns the portal's response, as text */
-function describePageAnswer(arrival: ExplainedArrival, page: PageAccess, { publicOrigin }: Config): string {
-  const { method, rawHeaders } = arrival.head
-  const request = { method, headers: joinHeaders(rawHeaders) }
-  if (!page.methods.includes(method) && isPageNavigation(request))
-    return 'redirects to the page with the form'
-  assertMethodAllowed(arrival, page.methods)
-  if (method === 'POST') assertOwnOrigin(request, publicOrigin)
-  if (page.access === 'anyone') return 'for anyone'
+/** The portal's response, as text. */
+const pageAnswers: Readonly<Record<PageDecision, string>> = {
+  'form-page': 'redirects to the page with the form',
+  public: 'for anyone',
+  'sign-in': 'redirects to sign-in',
+  'signed-in': 'the session cookie decides; it is not checked here',
+}
+
+function hasSessionCookie({ headers }: PortalHead, publicOrigin: string): boolean {
   const name = sessionCookieName(publicOrigin.startsWith('https:'))
-  const pairs = request.headers.cookie?.split(';').map((pair) => pair.trim()) ?? []
-  if (pairs.some((pair) => pair.startsWith(`${name}=`) && pair !== `${name}=`)) {
-    return 'the session cookie decides; it is not checked here'
-  }
-  if (!acceptsHtml(request)) throw new GatehouseError('credentials-missing', { detail: 'Sign in again.' })
-  return 'redirects to sign-in'
+  const pairs = headers.cookie?.split(';').map((pair) => pair.trim()) ?? []
+  return pairs.some((pair) => pair.startsWith(`${name}=`) && pair !== `${name}=`)
 }

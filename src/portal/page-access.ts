@@ -73,11 +73,6 @@ const methodLists: Readonly<Record<PageMethods, readonly string[]>> = {
   'GET, POST': ['GET', 'HEAD', 'POST'],
 }
 
-/** The methods of the page at a path. */
-export function allowedMethods(path: PortalPath): readonly string[] {
-  return methodLists[accessByPath[path][1]]
-}
-
 /** A page as the table describes it. */
 export interface PageAccess {
   readonly path: string
@@ -88,6 +83,12 @@ export interface PageAccess {
 export const pageAccess: readonly PageAccess[] = Object.entries(accessByPath).map(
   ([path, [access, takes]]) => ({ path, access, methods: methodLists[takes] }),
 )
+
+/** The page of a path as it is written in the table. */
+export function pageAccessOf(path: PortalPath): PageAccess {
+  const [access, takes] = accessByPath[path]
+  return { path, access, methods: methodLists[takes] }
+}
 
 // As the router matches them: a path that ends where the ID would be has an empty ID.
 const patterns = pageAccess.map((page) => ({

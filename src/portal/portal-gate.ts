@@ -1,12 +1,10 @@
-import { adminRole } from '../accounts/account-input.ts'
 import type { Viewer } from '../auth/portal-sessions.ts'
-import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { html } from '../pages/html.ts'
-import { assertOwnOrigin } from './csrf.ts'
-import { allowedMethods, audienceOf } from './page-access.ts'
+import { decidePage } from './decide-page.ts'
+import { pageAccessOf } from './page-access.ts'
 import type { PortalParts } from './page-context.ts'
 import { type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
-import type { PortalRequest } from './portal-request.ts'
+import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
 import { answerPage, answerRedirect, type PortalAnswer } from './portal-response.ts'
 
 const viewers = new WeakMap<PortalRequest, Viewer>()
@@ -14,20 +12,6 @@ const viewers = new WeakMap<PortalRequest, Viewer>()
 /** The signed-in viewer, set by the gate. */
 export function viewerOf(request: PortalRequest): Viewer | undefined {
   return viewers.get(request)
-}
-
-export function isPost({ method }: Pick<PortalRequest, 'method'>): boolean {
-  return method === 'POST'
-}
-
-/** Whether a browser navigates to a page. */
-export function isPageNavigation(request: Pick<PortalRequest, 'method' | 'headers'>): boolean {
-  return (request.method === 'GET' || request.method === 'HEAD') && acceptsHtml(request)
-}
-
-/** Whether HTML is wanted, as by a browser, rather than data, as by the script. */
-export function acceptsHtml({ headers }: Pick<PortalRequest, 'headers'>): boolean {
-  return headers.accept?.includes('text/html') === true
 }
 
 /**
@@ -55,7 +39,6 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
 
   /** Redirects to the sign-in page, and afterwards back to the page, or to the page with the form. */
   function redirectToSignIn(registered: RegisteredPage, request: PortalRequest): PortalAnswer {
-    if (!acceptsHtml(request)) throw new GatehouseError('credentials-missing', { detail: 'Sign in again.' })
     if (isCrossSiteNavigation(request)) return refreshPage(request)
     if (isPost(request) && cookie.read(request) !== undefined) notices.set(request, 'session-over')
     const next = isPost(request) ? resolveFormPagePath(request, registered) : request.url.slice(base.length)
@@ -67,19 +50,21 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
     registered: RegisteredPage,
     request: PortalRequest,
   ): Promise<PortalAnswer | undefined> {
-    const { page } = registered
-    const methods = allowedMethods(page.path)
-    if (!methods.includes(request.method)) {
-      if (isPageNavigation(request)) return redirectToFormPage(registered, request)
-      throw new GatehouseError('method-not-allowed', { allow: methods })
+    const decision = await decidePage(request, pageAccessOf(registered.page.path), {
+      publicOrigin,
+      findViewer: () => findViewer(request),
+    })
+    switch (decision) {
+      case 'form-page':
+        return redirectToFormPage(registered, request)
+      case 'sign-in':
+        return redirectToSignIn(registered, request)
+      case 'public':
+      case 'signed-in':
+        return undefined
+      default:
+        return decision satisfies never
     }
-    if (isPost(request)) assertOwnOrigin(request, publicOrigin)
-    const viewer = await findViewer(request)
-    const audience = audienceOf(page.path)
-    if (audience === 'anyone') return undefined
-    if (!viewer) return redirectToSignIn(registered, request)
-    if (audience === 'admin' && viewer.account.role !== adminRole) throw new GatehouseError('role-forbidden')
-    return undefined
   }
 
   /** The response to a form is shown at the form's action path: a GET of that path is redirected to the form's page. */

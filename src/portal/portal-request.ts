@@ -18,6 +18,23 @@ export interface PortalRequest {
   param(name: string): string
 }
 
+/** The part of a request that is checked first: method and origin. */
+export type PortalHead = Pick<PortalRequest, 'method' | 'headers'>
+
+export function isPost({ method }: Pick<PortalRequest, 'method'>): boolean {
+  return method === 'POST'
+}
+
+/** Whether a browser navigates to a page. */
+export function isPageNavigation(request: PortalHead): boolean {
+  return (request.method === 'GET' || request.method === 'HEAD') && acceptsHtml(request)
+}
+
+/** Whether HTML is wanted, as by a browser, rather than data, as by the script. */
+export function acceptsHtml({ headers }: Pick<PortalRequest, 'headers'>): boolean {
+  return headers.accept?.includes('text/html') === true
+}
+
 /** Fields of a form by name; files are bytes. */
 export type FormFields = ReadonlyMap<string, string | Buffer>
 

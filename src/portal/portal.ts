@@ -8,7 +8,7 @@ import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './csrf.ts'
 import { createFlashNotices } from './flash-notices.ts'
 import { integrationPages } from './integration-pages.ts'
 import { createPageContext, type PageContext, type PortalParts, toSignedInContext } from './page-context.ts'
-import { acceptsHtml, createPortalGate, isPost, viewerOf } from './portal-gate.ts'
+import { createPortalGate, viewerOf } from './portal-gate.ts'
 import type { PortalOptions } from './portal-options.ts'
 import {
   type CreatePages,
@@ -18,7 +18,7 @@ import {
   type RegisteredPage,
   resolveFormPagePath,
 } from './portal-page.ts'
-import type { PortalRequest } from './portal-request.ts'
+import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
 import {
   answerData,
   answerPage,

@@ -40,13 +40,26 @@ export function readAssets(base: string): PortalAssets {
   return { style: stylePath, script: scriptPath, find: (path) => assets.get(path) }
 }
 
-/** @throws GatehouseError `route-not-found`, `method-not-allowed` */
-export function answerAsset(assets: PortalAssets, { url, method, headers }: PortalRequest): PortalAnswer {
+export const assetMethods: readonly string[] = ['GET', 'HEAD']
+
+/**
+ * The asset that a request is for.
+ * @throws GatehouseError `route-not-found`, `method-not-allowed`
+ */
+export function requestedAsset(
+  assets: Pick<PortalAssets, 'find'>,
+  { url, method }: Pick<PortalRequest, 'url' | 'method'>,
+): PortalAsset {
   const asset = assets.find(url)
   if (!asset) throw new GatehouseError('route-not-found')
-  const isRead = method === 'GET' || method === 'HEAD'
-  if (!isRead) throw new GatehouseError('method-not-allowed', { allow: ['GET', 'HEAD'] })
-  const { bytes, coding } = asset.encode(String(headers['accept-encoding'] ?? ''))
+  if (!assetMethods.includes(method)) throw new GatehouseError('method-not-allowed', { allow: assetMethods })
+  return asset
+}
+
+/** @throws GatehouseError `route-not-found`, `method-not-allowed` */
+export function answerAsset(assets: PortalAssets, request: PortalRequest): PortalAnswer {
+  const asset = requestedAsset(assets, request)
+  const { bytes, coding } = asset.encode(String(request.headers['accept-encoding'] ?? ''))
   return {
     kind: 'content',
     status: 200,
