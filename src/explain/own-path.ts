@@ -76,13 +76,13 @@ async function explainAdmission(
 /** What the portal decides by the head alone: the session of a cookie is not looked up. */
 async function explainPortalPath(
   arrival: ExplainedArrival,
-  { path }: RequestTarget,
+  { path, query }: RequestTarget,
   { config, passRoute }: OwnPathContext,
 ): Promise<void> {
   const { path: base } = config.portal
   const { method } = arrival.head
   if (path.startsWith(`${base}/assets/`)) {
-    requestedAsset(readAssets(base), { url: path, method })
+    requestedAsset(readAssets(base), { url: path + query, method })
     passRoute({ detail: 'a file of the portal', facts: { methods: assetMethods } })
     return
   }

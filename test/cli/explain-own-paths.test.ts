@@ -109,6 +109,7 @@ t.test('explain: a missing portal page is 404, a cross-site form refused', async
   const style = /\/portal\/assets\/[\w-]+\.css/.exec(page.body)?.[0] ?? ''
   t.equal(await explainTruly(t, `GET ${style}`), 'answer route')
   t.equal(await explainTruly(t, `POST ${style}`), 'refuse method-not-allowed route')
+  t.equal(await explainTruly(t, `GET ${style}?v=1`), 'refuse route-not-found route')
 })
 
 t.test("explain: a portal cookie's session is not looked up, and it says so", async (t) => {
