@@ -101,7 +101,7 @@ function degradedBody({ writesRefused }: StoreState) {
         reason: 'the store is unavailable',
         refused: ['callers that are not cached', ...writeOperations],
       }
-    : { status, reason: `the store refuses writes: ${writesRefused}`, refused: writeOperations }
+    : { status, reason: `the store rejects writes: ${writesRefused}`, refused: writeOperations }
 }
 
 function refuseShuttingDown(reply: FastifyReply): FastifyReply {

@@ -50,6 +50,7 @@ async function assertTold(t: Test, { gateway, begin, end, reason }: Fault): Prom
     return now.status === 'degraded' ? now : undefined
   })
   t.equal(told.code, 200, 'callers can still be let in')
+  t.match(told.reason, /^the store rejects writes: /)
   t.match(told.reason, reason)
   t.ok(told.refused?.includes('issuing and refreshing tokens'))
   const metrics = await readMetrics(gateway.opsUrl)
