@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Test } from 'tap'
 import type { Arrival } from '../../../src/http/arrival.ts'
-import { createGatewayServer, type GatewayServer } from '../../../src/http/server.ts'
+import { createGatewayServer, type GatewayServer, type Traffic } from '../../../src/http/server.ts'
 import { portOf } from '../../setup/net.ts'
 
 export const ownPath = '/own'
@@ -19,7 +19,7 @@ export async function startOwnServer(
   routing: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<OwnServer> {
   const ended: (readonly [Arrival, boolean])[] = []
-  const traffic = {
+  const traffic: Traffic = {
     trusted: { has: () => false },
     observer: {
       begin: () => {},
@@ -31,13 +31,18 @@ export async function startOwnServer(
     proxy: () => {},
     cors: undefined,
   }
+  return { ...(await startServerOf(t, () => traffic)), ended }
+}
+
+/** The server of a gateway that handles requests like this. */
+export async function startServerOf(t: Test, traffic: () => Traffic): Promise<Omit<OwnServer, 'ended'>> {
   const gatewayServer = createGatewayServer({
     requestTimeoutMs: 30_000,
     keepAliveTimeoutMs: 5_000,
     headersBytesMax: 16_384,
     bodyRateMin: 1,
     tls: undefined,
-    traffic: () => traffic,
+    traffic,
     isDraining: () => false,
     mayAccept: () => true,
     onDropped: () => {},
@@ -50,5 +55,5 @@ export async function startOwnServer(
     server.close()
     for (const { socket } of connections) socket.destroy()
   })
-  return { ...gatewayServer, url: `http://127.0.0.1:${portOf(server)}`, ended }
+  return { ...gatewayServer, url: `http://127.0.0.1:${portOf(server)}` }
 }
