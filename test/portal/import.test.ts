@@ -20,7 +20,7 @@ test('every bad line of a file is told at once: what is wrong, taken, or not in 
   await send(page, portal, Buffer.from(latin1, 'latin1'))
   await page.getByText('2 lines cannot be imported').waitFor()
   t.match(await page.locator('[role=alert] tbody tr').allTextContents(), [
-    /^2is not in UTF-8$/,
+    /^2is not valid UTF-8$/,
     /^3email: admin@/,
   ])
 })
