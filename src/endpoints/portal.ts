@@ -15,7 +15,6 @@ import { visitorOf } from './visitor.ts'
 /** Registers the portal in its own scope: everything at and below its path, for every method. */
 export function registerPortal(scope: FastifyInstance, portal: Portal): void {
   const { path: base } = portal
-  const requestOf = createPortalRequests()
   acceptFormsOnly(scope)
   scope.addHook('onRequest', async (_request, reply) => {
     reply.headers(securityHeaders)
@@ -61,22 +60,24 @@ function acceptFormsOnly(scope: FastifyInstance): void {
   scope.addContentTypeParser(
     '*',
     { parseAs: 'buffer', bodyLimit: jsonBytesMax },
-    async ({ headers }: FastifyRequest, body: string | Buffer) => parseForm(Buffer.from(body), headers),
+    async ({ headers }: FastifyRequest, body: string | Buffer) =>
+      parseForm(typeof body === 'string' ? Buffer.from(body) : body, headers),
   )
 }
 
 const noFields: FormFields = new Map()
 
-/** Finds the portal's view of a request: the same at every step, as the portal remembers its viewer by it. */
-function createPortalRequests(): (request: FastifyRequest, reply: FastifyReply) => PortalRequest {
-  const known = new WeakMap<FastifyRequest, PortalRequest>()
-  return (request, reply) => {
-    const existing = known.get(request)
-    if (existing) return existing
-    const created = toPortalRequest(request, reply)
-    known.set(request, created)
-    return created
-  }
+const portalRequestKey = Symbol('portal request')
+
+/**
+ * The portal's view of a request: the same at every step. It is kept with the request: a WeakMap would keep forms until
+ * the next full collection.
+ */
+function requestOf(request: FastifyRequest, reply: FastifyReply): PortalRequest {
+  // The cast is sound: only this function writes this key.
+  const holder = request as FastifyRequest & { [portalRequestKey]?: PortalRequest }
+  holder[portalRequestKey] ??= toPortalRequest(request, reply)
+  return holder[portalRequestKey]
 }
 
 function toPortalRequest(request: FastifyRequest, reply: FastifyReply): PortalRequest {
@@ -93,6 +94,7 @@ function toPortalRequest(request: FastifyRequest, reply: FastifyReply): PortalRe
       },
     },
     visitor: visitorOf(request),
+    viewer: undefined,
     get fields() {
       return request.body instanceof Map ? request.body : noFields
     },

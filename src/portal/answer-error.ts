@@ -2,7 +2,6 @@ import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { createProblem } from '../http/problem.ts'
 import { errorText, type RequestEffect } from './error-text.ts'
 import { createPageContext, type PortalParts } from './page-context.ts'
-import { viewerOf } from './portal-gate.ts'
 import { isPublic, type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
 import { answerPage, type PortalAnswer } from './portal-response.ts'
@@ -24,7 +23,7 @@ export function answerError(
   const { status, headers, body } = createProblem(request.arrival, withDetail(error, detail))
   if (!acceptsHtml(request)) return { kind: 'content', status, headers, body: Buffer.from(body) }
   const requestId = String(headers['X-Request-Id'])
-  const context = createPageContext(parts, { request, viewer: viewerOf(request) })
+  const context = createPageContext(parts, { request, viewer: request.viewer })
   const content = {
     title,
     detail,
@@ -51,7 +50,7 @@ function recoveryLink(
 /** Nothing is changed before the viewer is known, except by public pages. */
 function effectOf(request: PortalRequest, registered: RegisteredPage | undefined): RequestEffect {
   if (!isPost(request)) return 'read'
-  return !registered || (!isPublic(registered.page) && !viewerOf(request)) ? 'nothing' : 'unknown'
+  return !registered || (!isPublic(registered.page) && !request.viewer) ? 'nothing' : 'unknown'
 }
 
 /** The same error with another text. */

@@ -7,13 +7,6 @@ import { type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
 import { answerPage, answerRedirect, type PortalAnswer } from './portal-response.ts'
 
-const viewers = new WeakMap<PortalRequest, Viewer>()
-
-/** The signed-in viewer, set by the gate. */
-export function viewerOf(request: PortalRequest): Viewer | undefined {
-  return viewers.get(request)
-}
-
 /**
  * Decides all that can be decided before a byte of the body is read.
  * @returns the response, if it is already decided
@@ -26,12 +19,8 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
   async function findViewer(request: PortalRequest): Promise<Viewer | undefined> {
     const token = cookie.read(request)
     if (token === undefined) return undefined
-    const viewer = await signIn.find(token, request.visitor)
-    if (viewer) {
-      viewers.set(request, viewer)
-      return viewer
-    }
-    viewers.delete(request)
+    request.viewer = await signIn.find(token, request.visitor)
+    if (request.viewer) return request.viewer
     cookie.clear(request)
     if (acceptsHtml(request) && !isPost(request)) notices.set(request, 'session-over')
     return undefined

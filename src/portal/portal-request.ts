@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Viewer } from '../auth/portal-sessions.ts'
 import type { Arrival } from '../http/arrival.ts'
 import type { Visitor } from '../store/visitor.ts'
 
@@ -12,6 +13,8 @@ export interface PortalRequest {
   readonly headers: IncomingHttpHeaders
   readonly cookies: CookieJar
   readonly visitor: Visitor
+  /** Who is signed in; set by the gate. */
+  viewer: Viewer | undefined
   /** The form; empty until the body has been read. */
   readonly fields: FormFields
   /** A parameter of the path, such as an ID; empty where there is none. */

@@ -8,7 +8,7 @@ import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './csrf.ts'
 import { createFlashNotices } from './flash-notices.ts'
 import { integrationPages } from './integration-pages.ts'
 import { createPageContext, type PageContext, type PortalParts, toSignedInContext } from './page-context.ts'
-import { createPortalGate, viewerOf } from './portal-gate.ts'
+import { createPortalGate } from './portal-gate.ts'
 import type { PortalOptions } from './portal-options.ts'
 import {
   type CreatePages,
@@ -73,7 +73,7 @@ export function createPortal(options: PortalOptions): Portal {
 
   async function answer(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer> {
     const formPagePath = isPost(request) ? base + resolveFormPagePath(request, registered) : undefined
-    const context = createPageContext(parts, { request, viewer: viewerOf(request), formPagePath })
+    const context = createPageContext(parts, { request, viewer: request.viewer, formPagePath })
     return toAnswer(parts, request, await handlePage(registered, context, options))
   }
 
@@ -83,7 +83,7 @@ export function createPortal(options: PortalOptions): Portal {
     admit,
     // While the form was being uploaded the viewer may have been signed out, or lost the role Admin.
     admitAgain: async (registered, request) =>
-      isPost(request) && viewerOf(request) ? admit(registered, request) : undefined,
+      isPost(request) && request.viewer ? admit(registered, request) : undefined,
     answer,
     answerError: (error, request, registered) => answerError(parts, error, { request, registered }),
     answerAsset: (request) => answerAsset(parts.assets, request),
