@@ -26,14 +26,14 @@ export const events: Scenario = {
         const request = writeRequest('GET /any/events', authorization)
         await bench.load<'listen'>({ kind: 'listen', url, request, connections })
         const before = cpuUsOf(pids)
-        const told = await bench.load<'hear'>({ kind: 'hear', durationMs: bench.options.durationMs })
+        const report = await bench.load<'hear'>({ kind: 'hear', durationMs: bench.options.durationMs })
         const cpuUs = cpuUsOf(pids) - before
         await bench.load<'close'>({ kind: 'close' })
         return {
-          cpuUs: cpuUs / told.events,
-          p50Ms: told.p50Ms,
-          p99Ms: told.p99Ms,
-          perSecond: (told.events * 1_000) / told.elapsedMs,
+          cpuUs: cpuUs / report.events,
+          p50Ms: report.p50Ms,
+          p99Ms: report.p99Ms,
+          perSecond: (report.events * 1_000) / report.elapsedMs,
         }
       },
     ),

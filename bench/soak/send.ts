@@ -24,7 +24,7 @@ export interface Outcome {
 }
 
 /** Longer than any fault lasts. */
-const patienceMs = 20_000
+const timeoutMs = 20_000
 
 /** Sends requests over keep-alive connections. */
 export function createSender() {
@@ -48,7 +48,7 @@ export function createSender() {
       response.on('end', () => finish(response.complete ? (response.statusCode ?? 0) : 0, text))
       response.on('error', () => finish(0))
     })
-    call.setTimeout(patienceMs, () => call.destroy())
+    call.setTimeout(timeoutMs, () => call.destroy())
     call.on('error', () => finish(0))
     if (cutAfterMs !== undefined) setTimeout(() => call.destroy(), cutAfterMs)
     call.end(body)

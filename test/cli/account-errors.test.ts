@@ -7,7 +7,7 @@ t.before(async () => {
   await run('accounts', 'create', '--email', 'ada@example.com')
 })
 
-const wrong: readonly (readonly [what: string, args: readonly string[], told: RegExp])[] = [
+const wrong: readonly (readonly [what: string, args: readonly string[], expected: RegExp])[] = [
   ['no e-mail at all', ['--email', ''], /email: must be an e-mail address of at most 254 characters/],
   ['an e-mail without an at sign', ['--email', 'ada'], /email: must be an e-mail address/],
   ['an e-mail with two', ['--email', 'a@b@c'], /email: must be an e-mail address/],
@@ -34,12 +34,12 @@ const wrong: readonly (readonly [what: string, args: readonly string[], told: Re
   ],
 ]
 
-for (const [what, args, told] of wrong) {
+for (const [what, args, expected] of wrong) {
   t.test(`accounts create refuses a bad field and names it: ${what}`, async (t) => {
     const { status, stdout, stderr } = await run('accounts', 'create', ...args)
     t.equal(status, 1)
     t.equal(stdout, '')
-    t.match(stderr, told)
+    t.match(stderr, expected)
   })
 }
 

@@ -107,8 +107,15 @@ for (const driver of storeDrivers) {
       const taken = await run('accounts', 'update', 'bob@example.com', '--email', 'Ada@new.example')
       t.equal(taken.status, 1)
       t.match(taken.stderr, /account with this e-mail already exists/)
-      const anew = await run('accounts', 'update', 'bob@example.com', '--email', 'Bob@example.com', '--json')
-      t.match(anew.json(), { email: 'Bob@example.com' })
+      const updated = await run(
+        'accounts',
+        'update',
+        'bob@example.com',
+        '--email',
+        'Bob@example.com',
+        '--json',
+      )
+      t.match(updated.json(), { email: 'Bob@example.com' })
     })
 
     t.test('the list has every account, for people in columns', async (t) => {

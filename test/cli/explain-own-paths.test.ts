@@ -44,7 +44,7 @@ async function explainTruly(t: Test, line: string, headers: readonly string[] = 
 const accounts = '/api/v1/admin/accounts'
 
 t.test('explain: the admin API takes Admins by either scheme', async (t) => {
-  for (const [line, headers, told] of [
+  for (const [line, headers, expected] of [
     [`GET ${accounts}`, [], 'refuse credentials-missing scheme'],
     [`HEAD ${accounts}`, [], 'refuse credentials-missing scheme'],
     [`POST ${accounts}`, [], 'refuse credentials-missing scheme'],
@@ -61,7 +61,7 @@ t.test('explain: the admin API takes Admins by either scheme', async (t) => {
     [`GET ${accounts}/${user.account.id}`, [`Authorization: Bearer ${token}`], 'answer policy'],
     ['GET /api/v1/admin/audit?limit=1', [key(admin)], 'answer policy'],
   ] as const) {
-    t.equal(await explainTruly(t, line, headers), told, `${line} ${headers.length}`)
+    t.equal(await explainTruly(t, line, headers), expected, `${line} ${headers.length}`)
   }
 })
 
@@ -87,9 +87,9 @@ t.test('explain: every portal page as the gateway answers it', async (t) => {
     for (const method of ['GET', 'POST', 'PUT']) {
       const isTaken = methods.includes(method)
       if (method === 'POST' && isTaken && access === 'anyone') continue
-      const told = await explainTruly(t, `${method} ${at}`)
+      const actual = await explainTruly(t, `${method} ${at}`)
       const expected = access === 'anyone' ? 'answer route' : 'refuse credentials-missing route'
-      t.equal(told, isTaken ? expected : 'refuse method-not-allowed route', `${method} ${at}`)
+      t.equal(actual, isTaken ? expected : 'refuse method-not-allowed route', `${method} ${at}`)
     }
     t.equal(await explainTruly(t, `GET ${at}`, [html]), 'answer route', 'a person is led on')
     if (methods.includes('HEAD')) await explainTruly(t, `HEAD ${at}`)

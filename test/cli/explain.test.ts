@@ -30,7 +30,7 @@ interface Case {
   readonly line: string
   readonly headers?: readonly string[]
   /** What is explained: decision, then status and code of a refusal, then the route. */
-  readonly told: string
+  readonly expected: string
   /** The step that refuses. */
   readonly at?: string
 }
@@ -90,32 +90,47 @@ for (const driver of storeDrivers) {
     const forged = `${head}.${claims}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`
 
     const cases: readonly Case[] = [
-      { what: 'a public route', line: 'GET /public/x?y=1', told: 'forward public' },
-      { what: 'a key on a public route', line: 'GET /public', headers: key(user), told: 'forward public' },
+      { what: 'a public route', line: 'GET /public/x?y=1', expected: 'forward public' },
+      {
+        what: 'a key on a public route',
+        line: 'GET /public',
+        headers: key(user),
+        expected: 'forward public',
+      },
       {
         what: 'another scheme there',
         line: 'GET /public',
         headers: ['Authorization: Basic eHk='],
-        told: 'forward public',
+        expected: 'forward public',
       },
-      { what: 'nobody on an optional route', line: 'GET /optional', told: 'forward optional' },
+      { what: 'nobody on an optional route', line: 'GET /optional', expected: 'forward optional' },
       {
         what: 'a wrong key there',
         line: 'GET /optional',
         headers: key(reset),
-        told: 'refuse 401 secret-key-invalid optional',
+        expected: 'refuse 401 secret-key-invalid optional',
         at: 'principal',
       },
-      { what: 'a key', line: 'GET /key', headers: key(user), told: 'forward key' },
-      { what: 'a key, POST', line: 'POST /key/a/b', headers: [...key(user), 'X-Y: z'], told: 'forward key' },
-      { what: 'a token', line: 'GET /bearer', headers: bearer(token), told: 'forward bearer' },
-      { what: 'a path of other spelling', line: 'GET /%6Bey/%41', headers: key(user), told: 'forward key' },
-      { what: 'an admin', line: 'GET /any/admin', headers: key(admin), told: 'forward admin' },
+      { what: 'a key', line: 'GET /key', headers: key(user), expected: 'forward key' },
+      {
+        what: 'a key, POST',
+        line: 'POST /key/a/b',
+        headers: [...key(user), 'X-Y: z'],
+        expected: 'forward key',
+      },
+      { what: 'a token', line: 'GET /bearer', headers: bearer(token), expected: 'forward bearer' },
+      {
+        what: 'a path of other spelling',
+        line: 'GET /%6Bey/%41',
+        headers: key(user),
+        expected: 'forward key',
+      },
+      { what: 'an admin', line: 'GET /any/admin', headers: key(admin), expected: 'forward admin' },
       {
         what: 'a stripped prefix, credentials passed on',
         line: 'GET /passing/x',
         headers: key(user),
-        told: 'forward passing',
+        expected: 'forward passing',
       },
       {
         what: 'what a client claims to be',
@@ -127,175 +142,180 @@ for (const driver of storeDrivers) {
           'X-Request-Id: r',
           'Connection: close, X-User-Id',
         ],
-        told: 'forward any',
+        expected: 'forward any',
       },
       {
         what: 'cookies',
         line: 'GET /any',
         headers: [...key(user), 'Cookie: a=1; refreshToken=2; b=3'],
-        told: 'forward any',
+        expected: 'forward any',
       },
       {
         what: 'a body that just fits',
         line: 'PUT /small',
         headers: [...key(user), 'Content-Length: 0'],
-        told: 'forward small',
+        expected: 'forward small',
       },
       {
         what: 'a body too large',
         line: 'PUT /small',
         headers: [...key(user), 'Content-Length: 11'],
-        told: 'refuse 413 body-too-large small',
+        expected: 'refuse 413 body-too-large small',
         at: 'limits',
       },
       {
         what: 'another host',
         line: 'GET /hosted',
         headers: key(user),
-        told: 'refuse 404 route-not-found _unmatched',
+        expected: 'refuse 404 route-not-found _unmatched',
         at: 'route',
       },
-      { what: 'no credential', line: 'GET /any', told: 'refuse 401 credentials-missing any', at: 'scheme' },
+      {
+        what: 'no credential',
+        line: 'GET /any',
+        expected: 'refuse 401 credentials-missing any',
+        at: 'scheme',
+      },
       {
         what: 'a token where keys are taken',
         line: 'GET /key',
         headers: bearer(token),
-        told: 'refuse 401 scheme-not-accepted key',
+        expected: 'refuse 401 scheme-not-accepted key',
         at: 'scheme',
       },
       {
         what: 'another scheme',
         line: 'GET /any',
         headers: ['Authorization: Basic eHk='],
-        told: 'refuse 401 scheme-not-accepted any',
+        expected: 'refuse 401 scheme-not-accepted any',
         at: 'scheme',
       },
       {
         what: 'key and token',
         line: 'GET /any',
         headers: [...key(user), ...bearer(token)],
-        told: 'refuse 400 credentials-ambiguous any',
+        expected: 'refuse 400 credentials-ambiguous any',
         at: 'scheme',
       },
       {
         what: 'two keys',
         line: 'GET /any',
         headers: [...key(user), ...key(user)],
-        told: 'refuse 400 credentials-ambiguous any',
+        expected: 'refuse 400 credentials-ambiguous any',
         at: 'scheme',
       },
       {
         what: 'a mistyped key',
         line: 'GET /any',
         headers: mistyped,
-        told: 'refuse 401 secret-key-invalid any',
+        expected: 'refuse 401 secret-key-invalid any',
         at: 'principal',
       },
       {
         what: 'a key that was reset',
         line: 'GET /any',
         headers: key(reset),
-        told: 'refuse 401 secret-key-invalid any',
+        expected: 'refuse 401 secret-key-invalid any',
         at: 'principal',
       },
       {
         what: 'an API key',
         line: 'GET /any',
         headers: [`SecretKey: ${user.apiKey}`],
-        told: 'refuse 401 secret-key-invalid any',
+        expected: 'refuse 401 secret-key-invalid any',
         at: 'principal',
       },
       {
         what: 'a disabled account',
         line: 'GET /any',
         headers: key(disabled),
-        told: 'refuse 403 account-disabled any',
+        expected: 'refuse 403 account-disabled any',
         at: 'principal',
       },
       {
         what: 'a forged token',
         line: 'GET /any',
         headers: bearer(forged),
-        told: 'refuse 401 token-invalid any',
+        expected: 'refuse 401 token-invalid any',
         at: 'principal',
       },
       {
         what: 'no token at all',
         line: 'GET /any',
         headers: ['Authorization: Bearer'],
-        told: 'refuse 401 token-invalid any',
+        expected: 'refuse 401 token-invalid any',
         at: 'principal',
       },
       {
         what: 'a revoked session',
         line: 'GET /any',
         headers: bearer(revoked.JwtToken),
-        told: 'refuse 401 token-revoked any',
+        expected: 'refuse 401 token-revoked any',
         at: 'principal',
       },
       {
         what: 'another role',
         line: 'GET /any/admin',
         headers: key(user),
-        told: 'refuse 403 role-forbidden admin',
+        expected: 'refuse 403 role-forbidden admin',
         at: 'policy',
       },
       {
         what: 'another role, by token',
         line: 'GET /any/admin',
         headers: bearer(token),
-        told: 'refuse 403 role-forbidden admin',
+        expected: 'refuse 403 role-forbidden admin',
         at: 'policy',
       },
       {
         what: 'an unverified account',
         line: 'GET /verified',
         headers: key(unverified),
-        told: 'refuse 403 account-unverified verified',
+        expected: 'refuse 403 account-unverified verified',
         at: 'policy',
       },
       {
         what: 'no such path',
         line: 'GET /nowhere',
-        told: 'refuse 404 route-not-found _unmatched',
+        expected: 'refuse 404 route-not-found _unmatched',
         at: 'route',
       },
       {
         what: 'no such method',
         line: 'DELETE /small',
         headers: key(user),
-        told: 'refuse 405 method-not-allowed small',
+        expected: 'refuse 405 method-not-allowed small',
         at: 'route',
       },
-      { what: 'TRACE', line: 'TRACE /public', told: 'refuse 405 method-not-allowed public', at: 'route' },
+      { what: 'TRACE', line: 'TRACE /public', expected: 'refuse 405 method-not-allowed public', at: 'route' },
       {
         what: 'dot segments',
         line: 'GET /public/../key',
-        told: 'refuse 400 path-ambiguous _unmatched',
+        expected: 'refuse 400 path-ambiguous _unmatched',
         at: 'request',
       },
       {
         what: 'an empty segment',
         line: 'GET //key',
-        told: 'refuse 400 path-ambiguous _unmatched',
+        expected: 'refuse 400 path-ambiguous _unmatched',
         at: 'request',
       },
       {
         what: 'an encoded slash before which there is no route',
         line: 'GET /key%2Fb',
         headers: key(user),
-        told: 'refuse 400 path-ambiguous _unmatched',
+        expected: 'refuse 400 path-ambiguous _unmatched',
         at: 'route',
       },
       {
         what: 'a wrong method of an own path',
         line: 'GET /api/v1/accounts/access-token',
-        told: 'refuse 405 method-not-allowed _gateway',
+        expected: 'refuse 405 method-not-allowed _gateway',
         at: 'route',
       },
     ]
 
-    for (const { what, line, headers = [], told, at } of cases) {
+    for (const { what, line, headers = [], expected, at } of cases) {
       t.test(`explain says what the gateway does: ${what}`, async (t) => {
         const before = backend.seen.length
         const outcome = await explainOf(t, gateway)(line, headers, '--json')
@@ -303,7 +323,7 @@ for (const driver of storeDrivers) {
         t.equal(outcome.stderr, '')
         const explained = outcome.json() as Explained
         const { decision, status, code, route, steps } = explained
-        t.equal([decision, ...(code ? [status, code] : []), route].join(' '), told)
+        t.equal([decision, ...(code ? [status, code] : []), route].join(' '), expected)
         assertSteps(t, steps, at)
         t.equal(backend.seen.length, before, 'nothing was sent')
 
@@ -519,7 +539,7 @@ t.test('explain shows the identity headers under their configured names', async 
   t.notMatch(stdout, secretKey)
 })
 
-const bad: readonly (readonly [what: string, args: readonly string[], told: RegExp])[] = [
+const bad: readonly (readonly [what: string, args: readonly string[], expected: RegExp])[] = [
   ['no URL', ['GET'], /URL is missing/],
   ['no host', ['GET', 'orders'], /the URL must look like http:\/\/localhost:8080\/orders/],
   ['another scheme', ['GET', 'ftp://a/b'], /the URL must look like/],
@@ -546,13 +566,13 @@ const bad: readonly (readonly [what: string, args: readonly string[], told: RegE
   ],
 ]
 
-for (const [what, args, told] of bad) {
+for (const [what, args, expected] of bad) {
   t.test(`explain reports bad usage, whatever the config: ${what}`, async (t) => {
     const { run } = createWorkspace(t, { routes: 'broken' })
     const { status, stdout, stderr } = await run('explain', ...args)
     t.equal(status, 2)
     t.equal(stdout, '')
-    t.match(stderr, told)
+    t.match(stderr, expected)
   })
 }
 
@@ -579,14 +599,14 @@ function assertHead(
   seen: { readonly method: string; readonly url: string; readonly rawHeaders: readonly string[] },
 ): void {
   t.strictSame([step?.facts.method, step?.facts.target], [seen.method, seen.url])
-  const told = step?.facts.headers ?? []
+  const explained = step?.facts.headers ?? []
   const names = seen.rawHeaders.filter((_, index) => index % 2 === 0)
   const values = seen.rawHeaders.filter((_, index) => index % 2 === 1)
   t.strictSame(
-    told.map(({ name }) => name),
+    explained.map(({ name }) => name),
     names,
   )
-  for (const [index, { name, value }] of told.entries()) {
+  for (const [index, { name, value }] of explained.entries()) {
     if (value.includes('[secret]') || made.test(value)) continue
     t.equal(value, values[index], name)
   }

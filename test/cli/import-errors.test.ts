@@ -11,7 +11,7 @@ async function imported(text: string | Uint8Array, ...args: readonly string[]) {
 }
 
 const header = 'email,firstName,lastName,role,isVerified'
-const cases: readonly (readonly [what: string, text: string | Uint8Array, told: readonly RegExp[]])[] = [
+const cases: readonly (readonly [what: string, text: string | Uint8Array, expected: readonly RegExp[]])[] = [
   [
     'every kind of bad line in a CSV, in order',
     `${header}\nok@example.com,A,B,User,true\nbad,A,B,User,true\nc@example.com,A,B\n\nd@example.com,A,B,User,true,more\ne@example.com,A,B,1,yes\nOK@example.com,,,,\n`,
@@ -106,14 +106,14 @@ const cases: readonly (readonly [what: string, text: string | Uint8Array, told: 
   ],
 ]
 
-for (const [what, text, told] of cases) {
+for (const [what, text, expected] of cases) {
   t.test(`every bad line is reported and nothing is imported: ${what}`, async (t) => {
     const { status, stdout, stderr } = await imported(text, '--json')
     t.equal(status, 1)
     t.equal(stdout, '')
     const lines = stderr.split('\n').filter((line) => line.startsWith('people:'))
-    t.match(lines, told)
-    t.equal(lines.length, told.length)
+    t.match(lines, expected)
+    t.equal(lines.length, expected.length)
     t.match(stderr, /^gatehouse: people has (1 invalid line|\d+ invalid lines); nothing was imported$/m)
   })
 }

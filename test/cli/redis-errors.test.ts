@@ -120,15 +120,15 @@ t.test('an unreplicated change is reported as unconfirmed, and its keys are show
     t.equal(reset.status, 1, command)
     t.match(reset.stderr, doubt, command)
     t.match((await sure('keys', 'show', email, '--json')).json(), reset.json() as object, command)
-    const told = await run('keys', command, email)
-    t.equal(told.status, 1, command)
+    const printed = await run('keys', command, email)
+    t.equal(printed.status, 1, command)
     t.match(
-      told.stdout,
+      printed.stdout,
       /^New (secret|API) key \(unconfirmed: valid only if the change was saved\):\n {2}g[sa]k_\S+\n$/,
       command,
     )
     const shown = (await sure('keys', 'show', email, '--json')).json() as Readonly<Record<string, string>>
-    t.ok(told.stdout.includes(shown[member] ?? '-'), command)
+    t.ok(printed.stdout.includes(shown[member] ?? '-'), command)
   }
 
   const updated = await run('accounts', 'update', email, '--role', 'Admin')
@@ -192,8 +192,8 @@ t.test(
     t.equal(await readiness(), 503)
     t.equal((await fetch(`${gateway.opsUrl}/livez`)).status, 200)
     const lines = await until('the log says so', () => {
-      const told = gateway.output.stdout.split('\n').filter((line) => line.includes('"level":"error"'))
-      return told.length > 0 ? told : undefined
+      const errors = gateway.output.stdout.split('\n').filter((line) => line.includes('"level":"error"'))
+      return errors.length > 0 ? errors : undefined
     })
     t.equal(lines.length, 1)
     t.match(JSON.parse(lines[0] ?? ''), {

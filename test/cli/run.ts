@@ -47,7 +47,7 @@ export interface Ready {
 
 /** The path of the program. */
 export const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const patienceMs = 12_000
+const timeoutMs = 12_000
 // What Node prints for an uncaught error: stack frames, the file, its own version.
 const stackTrace = /^\s+at .+:\d+:\d+\)?$|^file:\/\/|^node:internal|^Node\.js v|\(node:\d+\)/m
 
@@ -78,7 +78,7 @@ export async function runProgram(
   options: RunOptions = {},
 ): Promise<Outcome> {
   const { child, ended } = start(t, args, options)
-  const timer = setTimeout(() => child.kill('SIGKILL'), options.withinMs ?? patienceMs)
+  const timer = setTimeout(() => child.kill('SIGKILL'), options.withinMs ?? timeoutMs)
   const outcome = await ended
   clearTimeout(timer)
   t.not(child.signalCode, 'SIGKILL', `gatehouse ${args.join(' ')} ends by itself`)

@@ -2,7 +2,7 @@ import t from 'tap'
 import { run, tempFolder } from './run.ts'
 import { createWorkspace } from './workspace.ts'
 
-const cases: readonly (readonly [what: string, args: readonly string[], told: RegExp])[] = [
+const cases: readonly (readonly [what: string, args: readonly string[], expected: RegExp])[] = [
   ['no command', [], /^Usage: gatehouse COMMAND/],
   ['an unknown command', ['restart'], /^gatehouse: unknown command "restart"\n/],
   ['a misspelt command', ['chekc'], /unknown command "chekc", did you mean "check"\?/],
@@ -51,13 +51,13 @@ const cases: readonly (readonly [what: string, args: readonly string[], told: Re
   ],
 ]
 
-for (const [what, args, told] of cases) {
+for (const [what, args, expected] of cases) {
   t.test(`bad usage is reported on stderr with exit status 2: ${what}`, async (t) => {
     // A folder without a config: usage is checked before anything is read.
     const { status, stdout, stderr } = await run(t, args, { cwd: tempFolder(t) })
     t.equal(status, 2)
     t.equal(stdout, '')
-    t.match(stderr, told)
+    t.match(stderr, expected)
     t.match(stderr, /Usage: gatehouse|See: gatehouse .*--help/, 'it says where to read on')
   })
 }

@@ -72,8 +72,8 @@ const expected = [
 ]
 
 t.test('a schema problem in a section hides none of its other problems', async (t) => {
-  const told = problemMessages(t, config).map((complaint) => complaint.slice(0, complaint.indexOf(': ')))
-  t.strictSame([...new Set(told)].toSorted(), expected.toSorted())
+  const paths = problemMessages(t, config).map((complaint) => complaint.slice(0, complaint.indexOf(': ')))
+  t.strictSame([...new Set(paths)].toSorted(), expected.toSorted())
 })
 
 t.test('any value in place of an option is reported, and crashes no rule', async (t) => {

@@ -5,13 +5,15 @@ const env = (name: string, value: string) => ({ env: { [name]: value } })
 
 t.test('a wrong overriding value is reported at the override, not the file', async (t) => {
   const text = JSON.stringify({ ...minimalConfig, listen: { port: 1 }, keys: { sealingKey: { file: 'a' } } })
-  const told = (setting: string, around = {}) => problems(t, text, { ...around, settings: [setting] })
-  t.strictSame(told('listen.port=x'), [
+  const problemsOf = (setting: string, around = {}) => problems(t, text, { ...around, settings: [setting] })
+  t.strictSame(problemsOf('listen.port=x'), [
     '--set listen.port  listen.port: must be a whole number from 0 to 65535',
   ])
-  t.match(told('trustedProxies=[1.2.3.4, a]'), [/^--set trustedProxies {2}trustedProxies\[1\]: /])
-  t.match(told('keys.sealingKey.file=..'), [/^--set keys\.sealingKey\.file {2}keys\.sealingKey: cannot read/])
-  t.strictSame(told('nope.x=1'), ['--set nope.x  nope: unknown option'])
+  t.match(problemsOf('trustedProxies=[1.2.3.4, a]'), [/^--set trustedProxies {2}trustedProxies\[1\]: /])
+  t.match(problemsOf('keys.sealingKey.file=..'), [
+    /^--set keys\.sealingKey\.file {2}keys\.sealingKey: cannot read/,
+  ])
+  t.strictSame(problemsOf('nope.x=1'), ['--set nope.x  nope: unknown option'])
   t.strictSame(problems(t, text, env('GATEHOUSE__NOPE__X', '1')), [
     '$GATEHOUSE__NOPE__X  nope: unknown option',
   ])
@@ -40,7 +42,7 @@ const refused: readonly (readonly [what: string, setting: string])[] = [
 
 for (const [what, setting] of refused) {
   t.test(`an override that sets nothing is refused: ${what}`, async (t) => {
-    t.not(told(t, setting).length, 0)
+    t.not(problemsOf(t, setting).length, 0)
     t.equal('polluted' in {}, false)
   })
 }
@@ -54,7 +56,7 @@ t.test('an override that cannot be placed is reported by its name', async (t) =>
     ['routes[2].auth=none', 'routes[2].auth: the next index of the list is 1'],
     ['=1', '(config): does not name an option'],
   ]
-  for (const [setting, complaint] of reasons) t.strictSame(told(t, setting), [complaint], setting)
+  for (const [setting, complaint] of reasons) t.strictSame(problemsOf(t, setting), [complaint], setting)
 })
 
 t.test("an option that an override leaves incomplete is reported by the override's name", async (t) => {
@@ -76,7 +78,7 @@ t.test('overrides may append to a list, one item after the other', async (t) => 
   ])
 })
 
-function told(t: Test, setting: string): readonly string[] {
+function problemsOf(t: Test, setting: string): readonly string[] {
   const options: Options = { ...withUpstream({}), listen: { port: 1 }, publicUrl: 'http://a' }
   // A bug that changes the prototype of all objects must not affect the other tests.
   t.teardown(() => Reflect.deleteProperty(Object.prototype, 'polluted'))

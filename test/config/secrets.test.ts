@@ -43,7 +43,7 @@ t.test('a secret is the value of an environment variable as it stands', async (t
 t.test('a missing or empty secret is reported with the place it was looked for', async (t) => {
   const files = { ...sealingKey, 'config/empty': '', 'config/line': '\n' }
   const env = { EMPTY: '' }
-  const told: readonly (readonly [reference: object, complaint: string])[] = [
+  const cases: readonly (readonly [reference: object, complaint: string])[] = [
     [{ file: 'absent' }, 'cannot read config/absent: no such file or directory'],
     [{ file: 'empty' }, 'config/empty is empty'],
     [{ file: 'line' }, 'config/line is empty'],
@@ -52,7 +52,7 @@ t.test('a missing or empty secret is reported with the place it was looked for',
     [{ env: 'ABSENT' }, 'the environment variable ABSENT is not set'],
     [{ env: 'EMPTY' }, 'the environment variable EMPTY is empty'],
   ]
-  for (const [reference, complaint] of told) {
+  for (const [reference, complaint] of cases) {
     t.strictSame(
       problemMessages(t, redis(reference), { files, env }),
       [`${at}: ${complaint}`],

@@ -28,14 +28,14 @@ export interface Case {
   readonly expected: unknown
 }
 
-const patienceMs = 20_000
+const timeoutMs = 20_000
 
 /** Runs a case and lets go of its connections. @throws what the case throws, or when it takes too long */
 export async function observe(subject: Subject, upstream: Upstream, { run, name }: Case): Promise<unknown> {
   const clients: RawClient[] = []
   let timer: NodeJS.Timeout | undefined
   const tooLong = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`hangs: ${name}`)), patienceMs)
+    timer = setTimeout(() => reject(new Error(`hangs: ${name}`)), timeoutMs)
   })
   async function connect(): Promise<RawClient> {
     const client = await connectWire(subject.url)

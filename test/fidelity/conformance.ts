@@ -31,7 +31,7 @@ function describe(observed: unknown, expected: unknown): string {
   return isSame ? 'as expected but for the case of letters' : shorten(observed)
 }
 
-function tell(
+function printDifferences(
   group: string,
   { name, expected }: Case,
   outcomes: readonly (readonly [Subject, Outcome])[],
@@ -57,7 +57,7 @@ async function compare(names: readonly string[]): Promise<boolean> {
       for (const subject of subjects) outcomes.push([subject, await outcomeOf(subject, upstream, one)])
       for (const [subject, { isExpected }] of outcomes)
         good.set(subject, (good.get(subject) ?? 0) + Number(isExpected))
-      tell(group, one, outcomes)
+      printDifferences(group, one, outcomes)
     }
     for (const [{ name }, count] of good)
       console.log(`${name}: ${count} of ${cases.length} cases as expected`)

@@ -41,9 +41,9 @@ t.test('a target that one worker ejected is shown as out', async (t) => {
   t.match(await read(), [{ labels: { upstream: 'backend', target: dead }, value: 1 }])
   t.equal(await get(`${fleet.url}/x`), 502)
   t.match(await read(), [{ labels: { upstream: 'backend', target: dead }, value: 0 }])
-  const told = () => fleet.lines().filter(({ msg }) => msg === 'target ejected')
-  await until('the log says it', () => told().length > 0 || undefined)
-  t.match(told(), [{ level: 'warn', upstream: 'backend', target: dead, worker: Number }])
+  const ejections = () => fleet.lines().filter(({ msg }) => msg === 'target ejected')
+  await until('the log says it', () => ejections().length > 0 || undefined)
+  t.match(ejections(), [{ level: 'warn', upstream: 'backend', target: dead, worker: Number }])
 })
 
 t.test('counts of a killed worker are kept, and no counter goes back', async (t) => {

@@ -46,8 +46,8 @@ t.test('a key reset closes its WebSockets in every worker', async (t) => {
     await fleet.run('accounts', 'create', '--email', 'a@example.com', '--json')
   ).json() as Keys
   const headers = { SecretKey: secretKey }
-  const told = await atOnce(async () => record(await openWebSocket(t, `${fleet.url}/keyed`, { headers })))
+  const received = await atOnce(async () => record(await openWebSocket(t, `${fleet.url}/keyed`, { headers })))
   await fleet.run('keys', 'reset-secret', id)
-  await until('all are closed', () => told.every(({ closes }) => closes.length === 1) || undefined)
-  for (const { closes } of told) t.equal(closes[0]?.code, 4001)
+  await until('all are closed', () => received.every(({ closes }) => closes.length === 1) || undefined)
+  for (const { closes } of received) t.equal(closes[0]?.code, 4001)
 })

@@ -82,7 +82,7 @@ t.test('without configured origins the gateway handles no CORS', async (t) => {
 
 t.test('a preflight is answered before authentication, and reaches no backend', async (t) => {
   const { backend, gateway } = await start(t, [page])
-  const told: readonly (readonly [path: string, asked: string, methods: string])[] = [
+  const cases: readonly (readonly [path: string, asked: string, methods: string])[] = [
     ['/orders/7', 'POST', 'GET, POST, HEAD'],
     ['/orders/7', 'DELETE', 'DELETE'],
     ['/orders', 'PUT', 'DELETE, GET, HEAD, POST'],
@@ -90,7 +90,7 @@ t.test('a preflight is answered before authentication, and reaches no backend', 
     [accessTokenPath, 'POST', 'POST'],
     ['/api/v1/admin/accounts/1', 'PATCH', 'GET, HEAD, PATCH, DELETE'],
   ]
-  for (const [path, asked, methods] of told) {
+  for (const [path, asked, methods] of cases) {
     const headers = 'authorization,secretkey, content-type,x-anything'
     const response = await ask(t, gateway.url, `OPTIONS ${path}`, [origin, ...preflightOf(asked, headers)])
     t.equal(response.status, 204, path)

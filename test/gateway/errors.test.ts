@@ -108,7 +108,7 @@ t.test('a repeated refusal has the same text, and the ID of its own request', as
       ],
     },
   })
-  const told = async (path: string, id: string) => {
+  const problemOf = async (path: string, id: string) => {
     const response = await ask(t, gateway.url, `GET ${path}`, [`X-Request-Id: ${id}`])
     assertProblem(t, response, { status: 401, code: 'credentials-missing' })
     const { 'x-request-id': idInHead, date, ...headers } = response.headers
@@ -120,12 +120,12 @@ t.test('a repeated refusal has the same text, and the ID of its own request', as
     const length = Number(headers['content-length']) - id.length
     return { challenge, problem, headers: { ...headers, 'content-length': length } }
   }
-  const first = await told('/any', 'first')
+  const first = await problemOf('/any', 'first')
   t.match(first.challenge, /Bearer/)
-  for (const id of ['second', 'x'.repeat(128)]) t.strictSame(await told('/any', id), first)
+  for (const id of ['second', 'x'.repeat(128)]) t.strictSame(await problemOf('/any', id), first)
   for (const id of ['one', 'two']) {
-    t.equal((await told('/key', id)).challenge, 'SecretKey realm="gatehouse"', 'of its own route')
+    t.equal((await problemOf('/key', id)).challenge, 'SecretKey realm="gatehouse"', 'of its own route')
   }
-  const quoted = await told('/any', 'a"b\\c')
+  const quoted = await problemOf('/any', 'a"b\\c')
   t.strictSame(quoted.problem, first.problem)
 })

@@ -70,15 +70,15 @@ t.test('a WebSocket survives a reload, even one that removes its route', async (
   const user = await gateway.createAccount()
   const headers = { SecretKey: user.secretKey }
   const socket = await openWebSocket(t, `${gateway.url}/ws`, { headers })
-  const told = record(socket)
+  const received = record(socket)
   const routes = [{ ...route, path: '/other' }]
   t.match(await reloadWith(gateway, { routes, tokens: { accessLifetime: '1m' } }), taken)
   await t.rejects(openWebSocket(t, `${gateway.url}/ws`, { headers }), /404/)
   socket.send('still there')
-  await until('it comes back', () => told.messages[0])
+  await until('it comes back', () => received.messages[0])
   await gateway.operate(({ keys }) => keys.resetSecretKey(user.account.id, 0))
-  await until('it is closed', () => told.closes[0])
-  t.equal(told.closes[0]?.code, 4001, 'a revocation finds it all the same')
+  await until('it is closed', () => received.closes[0])
+  t.equal(received.closes[0]?.code, 4001, 'a revocation finds it all the same')
 })
 
 t.test('a reload that drops a signing key closes the WebSockets of its tokens', async (t) => {
@@ -96,10 +96,10 @@ t.test('a reload that drops a signing key closes the WebSockets of its tokens', 
   const gateway = await startGateway(t, { backend: backend.url, config })
   const { JwtToken } = await gateway.tokens(await gateway.createAccount())
   const headers = { Authorization: `Bearer ${JwtToken}` }
-  const told = record(await openWebSocket(t, `${gateway.url}/ws`, { headers }))
+  const received = record(await openWebSocket(t, `${gateway.url}/ws`, { headers }))
   t.match(await reloadWith(gateway, { tokens: { keys: keys.slice(1) } }), taken)
-  await until('it is closed', () => told.closes[0])
-  t.equal(told.closes[0]?.code, 4001)
+  await until('it is closed', () => received.closes[0])
+  t.equal(received.closes[0]?.code, 4001)
 })
 
 t.test('a reloaded certificate is served to new connections, and open ones stay', async (t) => {

@@ -34,7 +34,7 @@ async function start(t: Test) {
     moveBack: () => {
       for (const file of files) renameSync(join(aside, file), join(folder, file))
     },
-    told: () =>
+    logged: () =>
       gateway.logLines.filter(
         (line) => line.includes('"level":"error"') && line.includes('while the gateway runs'),
       ),
@@ -43,15 +43,15 @@ async function start(t: Test) {
 }
 
 t.test('no write to a removed database file is acknowledged; moved back, it is used again', async (t) => {
-  const { call, write, isUp, moveAway, moveBack, told, untilDown, gateway } = await start(t)
+  const { call, write, isUp, moveAway, moveBack, logged, untilDown, gateway } = await start(t)
   moveAway()
   t.equal(await write(), 503, 'at once, before any other look')
   await untilDown()
   for (let turn = 0; turn < 5; turn++) t.equal(await write(), 503)
   t.equal(await call(), 200, 'a known caller goes on')
   t.equal((await ask(t, gateway.url, 'GET /key', ['SecretKey: gsk_x'])).status, 401)
-  t.equal(told().length, 1, 'told once')
-  t.match(JSON.parse(told()[0] ?? ''), {
+  t.equal(logged().length, 1, 'told once')
+  t.match(JSON.parse(logged()[0] ?? ''), {
     level: 'error',
     msg: /gatehouse\.db was deleted .*restore the file; .*restart/,
   })
@@ -62,15 +62,15 @@ t.test('no write to a removed database file is acknowledged; moved back, it is u
 })
 
 t.test('a database file replaced by another is noticed before anything is written', async (t) => {
-  const { write, moveAway, told, untilDown, database, gateway } = await start(t)
+  const { write, moveAway, logged, untilDown, database, gateway } = await start(t)
   const { gateway: other, database: otherDatabase } = await start(t)
   await other.shutDown()
   moveAway()
   copyFileSync(otherDatabase, database)
   t.equal(await write(), 503)
   await untilDown()
-  t.equal(told().length, 1)
-  t.match(told()[0], /gatehouse\.db was replaced while/)
+  t.equal(logged().length, 1)
+  t.match(logged()[0], /gatehouse\.db was replaced while/)
   const foreign = new DatabaseSync(database)
   const { sessions } = foreign.prepare('SELECT count(*) AS sessions FROM sessions').get() ?? {}
   t.equal(sessions, 1, 'the other store stays as it was')

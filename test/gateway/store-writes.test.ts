@@ -45,14 +45,14 @@ async function assertTold(t: Test, { gateway, begin, end, reason }: Fault): Prom
     SecretKey: account.secretKey,
     APIKey: account.apiKey,
   })
-  const told = await until('it is told', async () => {
+  const report = await until('it is told', async () => {
     const now = await readiness(gateway)
     return now.status === 'degraded' ? now : undefined
   })
-  t.equal(told.code, 200, 'callers can still be let in')
-  t.match(told.reason, /^the store rejects writes: /)
-  t.match(told.reason, reason)
-  t.ok(told.refused?.includes('issuing and refreshing tokens'))
+  t.equal(report.code, 200, 'callers can still be let in')
+  t.match(report.reason, /^the store rejects writes: /)
+  t.match(report.reason, reason)
+  t.ok(report.refused?.includes('issuing and refreshing tokens'))
   const metrics = await readMetrics(gateway.opsUrl)
   t.equal(metrics.value('gatehouse_store_writable'), 0)
   t.equal(metrics.value('gatehouse_store_up'), 1)
@@ -172,11 +172,11 @@ t.test('several workers report refused writes as one', async (t) => {
     config: { listen: { port: 0, workers: 2 }, log: { level: 'silent' } },
   })
   await redisCommand(redis.port, 'CONFIG SET maxmemory 1')
-  const told = await until('it is told', async () => {
+  const report = await until('it is told', async () => {
     const now = await readiness(gateway)
     return now.status === 'degraded' ? now : undefined
   })
-  t.match(told, { code: 200, reason: /OOM/ })
+  t.match(report, { code: 200, reason: /OOM/ })
   await until('every worker says so', async () => {
     return (await readMetrics(gateway.opsUrl)).value('gatehouse_store_writable') === 0 || undefined
   })

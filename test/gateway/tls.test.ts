@@ -79,10 +79,10 @@ t.test('WebSockets work over TLS', async (t) => {
   const routes = [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'none', websocket: true }]
   const gateway = await start(t, certificate, { backend: backend.url, config: { routes } })
   const socket = await openWebSocket(t, `${gateway.url}/ws`, { ca: certificate.cert })
-  const told = record(socket)
+  const received = record(socket)
   socket.send('hello')
-  await until('it comes back', () => told.messages[0])
-  t.equal(told.messages[0]?.data.toString(), 'hello')
+  await until('it comes back', () => received.messages[0])
+  t.equal(received.messages[0]?.data.toString(), 'hello')
 })
 
 t.test('a shutdown answers one more request on each idle TLS connection', async (t) => {

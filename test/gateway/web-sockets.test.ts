@@ -90,10 +90,10 @@ t.test('WebSocket close codes and reasons pass in both directions', async (t) =>
     [4321, 'žádný'],
     [1011, 'x'.repeat(123)],
   ] as const) {
-    const told = record(await openWebSocket(t, `${gateway.url}/open`))
+    const received = record(await openWebSocket(t, `${gateway.url}/open`))
     backend.sockets.at(-1)?.close(code, reason)
-    await until('the client is told', () => told.closes.length > 0)
-    t.strictSame(told.closes, [{ code, reason }])
+    await until('the client is told', () => received.closes.length > 0)
+    t.strictSame(received.closes, [{ code, reason }])
     const mine = await openWebSocket(t, `${gateway.url}/open`)
     const { closes } = record(backend.sockets.at(-1))
     mine.close(code, reason)
@@ -104,9 +104,9 @@ t.test('WebSocket close codes and reasons pass in both directions', async (t) =>
 
 t.test('a WebSocket peer that vanishes closes the other side', async (t) => {
   const { backend, gateway } = await start(t)
-  const told = record(await openWebSocket(t, `${gateway.url}/open`))
+  const received = record(await openWebSocket(t, `${gateway.url}/open`))
   backend.sockets.at(-1)?.terminate()
-  await until('the client is told', () => told.closes[0]?.code === 1006)
+  await until('the client is told', () => received.closes[0]?.code === 1006)
   const mine = await openWebSocket(t, `${gateway.url}/open`)
   const { closes } = record(backend.sockets.at(-1))
   mine.terminate()

@@ -57,7 +57,7 @@ async function complaintOf(text: string): Promise<string | undefined> {
   return undefined
 }
 
-const telling = [
+const interestingPieces = [
   '\r',
   '\n',
   '\0',
@@ -81,7 +81,7 @@ function mutate(text: string, random: Random): string {
   const at = random.below(text.length + 1)
   switch (random.below(4)) {
     case 0:
-      return text.slice(0, at) + random.pick(telling) + text.slice(at)
+      return text.slice(0, at) + random.pick(interestingPieces) + text.slice(at)
     case 1:
       return text.slice(0, at) + text.slice(at + 1 + random.below(3))
     case 2:

@@ -32,7 +32,7 @@ const fieldLines = [
   'X: \xe9',
   'X: a\rb',
 ]
-const telling = [
+const interestingPieces = [
   '\r\n',
   '\n',
   '\r',
@@ -55,7 +55,7 @@ export function makeRequest(random: Random): Buffer {
   const at = random.below(bytes.length)
   return Buffer.concat([
     bytes.subarray(0, at),
-    bytesOf(random.pick(telling)),
+    bytesOf(random.pick(interestingPieces)),
     bytes.subarray(at + random.below(2)),
   ])
 }

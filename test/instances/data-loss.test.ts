@@ -61,12 +61,12 @@ t.test('an instance that knew a flushed store does not trust the new one', async
   }
   t.strictSame([...answers], ['200'], 'who is known goes on')
   for (const gateway of [first, second]) {
-    const told = losses(gateway)
-    t.equal(told.length, 1, 'it is logged once')
-    t.match(told[0], /restart all gateways/, 'with the way out')
+    const logged = losses(gateway)
+    t.equal(logged.length, 1, 'it is logged once')
+    t.match(logged[0], /restart all gateways/, 'with the way out')
   }
-  const anew = await startGateway(t, { driver: 'redis', redis })
-  t.equal(await readiness(anew), 'ok')
+  const restarted = await startGateway(t, { driver: 'redis', redis })
+  t.equal(await readiness(restarted), 'ok')
 })
 
 t.test('an instance started after a flush waits for the data like the others', async (t) => {

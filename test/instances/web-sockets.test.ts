@@ -21,7 +21,7 @@ async function openWebSockets(t: Test) {
     Promise.all(
       gateways.map(async ({ url }) => {
         const socket = await openWebSocket(t, `${url}/ws`, { headers })
-        return { socket, told: record(socket) }
+        return { socket, received: record(socket) }
       }),
     )
   const byKey = await open({ SecretKey: made.secretKey })
@@ -33,18 +33,20 @@ type Opened = Awaited<ReturnType<typeof openWebSockets>>['byKey']
 
 async function assertClosed(t: Test, opened: Opened): Promise<void> {
   const startedAt = performance.now()
-  await until('it is closed at every instance', () => opened.every(({ told }) => told.closes.length > 0))
+  await until('it is closed at every instance', () =>
+    opened.every(({ received }) => received.closes.length > 0),
+  )
   t.ok(performance.now() - startedAt < 500)
-  for (const { told } of opened) t.match(told.closes, [{ code: 4001, reason: 'revoked' }])
+  for (const { received } of opened) t.match(received.closes, [{ code: 4001, reason: 'revoked' }])
 }
 
 /** That they are open is seen by an echo, which came after whatever else was sent. */
 async function assertOpen(t: Test, opened: Opened): Promise<void> {
-  for (const { socket, told } of opened) {
-    const before = told.messages.length
+  for (const { socket, received } of opened) {
+    const before = received.messages.length
     socket.send('there?')
-    await until('the echo has come', () => told.messages.length > before || told.closes.length > 0)
-    t.strictSame(told.closes, [])
+    await until('the echo has come', () => received.messages.length > before || received.closes.length > 0)
+    t.strictSame(received.closes, [])
   }
 }
 
@@ -60,8 +62,8 @@ t.test('a key reset with overlap closes no WebSocket until the overlap ends', as
   const { made, byKey, byToken } = await openWebSockets(t)
   await first.operate(({ keys }) => keys.resetSecretKey(made.account.id, 1))
   await assertOpen(t, [...byKey, ...byToken])
-  await until('the overlap is over', () => byKey.every(({ told }) => told.closes.length > 0))
-  for (const { told } of byKey) t.match(told.closes, [{ code: 4001 }])
+  await until('the overlap is over', () => byKey.every(({ received }) => received.closes.length > 0))
+  for (const { received } of byKey) t.match(received.closes, [{ code: 4001 }])
   await assertOpen(t, byToken)
 })
 

@@ -61,17 +61,17 @@ t.test('a flush returns where the log cannot be written, and its lines follow la
 })
 
 t.test('log lines beyond 8 MiB of backlog are lost, and their number is logged afterwards', async (t) => {
-  const told: number[] = []
-  const { output, lines, fill, empty, flushed } = openOutput(t, { onLoss: (lines) => told.push(lines) })
+  const losses: number[] = []
+  const { output, lines, fill, empty, flushed } = openOutput(t, { onLoss: (lines) => losses.push(lines) })
   fill()
   const line = `${'x'.repeat(65_535)}\n`
   for (let index = 0; index < 131; index++) output.write(line)
   await flushed()
-  t.strictSame(told, [])
+  t.strictSame(losses, [])
   empty()
   await until('the others are written', () => lines().length === 128)
   await flushed()
-  t.strictSame(told, [3])
+  t.strictSame(losses, [3])
 })
 
 t.test('a synchronous flush gives up where the log cannot be written', async (t) => {

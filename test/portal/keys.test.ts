@@ -57,7 +57,7 @@ test('a wrong password is told as everywhere, until it is typed again', async (t
   t.equal(await password.getAttribute('aria-invalid'), 'true')
   t.equal(await password.getAttribute('aria-describedby'), 'secretKey-reveal-password-error')
   t.strictSame(await findBarriers(page), [])
-  const told = await markup()
+  const markupByScript = await markup()
   await password.pressSequentially('c')
   t.equal(await error.count(), 0)
   t.equal(await password.getAttribute('aria-invalid'), null)
@@ -75,7 +75,7 @@ test('a wrong password is told as everywhere, until it is typed again', async (t
   await password.fill('not the password')
   await password.press('Enter')
   await error.waitFor()
-  t.equal(await markup(), told)
+  t.equal(await markup(), markupByScript)
 })
 
 test('the lines for the environment are offered for copying once both keys are in them', async (t, portal) => {

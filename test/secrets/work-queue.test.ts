@@ -24,10 +24,10 @@ function createWork() {
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 t.test('the work queue runs no more jobs at once than allowed, in order', async (t) => {
-  const turnstile = createWorkQueue(options)
+  const queue = createWorkQueue(options)
   const { work, running, most, endOne } = createWork()
   const who = ['a', 'a', 'a', 'a', 'b', 'b', 'c']
-  const passes = who.map((name) => turnstile.run(placeOf(name), work))
+  const passes = who.map((name) => queue.run(placeOf(name), work))
   for (const [index] of passes.entries()) {
     await settled()
     t.equal(running.length, Math.min(options.concurrency, passes.length - index))
@@ -38,11 +38,11 @@ t.test('the work queue runs no more jobs at once than allowed, in order', async 
 })
 
 t.test('a client address has a limited share of the work queue', async (t) => {
-  const turnstile = createWorkQueue(options)
+  const queue = createWorkQueue(options)
   const { work, endOne } = createWork()
-  const passes = ['a', 'a', 'a', 'a', 'a'].map((name) => turnstile.run(placeOf(name), work))
-  await t.rejects(turnstile.run(placeOf('a'), work), { code: 'sign-in-busy' }, 'one more of the same')
-  for (const name of ['b', 'c', 'd']) passes.push(turnstile.run(placeOf(name), work))
+  const passes = ['a', 'a', 'a', 'a', 'a'].map((name) => queue.run(placeOf(name), work))
+  await t.rejects(queue.run(placeOf('a'), work), { code: 'sign-in-busy' }, 'one more of the same')
+  for (const name of ['b', 'c', 'd']) passes.push(queue.run(placeOf(name), work))
   for (const _ of passes) {
     await settled()
     endOne()
@@ -52,14 +52,14 @@ t.test('a client address has a limited share of the work queue', async (t) => {
 
 /** Starts work of all in order, ends it one by one, and says in which order it began. */
 async function orderOf(places: readonly WorkOwner[], queueMax = 64): Promise<readonly string[]> {
-  const turnstile = createWorkQueue({
+  const queue = createWorkQueue({
     concurrency: 1,
     queueMax,
     queueMaxPerClient: 64,
     queueTimeoutMs: 60_000,
   })
   const order: string[] = []
-  const passes = places.map((place) => turnstile.run(place, async () => void order.push(place.client)))
+  const passes = places.map((place) => queue.run(place, async () => void order.push(place.client)))
   await Promise.allSettled(passes)
   return order
 }
@@ -93,10 +93,10 @@ t.test('a work queue full of unknown clients still has room for known ones', asy
 })
 
 t.test('a full work queue refuses a network that has no fewer jobs than others', async (t) => {
-  const turnstile = createWorkQueue({ ...options, concurrency: 1, queueMax: 2 })
+  const queue = createWorkQueue({ ...options, concurrency: 1, queueMax: 2 })
   const { work, endOne } = createWork()
-  const passes = ['a', 'b', 'c'].map((name) => turnstile.run(placeOf(name), work))
-  await t.rejects(turnstile.run(placeOf('d'), work), { code: 'sign-in-busy' })
+  const passes = ['a', 'b', 'c'].map((name) => queue.run(placeOf(name), work))
+  await t.rejects(queue.run(placeOf('d'), work), { code: 'sign-in-busy' })
   for (const _ of passes) {
     await settled()
     endOne()
@@ -105,24 +105,24 @@ t.test('a full work queue refuses a network that has no fewer jobs than others',
 })
 
 t.test('no job waits in the work queue longer than the limit', async (t) => {
-  const turnstile = createWorkQueue({ ...options, concurrency: 1, queueTimeoutMs: 20 })
+  const queue = createWorkQueue({ ...options, concurrency: 1, queueTimeoutMs: 20 })
   const { work, endOne } = createWork()
-  const first = turnstile.run(placeOf('a'), work)
-  await t.rejects(turnstile.run(placeOf('b'), work), { code: 'sign-in-busy' })
+  const first = queue.run(placeOf('a'), work)
+  await t.rejects(queue.run(placeOf('b'), work), { code: 'sign-in-busy' })
   endOne()
   await first
-  const next = turnstile.run(placeOf('c'), work)
+  const next = queue.run(placeOf('c'), work)
   await settled()
   endOne()
   await next
 })
 
 t.test('a failed job frees its place in the work queue', async (t) => {
-  const turnstile = createWorkQueue({ ...options, concurrency: 1 })
-  const failing = turnstile.run(placeOf('a'), async () => {
+  const queue = createWorkQueue({ ...options, concurrency: 1 })
+  const failing = queue.run(placeOf('a'), async () => {
     throw new Error('it fails')
   })
-  const next = turnstile.run(placeOf('a'), async () => 'done')
+  const next = queue.run(placeOf('a'), async () => 'done')
   await t.rejects(failing, { message: 'it fails' })
   t.equal(await next, 'done')
 })

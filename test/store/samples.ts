@@ -95,7 +95,7 @@ export const orderedIds = ['-', '0a', '9', 'A', 'Zz', '_', 'a', 'aB', 'aa', 'z']
 export const mixedIds = ['aB', 'z', '_', 'A', '9', 'aa', '-', 'Zz', 'a', '0a'] as const
 
 /** What a reading of the change log tells, without the times. */
-export function told({ head, changes }: ChangeLogReading): unknown {
+export function withoutTimes({ head, changes }: ChangeLogReading): unknown {
   return { head, changes: changes?.map(({ change }) => change) }
 }
 

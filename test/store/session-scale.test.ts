@@ -84,9 +84,9 @@ async function holdsUpNobody(t: Test, store: Store, fill: () => Promise<Big>): P
   for (const [what, act] of Object.entries(acts)) {
     const own = await longestSlice(act)
     const command = (await longestCommand?.()) ?? 0
-    const told = `${what}: ${own.toFixed(1)} ms of this process, ${command.toFixed(1)} ms of Redis`
-    t.comment(told)
-    t.ok(own < longestMsMax.own && command < longestMsMax.redis, told)
+    const measured = `${what}: ${own.toFixed(1)} ms of this process, ${command.toFixed(1)} ms of Redis`
+    t.comment(measured)
+    t.ok(own < longestMsMax.own && command < longestMsMax.redis, measured)
   }
   t.equal(await store.findSession(nameOf(id, 5)), undefined, 'none is left behind')
 }

@@ -140,7 +140,7 @@ t.test('an early answer is read although the target then resets the connection',
     const made = exchange(upstream, upload)
     await made.sent
     const pump = () => {
-      while (made.told.length < 2 && made.call.write(Buffer.alloc(65_536)));
+      while (made.events.length < 2 && made.call.write(Buffer.alloc(65_536)));
     }
     made.onDrain = pump
     pump()

@@ -64,13 +64,13 @@ t.test('requests cancelled at any moment do not affect others', async (t) => {
   const results = await Promise.all(
     Array.from({ length: 300 }, async (_, id) => {
       const path = `/${id}`
-      const { call, answer, told } = exchange(upstream, { path })
+      const { call, answer, events } = exchange(upstream, { path })
       if (id % 3 === 0) return isRight(path, 'GET', await answer)
       for (let wait = random.below(30); wait > 0; wait--) await tick()
       call.cancel()
-      const count = told.length
+      const count = events.length
       await tick()
-      return told.length === count
+      return events.length === count
     }),
   )
   t.strictSame(

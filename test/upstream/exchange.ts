@@ -72,7 +72,7 @@ export interface Exchange {
   readonly failure: Promise<UpstreamFailure>
   readonly upgrade: Promise<{ readonly socket: Socket; readonly rest: string }>
   /** Everything that was told so far, in order. */
-  readonly told: readonly string[]
+  readonly events: readonly string[]
   /** Calls that were to be told of room for more of the body. */
   onDrain: () => void
   onData: (chunk: Buffer) => void
@@ -88,7 +88,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
   const upgrade = Promise.withResolvers<{ socket: Socket; rest: string }>()
   const information: ResponseHead[] = []
   const data: Buffer[] = []
-  const told: string[] = []
+  const events: string[] = []
   let head: ResponseHead | undefined
   const call = upstream.createCall(
     {
@@ -105,33 +105,33 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
     },
     {
       onSent: (target) => {
-        told.push('sent')
+        events.push('sent')
         sent.resolve(target)
       },
       onInformation: (received) => {
-        told.push(String(received.status))
+        events.push(String(received.status))
         information.push(received)
       },
       onHead: (received) => {
-        told.push('head')
+        events.push('head')
         head = received
       },
       onData: (chunk) => {
-        if (told.at(-1) !== 'data') told.push('data')
+        if (events.at(-1) !== 'data') events.push('data')
         data.push(Buffer.from(chunk))
         made.onData(chunk)
       },
       onEnd: (trailers) => {
-        told.push('end')
+        events.push('end')
         if (!head) throw new Error('an end without a head')
         answer.resolve({ head, body: Buffer.concat(data).toString('latin1'), trailers, information })
       },
       onUpgrade: (_head, socket, rest) => {
-        told.push('upgrade')
+        events.push('upgrade')
         upgrade.resolve({ socket, rest: rest.toString('latin1') })
       },
       onFailure: (failure) => {
-        told.push(failure.reason)
+        events.push(failure.reason)
         answer.reject(failure)
       },
       onRead: () => false,
@@ -152,7 +152,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
     sent: sent.promise,
     failure,
     upgrade: upgrade.promise,
-    told,
+    events,
     onDrain: () => {},
     onData: () => {},
   }

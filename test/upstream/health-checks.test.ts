@@ -87,7 +87,7 @@ t.test('a target that refuses connections, is silent or sends nonsense fails its
     const { upstream, changes } = openChecked(t, url, { active: { timeoutMs: 50 } })
     const change = await until('it is out', () => changes[0])
     t.match(change, { upstream: 'backend', target: url, isHealthy: false, reason })
-    t.strictSame(exchange(upstream).told, ['no-target'])
+    t.strictSame(exchange(upstream).events, ['no-target'])
   }
 })
 
@@ -223,5 +223,5 @@ t.test('a target listed twice is checked once an interval, and ejected as one', 
   const between = (seenAt[3] ?? 0) - (seenAt[0] ?? 0)
   t.ok(between > 450, `${between} ms`)
   t.equal(changes.length, 1)
-  t.strictSame(exchange(upstream).told, ['no-target'])
+  t.strictSame(exchange(upstream).events, ['no-target'])
 })

@@ -8,17 +8,17 @@ function watched(terms: {
   active?: { readonly unhealthyAfter: number; readonly healthyAfter: number }
   passive?: PassiveCheckOptions
 }) {
-  const told: string[] = []
+  const changes: string[] = []
   const time = { now: 0 }
   const health = new TargetHealth({
     active: terms.active,
     passive: terms.passive,
     clock: () => time.now,
-    onChange: (isEjected, reason) => told.push(`${isEjected ? 'out' : 'in'}: ${reason}`),
+    onChange: (isEjected, reason) => changes.push(`${isEjected ? 'out' : 'in'}: ${reason}`),
   })
   return {
     health,
-    told,
+    changes,
     time,
     fail: (count: number) => {
       for (let failed = 0; failed < count; failed++)
@@ -28,24 +28,24 @@ function watched(terms: {
 }
 
 t.test('exactly the configured number of failed checks takes a target out, reported once', async (t) => {
-  const { health, told } = watched({ active })
+  const { health, changes } = watched({ active })
   for (const check of ['a', 'b', undefined, 'a', 'b']) health.recordCheck(check)
   t.equal(health.isEjected, false, 'a success between them begins anew')
   health.recordCheck('status 500')
   t.equal(health.isEjected, true)
   for (let more = 0; more < 5; more++) health.recordCheck('status 500')
-  t.strictSame(told, ['out: 3 consecutive checks failed; last: status 500'])
+  t.strictSame(changes, ['out: 3 consecutive checks failed; last: status 500'])
 })
 
 t.test('exactly the configured number of passed checks brings a target back', async (t) => {
-  const { health, told } = watched({ active })
+  const { health, changes } = watched({ active })
   for (let failed = 0; failed < 3; failed++) health.recordCheck('down')
   for (const check of [undefined, 'down', undefined]) health.recordCheck(check)
   t.equal(health.isEjected, true, 'a failure between them begins anew')
   health.recordCheck(undefined)
   t.equal(health.isEjected, false)
-  t.equal(told.at(-1), 'in: 2 consecutive checks succeeded')
-  t.equal(told.length, 2)
+  t.equal(changes.at(-1), 'in: 2 consecutive checks succeeded')
+  t.equal(changes.length, 2)
 })
 
 t.test('with limits of one a single check decides', async (t) => {
@@ -70,13 +70,13 @@ t.test('a target taken out by its checks is not tried by requests', async (t) =>
 })
 
 t.test('exactly the configured number of failures within the window ejects a target', async (t) => {
-  const { health, told, fail } = watched({ passive })
+  const { health, changes, fail } = watched({ passive })
   fail(2)
   t.equal(health.isEjected, false)
   fail(1)
   t.equal(health.isEjected, true)
   fail(10)
-  t.strictSame(told, ['out: 3 requests failed within 10000 ms; last: connect-failed: refused'])
+  t.strictSame(changes, ['out: 3 requests failed within 10000 ms; last: connect-failed: refused'])
 })
 
 t.test('a failure counts for exactly the window', async (t) => {
@@ -105,13 +105,13 @@ t.test('an ejected target is tried after its time, by one request at a time', as
 })
 
 t.test('an answered trial brings a target back with its failures forgotten', async (t) => {
-  const { health, told, time, fail } = watched({ passive })
+  const { health, changes, time, fail } = watched({ passive })
   fail(3)
   time.now = 15_000
   health.beginTrial()
   health.recordTrialAnswer()
   t.equal(health.isEjected, false)
-  t.equal(told.at(-1), 'in: the trial request was answered')
+  t.equal(changes.at(-1), 'in: the trial request was answered')
   fail(2)
   t.equal(health.isEjected, false)
   fail(1)
@@ -119,7 +119,7 @@ t.test('an answered trial brings a target back with its failures forgotten', asy
 })
 
 t.test('a failed trial ejects a target for as long again, without another report', async (t) => {
-  const { health, told, time, fail } = watched({ passive })
+  const { health, changes, time, fail } = watched({ passive })
   fail(3)
   time.now = 15_000
   health.beginTrial()
@@ -129,7 +129,7 @@ t.test('a failed trial ejects a target for as long again, without another report
   t.equal(health.isDueForTrial(), false)
   time.now = 32_000
   t.equal(health.isDueForTrial(), true)
-  t.equal(told.length, 1)
+  t.equal(changes.length, 1)
 })
 
 t.test('failures of requests in flight do not prolong an ejection', async (t) => {
@@ -146,5 +146,5 @@ t.test('without health settings failures and checks change nothing', async (t) =
   unwatched.fail(1_000)
   for (let failed = 0; failed < 1_000; failed++) unwatched.health.recordCheck('down')
   t.equal(unwatched.health.isEjected, false)
-  t.strictSame(unwatched.told, [])
+  t.strictSame(unwatched.changes, [])
 })

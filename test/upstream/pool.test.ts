@@ -60,7 +60,7 @@ t.test('a request queued too long fails, and is not sent later', async (t) => {
   const first = exchange(upstream, { path: '/first' })
   const second = exchange(upstream, { path: '/second' })
   t.equal((await second.failure).reason, 'no-connection')
-  t.strictSame(second.told, ['no-connection'])
+  t.strictSame(second.events, ['no-connection'])
   const head = await until('the first is asked', () => backend.heads[0])
   head.socket.write(answerOf('ok'))
   t.equal((await first.answer).body, 'ok')
@@ -85,7 +85,7 @@ t.test('a request cancelled in the queue is never sent, and the next takes its t
   t.equal(next.path, '/3')
   next.socket.write(answerOf('three'))
   t.strictSame([(await first.answer).body, (await third.answer).body], ['one', 'three'])
-  t.strictSame(second.told, [])
+  t.strictSame(second.events, [])
 })
 
 t.test('a request cancelled while connecting frees its connection at once', async (t) => {
@@ -103,7 +103,7 @@ t.test('a request cancelled while connecting frees its connection at once', asyn
   await until('the first is gone', () => sockets[0]?.closed || undefined)
   second.call.cancel()
   await until('the second is gone', () => sockets[1]?.closed || undefined)
-  t.strictSame([first.told, second.told], [[], []])
+  t.strictSame([first.events, second.events], [[], []])
 })
 
 t.test('a request queued, then cancelled while connecting, frees its connection too', async (t) => {
@@ -123,7 +123,7 @@ t.test('a request queued, then cancelled while connecting, frees its connection 
   )
   third.call.cancel()
   await until('all are gone', () => sockets.every(({ closed }) => closed) || undefined)
-  t.strictSame([first.told, second.told, third.told], [[], [], []])
+  t.strictSame([first.events, second.events, third.events], [[], [], []])
 })
 
 t.test('a cancelled exchange closes its connection, and makes room', async (t) => {
@@ -136,7 +136,7 @@ t.test('a cancelled exchange closes its connection, and makes room', async (t) =
   first.call.cancel()
   t.equal((await request(upstream)).body, 'ok')
   t.ok(backend.sockets[0]?.closed)
-  t.strictSame(first.told, ['sent'])
+  t.strictSame(first.events, ['sent'])
 })
 
 t.test('an upgrade uses a connection beyond those of the pool', async (t) => {

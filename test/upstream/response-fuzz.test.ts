@@ -12,7 +12,7 @@ const seeds: readonly Buffer[] = [
   ...Object.values(invalidBodies).flat(),
 ].map((sent) => Buffer.from(sent, 'latin1'))
 
-const telling = [
+const interestingPieces = [
   '\r\n',
   '\n',
   '\r',
@@ -36,7 +36,7 @@ function mutate(bytes: Buffer, random: Random): Buffer {
     case 1:
       return Buffer.concat([head, bytes.subarray(at + 1 + random.below(4))])
     case 2:
-      return Buffer.concat([head, random.pick(telling), bytes.subarray(at)])
+      return Buffer.concat([head, random.pick(interestingPieces), bytes.subarray(at)])
     case 3:
       return Buffer.concat([head, random.pick(seeds).subarray(random.below(40))])
     default:

@@ -88,7 +88,7 @@ t.test(
     const backend = await startBackend(t)
     const upstream = openTestUpstream(t, [dead, backend.url], { retryAttempts: 1 })
     for (let turn = 0; turn < 4; turn++) {
-      const { call, sent, answer, told } = exchange(upstream, {
+      const { call, sent, answer, events } = exchange(upstream, {
         method: 'POST',
         body: 'counted',
         lines: 'Content-Length: 5\r\n',
@@ -97,7 +97,7 @@ t.test(
       call.write(Buffer.from('hello'))
       call.finish('')
       t.equal((await answer).body, 'ok')
-      t.strictSame(told, ['sent', 'head', 'data', 'end'])
+      t.strictSame(events, ['sent', 'head', 'data', 'end'])
       t.equal(backend.last().body, 'hello')
     }
   },
@@ -153,10 +153,10 @@ t.test('a cancelled request is not retried', async (t) => {
   const backend = await startBackend(t)
   const silent = await startHeadBackend(t, () => {})
   const upstream = openTestUpstream(t, [silent.url, backend.url], { retryAttempts: 1 })
-  const { call, told } = exchange(upstream)
+  const { call, events } = exchange(upstream)
   await until('it is asked', () => silent.heads[0])
   call.cancel()
   await until('the connection is gone', () => silent.sockets[0]?.closed || undefined)
-  t.strictSame(told, ['sent'])
+  t.strictSame(events, ['sent'])
   t.equal(backend.seen.length, 0)
 })

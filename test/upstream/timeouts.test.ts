@@ -100,9 +100,9 @@ t.test('a silent answer body times out, one that keeps moving does not', async (
   })
   const upstream = openTestUpstream(t, backend.url, { idleTimeoutMs: 300, responseTimeoutMs: 300 })
   t.equal((await request(upstream, { path: '/moves' })).body, 'xxxxxxxx')
-  const { failure, told } = exchange(upstream, { path: '/stops' })
+  const { failure, events } = exchange(upstream, { path: '/stops' })
   t.equal((await failure).reason, 'idle-timeout')
-  t.strictSame(told, ['sent', 'head', 'data', 'idle-timeout'])
+  t.strictSame(events, ['sent', 'head', 'data', 'idle-timeout'])
 })
 
 t.test('a stalled client is told apart from a target that stops reading', async (t) => {

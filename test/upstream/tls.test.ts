@@ -11,9 +11,9 @@ t.test('an untrusted certificate is refused by default', async (t) => {
   const { port } = await startTlsBackend(t, makeCertificate(t, 'DNS:localhost,IP:127.0.0.1'))
   for (const host of ['localhost', '127.0.0.1']) {
     const upstream = openTestUpstream(t, `https://${host}:${port}`)
-    const { failure, told } = exchange(upstream, { method: 'POST' })
+    const { failure, events } = exchange(upstream, { method: 'POST' })
     t.match(await failure, { reason: 'connect-failed', message: /self-signed/ })
-    t.strictSame(told, ['connect-failed'], 'nothing was sent')
+    t.strictSame(events, ['connect-failed'], 'nothing was sent')
   }
 })
 

@@ -12,11 +12,11 @@ t.test('a 101 hands over the live socket with the bytes right behind it', async 
     socket.write(`${switching}early`)
     socket.on('data', (data) => socket.write(`echo ${data}`))
   })
-  const { upgrade, told } = exchange(openTestUpstream(t, backend.url), ask)
+  const { upgrade, events } = exchange(openTestUpstream(t, backend.url), ask)
   const { socket, rest } = await upgrade
   t.equal(rest, 'early')
   t.equal(socket.destroyed, false)
-  t.strictSame(told, ['sent', 'upgrade'])
+  t.strictSame(events, ['sent', 'upgrade'])
   socket.write('ping')
   let received = ''
   socket.on('data', (data) => {
@@ -67,9 +67,9 @@ t.test('an upgrade never reuses a connection', async (t) => {
 t.test('an upgrade cancelled before the 101 closes its connection', async (t) => {
   const sockets: Socket[] = []
   const backend = await startHeadBackend(t, ({ socket }) => void sockets.push(socket))
-  const { call, told } = exchange(openTestUpstream(t, backend.url), ask)
+  const { call, events } = exchange(openTestUpstream(t, backend.url), ask)
   await until('it is asked', () => sockets[0])
   call.cancel()
   await until('it is closed', () => sockets[0]?.closed || undefined)
-  t.strictSame(told, ['sent'])
+  t.strictSame(events, ['sent'])
 })

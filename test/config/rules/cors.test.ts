@@ -41,8 +41,8 @@ t.test('anything but an exact CORS origin is refused at its place', async (t) =>
     ['mailto:me', `${form}: a scheme`],
   ]
   for (const [text, complaint] of wrong) {
-    const [told, ...others] = problemMessages(t, origins('https://good.example', text))
-    t.ok(told?.startsWith(`cors.origins[1]: ${complaint}`), `${text}: ${told}`)
+    const [problem, ...others] = problemMessages(t, origins('https://good.example', text))
+    t.ok(problem?.startsWith(`cors.origins[1]: ${complaint}`), `${text}: ${problem}`)
     t.strictSame(others, [])
   }
 })

@@ -27,25 +27,25 @@ t.test('a TLS certificate and its key are read, whatever follows the certificate
 
 t.test('a bad TLS certificate, key or pair is reported at its option', async (t) => {
   const [mine, other] = [makeCertificate(t, 'DNS:localhost'), makeCertificate(t, 'DNS:localhost')]
-  const told = (cert: string, key: string) =>
+  const problemsOf = (cert: string, key: string) =>
     problemMessages(t, tls, { files: { 'config/tls.crt': cert, 'config/tls.key': key } })
   t.strictSame(problemMessages(t, tls), [
     `${at}.cert: cannot read config/tls.crt: no such file or directory`,
     `${at}.key: cannot read config/tls.key: no such file or directory`,
   ])
-  t.strictSame(told(mine.cert, other.key), [
+  t.strictSame(problemsOf(mine.cert, other.key), [
     `${at}.key: is not the key of the certificate in listen.tls.cert`,
   ])
-  t.strictSame(told('nonsense', mine.key), [`${at}.cert: contains no PEM certificate`])
-  t.strictSame(told(mine.cert, mine.cert), [
+  t.strictSame(problemsOf('nonsense', mine.key), [`${at}.cert: contains no PEM certificate`])
+  t.strictSame(problemsOf(mine.cert, mine.cert), [
     `${at}.key: contains a certificate, not its key: are cert and key swapped?`,
   ])
-  t.strictSame(told(mine.key, mine.cert), [
+  t.strictSame(problemsOf(mine.key, mine.cert), [
     `${at}.cert: contains a private key, not a certificate: are cert and key swapped?`,
     `${at}.key: contains a certificate, not its key: are cert and key swapped?`,
   ])
-  t.strictSame(told(mine.cert, 'nonsense'), [`${at}.key: contains no PEM private key`])
-  t.strictSame(told(mine.cert, encrypted(mine.key)), [
+  t.strictSame(problemsOf(mine.cert, 'nonsense'), [`${at}.key: contains no PEM private key`])
+  t.strictSame(problemsOf(mine.cert, encrypted(mine.key)), [
     `${at}.key: is encrypted: give it without a passphrase, in a file that only the gateway reads`,
   ])
   t.strictSame(problemMessages(t, listen({ tls: { cert: { file: 'tls.crt' } } })), [

@@ -18,18 +18,18 @@ function warnings(t: Test, ...roles: readonly (readonly string[])[]): readonly s
   )
 }
 
-const told = (route: number, index: number, role: string, similar: string) =>
+const warning = (route: number, index: number, role: string, similar: string) =>
   `routes.${route}.roles.${index}: route "r${route}" has the role "${role}", which is not "${similar}": roles are case-sensitive`
 
 t.test('a role that differs from one of the gateway only in case is warned of', async (t) => {
-  t.strictSame(warnings(t, ['admin']), [told(0, 0, 'admin', 'Admin')])
-  t.strictSame(warnings(t, ['Admin', 'USER']), [told(0, 1, 'USER', 'User')])
+  t.strictSame(warnings(t, ['admin']), [warning(0, 0, 'admin', 'Admin')])
+  t.strictSame(warnings(t, ['Admin', 'USER']), [warning(0, 1, 'USER', 'User')])
 })
 
 t.test('routes that spell one role in two cases are both warned of', async (t) => {
   t.strictSame(warnings(t, ['Editor'], ['editor']), [
-    told(0, 0, 'Editor', 'editor'),
-    told(1, 0, 'editor', 'Editor'),
+    warning(0, 0, 'Editor', 'editor'),
+    warning(1, 0, 'editor', 'Editor'),
   ])
 })
 

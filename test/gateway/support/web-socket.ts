@@ -108,7 +108,7 @@ export async function openWebSocket(t: Test, url: string, options?: WebSocketOpt
 }
 
 /** What a WebSocket has been told, in order. */
-export interface Told {
+export interface Received {
   readonly messages: { readonly data: Buffer; readonly isBinary: boolean }[]
   readonly pings: string[]
   readonly pongs: string[]
@@ -116,14 +116,14 @@ export interface Told {
 }
 
 /** Writes down all that a WebSocket is told from now on. */
-export function record(socket: WebSocket | undefined): Told {
-  const told: Told = { messages: [], pings: [], pongs: [], closes: [] }
+export function record(socket: WebSocket | undefined): Received {
+  const received: Received = { messages: [], pings: [], pongs: [], closes: [] }
   if (!socket) throw new Error('there is no WebSocket')
-  socket.on('message', (data, isBinary) => void told.messages.push({ data, isBinary }))
-  socket.on('ping', (data) => void told.pings.push(data.toString()))
-  socket.on('pong', (data) => void told.pongs.push(data.toString()))
-  socket.on('close', (code, reason) => void told.closes.push({ code, reason: reason.toString() }))
-  return told
+  socket.on('message', (data, isBinary) => void received.messages.push({ data, isBinary }))
+  socket.on('ping', (data) => void received.pings.push(data.toString()))
+  socket.on('pong', (data) => void received.pongs.push(data.toString()))
+  socket.on('close', (code, reason) => void received.closes.push({ code, reason: reason.toString() }))
+  return received
 }
 
 /** The lines of an upgrade request (RFC 6455 1.2), for those who want to write it themselves. */

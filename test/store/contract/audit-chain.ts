@@ -40,15 +40,15 @@ export function auditChainCases(t: Test, newPlace: NewPlace): void {
   )
 
   runCase(t, newPlace, 'each audit entry is told once it is written', async (t, _place, store) => {
-    const told: AuditEntry[] = []
-    store.onAudit((entry) => told.push(entry))
+    const notified: AuditEntry[] = []
+    store.onAudit((entry) => notified.push(entry))
     const account = await createAccount(store)
     const entry = newAuditEntry({ at: 1 })
     await store.updateAccount(account.id, { role: 'Admin' }, entry)
     await store.updateAccount('nobody', { role: 'Admin' }, newAuditEntry({ at: 2 }))
     const appended = own(3)
     await store.appendAudit(appended)
-    t.strictSame(told, [entry, appended])
+    t.strictSame(notified, [entry, appended])
   })
 }
 

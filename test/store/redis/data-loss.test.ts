@@ -87,10 +87,10 @@ t.test('another store in place of the known one is used only by new instances', 
     }
     t.ok(isStoreFailure(await store.findAccount(account.id).catch((error: unknown) => error), 'lost'))
   }
-  const anew = await openStoreAt(t, optionsOf(server))
-  t.equal((await anew.readChanges(undefined)).head, 3)
-  t.equal(await anew.findAccount(account.id), undefined)
-  t.equal((await anew.findAccount(other.id))?.id, other.id)
+  const reopened = await openStoreAt(t, optionsOf(server))
+  t.equal((await reopened.readChanges(undefined)).head, 3)
+  t.equal(await reopened.findAccount(account.id), undefined)
+  t.equal((await reopened.findAccount(other.id))?.id, other.id)
 })
 
 t.test('no instance starts an empty store while another misses the lost data', async (t) => {

@@ -47,7 +47,7 @@ export async function surviveFailover(
   const found = await Promise.all(writer.answered.map((id) => patient.findAccount(id)))
   const missing = found.filter((account) => account?.role !== changedRole)
   t.strictSame(missing, [], `all ${found.length} changes that were answered are there`)
-  const unheard = writer.answered.filter((id) => !reader.isTold(id))
+  const unheard = writer.answered.filter((id) => !reader.isNotified(id))
   t.strictSame(unheard, [], `and told; ${reader.gaps()} times that something cannot be`)
   t.strictSame([...visitor.answers].toSorted(), ['store-unavailable', 'there'], 'nobody is ever missing')
   t.ok(visitor.slowestMs() < answerWithinMs, `the slowest answer took ${visitor.slowestMs().toFixed(0)} ms`)
@@ -88,7 +88,7 @@ function startWriter(store: Store, accounts: readonly Account[]) {
 
 /** Follows the change log as a cache does. */
 function startReader(store: Store) {
-  const told = new Set<string>()
+  const notified = new Set<string>()
   let position: number | undefined
   let gaps = 0
   let isAll = false
@@ -103,7 +103,7 @@ function startReader(store: Store) {
       isAll = true
     }
     for (const { change } of reading.changes ?? []) {
-      if (change.kind === 'account') told.add(change.accountId)
+      if (change.kind === 'account') notified.add(change.accountId)
     }
     return true
   }
@@ -113,7 +113,7 @@ function startReader(store: Store) {
     store,
     stop,
     gaps: () => gaps,
-    isTold: (id: string) => isAll || told.has(id),
+    isNotified: (id: string) => isAll || notified.has(id),
     catchUp: async () => {
       await stop()
       // Sentinel takes its time to turn a master that came back into a replica.

@@ -4,7 +4,7 @@ import { OperatorError } from '../../../src/errors/operator-error.ts'
 import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { assertUnavailable } from '../contract/every-verb.ts'
-import { createAccount, newAccount, newSigningKey, plain, told } from '../samples.ts'
+import { createAccount, newAccount, newSigningKey, plain, withoutTimes } from '../samples.ts'
 import { openAt, openInspector, openStoreAt, optionsOf } from './place.ts'
 
 /** As in a gateway: a request does not wait longer for the store. */
@@ -107,7 +107,7 @@ t.test('a store is opened without Redis and is ready once it is there', async (t
   const ready = store.ready(20_000)
   await server.start()
   await ready
-  t.strictSame(told(await store.readChanges(undefined)), { head: 0, changes: [] })
+  t.strictSame(withoutTimes(await store.readChanges(undefined)), { head: 0, changes: [] })
 })
 
 t.test('a store that is closed answers nothing', async (t) => {

@@ -10,10 +10,10 @@ import { openInspector, openStoreAt, optionsOf } from './place.ts'
  * Speaks as much as a Sentinel does to clients. A real one tells of a failover when it likes; this one just while
  * it is asked for the master.
  */
-async function startTeller(t: Test, masterPort: number) {
+async function startAnnouncingSentinel(t: Test, masterPort: number) {
   const listeners = new Set<Socket>()
   let switches = 0
-  let tells = false
+  let announcesWhenAsked = false
   const server = createServer((socket) => {
     t.teardown(() => socket.destroy())
     socket.on('error', () => {})
@@ -34,14 +34,14 @@ async function startTeller(t: Test, masterPort: number) {
     } else if (/get-master-addr-by-name/i.test(command)) {
       const port = String(masterPort)
       const address = `*2\r\n$9\r\n127.0.0.1\r\n$${port.length}\r\n${port}\r\n`
-      if (tells) tell()
+      if (announcesWhenAsked) announceSwitch()
       // Only once whoever listens has heard of it.
-      setTimeout(() => socket.write(address), tells ? 50 : 0)
+      setTimeout(() => socket.write(address), announcesWhenAsked ? 50 : 0)
     } else if (/hello/i.test(command)) socket.write('%1\r\n$5\r\nproto\r\n:3\r\n')
     else socket.write(/sentinels/i.test(command) ? '*0\r\n' : '+OK\r\n')
   }
 
-  function tell(): void {
+  function announceSwitch(): void {
     for (const listener of listeners) {
       switches++
       listener.write('>3\r\n$7\r\nmessage\r\n$14\r\n+switch-master\r\n$1\r\nx\r\n')
@@ -55,8 +55,8 @@ async function startTeller(t: Test, masterPort: number) {
     port: portOf(server),
     listeners: () => listeners.size,
     switches: () => switches,
-    tellWhenAsked: (does: boolean) => {
-      tells = does
+    announceWhenAsked: (does: boolean) => {
+      announcesWhenAsked = does
     },
   }
 }
@@ -65,17 +65,17 @@ t.test(
   'a failover that is told while the master is looked for does not end the connection for ever',
   async (t) => {
     const master = await startRedis(t)
-    const teller = await startTeller(t, master.port)
-    const nodes = [{ host: '127.0.0.1', port: teller.port }]
+    const sentinel = await startAnnouncingSentinel(t, master.port)
+    const nodes = [{ host: '127.0.0.1', port: sentinel.port }]
     const topology = { kind: 'sentinel', name: 'main', nodes, password: undefined } as const
     const store = await openStoreAt(t, optionsOf({ url: '' }, { topology, commandTimeoutMs: 250 }))
     const { id } = await createAccount(store)
-    await until('it listens', () => teller.listeners() > 0 || undefined)
-    teller.tellWhenAsked(true)
+    await until('it listens', () => sentinel.listeners() > 0 || undefined)
+    sentinel.announceWhenAsked(true)
     await openInspector(t, master).call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
-    await until('it has been told', () => teller.switches() > 0 || undefined)
+    await until('it has been told', () => sentinel.switches() > 0 || undefined)
     await t.rejects(store.findAccount(id), { code: 'store-unavailable' })
-    teller.tellWhenAsked(false)
+    sentinel.announceWhenAsked(false)
     const found = await until('it answers again', () => store.findAccount(id).catch(() => undefined))
     t.equal(found?.id, id)
   },
