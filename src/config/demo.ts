@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ConfigInput } from './load.ts'
-import { shippedConfig } from './shipped.ts'
+import { shippedConfig } from './read-config-file.ts'
 
 /**
  * The config of a demo: the one that comes with the program if none is named and none is in the working directory. Its

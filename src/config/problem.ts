@@ -15,6 +15,14 @@ export interface Problem {
   readonly message: string
 }
 
+/** Something that is allowed but probably not intended, and its option; the message says how to fix it. */
+export interface Warning {
+  readonly path: Path
+  readonly message: string
+  /** The source, if it differs from that of the option. */
+  readonly source?: Source
+}
+
 /** `routes[0].path`; the whole config is `(config)`. */
 export function formatPath(path: Path): string {
   if (path.length === 0) return '(config)'

@@ -1,11 +1,12 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync } from 'node:fs'
+import { isAbsolute, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
 import { OperatorError } from '../errors/operator-error.ts'
 import { isRecord } from '../platform/json.ts'
 import { errorMessage, hasErrorCode } from '../platform/system-error.ts'
 import { createLocator } from './locate.ts'
 import type { Path, Problem, Source } from './problem.ts'
-import { shippedConfig } from './shipped.ts'
 import { type Fault, readTree, type TreeReadResult } from './tree.ts'
 
 /** A config file as read: a plain tree, and the position of each part. */
@@ -54,6 +55,17 @@ export function readConfigFile(file: string): ConfigFile {
     locate: (path) => sourceAt(locator.offsetOfValue(path)),
     locateKey: (path) => sourceAt(locator.offsetOfKey(path)),
   }
+}
+
+/**
+ * The path of a config that comes with the program, at the same relative place for the sources and the build.
+ * @returns undefined if the program was installed without it
+ */
+export function shippedConfig(name: 'gateway.yaml' | 'gateway.example.yaml'): string | undefined {
+  const path = fileURLToPath(new URL(`../../config/${name}`, import.meta.url))
+  if (!existsSync(path)) return undefined
+  const fromHere = relative('', path)
+  return fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere
 }
 
 function readText(file: string): string {

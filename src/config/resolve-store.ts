@@ -1,8 +1,8 @@
 import type { RedisTopology } from '../store/redis/client.ts'
+import { parseRedisNode } from './addresses.ts'
 import type { Config } from './config.ts'
-import { parseRedisNode } from './redis-node.ts'
 import type { ConfigTree } from './schema/schema.ts'
-import { resolveTls, type SecretLookup } from './secret-lookup.ts'
+import { resolveTls, type SecretLookup } from './secrets.ts'
 
 /** The store as the program opens it. */
 export function resolveStore(

@@ -1,7 +1,7 @@
 import type { HealthOptions } from '../upstream/health.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
 import type { ConfigTree } from './schema/schema.ts'
-import { resolveTls, type SecretLookup } from './secret-lookup.ts'
+import { resolveTls, type SecretLookup } from './secrets.ts'
 import { durationMs } from './units.ts'
 
 /** An upstream as the program uses it. */

@@ -1,16 +1,14 @@
 import { isLoopback } from '../platform/host.ts'
-import { parseAddressRange } from './address-range.ts'
+import { parseAddressRange } from './addresses.ts'
 import { validityProblem } from './certificate.ts'
 import type { ConfigReadResult } from './load.ts'
-import type { Problem } from './problem.ts'
+import type { Problem, Warning } from './problem.ts'
 import type { Environment } from './secrets.ts'
 import { findAddressConflicts } from './warnings/addresses.ts'
-import { findAmbiguousPaths } from './warnings/ambiguous-paths.ts'
 import { findInsecureFileModes } from './warnings/file-modes.ts'
-import { findSimilarRoles } from './warnings/roles.ts'
+import { findAmbiguousPaths, findSimilarRoles } from './warnings/routes.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
 import { findMisspelledVariables } from './warnings/variables.ts'
-import type { Warning } from './warnings/warning.ts'
 
 /** The paths of the gateway itself, which win over any route. */
 interface OwnPaths {

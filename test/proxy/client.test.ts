@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseAddressRange } from '../../src/config/address-range.ts'
+import { parseAddressRange } from '../../src/config/addresses.ts'
 import { unmappedAddress } from '../../src/platform/unmapped-address.ts'
 import { type ClientClaims, createTrustedProxies, readClient } from '../../src/proxy/client.ts'
 

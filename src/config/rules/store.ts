@@ -1,5 +1,5 @@
+import { parseRedisNode } from '../addresses.ts'
 import type { Path } from '../problem.ts'
-import { parseRedisNode } from '../redis-node.ts'
 import type { Review } from '../review.ts'
 import type { SecretReference } from '../schema/fields.ts'
 import { reviewCertificates } from './upstreams.ts'

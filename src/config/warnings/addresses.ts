@@ -1,6 +1,6 @@
 import { isLoopback, isWildcardAddress, normalizeHost } from '../../platform/host.ts'
+import type { Warning } from '../problem.ts'
 import type { ConfigTree } from '../schema/schema.ts'
-import type { Warning } from './warning.ts'
 
 /** Addresses and ports that are valid by themselves, but conflict with each other. */
 export function findAddressConflicts(tree: ConfigTree): Warning[] {

@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs'
-import type { Path } from '../problem.ts'
+import type { Path, Warning } from '../problem.ts'
 import type { SecretReference } from '../schema/fields.ts'
 import type { ConfigTree } from '../schema/schema.ts'
-import type { Warning } from './warning.ts'
 
 /** Bits of a mode: all other users may read the file, and they or the group may write it. */
 const readableByAll = 0o004

@@ -1,6 +1,7 @@
 import { compileRoutes } from '../../routes/compile.ts'
 import { createRouteTable } from '../../routes/table.ts'
 import type { Config } from '../config.ts'
+import type { Warning } from '../problem.ts'
 import {
   allowsAnonymous,
   type CompiledRoute,
@@ -10,7 +11,6 @@ import {
   stripsPrefix,
   targetOf,
 } from './route-index.ts'
-import type { Warning } from './warning.ts'
 
 /** Why a route without authentication exposes more than it seems to; undefined if it does not. */
 type Rule = (route: CompiledRoute, routeIndex: RouteIndex) => string | undefined

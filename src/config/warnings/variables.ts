@@ -1,8 +1,8 @@
 import { environmentOverrides } from '../overrides.ts'
+import type { Warning } from '../problem.ts'
 import { schemaAt } from '../schema/lookup.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 import type { Environment } from '../secrets.ts'
-import type { Warning } from './warning.ts'
 
 /** More parts than any option has: every way of joining them is tried. */
 const partsMax = 8

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { findAmbiguousPaths } from '../../../src/config/warnings/ambiguous-paths.ts'
+import { findAmbiguousPaths } from '../../../src/config/warnings/routes.ts'
 import { load, minimalConfig, type Options } from '../config-fixtures.ts'
 
 function warnings(t: Test, ...routes: readonly Options[]): readonly string[] {
