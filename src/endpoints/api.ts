@@ -12,15 +12,15 @@ import { createProblem, sendProblem } from '../http/problem.ts'
 import type { Portal } from '../portal/portal.ts'
 import type { PublicPath } from '../routes/own-paths.ts'
 import type { Keyring } from '../tokens/keyring.ts'
+import { jwksMaxAgeS } from '../tokens/signing-keys.ts'
 import { type AdminOptions, createAdminApi } from './admin/admin-api.ts'
 import { translateError } from './fastify-errors.ts'
 import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
-import { jwksEndpoint } from './jwks.ts'
 import { openApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
 import { type OwnEndpoint, registerOwnRoute } from './own-route.ts'
 import { registerPortal } from './portal.ts'
-import { applyReplyKeepAlive } from './reply-keep-alive.ts'
+import { applyReplyKeepAlive } from './reply.ts'
 import { type TokenEndpointsOptions, tokenEndpoints } from './tokens.ts'
 
 export interface ApiOptions extends TokenEndpointsOptions {
@@ -109,4 +109,15 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   }
   for (const [path, endpoint] of Object.entries(endpoints)) registerOwnRoute(scope, path, endpoint)
   scope.register(async (adminScope) => admin.register(adminScope))
+}
+
+/** The public signing keys (RFC 7517), including those that are announced but not used yet. */
+function jwksEndpoint(keyring: Keyring): OwnEndpoint {
+  return {
+    handler: async (_request, reply) => {
+      const jwks = keyring.jwks()
+      reply.header('Cache-Control', `public, max-age=${jwksMaxAgeS}`)
+      return jwks
+    },
+  }
 }

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { arrivalOf } from '../http/arrival.ts'
+import { arrivalOf, visitorOf } from '../http/arrival.ts'
 import { applyKeepAlive } from '../http/problem.ts'
 import { parseForm } from '../portal/form-body.ts'
 import { type Portal, throwNotFound } from '../portal/portal.ts'
@@ -8,9 +8,7 @@ import { type PortalAnswer, securityHeaders } from '../portal/portal-response.ts
 import { ownMethods } from '../routes/own-paths.ts'
 import { translateError } from './fastify-errors.ts'
 import { jsonBytesMax } from './json-body.ts'
-import { applyReplyKeepAlive } from './reply-keep-alive.ts'
-import { sendFile } from './send-file.ts'
-import { visitorOf } from './visitor.ts'
+import { applyReplyKeepAlive, sendFile } from './reply.ts'
 
 /** Registers the portal in its own scope: everything at and below its path, for every method. */
 export function registerPortal(scope: FastifyInstance, portal: Portal): void {
@@ -93,7 +91,7 @@ function toPortalRequest(request: FastifyRequest, reply: FastifyReply): PortalRe
         reply.setCookie(name, value, attributes)
       },
     },
-    visitor: visitorOf(request),
+    visitor: visitorOf(request.raw),
     viewer: undefined,
     get fields() {
       return request.body instanceof Map ? request.body : noFields

@@ -3,15 +3,14 @@ import { countFailure } from '../auth/limits.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { arrivalOf } from '../http/arrival.ts'
-import { onResponseSent } from '../http/on-response-sent.ts'
+import { arrivalOf, visitorOf } from '../http/arrival.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { PublicPath } from '../routes/own-paths.ts'
 import type { Rate } from '../store/rates.ts'
 import type { IssuedTokens, Sessions } from '../tokens/sessions.ts'
 import { readMembers } from './json-body.ts'
 import type { OwnEndpoint } from './own-route.ts'
-import { visitorOf } from './visitor.ts'
+import { onResponseSent } from './reply.ts'
 
 export interface RefreshCookie {
   readonly name: string
@@ -75,7 +74,7 @@ export function tokenEndpoints(
   async function issue(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { SecretKey, APIKey } = readMembers(request, { required: ['SecretKey', 'APIKey'] })
     const issued = await sessions
-      .start(SecretKey, APIKey, visitorOf(request))
+      .start(SecretKey, APIKey, visitorOf(request.raw))
       .catch((error: unknown) => countFailedKeyPair(request, error))
     metrics.tokensIssued.inc({ grant: 'keys' })
     setCookie(reply, issued)
@@ -104,7 +103,7 @@ export function tokenEndpoints(
   async function refresh(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { token, isFromCookie } = readRefreshToken(request)
     try {
-      const issued = await sessions.refresh(token, visitorOf(request))
+      const issued = await sessions.refresh(token, visitorOf(request.raw))
       metrics.tokensIssued.inc({ grant: 'refresh' })
       setCookie(reply, issued)
       onResponseSent(reply.raw, issued.acknowledge)

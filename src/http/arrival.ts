@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { ClientConnection } from '../http1/client-connection.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import { type Client, readClient, type TrustedProxies } from '../proxy/client.ts'
+import { userAgentLengthMax, type Visitor } from '../store/visitor.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
 import { type RequestFields, readRequestFields } from './request-fields.ts'
 import { createRequestId } from './request-id.ts'
@@ -69,12 +70,21 @@ export function attachArrival(request: IncomingMessage, arrival: Arrival): void 
   Object.assign(request, { [arrivalKey]: arrival })
 }
 
-/** The arrival that rememberArrival attached. */
+/** The arrival that attachArrival attached. */
 export function arrivalOf(request: IncomingMessage): Arrival {
-  // The cast is sound: only rememberArrival writes this key, before any other code sees the request.
+  // The cast is sound: only attachArrival writes this key, before any other code sees the request.
   const arrival = (request as { [arrivalKey]?: Arrival })[arrivalKey]
   if (!arrival) throw new Error('no arrival is attached to this request')
   return arrival
+}
+
+/** The origin of a request, as stored with sessions and in the audit log. */
+export function visitorOf(request: IncomingMessage): Visitor {
+  const userAgent = request.headers['user-agent'] ?? ''
+  return {
+    address: arrivalOf(request).client.address,
+    userAgent: userAgent.slice(0, userAgentLengthMax).toWellFormed(),
+  }
 }
 
 /** The request ID of the sender, if it is trusted. */

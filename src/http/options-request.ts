@@ -1,5 +1,5 @@
-import { dateLine } from '../http1/date-line.ts'
 import type { RequestHead } from '../http1/request-head.ts'
+import { dateLine } from '../http1/response-writer.ts'
 import type { Arrival } from './arrival.ts'
 import { recordStatus } from './outcome.ts'
 

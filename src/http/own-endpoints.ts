@@ -4,7 +4,6 @@ import type { RequestEvents } from '../http1/connection-events.ts'
 import type { BodyTooSlow, MalformedMessage } from '../http1/malformed-message.ts'
 import { ownMethods, unlistedMethod } from '../routes/own-paths.ts'
 import { type Arrival, attachArrival } from './arrival.ts'
-import { joinHeaders } from './join-headers.ts'
 import { recordStatus } from './outcome.ts'
 import { sendProblem } from './problem.ts'
 import { brokenBodyError } from './unreadable.ts'
@@ -138,4 +137,39 @@ function createIncomingMessage({ connection, head }: Arrival): IncomingMessage {
     request.push(null)
   } else request._read = () => connection.resumeBody()
   return request
+}
+
+/** Names of which only the first field counts, as in Node. */
+const singletonFields = new Set([
+  'age',
+  'authorization',
+  'content-length',
+  'content-type',
+  'etag',
+  'expires',
+  'from',
+  'host',
+  'if-modified-since',
+  'if-unmodified-since',
+  'last-modified',
+  'location',
+  'max-forwards',
+  'proxy-authorization',
+  'referer',
+  'retry-after',
+  'server',
+  'user-agent',
+])
+
+/** Headers by name in lower case, those of one name joined. */
+export function joinHeaders(rawHeaders: readonly string[]): Record<string, string> {
+  const joined: Record<string, string> = Object.create(null)
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase()
+    const value = rawHeaders[index + 1] ?? ''
+    const existing = joined[name]
+    if (existing === undefined) joined[name] = value
+    else if (!singletonFields.has(name)) joined[name] = existing + (name === 'cookie' ? '; ' : ', ') + value
+  }
+  return joined
 }

@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import { type ErrorCode, errorDefinitions } from '../errors/codes.ts'
 import { type ExceededRate, GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientConnection } from '../http1/client-connection.ts'
-import { dateLine } from '../http1/date-line.ts'
+import { dateLine } from '../http1/response-writer.ts'
 import type { Access } from '../routes/route.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
 import { challenges } from './challenges.ts'

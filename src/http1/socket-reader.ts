@@ -1,5 +1,11 @@
-import type { Socket } from 'node:net'
-import { releaseBuffer } from './release-buffer.ts'
+import type { OnReadOpts, Socket } from 'node:net'
+import {
+  ownedCopy,
+  readIntoSharedBuffer,
+  receivedChunk,
+  releaseBuffer,
+  sharedBuffer,
+} from './read-buffers.ts'
 
 /** What a socket reads at once; Node only checks whether it is 0. */
 const readSize = 65_536
@@ -45,5 +51,72 @@ export class SocketReader {
     if (!this.#isStopped || this.#hasYielded) return
     this.#isStopped = false
     if (!this.#socket.destroyed) this.#socket._read(readSize)
+  }
+}
+
+/**
+ * Delivers what a socket receives as it arrives, bypassing the stream's buffer and its events, which cost as much as
+ * the read itself. Where possible it reads into memory that all sockets share: a new buffer for each read makes the
+ * pauses of garbage collection three times as long. The end, errors and writes stay with the stream.
+ */
+export class DirectSocketReader extends SocketReader {
+  readonly #socket: Socket
+  readonly #isShared: boolean
+  #isReleased = false
+
+  /**
+   * To be created before anything else reads from the socket.
+   * @param onData gets chunks that are valid until it returns (see `ownedCopy`); returns whether the chunk is released
+   */
+  constructor(socket: Socket, onData: (chunk: Buffer) => boolean) {
+    super(socket, onData)
+    this.#socket = socket
+    this.#isShared = readIntoSharedBuffer(socket, this.#onRead)
+    if (!this.#isShared) this.#overridePush()
+    // Without this there would be no `end` event.
+    socket.resume()
+  }
+
+  /** From now on the socket is a stream like any other. */
+  release(): void {
+    this.#isReleased = true
+    // The cast is sound: this deletes the `push` set below, so that the prototype's is used again.
+    if (!this.#isShared) delete (this.#socket as { push?: unknown }).push
+    this.resume()
+  }
+
+  readonly #onRead = (length: number): boolean => {
+    const chunk = receivedChunk(length)
+    return this.#isReleased ? this.#socket.push(ownedCopy(chunk)) : this.deliver(chunk)
+  }
+
+  #overridePush(): void {
+    const socket = this.#socket
+    const push = socket.push
+    // The stream's source calls this for each chunk (Readable.push), and reads on if it returns true.
+    socket.push = (chunk: Buffer | null, encoding?: BufferEncoding) =>
+      chunk === null ? push.call(socket, chunk, encoding) : this.deliver(chunk)
+  }
+}
+
+/**
+ * Delivers what a socket receives, as DirectSocketReader does, but for a socket that is yet to be created: it reads
+ * into the shared memory from the start. Such a socket cannot be handed over.
+ */
+export class PooledSocketReader {
+  /** The option that the socket has to be created with (net.connect). */
+  readonly onread: OnReadOpts = {
+    buffer: sharedBuffer,
+    callback: (length) => this.#flow?.deliver(receivedChunk(length)) ?? false,
+  }
+  #flow: SocketReader | undefined
+
+  /**
+   * To be called before anything can have arrived.
+   * @param onData returns whether the chunk is released
+   */
+  attach(socket: Socket, onData: (chunk: Buffer) => boolean): SocketReader {
+    this.#flow = new SocketReader(socket, onData)
+    return this.#flow
   }
 }

@@ -12,6 +12,13 @@ export interface IdentityHeaders {
   readonly scheme?: string | undefined
 }
 
+/** The header that carries an assertion, and the function that signs one. */
+export interface AssertionHeader {
+  readonly header: string
+  /** @throws GatehouseError `store-unavailable` where no assertion can be signed */
+  of(principal: Principal, upstream: string): string
+}
+
 type LineWriter = (principal: Principal) => string
 
 /**

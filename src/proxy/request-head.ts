@@ -2,10 +2,9 @@ import type { Principal } from '../auth/principal.ts'
 import type { RequestBody, RequestHead } from '../http1/request-head.ts'
 import { copyString } from '../platform/copy-string.ts'
 import type { Route } from '../routes/route.ts'
-import type { AssertionHeader } from './assertion.ts'
 import type { Client } from './client.ts'
-import { withoutCookie } from './cookies.ts'
-import type { HeaderRule, HeaderRules } from './header-rules.ts'
+import { type HeaderRule, type HeaderRules, withoutCookie } from './header-rules.ts'
+import type { AssertionHeader } from './identity-headers.ts'
 
 export interface RequestHeadInput {
   /** Name, value, name, value, as they arrived. */

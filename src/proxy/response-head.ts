@@ -1,5 +1,5 @@
-import { dateLine } from '../http1/date-line.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
+import { dateLine } from '../http1/response-writer.ts'
 
 /** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway manages that to the client itself. */
 const hopByHop = new Set([

@@ -1,6 +1,6 @@
 import { foldCase, normalizedPaths } from './normalized-paths.ts'
 import type { RequestTarget } from './request-target.ts'
-import { type RouteGroup, routeFor } from './route-group.ts'
+import { type RouteGroup, routeFor } from './route.ts'
 
 /** A request, and the group that its literal path matches. */
 export interface RouteLookup<Upstream> {

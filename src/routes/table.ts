@@ -1,7 +1,6 @@
 import { type AmbiguityIndex, createAmbiguityIndex } from './ambiguity-index.ts'
 import type { RequestTarget } from './request-target.ts'
-import { type Route, standardMethods } from './route.ts'
-import { groupRoutes, type RouteGroup, routeFor } from './route-group.ts'
+import { groupRoutes, type Route, type RouteGroup, routeFor, standardMethods } from './route.ts'
 
 export type RouteMatch<Upstream> =
   | { readonly kind: 'route'; readonly route: Route<Upstream> }

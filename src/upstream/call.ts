@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { hasWrittenAll } from '../http1/release-buffer.ts'
+import { hasWrittenAll } from '../http1/read-buffers.ts'
 import type { ResponseFraming } from '../http1/response-writer.ts'
 import type { Balancer, BalancingClient } from './balancer.ts'
 import type { Connection } from './connection.ts'

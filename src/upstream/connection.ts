@@ -1,18 +1,21 @@
 import type { Socket } from 'node:net'
 import { chunksPerTurnMax } from '../http1/chunked-decoder.ts'
 import { DeadlineSweep, type Expiring } from '../http1/deadline-sweep.ts'
-import { DirectSocketReader } from '../http1/direct-socket-reader.ts'
-import type { PooledSocketReader } from '../http1/pooled-socket-reader.ts'
 import { ownedCopy } from '../http1/read-buffers.ts'
-import type { SocketReader } from '../http1/socket-reader.ts'
-import { catchWriteErrors, drainGraceMs } from './catch-write-errors.ts'
+import { DirectSocketReader, type PooledSocketReader, type SocketReader } from '../http1/socket-reader.ts'
+import {
+  catchWriteErrors,
+  closeConnection,
+  drainGraceMs,
+  handOverSocket,
+  reusableMs,
+  strayBytesGraceMs,
+} from './connection-socket.ts'
 import type { ExchangeEvents, RequestOptions } from './exchange.ts'
 import { readFailure, timeoutFailure, UpstreamFailure } from './failure.ts'
-import { handOverSocket } from './hand-over-socket.ts'
 import { RequestSender } from './request-sender.ts'
 import type { ResponseHead } from './response-head.ts'
 import { type ConnectionPersistence, type ResponseEvents, ResponseParser } from './response-parser.ts'
-import { closeConnection, reusableMs, strayBytesGraceMs } from './reuse.ts'
 
 const sweep = new DeadlineSweep(50)
 const never = Number.POSITIVE_INFINITY

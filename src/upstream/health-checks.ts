@@ -1,5 +1,9 @@
+import type { Connection } from './connection.ts'
+import type { ExchangeEvents } from './exchange.ts'
+import type { UpstreamFailure } from './failure.ts'
 import type { ActiveCheckOptions } from './health.ts'
-import { HealthCheck } from './health-check.ts'
+import type { Acquisition, ConnectionReceiver } from './pool.ts'
+import type { ResponseHead } from './response-head.ts'
 import type { Target } from './target.ts'
 
 /**
@@ -36,5 +40,103 @@ function checkRepeatedly(target: Target, options: ActiveCheckOptions, firstAfter
   return function stop() {
     clearTimeout(timer)
     check?.cancel()
+  }
+}
+
+/** No more of a body is read, as it does not matter. */
+const bodyBytesMax = 65_536
+
+/** The state of the target, with the reason for the log if it is unhealthy; `unknown` = it could not be asked. */
+type CheckResult = 'healthy' | 'unknown' | { readonly failure: string }
+
+type CheckOptions = Pick<ActiveCheckOptions, 'path' | 'timeoutMs'>
+
+/**
+ * One health check of a target: a GET on a connection of its own. It succeeds with a 2xx or 3xx whose head arrives in
+ * time.
+ */
+class HealthCheck implements ExchangeEvents, ConnectionReceiver {
+  readonly #target: Target
+  readonly #options: CheckOptions
+  readonly #onResult: (verdict: CheckResult) => void
+  #dialing: Acquisition | undefined
+  #connection: Connection | undefined
+  #timer: NodeJS.Timeout | undefined
+  #hasResult = false
+  #bodyBytes = 0
+
+  /** @param onResult called once, unless it is cancelled before */
+  constructor(target: Target, options: CheckOptions, onResult: (verdict: CheckResult) => void) {
+    this.#target = target
+    this.#options = options
+    this.#onResult = onResult
+  }
+
+  start(): void {
+    const { timeoutMs } = this.#options
+    this.#timer = setTimeout(() => {
+      this.#close()
+      this.#report({ failure: `no response within ${timeoutMs} ms` })
+    }, timeoutMs).unref()
+    this.#dialing = this.#target.pool.open(this)
+  }
+
+  /** Ends the check without a result. */
+  cancel(): void {
+    this.#hasResult = true
+    this.#close()
+  }
+
+  onConnection(connection: Connection): void {
+    const { path, timeoutMs } = this.#options
+    const timeouts = { responseTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs }
+    const lines = `Host: ${this.#target.authority}\r\nUser-Agent: gatehouse\r\nAccept: */*\r\nConnection: close\r\n`
+    this.#connection = connection
+    connection.start(
+      `GET ${path} HTTP/1.1\r\n${lines}\r\n`,
+      { method: 'GET', isUpgrade: false, body: 'none', isLast: true, ...timeouts },
+      this,
+      performance.now(),
+    )
+  }
+
+  onHead({ status }: ResponseHead): void {
+    this.#report(status < 400 ? 'healthy' : { failure: `status ${status}` })
+  }
+
+  onData({ length }: Buffer): void {
+    this.#bodyBytes += length
+    if (this.#bodyBytes > bodyBytesMax) this.#close()
+  }
+
+  onEnd(): void {
+    clearTimeout(this.#timer)
+  }
+
+  onFailure({ reason, message }: UpstreamFailure): void {
+    clearTimeout(this.#timer)
+    // A lack of local resources says nothing about the target.
+    this.#report(reason === 'no-resources' ? 'unknown' : { failure: `${reason}: ${message}` })
+  }
+
+  /** These never happen: nothing asks for them. */
+  onUpgrade(): void {}
+  onInformation(): void {}
+  onDrain(): void {}
+
+  onRead(): boolean {
+    return false
+  }
+
+  #report(result: CheckResult): void {
+    if (this.#hasResult) return
+    this.#hasResult = true
+    this.#onResult(result)
+  }
+
+  #close(): void {
+    clearTimeout(this.#timer)
+    this.#dialing?.cancel()
+    this.#connection?.destroy()
   }
 }

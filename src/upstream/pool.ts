@@ -1,4 +1,4 @@
-import { PooledSocketReader } from '../http1/pooled-socket-reader.ts'
+import { PooledSocketReader } from '../http1/socket-reader.ts'
 import { Connection } from './connection.ts'
 import { type DialEvents, type DialOptions, dial } from './dial.ts'
 import { UpstreamFailure } from './failure.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { withoutCookie } from '../../src/proxy/cookies.ts'
+import { withoutCookie } from '../../src/proxy/header-rules.ts'
 
 const headers: readonly (readonly [header: string, kept: string])[] = [
   ['', ''],

@@ -1,13 +1,26 @@
 import type { FastifyRequest } from 'fastify'
+import { adminRole } from '../../accounts/account-input.ts'
 import { authorize } from '../../auth/authorize.ts'
 import { GatehouseError, sharedError } from '../../errors/gatehouse-error.ts'
 import { arrivalOf } from '../../http/arrival.ts'
 import { createGate, type GateOptions } from '../../http/gate.ts'
-import { principalOf, recordDecision } from '../../http/outcome.ts'
+import { ownRouteName, principalOf, recordDecision } from '../../http/outcome.ts'
 import type { GatedRoute } from '../../routes/route.ts'
 import type { Actor } from '../../store/audit-entry.ts'
 import type { Admission } from '../operation.ts'
-import { adminRoute } from './admin-route.ts'
+
+/** The admin API as a route: for Admins, by either scheme. It has no upstream. */
+export const adminRoute: GatedRoute = {
+  name: ownRouteName,
+  access: {
+    kind: 'protected',
+    schemes: ['secretKey', 'bearer'],
+    isOptional: false,
+    roles: new Set([adminRole]),
+    verifiedOnly: false,
+  },
+  rateLimit: undefined,
+}
 
 export type AdmissionOptions = Omit<GateOptions<GatedRoute>, 'findRoute'>
 

@@ -1,7 +1,7 @@
 import { type AuditFormat, auditData, auditFiles } from '../../accounts/audit-log.ts'
 import type { AuditFilter } from '../../store/audit-entry.ts'
 import type { AdminOperations } from '../operation.ts'
-import { sendFile } from '../send-file.ts'
+import { sendFile } from '../reply.ts'
 import type { AdminOperationOptions, PageQuery } from './accounts.ts'
 import { auditEntry, auditQuery, pageSchema } from './schemas.ts'
 

@@ -1,9 +1,19 @@
 import { hash } from 'node:crypto'
+import { byPathAndMethod, isAdminPath, type PerOperation } from '../../routes/own-paths.ts'
+import type { JsonSchema, OperationDoc, ResponseDoc } from '../operation.ts'
 import type { OwnEndpoint } from '../own-route.ts'
-import { createDocument, type DocumentOptions } from './document.ts'
+import { headersOf, problemResponses, problemSchema } from './problems.ts'
 
 /** How long caches may keep the document: it changes only with the version. */
 const maxAgeS = 300
+
+interface DocumentOptions {
+  readonly version: string
+  readonly publicOrigin: string
+  readonly operations: PerOperation<OperationDoc>
+  /** The path of the portal; undefined = there is none. */
+  readonly portalPath: string | undefined
+}
 
 /** The OpenAPI document of the built-in endpoints. */
 export function openApiEndpoint(options: DocumentOptions): OwnEndpoint {
@@ -26,4 +36,96 @@ export function openApiEndpoint(options: DocumentOptions): OwnEndpoint {
 function matchesEtag(condition: string | undefined, etag: string): boolean {
   if (condition === undefined) return false
   return condition.split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim()))
+}
+
+/** The OpenAPI 3.1 document, from the schemas that requests are validated against. */
+function createDocument({ version, publicOrigin, operations, portalPath }: DocumentOptions): object {
+  const paths = byPathAndMethod(operations).map(([path, ofPath]) => [
+    path.replaceAll(/:(\w+)/g, '{$1}'),
+    pathItem(path, ofPath),
+  ])
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Gatehouse',
+      version,
+      description: 'The endpoints of the gateway itself; every other path is proxied.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: publicOrigin }],
+    paths: { ...Object.fromEntries(paths), ...(portalPath !== undefined && { [portalPath]: portalItem }) },
+    components: {
+      schemas: { Problem: problemSchema },
+      securitySchemes: {
+        secretKey: { type: 'apiKey', in: 'header', name: 'SecretKey' },
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+      },
+    },
+  }
+}
+
+function pathItem(path: string, operations: readonly (readonly [string, OperationDoc])[]): object {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name)
+  const parameters = names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
+  return {
+    ...(parameters.length > 0 && { parameters }),
+    ...Object.fromEntries(
+      operations.map(([method, operation]) => [method.toLowerCase(), describe(operation, isAdminPath(path))]),
+    ),
+  }
+}
+
+function describe(operation: OperationDoc, isAdmin: boolean): object {
+  const { id, summary, description, query, body, isBodyOptional = false, responses } = operation
+  return {
+    operationId: id,
+    summary,
+    ...(description !== undefined && { description }),
+    security: isAdmin ? [{ secretKey: [] }, { bearer: [] }] : [],
+    ...(query && { parameters: parametersOf(query) }),
+    ...(body && {
+      requestBody: { required: !isBodyOptional, content: { 'application/json': { schema: body } } },
+    }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(responses).map(([status, response]) => [status, responseOf(response)]),
+      ),
+      ...problemResponses(operation, isAdmin),
+    },
+  }
+}
+
+/** @param query an object schema; each member is a parameter */
+function parametersOf(query: JsonSchema): readonly object[] {
+  // The cast is sound: queries are created by object() in admin/schemas.ts.
+  const properties = query.properties as Readonly<Record<string, JsonSchema>>
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: false,
+    ...(description !== undefined && { description }),
+    schema,
+  }))
+}
+
+function responseOf({ description, schema, alternatives = [], headers }: ResponseDoc): object {
+  const others = alternatives.map((type) => [type, { schema: { type: 'string' } }])
+  return {
+    description,
+    ...(headers && { headers: headersOf(headers) }),
+    ...(schema && { content: { 'application/json': { schema }, ...Object.fromEntries(others) } }),
+  }
+}
+
+/** The pages below the portal are for people, and may change. */
+const portalItem = {
+  get: {
+    operationId: 'getPortal',
+    summary: 'The portal: pages to sign in, to reveal and reset keys, and for Admins to manage accounts.',
+    security: [],
+    responses: {
+      200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } },
+      303: { description: 'Redirects to the next page.', headers: headersOf(['Location']) },
+    },
+  },
 }
