@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Actor, AuditAction, AuditEntry, AuditSubject } from '../store/audit-entry.ts'
+import type { Visitor } from '../store/visitor.ts'
 
 /** Creates the audit entries of one actor. */
 export type AuditEntryFactory = (
@@ -16,4 +17,21 @@ export function createAuditEntryFactory(actor: Actor, clock: Clock): AuditEntryF
     target: target && { id: target.id, email: target.email },
     details,
   })
+}
+
+/** An account that is signed in to the portal, as the audit log names it. */
+export function actorOf(
+  { account: { id, email } }: { readonly account: AuditSubject },
+  { address }: Visitor,
+): Actor {
+  return { kind: 'account', channel: 'portal', id, email, address }
+}
+
+/** The audit entry of what a visitor does to their own account. */
+export function ownAuditEntry(
+  { account, action }: { readonly account: AuditSubject; readonly action: AuditAction },
+  visitor: Visitor,
+  clock: Clock,
+): AuditEntry {
+  return createAuditEntryFactory(actorOf({ account }, visitor), clock)(action, account)
 }

@@ -1,7 +1,10 @@
+import { isUtf8 } from 'node:buffer'
+import { setImmediate } from 'node:timers/promises'
 import { isRecord, parseJson } from '../platform/json.ts'
 import { didYouMean } from '../platform/suggest.ts'
 import { emailKey } from '../store/email-key.ts'
 import { type AccountInput, defaultRole, findFieldErrors } from './account-input.ts'
+import type { Accounts } from './accounts.ts'
 import { readCsv } from './csv.ts'
 
 /**
@@ -9,6 +12,9 @@ import { readCsv } from './csv.ts'
  * serves no other request meanwhile; in the portal SQLite blocks the gateway itself, for some 0.2 ms an account.
  */
 export const importMax = { portal: 1_000, command: 20_000 } as const
+
+/** How many e-mails are looked up at the same time. */
+const lookUpBatchSize = 200
 
 /** A line of an import file that cannot be imported; lines count from 1. */
 export interface BadLine {
@@ -28,6 +34,35 @@ interface Row {
   readonly line: number
   /** The fields as written, or why they could not be read. */
   readonly values: Readonly<Record<string, unknown>> | string
+}
+
+/** Reads a file of accounts. A line that is not UTF-8 would be stored with replacement characters: it is bad. */
+export function readImportFile(bytes: Buffer): ImportFile {
+  return parseImportFile(bytes.toString(), isUtf8(bytes) ? undefined : findInvalidUtf8Lines(bytes))
+}
+
+/**
+ * All bad lines of a file, in order: those that cannot be read, and those whose e-mail is taken.
+ * @param onChecked called with the number of accounts checked so far
+ */
+export async function findBadLines(
+  { accounts: entries, badLines }: ImportFile,
+  accounts: Pick<Accounts, 'findTaken'>,
+  onChecked?: (count: number) => void,
+): Promise<readonly BadLine[]> {
+  const taken: BadLine[] = []
+  for (let start = 0; start < entries.length; start += lookUpBatchSize) {
+    const batch = entries.slice(start, start + lookUpBatchSize)
+    const found = new Set(await accounts.findTaken(batch.map(({ input }) => input.email)))
+    for (const { line, input } of batch) {
+      if (found.has(input.email))
+        taken.push({ line, message: `email: ${input.email} already has an account` })
+    }
+    onChecked?.(start + batch.length)
+    // Yields to other requests: SQLite is synchronous.
+    await setImmediate()
+  }
+  return [...badLines, ...taken].toSorted((a, b) => a.line - b.line)
 }
 
 /**
@@ -64,6 +99,13 @@ function withInvalidUtf8Lines(rows: readonly Row[], invalidUtf8Lines: ReadonlySe
   const others = rows.filter(({ line }) => !invalidUtf8Lines.has(line))
   const bad = [...invalidUtf8Lines].map((line): Row => ({ line, values: 'is not valid UTF-8' }))
   return [...others, ...bad].toSorted((a, b) => a.line - b.line)
+}
+
+/** Lines that are not UTF-8, counted from 1. */
+function findInvalidUtf8Lines(bytes: Buffer): ReadonlySet<number> {
+  // Read as latin1, each line keeps its bytes, whatever its encoding, as long as that includes ASCII.
+  const lines = bytes.toString('latin1').split(/\r\n|\n|\r/)
+  return new Set(lines.flatMap((line, index) => (isUtf8(Buffer.from(line, 'latin1')) ? [] : [index + 1])))
 }
 
 /** Whether more than `linesMax` lines are not blank. Reads no further than needed. */

@@ -1,6 +1,6 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
-import { createLinkToken, parseLinkToken } from '../secrets/link-token.ts'
+import { createLinkToken, parseLinkToken } from '../secrets/portal-tokens.ts'
 import type { Account } from '../store/account.ts'
 import type { AccountReader } from '../store/accounts.ts'
 import { emailKey } from '../store/email-key.ts'

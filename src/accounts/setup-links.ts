@@ -1,7 +1,7 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
 import { errorMessage } from '../platform/system-error.ts'
-import { createLinkToken } from '../secrets/link-token.ts'
+import { createLinkToken } from '../secrets/portal-tokens.ts'
 import type { PortalStore } from '../store/portal.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'

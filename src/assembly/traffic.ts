@@ -1,5 +1,5 @@
+import { knownRoles } from '../accounts/account-input.ts'
 import type { KeyUses } from '../accounts/key-uses.ts'
-import { knownRoles } from '../accounts/roles.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { createLru } from '../cache/lru.ts'
 import type { Config } from '../config/config.ts'

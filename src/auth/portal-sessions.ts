@@ -1,12 +1,12 @@
+import { ownAuditEntry } from '../accounts/audit-entry-factory.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isSameText } from '../secrets/constant-time.ts'
-import { createPortalToken, parsePortalToken } from '../secrets/portal-token.ts'
+import { createPortalToken, parsePortalToken } from '../secrets/portal-tokens.ts'
 import type { Account } from '../store/account.ts'
 import type { AccountReader } from '../store/accounts.ts'
 import type { PortalSession, PortalStore } from '../store/portal.ts'
 import type { Visitor } from '../store/visitor.ts'
-import { ownAuditEntry } from './actor.ts'
 import type { KnownClients } from './known-clients.ts'
 
 /** An account that is signed in to the portal, as read from the store for this request. */

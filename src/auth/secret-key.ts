@@ -1,6 +1,5 @@
 import type { Clock } from '../platform/clock.ts'
-import { type ParsedKey, parseKey } from '../secrets/keys.ts'
-import { isSecretKeyOf } from '../secrets/match-key.ts'
+import { isSecretKeyOf, type ParsedKey, parseKey } from '../secrets/keys.ts'
 import type { CachedAccount, Directory } from './principal.ts'
 import { createRecentKeys } from './recent-keys.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'

@@ -1,12 +1,12 @@
 import { emailLengthMax } from '../accounts/account-input.ts'
+import { ownAuditEntry } from '../accounts/audit-entry-factory.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isSameText } from '../secrets/constant-time.ts'
-import { parseLinkToken } from '../secrets/link-token.ts'
 import { assertGoodPassword, type Passwords } from '../secrets/passwords.ts'
+import { parseLinkToken } from '../secrets/portal-tokens.ts'
 import type { Account } from '../store/account.ts'
 import type { PasswordProof } from '../store/portal.ts'
 import type { Visitor } from '../store/visitor.ts'
-import { ownAuditEntry } from './actor.ts'
 import { type PasswordCheck, workOwnerOf } from './password-check.ts'
 import {
   createPortalSessions,

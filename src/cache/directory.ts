@@ -1,6 +1,6 @@
 import type { CachedAccount, CachedSession, Directory } from '../auth/principal.ts'
 import type { Clock } from '../platform/clock.ts'
-import { isSecretKeyOf } from '../secrets/match-key.ts'
+import { isSecretKeyOf } from '../secrets/keys.ts'
 import type { Account } from '../store/account.ts'
 import type { AccountReader } from '../store/accounts.ts'
 import type { LoggedChange } from '../store/changes.ts'

@@ -1,5 +1,7 @@
 import type { CachedAccount } from '../auth/principal.ts'
-import type { StoredSigningKey } from '../store/signing-keys.ts'
+import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
+import { monotonicClock } from '../platform/clock.ts'
+import type { SigningKeyStore, StoredSigningKey } from '../store/signing-keys.ts'
 
 /**
  * What the workers of an instance have looked up, kept in the process that started them: a worker that is replaced
@@ -62,13 +64,34 @@ export function deserializeAccount(value: unknown): CachedAccount | undefined {
   }
 }
 
+/** The signing keys of the store; while it is unreachable, those that any worker has cached. */
+export function withCachedSigningKeys(store: SigningKeyStore, memory: InstanceMemory): SigningKeyStore {
+  async function listSigningKeys(): ReturnType<SigningKeyStore['listSigningKeys']> {
+    const startedAt = monotonicClock()
+    try {
+      const keys = await store.listSigningKeys()
+      memory.learn(signingKeysKey, serializeSigningKeys(keys), startedAt)
+      return keys
+    } catch (error) {
+      const known = isStoreUnavailable(error)
+        ? deserializeSigningKeys(await memory.recall(signingKeysKey))
+        : undefined
+      if (known === undefined) throw error
+      return known
+    }
+  }
+
+  const { addSigningKey, retireSigningKey } = store
+  return { listSigningKeys, addSigningKey, retireSigningKey }
+}
+
 /** Signing keys as plain JSON, sealed as in the store. */
-export function serializeSigningKeys(keys: readonly StoredSigningKey[]): unknown {
+function serializeSigningKeys(keys: readonly StoredSigningKey[]): unknown {
   return keys.map((key) => ({ ...key, sealed: encode(key.sealed) }))
 }
 
 /** @param value from `serializeSigningKeys`, in a process of the same version */
-export function deserializeSigningKeys(value: unknown): readonly StoredSigningKey[] | undefined {
+function deserializeSigningKeys(value: unknown): readonly StoredSigningKey[] | undefined {
   if (value === undefined) return undefined
   const keys = value as readonly (Omit<StoredSigningKey, 'sealed'> & { readonly sealed: string })[]
   return keys.map((key) => ({ ...key, publicKey: key.publicKey, sealed: decode(key.sealed) }))

@@ -1,7 +1,6 @@
 import { accountData, createdData } from '../accounts/account-data.ts'
-import { defaultRole } from '../accounts/account-input.ts'
+import { defaultRole, knownRoles, similarRole } from '../accounts/account-input.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import { knownRoles, similarRole } from '../accounts/roles.ts'
 import type { Config } from '../config/config.ts'
 import { OperatorError } from '../errors/operator-error.ts'
 import { assertGoodPassword } from '../secrets/passwords.ts'

@@ -10,8 +10,8 @@ import type { RouteOptions } from '../routes/compile.ts'
 import type { SealingKeySource } from '../secrets/sealing-key.ts'
 import type { StoreOptions } from '../store/open.ts'
 import type { Rate } from '../store/rates.ts'
-import type { ConfiguredKey } from '../tokens/configured-key.ts'
 import type { Algorithm } from '../tokens/key-material.ts'
+import type { ConfiguredKey } from '../tokens/keyring.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
 
 /**

@@ -13,7 +13,7 @@ import { openSealingKey } from '../secrets/sealing-key.ts'
 import { openStore } from '../store/open.ts'
 import type { SigningKeyStore } from '../store/signing-keys.ts'
 import type { Store } from '../store/store.ts'
-import { toSigningKey } from '../tokens/configured-key.ts'
+import { toSigningKey } from '../tokens/keyring.ts'
 import { createSigningKeys, type SigningKey } from '../tokens/signing-keys.ts'
 
 /** The gateway's authentication schemes, reading its store without writing. */

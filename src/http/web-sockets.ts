@@ -1,4 +1,4 @@
-import { type AdmittedCaller, type AuthState, isStillValid } from '../auth/still-valid.ts'
+import { type AdmittedCaller, type AuthState, isStillValid } from '../auth/authorize.ts'
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Clock } from '../platform/clock.ts'

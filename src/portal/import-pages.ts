@@ -1,5 +1,11 @@
-import { type BadLine, hasMoreLines, type ImportFile, importMax } from '../accounts/import.ts'
-import { findBadLines, readImportFile } from '../accounts/import-file.ts'
+import {
+  type BadLine,
+  findBadLines,
+  hasMoreLines,
+  type ImportFile,
+  importMax,
+  readImportFile,
+} from '../accounts/import.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { importBytesMax } from './form-body.ts'
 import type { SignedInContext } from './page-context.ts'

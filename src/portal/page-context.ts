@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AccountActions } from '../accounts/account-actions.ts'
 import { adminRole, fullName } from '../accounts/account-input.ts'
-import { actorOf } from '../auth/actor.ts'
+import { actorOf } from '../accounts/audit-entry-factory.ts'
 import type { Viewer } from '../auth/portal-sessions.ts'
 import type { Html } from '../pages/html.ts'
 import type { Visitor } from '../store/visitor.ts'

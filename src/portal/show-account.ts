@@ -1,4 +1,4 @@
-import { similarRole } from '../accounts/roles.ts'
+import { similarRole } from '../accounts/account-input.ts'
 import type { Account, StoredKey } from '../store/account.ts'
 import type { Form } from './form-body.ts'
 import { type FormRefusal, invalidField } from './form-refusal.ts'

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { randomText, toBase62 } from '../platform/random.ts'
+import { isSameBytes } from './constant-time.ts'
 import { accountIdLength, secretLength, secretPrefixes } from './format.ts'
 
 /**
@@ -103,4 +104,26 @@ const crcOfByte = Int32Array.from({ length: 256 }, (_, byte) => {
 
 function checksumOf(body: string): string {
   return toBase62(crc32(body), checksumLength)
+}
+
+interface HasSecretKey {
+  readonly secretKey: { readonly digest: Uint8Array }
+  readonly previousSecretKey: { readonly digest: Uint8Array; readonly validUntil: number } | undefined
+}
+
+interface HasApiKey {
+  readonly apiKey: { readonly digest: Uint8Array }
+}
+
+/** Whether a digest is that of the secret key, or of the previous one within its grace period. Constant time. */
+export function isSecretKeyOf(account: HasSecretKey | undefined, digest: Uint8Array, now: number): boolean {
+  // Returns early only for the current key.
+  if (isSameBytes(account?.secretKey.digest, digest)) return true
+  const isPrevious = isSameBytes(account?.previousSecretKey?.digest, digest)
+  return isPrevious && now < (account?.previousSecretKey?.validUntil ?? 0)
+}
+
+/** Whether a digest is that of the API key. Constant time. */
+export function isApiKeyOf(account: HasApiKey | undefined, digest: Uint8Array): boolean {
+  return isSameBytes(account?.apiKey.digest, digest)
 }

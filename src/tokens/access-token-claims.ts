@@ -1,4 +1,4 @@
-import { roleEpochOf } from './token-id.ts'
+import { randomUUID } from 'node:crypto'
 
 /** The claims of an access token (RFC 9068, without the optional ones). Times are in milliseconds. */
 export interface AccessTokenClaims {
@@ -20,6 +20,12 @@ export interface ExpectedClaims {
   readonly clockToleranceMs: number
 }
 
+/** The epoch of an account whose role has never changed, and of a token that does not hold one. */
+const firstRoleEpoch = 1
+/** Hexadecimal digits of the epoch: 48 bits, the first two groups of a UUID. */
+const epochDigits = 12
+const tokenIdPattern = /^([0-9a-f]{8})-([0-9a-f]{4})-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
 /** @returns undefined where a claim is missing or wrong; times are not compared with the clock */
 export function parseClaims(
   payload: Readonly<Record<string, unknown>>,
@@ -40,6 +46,23 @@ export function parseClaims(
   const validUntil = exp * 1_000 + expected.clockToleranceMs
   const roleEpoch = roleEpochOf(jti)
   return { accountId: sub, sessionId: sid, role, roleEpoch, issuedAt: iat * 1_000, validFrom, validUntil }
+}
+
+/**
+ * The `jti` of an access token: a UUID of version 8 (RFC 9562 5.8), random but for its first 48 bits. These are the
+ * epoch of the token's role: `iat` cannot show whether the token was issued before or after a change, as it is
+ * in whole seconds and of another clock.
+ */
+export function createTokenId(roleEpoch: number): string {
+  const epoch = roleEpoch.toString(16).padStart(epochDigits, '0')
+  // What follows the epoch and the version.
+  return `${epoch.slice(0, 8)}-${epoch.slice(8)}-8${randomUUID().slice(15)}`
+}
+
+/** The epoch in a `jti`; 1 without one: from before epochs existed, or from another issuer with the same key. */
+export function roleEpochOf(tokenId: string): number {
+  const [, high, low] = tokenIdPattern.exec(tokenId) ?? []
+  return high === undefined || low === undefined ? firstRoleEpoch : Number.parseInt(high + low, 16)
 }
 
 export function includesAudience(aud: unknown, audience: string): boolean {

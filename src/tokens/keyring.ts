@@ -1,5 +1,5 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import type { Algorithm } from './key-material.ts'
+import type { Algorithm, KeyMaterial } from './key-material.ts'
 import { currentSigner, type SigningKey } from './signing-keys.ts'
 
 /** A public key as a JSON Web Key (RFC 7517). */
@@ -56,4 +56,18 @@ export function createKeyring(algorithm: Algorithm, origin: 'config' | 'store' =
 function toJwk({ kid, material: { algorithm, publicKey } }: SigningKey): Jwk[] {
   if (algorithm === 'HS256') return []
   return [{ ...publicKey.export({ format: 'jwk' }), kid, alg: algorithm, use: 'sig' }]
+}
+
+/** A signing key from the config, rather than one that is generated and kept in the store. */
+export interface ConfiguredKey {
+  readonly kid: string
+  /** All of them verify; one with `sign` signs, too. */
+  readonly use: 'sign' | 'verify'
+  readonly material: KeyMaterial
+}
+
+/** The same for a keyring: a key that signs does so at once, without being announced first. */
+export function toSigningKey({ kid, use, material }: ConfiguredKey): SigningKey {
+  const signsFrom = use === 'sign' ? 0 : Number.POSITIVE_INFINITY
+  return { kid, algorithm: material.algorithm, material, createdAt: 0, signsFrom }
 }

@@ -1,5 +1,5 @@
 import { parseJsonObject } from '../platform/json.ts'
-import { roleEpochOf } from './token-id.ts'
+import { roleEpochOf } from './access-token-claims.ts'
 
 /** What can be read from a token's text, from any issuer, unverified. */
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isStillValid } from '../../src/auth/still-valid.ts'
+import { isStillValid } from '../../src/auth/authorize.ts'
 import { parseKey } from '../../src/secrets/keys.ts'
 import { roleEpochIn, signingKeyIdOf } from '../../src/tokens/token-text.ts'
 import { visitor } from '../store/samples.ts'

@@ -2,8 +2,7 @@ import t from 'tap'
 import { secretPrefixes } from '../../src/secrets/format.ts'
 import { hideSecrets, secretPlaceholder, secretStartPattern } from '../../src/secrets/hide-secrets.ts'
 import { createAccountId, createKey } from '../../src/secrets/keys.ts'
-import { createLinkToken } from '../../src/secrets/link-token.ts'
-import { createPortalToken } from '../../src/secrets/portal-token.ts'
+import { createLinkToken, createPortalToken } from '../../src/secrets/portal-tokens.ts'
 import { createRefreshTokens, createSessionId } from '../../src/tokens/refresh-token.ts'
 
 const id = createAccountId()

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { isApiKeyOf, isSecretKeyOf } from '../../src/secrets/match-key.ts'
+import { isApiKeyOf, isSecretKeyOf } from '../../src/secrets/keys.ts'
 
 const now = 1_700_000_000_000
 const current = randomBytes(32)

@@ -1,4 +1,4 @@
-import { knownRoles, similarRole } from '../../accounts/roles.ts'
+import { knownRoles, similarRole } from '../../accounts/account-input.ts'
 import { compileRoutes } from '../../routes/compile.ts'
 import { createRouteTable } from '../../routes/table.ts'
 import type { Config } from '../config.ts'

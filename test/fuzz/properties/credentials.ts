@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { hideSecrets } from '../../../src/secrets/hide-secrets.ts'
 import { createAccountId, createKey, parseKey } from '../../../src/secrets/keys.ts'
-import { createLinkToken, parseLinkToken } from '../../../src/secrets/link-token.ts'
-import { createPortalToken, parsePortalToken } from '../../../src/secrets/portal-token.ts'
+import {
+  createLinkToken,
+  createPortalToken,
+  parseLinkToken,
+  parsePortalToken,
+} from '../../../src/secrets/portal-tokens.ts'
 import { createRefreshTokens, createSessionId } from '../../../src/tokens/refresh-token.ts'
 import { headerOf, isCanonical, payloadOf, signingKeyIdOf } from '../../../src/tokens/token-text.ts'
 import { type Property, property } from '../property.ts'
