@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 
 /**
- * Runs the tests of modules by themselves, for the loop of writing code: `npm run test:unit`, or with a part of a
+ * Runs only the tests of single modules, for the loop of writing code: `npm run test:unit`, or with a part of a
  * path, `npm run test:unit -- tokens/`. No list: a test is one of these by what it imports.
  */
 

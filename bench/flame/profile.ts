@@ -5,7 +5,7 @@ export interface CpuProfile {
   readonly nodes: readonly ProfileNode[]
   /** Node by node what was on top of the stack, sample by sample. */
   readonly samples: readonly number[]
-  /** Microseconds between a sample and the one before. */
+  /** Microseconds between a sample and the previous one. */
   readonly timeDeltas: readonly number[]
 }
 

@@ -66,7 +66,7 @@ export class FaultLog {
       : 'before any fault'
   }
 
-  /** A fault that occurred and ended by itself. */
+  /** A fault that occurred and ended without intervention. */
   note(fault: Pick<Fault, 'name' | 'explains'>, from: number): void {
     this.#spans.push({
       fault: { ...fault, run: async () => {} },

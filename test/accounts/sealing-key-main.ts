@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openSealingKey } from '../../src/secrets/sealing-key.ts'
 
-/** Opens sealing keys at the moment it is told to, in a process or a thread; see sealing-key-racers.ts. */
+/** Opens sealing keys at the given moment, in a process or a thread; see sealing-key-racers.ts. */
 
 function openNow(file: string): string {
   try {

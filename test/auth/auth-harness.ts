@@ -87,7 +87,7 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
   })
   t.teardown(invalidation.close)
   await invalidation.poll()
-  // As if more had happened before than can be told; tests that need it otherwise say so.
+  // As if the change log were known to be complete for no past time; tests that need it otherwise say so.
   storeConnection.completeSince = Number.POSITIVE_INFINITY
   const schemes = {
     secretKey: createSecretKeyScheme(directory, clock),

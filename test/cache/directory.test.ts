@@ -143,7 +143,7 @@ t.test('changes beyond the remembered ones make older tokens undecided', async (
   t.equal(directory.isUnchangedSince(of, now + 1), true)
 })
 
-t.test('a changed cached account is looked up again by itself', async (t) => {
+t.test('a changed cached account is looked up again without a request', async (t) => {
   const { store, directory, contact } = await openDirectory(t)
   const [known, deleted, strange] = [
     await createAccount(store),
@@ -209,7 +209,7 @@ t.test('a cached account is newer than any change confirmed before it', async (t
   t.strictSame(
     [isNewer(now + 1_000), isNewer(now + 1_001)],
     [true, false],
-    'a token tells no less than seconds',
+    'a token has no unit below seconds',
   )
   directory.apply(logged({ kind: 'account', accountId: 'account' }, now + 5_000))
   t.strictSame([isNewer(now + 4_000), isNewer(now + 4_001)], [true, false], 'or before it changed')

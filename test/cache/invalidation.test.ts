@@ -17,7 +17,7 @@ function watch(t: Test, store: ChangeStore, pollMs = never) {
   const contacts: boolean[] = []
   const delays: number[] = []
   const faults: unknown[] = []
-  /** What fails when it is told of a change. */
+  /** What fails when a change is applied. */
   const broken = { apply: false, clear: false }
   const storeConnection = createStoreConnectionState()
   /** Whether the store was taken to be there when a change was applied. */
@@ -125,7 +125,7 @@ t.test('a gap in the change log clears the cache', async (t) => {
   t.strictSame(take(), ['all'])
   await other.addSigningKey(newSigningKey())
   await poll()
-  t.strictSame(take(), [{ kind: 'signing-keys' }], 'and from there on it is told apart again')
+  t.strictSame(take(), [{ kind: 'signing-keys' }], 'later changes are named again')
   await inspector.flushall()
   await poll()
   t.strictSame(take(), [], 'a store that has lost its data is out of reach')
@@ -143,7 +143,7 @@ t.test('a change that replaces one lost in a failover is applied', async (t) => 
   const { poll, take } = watch(t, store)
   await poll()
   take()
-  // The old master told of it, the new one has never heard of it.
+  // The old master announced it, the new one has never received it.
   await until('it is heard of', async () => {
     await inspector.publish('gh:{account}:changes', `1 ${Date.now()} session lost`)
     return take().length > 0 || undefined
@@ -239,7 +239,7 @@ t.test('a change that cannot be applied clears the cache, and is not an outage',
   t.match(faults, [{ message: 'apply' }])
   t.strictSame(contacts, [true, true])
   t.equal(contact.isUp, true)
-  t.ok(contact.completeSince >= startedAt, 'what changed before is not told any more')
+  t.ok(contact.completeSince >= startedAt, 'what changed before is no longer known')
   t.equal(await store.addSigningKey(newSigningKey()), true, 'what is changed here is answered')
   t.strictSame(take(), ['all'])
   broken.apply = false
@@ -274,7 +274,7 @@ t.test('an error while polling the change log is reported', async (t) => {
   const store = await (await newSqlitePlace(t)).open()
   const { broken, faults, contacts } = watch(t, store, 5)
   broken.clear = true
-  await until('it has been told', () => faults.length > 1 || undefined)
+  await until('the fault is reported', () => faults.length > 1 || undefined)
   t.match(faults[0], { message: 'clear' })
   t.strictSame(contacts, [])
   broken.clear = false

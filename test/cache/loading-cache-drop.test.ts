@@ -34,7 +34,7 @@ for (const [name, forget] of [
     const before = [cache.get('a'), cache.get('a')]
     forget(cache)
     const after = cache.get('a')
-    t.equal(loads.length, 2, 'whoever asks after it asks the store')
+    t.equal(loads.length, 2, 'a lookup after it asks the store')
     loads[0]?.end('old')
     loads[1]?.end('new')
     for (const got of [...before, after]) t.strictSame(await got, { text: 'new' })

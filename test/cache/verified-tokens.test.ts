@@ -48,7 +48,7 @@ t.test('the signature of a cached token is not verified again', async (t) => {
   verify(token)
   keyring.replace([newSigningKey('other')])
   t.equal(verify(token).kind, 'valid')
-  // That is why whoever replaces the keys clears it.
+  // That is why the code that replaces the keys clears it.
   verified.clear()
   t.equal(verify(token).kind, 'invalid')
 })
@@ -149,7 +149,7 @@ t.test('the cache of valid tokens is bounded in bytes', async (t) => {
     ['at the limit', 1_024, 10],
     ['one over', 1_025, 9],
     ['far over', 9_216, 2],
-    ['the longest by itself', 19_456, 1],
+    ['the longest that fits, alone', 19_456, 1],
     ['longer than all places', 19_457, 0],
   ] as const) {
     const verified = createVerifiedTokens(10)

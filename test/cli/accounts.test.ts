@@ -103,7 +103,7 @@ for (const driver of storeDrivers) {
       t.equal((await run('accounts', 'show', 'ada@example.com')).status, 1, 'the old e-mail is free')
     })
 
-    t.test('an account cannot take the e-mail of another, but may write its own anew', async (t) => {
+    t.test('an account cannot take the e-mail of another, but may change the case of its own', async (t) => {
       const taken = await run('accounts', 'update', 'bob@example.com', '--email', 'Ada@new.example')
       t.equal(taken.status, 1)
       t.match(taken.stderr, /account with this e-mail already exists/)

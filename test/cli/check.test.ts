@@ -58,7 +58,7 @@ t.test('a variable with one underscore, which is not read, is warned of', async 
   t.match(stdout, /^warning: \$GATEHOUSE_LISTEN_PORT {2}listen\.port: .+ GATEHOUSE__LISTEN__PORT\?\n/)
 })
 
-t.test('--json tells the same to programs', async (t) => {
+t.test('check --json reports the same problems as the text', async (t) => {
   const { config, run } = createWorkspace(t, { routes })
   const good = await run('check', '--json')
   t.equal(good.status, 0)

@@ -57,7 +57,7 @@ t.test('config show names variables of the environment', async (t) => {
   t.match(stdout, /^log\.level: debug +\$GATEHOUSE__LOG__LEVEL$/m)
 })
 
-t.test('config show of a bad config tells every problem and shows nothing', async (t) => {
+t.test('config show of a bad config reports every problem and shows nothing', async (t) => {
   const { config, run } = createWorkspace(t, {}, { 'gateway.yaml': 'upstreams: {}\nroutes: {}\nnope: 1\n' })
   for (const args of [[], ['--json']]) {
     const { status, stdout, stderr } = await run('config', 'show', ...args)

@@ -36,7 +36,7 @@ t.test('explain shows preflights, and which origin may read an answer', async (t
   t.match(foreign.detail, /not in cors\.origins/)
   t.match(await explain('GET /public', `Origin: ${page}`), { decision: 'forward', facts: { origin: page } })
   t.match((await explain('GET /portal', `Origin: ${page}`)).detail, /portal/)
-  t.equal((await explain('GET /public')).facts, undefined, 'nothing is told of a request that is of no page')
+  t.equal((await explain('GET /public')).facts, undefined, 'nothing is said of a request that is for no page')
 })
 
 t.test('explain mentions the assertion without signing one', async (t) => {

@@ -81,7 +81,7 @@ export async function runProgram(
   const timer = setTimeout(() => child.kill('SIGKILL'), options.withinMs ?? timeoutMs)
   const outcome = await ended
   clearTimeout(timer)
-  t.not(child.signalCode, 'SIGKILL', `gatehouse ${args.join(' ')} ends by itself`)
+  t.not(child.signalCode, 'SIGKILL', `gatehouse ${args.join(' ')} ends without being killed`)
   return outcome
 }
 

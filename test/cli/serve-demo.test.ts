@@ -70,7 +70,7 @@ t.test('the keys are printed once: the second start shows none, and makes no oth
   t.equal((await run('accounts', 'list', '--json')).stdout, accounts.stdout)
 })
 
-t.test('the way to the keys that a later start tells leads to keys', async (t) => {
+t.test('the command that a later demo start names for the keys reveals keys', async (t) => {
   const { folder, run } = freshPlace(t)
   await run('accounts', 'create', '--email', 'ada@example.com')
   const [, command] = /gatehouse(?: --)? (keys show .+)/.exec(await demo(t, folder)) ?? []

@@ -6,7 +6,7 @@ import { startServer } from '../setup/backend.ts'
 import { type Outcome, runProgram, serve } from './run.ts'
 import { createWorkspace } from './workspace.ts'
 
-/** Failing starts, all concurrent: each must exit by itself, and soon. */
+/** Failing starts, all concurrent: each must exit on its own, and soon. */
 function starts(t: Test, variants: readonly (readonly string[])[]): Promise<readonly Outcome[]> {
   return Promise.all(
     variants.map((args) => {

@@ -29,13 +29,13 @@ t.test(
   },
 )
 
-t.test('port 0 takes any port that is free, and the log tells which', async (t) => {
+t.test('port 0 takes any free port, and the log names it', async (t) => {
   const { config } = createWorkspace(t)
   const gateways = [await serve(t, ['--config', config]), await serve(t, ['--config', config])]
   const [first, second] = gateways.map(({ url }) => new URL(url).port)
   t.not(first, second)
   for (const { url, opsUrl, child, output } of gateways) {
-    await until('the log tells', () => output.stdout.includes('"listening"') || undefined)
+    await until('the log names the port', () => output.stdout.includes('"listening"') || undefined)
     const [line = ''] = output.stdout.split('\n')
     t.match(JSON.parse(line), { level: 'info', msg: 'listening', url, opsUrl, pid: child.pid })
   }
@@ -58,8 +58,8 @@ t.test('a wildcard address is logged as a URL that can be called', async (t) => 
     ['localhost', /^http:\/\/localhost:\d+$/],
   ] as const) {
     const gateway = await serve(t, ['--config', config, '--set', `listen.host=${host}`])
-    const logged = await until('the log tells', () => listening(gateway.output.stdout))
-    t.equal(logged.address, `${host}:${new URL(gateway.url).port}`, 'the log tells where it listens')
+    const logged = await until('the log names the port', () => listening(gateway.output.stdout))
+    t.equal(logged.address, `${host}:${new URL(gateway.url).port}`, 'the log names where it listens')
     t.equal(logged.opsAddress, `127.0.0.1:${new URL(gateway.opsUrl).port}`)
     t.match(gateway.url, url)
     t.equal((await fetch(`${gateway.url}/x`)).status, 401)
@@ -67,7 +67,7 @@ t.test('a wildcard address is logged as a URL that can be called', async (t) => 
 })
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  t.test(`${signal} ends it with status 0, and nothing on standard error`, async (t) => {
+  t.test(`${signal} ends serve with status 0, and nothing on standard error`, async (t) => {
     const { config } = createWorkspace(t)
     const gateway = await serve(t, ['--config', config])
     await fetch(`${gateway.url}/x`)
@@ -84,12 +84,12 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
-t.test('requests that have to be broken off make it status 2', async (t) => {
+t.test('serve exits with status 2 if it had to abort requests', async (t) => {
   const { config, isAsked } = await withSlowBackend(t, '100ms')
   const gateway = await serve(t, ['--config', config])
   const answer = fetch(`${gateway.url}/`).then(
     ({ status }) => status,
-    () => 'broken off',
+    () => 'aborted',
   )
   await until('the backend has it', () => isAsked() || undefined)
   gateway.child.kill('SIGTERM')
@@ -97,22 +97,25 @@ t.test('requests that have to be broken off make it status 2', async (t) => {
   t.equal(await answer, 503)
 })
 
-t.test('a body that never comes whole does not hold it up once its request was told 503', async (t) => {
-  const { config } = createWorkspace(t, {
-    listen: { port: 0, requestTimeout: '60s' },
-    shutdown: { drain: '100ms' },
-  })
-  const gateway = await serve(t, ['--config', config])
-  const client = await connectRaw(t, gateway.url)
-  const fields = 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\nExpect: 100-continue'
-  client.send(`POST ${accessTokenPath} HTTP/1.1\r\n${fields}\r\n\r\n`)
-  t.equal((await client.response()).status, 100, 'its body is waited for')
-  gateway.child.kill('SIGTERM')
-  t.equal((await client.response()).status, 503)
-  const refusedAtMs = performance.now()
-  t.equal((await gateway.ended).status, 2)
-  t.ok(performance.now() - refusedAtMs < 20_000, 'long before the time for the body is over')
-})
+t.test(
+  'a body that never completes does not delay the stop of serve once its request was answered 503',
+  async (t) => {
+    const { config } = createWorkspace(t, {
+      listen: { port: 0, requestTimeout: '60s' },
+      shutdown: { drain: '100ms' },
+    })
+    const gateway = await serve(t, ['--config', config])
+    const client = await connectRaw(t, gateway.url)
+    const fields = 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\nExpect: 100-continue'
+    client.send(`POST ${accessTokenPath} HTTP/1.1\r\n${fields}\r\n\r\n`)
+    t.equal((await client.response()).status, 100, 'its body is waited for')
+    gateway.child.kill('SIGTERM')
+    t.equal((await client.response()).status, 503)
+    const refusedAtMs = performance.now()
+    t.equal((await gateway.ended).status, 2)
+    t.ok(performance.now() - refusedAtMs < 20_000, 'long before the time for the body is over')
+  },
+)
 
 t.test('a second signal ends it at once with status 2', async (t) => {
   const { config, isAsked } = await withSlowBackend(t, '1h')

@@ -68,7 +68,7 @@ for (const driver of storeDrivers) {
     })
 
     t.test(
-      'rotate --now signs at once, and the one before goes on verifying until it is retired',
+      'a key of rotate --now signs at once, and the previous one verifies until it is retired',
       async (t) => {
         const { status, stdout } = await gatehouse('signing-keys', 'rotate', '--now')
         t.equal(status, 0)

@@ -75,7 +75,7 @@ t.test('a relative path in an override is relative to the config file, too', asy
   t.equal(passwordOf(load(t, redis({ file: 'a' }), { files, settings })), 'override')
 })
 
-t.test('an unreadable secret file is told apart from a missing one', async (t) => {
+t.test('an unreadable secret file is reported differently from a missing one', async (t) => {
   const folder = writeFiles(t, {
     'gateway.yaml': JSON.stringify({ ...minimalConfig, keys: { sealingKey: { file: 'loop' } } }),
   })

@@ -4,7 +4,7 @@ import type { Store } from '../../src/store/store.ts'
 
 /**
  * What should be found of a store: for each record a text that says how it is, or null where it is gone.
- * A writer tells the facts it is about to make, and tells them again once the store has answered.
+ * A writer reports the facts it is about to make, and again once the store has answered.
  */
 export type Facts = Readonly<Record<string, string | null>>
 

@@ -88,6 +88,6 @@ async function main(options: string): Promise<void> {
   }
 }
 
-// Only where it was told what to write to.
+// Only if it was given a store to write to.
 const [, , options] = process.argv
 if (options !== undefined) await main(options)

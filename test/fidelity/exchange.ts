@@ -25,7 +25,7 @@ const ownFields =
 
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'
 
-/** Sends a request as it stands, answers it as it stands, and tells what became of both. */
+/** Sends a request as it stands, answers it as it stands, and returns what became of both. */
 export async function exchange(place: Place, options: ExchangeOptions): Promise<Exchanged> {
   const { request, answer = ok, isEnded = false } = options
   let asked: Message | undefined

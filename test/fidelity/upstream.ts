@@ -5,7 +5,7 @@ import type { RawClient } from '../setup/raw-client.ts'
 import type { Scope } from '../setup/redis.ts'
 import { type Message, readHead, readRequestBody, wireOf } from './wire.ts'
 
-/** A request as the upstream gets it, to be answered with just the bytes that are told. */
+/** A request as the upstream gets it, to be answered with exactly the bytes given. */
 export interface Asked {
   readonly line: string
   readonly fields: readonly string[]

@@ -4,7 +4,7 @@ import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { ask } from './support/ask.ts'
 import { codeOf } from './support/problem.ts'
 
-/** What comes of each credential on each kind of route: who the backend is told it is, or the code. */
+/** What comes of each credential on each kind of route: the identity the backend receives, or the code. */
 const outcomes = {
   public: {
     nothing: 'nobody',
@@ -78,7 +78,7 @@ for (const driver of storeDrivers) {
       twice: [key, key],
     }
 
-    /** Who the backend was told it is, or the code that the client was told. */
+    /** The identity that the backend received, or the code that the client received. */
     async function outcomeOf(path: string, headers: readonly string[]): Promise<unknown> {
       const seen = backend.seen.length
       const response = await ask(t, gateway.url, `GET ${path}`, headers)

@@ -28,7 +28,7 @@ function assertReadable(t: Test, response: RawResponse, what: string): void {
     t.ok(names?.includes(name), `${what}: ${name} may be read`)
   }
   t.strictSame(others, [])
-  t.match(response.headers.vary, /(^|, |\n)Origin/, `${what}: caches are told`)
+  t.match(response.headers.vary, /(^|, |\n)Origin/, `${what}: caches can see it`)
 }
 
 const routes = [

@@ -69,7 +69,7 @@ for (const driver of storeDrivers) {
     )
 
     t.test('a wrong key pair takes the same time whatever is wrong with it', async (t) => {
-      // Well-formed keys only: a bad checksum is refused without a look-up, and tells nothing but itself.
+      // Well-formed keys only: a bad checksum is refused without a look-up, and reveals nothing else.
       const kinds = {
         unknown: [gone.secretKey, gone.apiKey],
         secretKeyOnly: [ada.secretKey, bob.apiKey],

@@ -17,7 +17,7 @@ t.test('an internal error is logged even where requests are not', async (t) => {
   isBroken = true
   const response = await ask(t, gateway.url, 'GET /any', [`SecretKey: ${secretKey}`])
   assertProblem(t, response, { status: 500, code: 'internal' })
-  t.notMatch(response.body, /clock/, 'the client is told nothing of it')
+  t.notMatch(response.body, /clock/, 'the client learns nothing of it')
   const line = await until('it is logged', () => gateway.logLines.find((text) => text.includes('broken')))
   t.match(JSON.parse(line), {
     level: 'error',

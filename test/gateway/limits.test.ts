@@ -21,7 +21,7 @@ const manyHeaders = (room: number) => {
   return lines.join('') + oneHeader(room - lines.length * 8)
 }
 
-/** A backend that counts the bytes of each whole body, and does not mind those that break off. */
+/** A backend that counts the bytes of each whole body, and does not fail if one is aborted. */
 async function startCounter(t: Test) {
   const counts: number[] = []
   const url = await startServer(t, (request, response) => {

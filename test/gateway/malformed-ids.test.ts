@@ -5,7 +5,7 @@ import { adminPath, startAdminApi } from './support/admin.ts'
 import { ask } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 
-/** IDs that no account has, and that a router might refuse by itself. */
+/** IDs that no account has, and that a router might refuse on its own. */
 const ids = ['%FF', 'a%ffb', '%C3', '%ED%A0%80', '%C3%A4', '%25FF', 'x'.repeat(120), 'x'.repeat(9_000)]
 
 for (const driver of storeDrivers) {

@@ -18,7 +18,7 @@ async function openExchange(t: Test) {
   socket.on('error', () => socket.destroy())
   const response = new ServerResponse(new IncomingMessage(socket))
   response.assignSocket(socket)
-  // As the gateway does: whoever listens after this finds no socket any more.
+  // As the gateway does: a listener added after this finds no socket.
   response.once('finish', () => response.detachSocket(socket))
   return { client, socket, response }
 }

@@ -26,10 +26,10 @@ t.test('a refusal ends no connection that can go on, and says keep-alive', async
 
 t.test('an answer of the gateway with Connection: close does close', async (t) => {
   const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
-    'by its own word': (response) => response.setHeader('Connection', 'close').end('whole'),
-    'by a word of its head': (response) =>
+    'in a header set beforehand': (response) => response.setHeader('Connection', 'close').end('whole'),
+    'in the headers given to writeHead': (response) =>
       response.writeHead(200, { connection: 'close', 'Content-Length': 5 }).end('whole'),
-    'as its end is not told otherwise': (response) => {
+    'because nothing else marks the end of its body': (response) => {
       response.write('who')
       response.end('le')
     },

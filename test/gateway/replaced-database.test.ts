@@ -50,7 +50,7 @@ t.test('no write to a removed database file is acknowledged; moved back, it is u
   for (let turn = 0; turn < 5; turn++) t.equal(await write(), 503)
   t.equal(await call(), 200, 'a known caller goes on')
   t.equal((await ask(t, gateway.url, 'GET /key', ['SecretKey: gsk_x'])).status, 401)
-  t.equal(logged().length, 1, 'told once')
+  t.equal(logged().length, 1, 'logged once')
   t.match(JSON.parse(logged()[0] ?? ''), {
     level: 'error',
     msg: /gatehouse\.db was deleted .*restore the file; .*restart/,
@@ -78,7 +78,7 @@ t.test('a database file replaced by another is noticed before anything is writte
   t.equal((await gateway.post('/api/v1/accounts/refresh-token', { token: 'x' })).status, 401)
 })
 
-t.test('a write-ahead log removed by itself is noticed', async (t) => {
+t.test('the removal of the write-ahead log alone is noticed', async (t) => {
   const { write, moveAway, moveBack, untilDown, database, isUp } = await start(t)
   moveAway()
   moveBack()

@@ -77,7 +77,7 @@ t.test('the choice of a route', async (t) => {
     t.equal(await found(absolute), 'hosted /orders', 'an absolute target is taken by its path')
   })
 
-  t.test('methods tell routes of one path apart, and GET includes HEAD', async (t) => {
+  t.test('routes of one path are distinguished by method, and GET includes HEAD', async (t) => {
     t.equal((await ask(t, gateway.url, 'GET /split')).body, 'get /split')
     t.equal((await ask(t, gateway.url, 'DELETE /split')).body, 'post /split')
     t.equal((await ask(t, gateway.url, 'HEAD /split')).headers['x-backend'], 'get')

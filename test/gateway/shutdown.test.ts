@@ -45,7 +45,7 @@ t.test('a shutdown lets requests in flight finish, and ends after the last', asy
     t.match(await client.response(), { status: 200, body: 'late' })
     client.close()
   }
-  t.equal(await down, true, 'nothing was broken off')
+  t.equal(await down, true, 'nothing was aborted')
   await t.rejects(fetch(`${gateway.opsUrl}/livez`))
 })
 
@@ -194,7 +194,7 @@ t.test('a shutdown closes WebSockets with 1001 on both sides', async (t) => {
   const mine = record(await openWebSocket(t, `${gateway.url}/ws`))
   const theirs = record(backend.sockets[0])
   t.equal(await gateway.shutDown(), true)
-  await until('both are told', () => mine.closes.length + theirs.closes.length === 2)
+  await until('both receive a Close', () => mine.closes.length + theirs.closes.length === 2)
   t.equal(mine.closes[0]?.code, 1001)
   t.equal(theirs.closes[0]?.code, 1001)
 })

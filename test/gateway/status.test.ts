@@ -180,7 +180,7 @@ t.test('the status page names what is degraded', async (t) => {
   t.strictSame(
     status.sinceStart.routes.map(({ name }) => name),
     ['orders'],
-    'the routes of the config in force',
+    'the routes of the current config',
   )
 })
 

@@ -32,7 +32,7 @@ interface Fault {
   readonly reason: RegExp
 }
 
-/** A store that answers and takes no writes: it is told while it lasts, and callers go on. */
+/** A read-only store: reported as long as it lasts, while callers are still served. */
 async function assertTold(t: Test, { gateway, begin, end, reason }: Fault): Promise<void> {
   const account = await gateway.createAccount()
   const key = [`SecretKey: ${account.secretKey}`]
@@ -45,7 +45,7 @@ async function assertTold(t: Test, { gateway, begin, end, reason }: Fault): Prom
     SecretKey: account.secretKey,
     APIKey: account.apiKey,
   })
-  const report = await until('it is told', async () => {
+  const report = await until('readiness reports it', async () => {
     const now = await readiness(gateway)
     return now.status === 'degraded' ? now : undefined
   })
@@ -161,7 +161,10 @@ t.test('a Redis that lacks replicas is reported as refused writes', async (t) =>
 t.test('refused writes are detected while there is nothing to write', async (t) => {
   const { gateway, say } = await onRedis(t)
   await say('CONFIG SET maxmemory 1')
-  await until('it is told', async () => (await readiness(gateway)).status === 'degraded' || undefined)
+  await until(
+    'readiness reports it',
+    async () => (await readiness(gateway)).status === 'degraded' || undefined,
+  )
 })
 
 t.test('several workers report refused writes as one', async (t) => {
@@ -172,7 +175,7 @@ t.test('several workers report refused writes as one', async (t) => {
     config: { listen: { port: 0, workers: 2 }, log: { level: 'silent' } },
   })
   await redisCommand(redis.port, 'CONFIG SET maxmemory 1')
-  const report = await until('it is told', async () => {
+  const report = await until('readiness reports it', async () => {
     const now = await readiness(gateway)
     return now.status === 'degraded' ? now : undefined
   })

@@ -21,7 +21,7 @@ t.test('an event stream reaches the client event by event', async (t) => {
     t.match(await client.readUntil('\n\n\r\n'), event)
   }
   client.close()
-  await until('the backend is told', () => stream?.closed)
+  await until('the backend stream is closed', () => stream?.closed)
 })
 
 t.test('a body streams to the backend while the client still sends it', async (t) => {
@@ -66,7 +66,7 @@ t.test('a client that disconnects cancels its request to the backend', async (t)
     client.send(sent)
     await until('the backend has it', () => current !== undefined)
     client.close()
-    await until('the backend is told', () => current?.destroyed)
+    await until('the backend stream is closed', () => current?.destroyed)
   }
 })
 

@@ -86,7 +86,7 @@ for (const [how, health] of [
       { level: 'warn', msg: 'target ejected', target: mortal.url },
       { level: 'info', msg: 'target healthy again', target: mortal.url },
     ]
-    t.strictSame(changesOf(gateway), [out, back, out, back], 'each change is told once')
+    t.strictSame(changesOf(gateway), [out, back, out, back], 'each change is logged once')
   })
 }
 
@@ -153,7 +153,7 @@ t.test('ipHash uses the client address that a trusted proxy reports', async (t) 
   const reached = () => backends.filter(({ seen }) => seen.length > 0).length
   const unknown = await start(t, urls, { balancing: 'ipHash' })
   for (const client of clients) await ask(t, unknown.url, 'GET /public', [client])
-  t.equal(reached(), 1, 'whoever is not trusted is one client, whatever it claims')
+  t.equal(reached(), 1, 'an untrusted peer is one client, whatever it claims')
   const trusting = await start(t, urls, { balancing: 'ipHash' }, { trustedProxies: ['127.0.0.1/32'] })
   const places = new Map<string, string>()
   for (let round = 0; round < 3; round++) {

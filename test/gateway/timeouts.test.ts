@@ -94,7 +94,7 @@ t.test('a stalled upload ends its request, at the backend too', async (t) => {
   const response = await client.response()
   t.match(response.json(), { status: 408, code: 'request-timeout' })
   await client.ended()
-  await until('the backend is told', () => abandoned === 1)
+  await until('the backend request is aborted', () => abandoned === 1)
 })
 
 t.test('an idle connection ends after keepAliveTimeout', async (t) => {

@@ -159,7 +159,9 @@ t.test('a client that disconnects cancels its upgrade, before and after the back
     const opened: Socket = await until('the backend has it', () => socket)
     client.close()
     opened.write(answer)
-    const isClosed = await until('the backend is told', () => opened.closed, 3_000).catch(() => false)
+    const isClosed = await until('the backend connection is closed', () => opened.closed, 3_000).catch(
+      () => false,
+    )
     t.ok(isClosed, answer === '' ? 'before' : 'after')
   }
 })

@@ -92,12 +92,12 @@ t.test('WebSocket close codes and reasons pass in both directions', async (t) =>
   ] as const) {
     const received = record(await openWebSocket(t, `${gateway.url}/open`))
     backend.sockets.at(-1)?.close(code, reason)
-    await until('the client is told', () => received.closes.length > 0)
+    await until('the client receives the Close', () => received.closes.length > 0)
     t.strictSame(received.closes, [{ code, reason }])
     const mine = await openWebSocket(t, `${gateway.url}/open`)
     const { closes } = record(backend.sockets.at(-1))
     mine.close(code, reason)
-    await until('the backend is told', () => closes.length > 0)
+    await until('the backend receives the Close', () => closes.length > 0)
     t.strictSame(closes, [{ code, reason }])
   }
 })
@@ -106,11 +106,11 @@ t.test('a WebSocket peer that vanishes closes the other side', async (t) => {
   const { backend, gateway } = await start(t)
   const received = record(await openWebSocket(t, `${gateway.url}/open`))
   backend.sockets.at(-1)?.terminate()
-  await until('the client is told', () => received.closes[0]?.code === 1006)
+  await until('the client receives the Close', () => received.closes[0]?.code === 1006)
   const mine = await openWebSocket(t, `${gateway.url}/open`)
   const { closes } = record(backend.sockets.at(-1))
   mine.terminate()
-  await until('the backend is told', () => closes[0]?.code === 1006)
+  await until('the backend receives the Close', () => closes[0]?.code === 1006)
 })
 
 t.test('subprotocols and extensions are negotiated by client and backend alone', async (t) => {

@@ -8,7 +8,7 @@ import { bytesOf, headBytesMax, readHeads } from './read-heads.ts'
 
 const block = 'Host: x\r\nSecretKey: gsk_0123456789abcdef\r\nAccept: */*\r\n\r\n'
 
-/** Reads this by itself, as on a connection of its own. */
+/** Reads this alone, as on a connection of its own. */
 function read(recent: HeadCache, text: string) {
   return readHeads([bytesOf(text)], undefined, recent).heads[0]
 }

@@ -23,7 +23,7 @@ t.test('a connection is kept alive for the time last announced to its client', a
   adapt({ keepAliveTimeoutMs: 5_000 })
   connection.end('ok')
   t.match((await client.response()).headers, { 'keep-alive': 'timeout=60' })
-  t.equal(leftS(), 61, 'also where that has changed while it was told')
+  t.equal(leftS(), 61, 'the announced timeout holds, even if it was changed meanwhile')
 
   client.send(request)
   await until('it asks again', () => asked[1])

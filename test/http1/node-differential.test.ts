@@ -101,7 +101,10 @@ t.test(
       if (readHere(text).isRead) read++
       t.equal(await complaintOf(text), undefined, JSON.stringify(text))
     }
-    t.ok(read > 50 && read < heads.length - 100, `${read} are read: the heads must tell right from wrong`)
+    t.ok(
+      read > 50 && read < heads.length - 100,
+      `${read} are read: the heads must include valid and invalid ones`,
+    )
   },
 )
 

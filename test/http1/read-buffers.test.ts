@@ -9,7 +9,7 @@ import { portOf, until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { answerWith, listen } from './listen.ts'
 
-/** Answers with the target and the body, of which it keeps the pieces until then; to `/wait` once it is told. */
+/** Answers with the target and the body, of which it keeps the pieces until then; to `/wait` once the test says so. */
 async function listenAndKeep(t: Test) {
   const waiting: (() => void)[] = []
   function onRequest(connection: ClientConnection, { target }: { readonly target: string }): void {

@@ -63,7 +63,7 @@ t.test('an instance that knew a flushed store does not trust the new one', async
   for (const gateway of [first, second]) {
     const logged = losses(gateway)
     t.equal(logged.length, 1, 'it is logged once')
-    t.match(logged[0], /restart all gateways/, 'with the way out')
+    t.match(logged[0], /restart all gateways/, 'with what to do')
   }
   const restarted = await startGateway(t, { driver: 'redis', redis })
   t.equal(await readiness(restarted), 'ok')

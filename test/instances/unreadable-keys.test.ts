@@ -43,7 +43,7 @@ t.test('an unreadable signing key keeps no retired key alive on any instance', a
   for (const gateway of gateways) {
     const { JwtToken } = await gateway.tokens(account)
     t.equal(await decidedWordOf(`${gateway.url}/bearer`, withToken(JwtToken)), '200')
-    t.equal(linesOf(gateway, /its tokens are rejected/).length, 1, 'it is told of once')
+    t.equal(linesOf(gateway, /its tokens are rejected/).length, 1, 'it is logged once')
     t.match(await reloadWith(gateway, { tokens: { accessLifetime: '1m' } }), taken)
     t.equal(
       await decidedWordOf(`${gateway.url}/bearer`, withToken(JwtToken)),

@@ -72,7 +72,7 @@ test('who is no Admin is refused on every path for Admins, in the portal and in 
   }
 })
 
-test('who is not signed in is led to signing in, or told 401', async (t, portal) => {
+test('a visitor who is not signed in is redirected to sign-in, or answered 401', async (t, portal) => {
   for (const path of ['/integration', '/sessions', '/profile', ...adminGets]) {
     const page = await fetch(`${portal.url}/portal${path}`, {
       headers: { Accept: 'text/html' },
@@ -209,7 +209,7 @@ test('a link from another site finds its reader signed in, and no frame shows th
   await page.getByRole('heading', { name: 'Profile' }).waitFor()
 })
 
-test('every answer is kept by nobody and framed by nobody; a wrong method is told the right ones', async (t, portal) => {
+test('every portal response forbids caching and framing; a 405 lists the allowed methods', async (t, portal) => {
   for (const path of ['', '/sign-in', '/setup', '/integration', '/nothing/there', '/audit']) {
     const { headers } = await fetch(`${portal.url}/portal${path}`, {
       headers: { Accept: 'text/html' },
@@ -248,12 +248,15 @@ test('every answer is kept by nobody and framed by nobody; a wrong method is tol
   t.equal(await statusOf(portal, '/sign-in', large), 413)
 })
 
-testElsewhere('the portal stands where it is told to, and not where it is turned off', async (t, portal) => {
-  const { page } = await portal.createPerson()
-  t.match(page.url(), `${portal.url}/keys/for/people/integration`)
-  const elsewhere = await fetch(`${portal.url}/portal/sign-in`)
-  t.match(await elsewhere.json(), { url: '/portal/sign-in' }, 'is forwarded like any other path')
-})
+testElsewhere(
+  'the portal is served at the configured path, and not if it is turned off',
+  async (t, portal) => {
+    const { page } = await portal.createPerson()
+    t.match(page.url(), `${portal.url}/keys/for/people/integration`)
+    const elsewhere = await fetch(`${portal.url}/portal/sign-in`)
+    t.match(await elsewhere.json(), { url: '/portal/sign-in' }, 'is forwarded like any other path')
+  },
+)
 
 testSecure('behind https the cookies go over https alone', async (t, portal) => {
   const { headers } = await fetch(`${portal.url}/portal/sign-in`)
@@ -292,7 +295,7 @@ testWithout('a portal that is turned off leaves its paths to the routes', async 
   t.match(await answer.json(), { url: '/portal/sign-in' })
 })
 
-test('an account sends 600 forms at once and then one in six seconds, and forms of others do not count', async (t, portal) => {
+test('an account may send 600 forms at once and then one in six seconds, whatever others send', async (t, portal) => {
   const [person, other] = [await portal.createPerson(), await portal.createPerson()]
   const cookie = await cookieOf(person)
   const csrf = await csrfOf(portal, cookie)

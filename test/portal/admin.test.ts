@@ -66,7 +66,7 @@ test('an Admin changes, disables, resets and deletes an account', async (t, port
   await page.getByText('Enable the account first').waitFor()
   t.equal(await page.getByRole('button', { name: 'Create link' }).count(), 0, 'it would be refused')
   await person.page.goto(`${portal.url}/portal/profile`)
-  t.match(person.page.url(), '/portal/sign-in', 'whoever is disabled is signed out')
+  t.match(person.page.url(), '/portal/sign-in', 'a disabled account is signed out')
   await page.getByRole('button', { name: 'Enable' }).click()
   await page.getByText('The account is enabled.').waitFor()
   await page.getByText('Reset the secret…').click()
@@ -128,7 +128,7 @@ test('an Admin cannot lock themselves out', async (t, portal) => {
   await page.getByText(refused).waitFor()
 })
 
-test('the audit log tells who did what to whom, is filtered and exported', async (t, portal) => {
+test('the audit log page names who did what to whom, and is filtered and exported', async (t, portal) => {
   const admin = await portal.createPerson({ role: 'Admin', email: 'root@example.com' })
   const { page } = admin
   const { id, email } = await portal.createAccount()

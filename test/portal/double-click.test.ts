@@ -35,7 +35,7 @@ test('a form that got no answer can be sent again after ten seconds', async (t, 
   await page.route('**/profile/name', async (route) => {
     asked++
     if (asked > 1) return route.continue()
-    // As where a browser is told to stop: it stays on the page.
+    // As if the user stopped loading: the browser stays on the page.
     await route.fulfill({ status: 204 })
   })
   await page.getByLabel('First name').fill('Grace')

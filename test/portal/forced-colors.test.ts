@@ -3,7 +3,7 @@ import t from 'tap'
 import { startChromium } from '../setup/chromium.ts'
 import { showStates } from './serve-page-states.ts'
 
-t.test('in colours that the reader has chosen it can be told what is selected, and what opens', async (t) => {
+t.test('forced colours leave visible what is selected, and what opens', async (t) => {
   const { url, close } = await showStates()
   t.teardown(close)
   const browser = await startChromium(t)

@@ -9,7 +9,7 @@ const testShownOnce = portalTests(t, {
   config: { keys: { sealingKey: { file: 'sealing.key' }, reveal: false } },
 })
 
-test('every bad line of a file is told at once: what is wrong, taken, or not in UTF-8', async (t, portal) => {
+test('every bad line of an imported file is reported at once: invalid, taken, or not UTF-8', async (t, portal) => {
   const { page } = await portal.createPerson({ role: 'Admin', email: 'admin@example.com' })
   await send(page, portal, 'email,role\nnobody,User\nADMIN@example.com,User\nann@example.com,1st\n')
   await page.getByText('3 lines cannot be imported').waitFor()
@@ -51,7 +51,7 @@ for (const [mode, testIn] of [
   ['kept to be shown again', test],
   ['shown once', testShownOnce],
 ] as const) {
-  testIn(`whoever imports gets the keys, where keys are ${mode}`, async (t, portal) => {
+  testIn(`an import shows its keys to the importing Admin if keys are ${mode}`, async (t, portal) => {
     const { page } = await portal.createPerson({ role: 'Admin' })
     await page.goto(`${portal.url}/portal/accounts/import`)
     await page

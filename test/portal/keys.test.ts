@@ -41,7 +41,7 @@ test('a key is revealed after the password, and copied', async (t, portal) => {
   t.equal(await page.locator('summary', { hasText: 'Reveal the secret' }).isVisible(), true)
 })
 
-test('a wrong password is told as everywhere, until it is typed again', async (t, portal) => {
+test('a wrong password is reported at its field until it is typed again', async (t, portal) => {
   const { page } = await portal.createPerson()
   const password = page.locator('#secretKey-reveal-password')
   const error = page.locator('#secretKey-reveal-password-error')
@@ -68,7 +68,7 @@ test('a wrong password is told as everywhere, until it is typed again', async (t
   await page.getByText('Reveal the secret').click()
   t.equal(await error.count(), 0)
 
-  // Without the script the page itself tells it, of the same form.
+  // Without the script the page itself shows it, in the same form.
   await page.route('**/assets/*.js', (route) => route.abort())
   await page.goto(`${portal.url}/portal/integration`)
   await page.getByText('Reveal the secret').click()
@@ -127,7 +127,7 @@ test('a reset without overlap ends the old key at once, and shows the new one', 
   t.strictSame(await findBarriers(page), [])
 })
 
-test('back and reload show the page of a form anew, with its keys masked, and send nothing again', async (t, portal) => {
+test('back and reload show a page with its keys masked, and submit no form again', async (t, portal) => {
   const { page } = await portal.createPerson()
   await page.getByText('Reset the API key…').click()
   await page.locator('#apiKey-reset-password').fill(goodPassword)
@@ -187,7 +187,7 @@ test('a reset is said to be done, and its key is shown for a minute, with the fo
   }
 })
 
-test('during an overlap the page tells live whether the old key is used, and ends it', async (t, portal) => {
+test('the keys page shows live whether the old key of an overlap is used, and ends the overlap', async (t, portal) => {
   const { page, secretKey } = await portal.createPerson()
   await page.getByText('Reset the secret…').click()
   await page.getByText('1 hour').click()
@@ -207,7 +207,7 @@ test('during an overlap the page tells live whether the old key is used, and end
   t.equal(await page.getByText('Two secrets are valid.').count(), 0)
 })
 
-test('an overlap that is over by itself ends the old key, and the page says so', async (t, portal) => {
+test('an expired overlap ends the old key, and the keys page says so', async (t, portal) => {
   const { page, secretKey, email } = await portal.createPerson()
   await portal.command('keys', 'reset-secret', email, '--grace', '3s')
   await page.goto(`${portal.url}/portal/integration`)
@@ -237,7 +237,7 @@ test('an API key is reset: the old pair gets no access token any more', async (t
   t.equal(await ask(fresh), 200)
 })
 
-test('the page tells when, from where and how a key was last used', async (t, portal) => {
+test('the keys page shows when, from where and how a key was last used', async (t, portal) => {
   const { page, secretKey } = await portal.createPerson()
   t.equal(await page.locator('#secretKey .facts').textContent(), 'Createdjust nowLast usedNever')
   t.equal(await statusWith(portal, secretKey), 200)

@@ -4,7 +4,7 @@ import { goodPassword, portalTests, signIn } from './support/portal.ts'
 
 const test = portalTests(t)
 
-test('the name is saved; one that cannot be is told with what was typed', async (t, portal) => {
+test('the profile saves a name, and shows a refused one again with its error', async (t, portal) => {
   const { page } = await portal.createPerson()
   await page.goto(`${portal.url}/portal/profile`)
   t.strictSame(await findBarriers(page), [])

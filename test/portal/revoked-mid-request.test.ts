@@ -21,7 +21,7 @@ test('a form that is held back while its Admin is disabled or demoted does nothi
   t.equal(await sendForm('newcomer@example.com'), 200, 'else it does: the e-mail is not taken')
 })
 
-/** Sends the head of a form that is admitted. @returns what sends the form, and tells the status of the answer */
+/** Sends the head of a form that is admitted. @returns what sends the form and returns the status of the response */
 async function holdBack({ url }: Portal, { visitor, page }: Person, path: string) {
   await page.goto(`${url}/portal${path}`)
   const csrf = await page.locator('input[name=csrf]').first().inputValue()

@@ -6,7 +6,7 @@ import { goodPassword, portalTests, setUp, signIn } from './support/portal.ts'
 
 for (const driver of storeDrivers) {
   const test = portalTests(t, { driver })
-  test(`with the link of the command line one sets a password, and signs in with it (${driver})`, async (t, portal) => {
+  test(`the set-up link of the command line sets a password that signs in (${driver})`, async (t, portal) => {
     const account = await portal.createAccount({ email: 'ada@example.com' })
     t.match(account.setupUrl, `${portal.url}/portal/setup#`)
     const { page, urls, context } = await portal.visit()
@@ -43,7 +43,7 @@ test('a link works once, and only the last one', async (t, portal) => {
   const { page, context } = await portal.visit()
   const choose = async (link: string) => {
     await context.clearCookies()
-    // A link that differs in its fragment alone would not load the page anew.
+    // A link that differs in its fragment alone would not reload the page.
     await page.goto('about:blank')
     await page.goto(link)
     await page.getByLabel('Password', { exact: true }).fill(goodPassword)
@@ -62,7 +62,7 @@ test('a link works once, and only the last one', async (t, portal) => {
   await page.waitForURL('**/portal/integration')
 })
 
-test('a password that nobody should have, or typed differently, is told at its field', async (t, portal) => {
+test('a common password, or one repeated differently, is reported at its field', async (t, portal) => {
   const { setupUrl, email } = await portal.createAccount()
   const { page } = await portal.visit({ javaScriptEnabled: false })
   const password = page.getByLabel('Password', { exact: true })

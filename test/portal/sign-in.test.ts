@@ -22,7 +22,7 @@ test('a wrong password and an unknown e-mail are refused alike, and what was typ
 })
 
 testLimited(
-  'beyond the limit of failures one is told to wait, and for how long; the right password still passes',
+  'beyond the limit of failed sign-ins the page says how long to wait; the correct password still passes',
   async (t, portal) => {
     const { email } = await portal.createPerson()
     const { page } = await portal.visit()
@@ -115,7 +115,7 @@ test('signing out ends this browser alone; signing out everywhere ends all', asy
   await third?.getByText('Your session has ended. Sign in again.').waitFor()
 })
 
-test('a new set-up link takes the portal back from whoever had the password', async (t, portal) => {
+test('a new set-up link takes the portal back from anyone who knew the password', async (t, portal) => {
   const person = await portal.createPerson()
   const { page } = await portal.visit()
   const { setupUrl } = (await portal.command('accounts', 'setup-link', person.email)) as { setupUrl: string }

@@ -32,7 +32,7 @@ test('a form that meets no store says that nothing was saved, and leads back to 
   t.equal(await page.getByLabel('First name').inputValue(), 'Ada')
 })
 
-test('a key that cannot be revealed now is told beside its form in the same words', async (_t, portal) => {
+test('an outage while a key is revealed is reported beside its form', async (_t, portal) => {
   const { page } = await portal.createPerson()
   await page.getByText('Reveal the secret').click()
   await page.locator('#secretKey-reveal-password').fill(goodPassword)

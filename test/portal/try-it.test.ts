@@ -48,7 +48,7 @@ test('a route that takes too long is said to, and its session ends all the same'
   await page.getByText('No active token sessions').waitFor()
 })
 
-test('that no identity was sent is told from a backend that does not show what it got', async (t, portal) => {
+test('a request without identity is distinguished from a backend that does not show what it got', async (t, portal) => {
   const person = await portal.createPerson()
   const result = person.page.locator('#try-it .notice')
   await send(person, 'GET /open')

@@ -50,7 +50,7 @@ t.test('a GET, a DELETE and an OPTIONS keep their bodies', async (t) => {
   }
 })
 
-t.test('no body and an empty body are told apart', async (t) => {
+t.test('the absence of a body is distinguished from an empty body', async (t) => {
   const backend = await startBackend(t)
   const client = await connectProxy(t, backend.url)
   for (const [lines, length] of [

@@ -122,7 +122,7 @@ t.test('a client that leaves while it is decided about reaches no target', async
     return seen()
   }
 
-  // Without an answer of Redis the gateway decides by itself after a while: a busy machine may take longer to leave.
+  // Without an answer of Redis the gateway decides on its own after a while: a busy machine may take longer to leave.
   let hasReached = true
   for (let attempt = 0; attempt < 5 && hasReached; attempt++) hasReached = await leave(attempt)
   t.notOk(hasReached)

@@ -79,7 +79,7 @@ t.test('pipelined requests that may change something are carried out one after t
   const [client, other] = [await connectRaw(t, url), await connectRaw(t, url)]
   client.send(headOf('PUT /first HTTP/1.1', 'Content-Length: 0') + headOf('DELETE /second HTTP/1.1'))
   const first = await until('the first is asked', () => backend.heads[0])
-  // Whoever comes later on a connection of their own is not held up, and by then the second would have come.
+  // A later client on another connection is not delayed, and by then the second would have come.
   for (let turn = 0; turn < 5; turn++) {
     other.send(headOf('GET /other HTTP/1.1'))
     t.equal((await other.response()).body, '/other')

@@ -66,7 +66,7 @@ t.test('a target cannot get ahead of a reader by more than the buffers between',
   const { url } = await startProxy(t, backend)
   const client = get(url, (response) => response.pause())
   let before = -1
-  await until('the target is held up', async () => {
+  await until('the target has backpressure', async () => {
     if (written() > 0 && written() === before) return true
     before = written()
     await new Promise((resolve) => setTimeout(resolve, 50))

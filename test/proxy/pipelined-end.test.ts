@@ -7,7 +7,7 @@ import { countInFlight, headOf, startProxy } from './proxies.ts'
 
 const first = headOf('GET /first HTTP/1.1')
 
-/** Before a backend that answers /first, which comes before all else, when it is told to, and /last at once. */
+/** Before a backend that answers /first, which comes before all else, when the test says so, and /last at once. */
 async function start(t: Test) {
   const backend = await startHeadBackend(t, ({ socket, path }) => {
     if (path === '/last') socket.write(answerOf(path))

@@ -37,7 +37,7 @@ for (const [what, start] of Object.entries(starts)) {
 }
 
 t.test('a client of HTTP/1.0 cannot take a broken answer for a whole one either', async (t) => {
-  // It knows the end of the body by the end of the connection alone: only a reset tells it.
+  // It knows the end of the body by the end of the connection alone: only a reset shows it.
   const backend = await startHeadBackend(t, ({ socket }) => {
     socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n')
   })

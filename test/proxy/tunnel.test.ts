@@ -92,7 +92,7 @@ async function writeUntilHeldUp(socket: Socket, pieceBytes: number): Promise<num
     for (let wait = 0; wait < 20 && !isFlowing; wait++) await tick()
     if (!isFlowing) return written
   }
-  throw new Error('it is never held up')
+  throw new Error('it never has backpressure')
 }
 
 t.test('a side that does not read holds the other up, and memory stays bounded', async (t) => {
@@ -142,7 +142,7 @@ t.test('a tunnel side that resets closes the other, reported once', async (t) =>
     const other = receive(breaksOff === 'browser' ? opened.backend : opened.browser)
     opened[breaksOff].resetAndDestroy()
     await until('the other is closed', () => other.isClosed || other.isEnded || undefined)
-    await until('it is told', () => opened.closings() === 1 || undefined)
+    await until('the closing is reported', () => opened.closings() === 1 || undefined)
     opened.tunnel.close(1001, 'too late')
     await tick()
     t.equal(opened.closings(), 1)

@@ -12,7 +12,7 @@ export interface OpenTunnel {
   readonly client: Socket
   readonly upstream: Socket
   readonly tunnel: Tunnel
-  /** How often it was told that both sides are gone. */
+  /** How often it reported that both sides are gone. */
   readonly closings: () => number
 }
 

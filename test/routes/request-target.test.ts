@@ -17,7 +17,7 @@ const plainPaths: readonly (readonly [sent: string, path: string])[] = [
   ['/caf\xe9', '/caf\xe9'],
 ]
 
-/** What is told of a path without parameters and encoded slashes. */
+/** The result for a path without parameters and encoded slashes. */
 const plain = { hasParameters: false, hasEncodedSlash: false }
 
 t.test('a plain path is matched as it is, with every character that is unusual but harmless', async (t) => {

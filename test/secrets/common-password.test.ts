@@ -39,7 +39,7 @@ const tables = {
     '!@#$%^&*()_+',
     'qwertyuiop'.repeat(3),
   ],
-  // A compatibility form is the same to whoever signs in.
+  // A compatibility form is the same password at sign-in.
   'in other code points': ['ｐａｓｓｗｏｒｄ1234'],
 }
 

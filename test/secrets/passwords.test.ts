@@ -36,7 +36,7 @@ t.test('passwords are hashed with Argon2id, OWASP parameters and a key', async (
   t.not(Buffer.from(plain).toString('base64').replace(/=+$/, ''), tag)
 })
 
-t.test('without the sealing key a right password cannot be told from a wrong one', async (t) => {
+t.test('a correct password cannot be distinguished from a wrong one without the sealing key', async (t) => {
   const stored = await passwords.hash('correct horse battery', place)
   const thief = createPasswords({ pepper: randomBytes(32), parameters: cheap })
   t.equal(await thief.verify('correct horse battery', stored, place), false)

@@ -9,7 +9,7 @@ const placeOf = (client: string, network = client, isKnown = false): WorkOwner =
   isKnown,
 })
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test releases it. */
 function createWork() {
   const running: (() => void)[] = []
   let most = 0

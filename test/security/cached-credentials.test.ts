@@ -11,7 +11,7 @@ for (const driver of storeDrivers) {
     const user = await gateway.createAccount({ isVerified: false })
     const admin = await gateway.createAccount({ role: 'Admin' })
 
-    /** The code of a refusal, or who the backend was told it is. */
+    /** The code of a refusal, or the identity that the backend received. */
     async function outcome(path: string, credential: string): Promise<unknown> {
       const response = await ask(t, gateway.url, `GET ${path}`, [credential])
       return codeOf(response) ?? backend.last().headers['x-user-id']

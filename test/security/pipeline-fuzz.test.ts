@@ -34,7 +34,7 @@ function makeRequest(random: Random, index: number): Made {
   return { bytes: Buffer.from(text), url, body, status }
 }
 
-t.test('pipelined requests are told apart however split, refused ones too', async (t) => {
+t.test('pipelined requests are kept apart however they are split, refused ones too', async (t) => {
   const random = createRandom(5)
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url })

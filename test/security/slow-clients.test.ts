@@ -104,7 +104,7 @@ t.test('a client that half-closes or closes leaks nothing', async (t) => {
       client.send(head)
       await until('the backend has it', () => requests.length > 0)
       client.socket[leave]()
-      await until(`the backend is told after ${leave}`, () => requests[0]?.socket.closed)
+      await until(`the backend sees the end after ${leave}`, () => requests[0]?.socket.closed)
     }
   }
   await until(

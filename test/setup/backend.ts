@@ -24,7 +24,7 @@ export interface Backend {
 
 type Answer = (request: IncomingMessage, response: ServerResponse, seen: ReceivedRequest) => void
 
-/** A real HTTP server behind the gateway that remembers what it got; it answers `ok` unless told otherwise. */
+/** A real HTTP server behind the gateway that records what it got; it answers `ok` by default. */
 export async function startBackend(t: Test, answer: Answer = sayOk): Promise<Backend> {
   const seen: ReceivedRequest[] = []
   const url = await startServer(t, async (request, response) => {

@@ -15,7 +15,7 @@ export interface RawResponse {
   json(): Record<string, unknown>
 }
 
-/** A client that sends just the bytes it is told to, and reads what comes, so that nothing is smoothed over. */
+/** A client that sends exactly the given bytes, and reads what comes, so that nothing is smoothed over. */
 export class RawClient {
   readonly socket: Socket
   #received = Buffer.alloc(0)

@@ -26,7 +26,11 @@ t.test(
     t.ok(now - Date.parse(points[0]?.at ?? '') < historyMs)
     t.equal(now - (history.oldestRecentSample(now)?.at ?? 0), 60_000)
     t.equal(history.oldestRecentSample(now + 120_000), undefined)
-    t.strictSame(history.points(now + 2 * historyMs), [], 'old points are not told, even if nobody adds any')
+    t.strictSame(
+      history.points(now + 2 * historyMs),
+      [],
+      'old points are not returned, even if none are added',
+    )
   },
 )
 

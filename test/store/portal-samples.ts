@@ -50,7 +50,7 @@ export function newDigest(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** The newest entries of the audit log, from the one before a position. */
+/** The newest entries of the audit log, starting just before a position. */
 export async function listAudit(
   store: Pick<Store, 'findAudit'>,
   page: { readonly before: string | undefined; readonly limit: number },

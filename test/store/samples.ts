@@ -94,7 +94,7 @@ export function newSigningKey(changes: Partial<StoredSigningKey> = {}): StoredSi
 export const orderedIds = ['-', '0a', '9', 'A', 'Zz', '_', 'a', 'aB', 'aa', 'z'] as const
 export const mixedIds = ['aB', 'z', '_', 'A', '9', 'aa', '-', 'Zz', 'a', '0a'] as const
 
-/** What a reading of the change log tells, without the times. */
+/** A reading of the change log, without the times. */
 export function withoutTimes({ head, changes }: ChangeLogReading): unknown {
   return { head, changes: changes?.map(({ change }) => change) }
 }

@@ -20,7 +20,7 @@ t.setTimeout(170_000)
 const count = 100_000
 /**
  * Asked for are 20 ms. The rest is headroom: for the compiler and the garbage of a process that has just begun, and,
- * since Redis tells no CPU time, for what a busy machine takes from Redis.
+ * since Redis reports no CPU time, for what a busy machine takes from Redis.
  */
 const longestMsMax = { own: 80, redis: 250 } as const
 
@@ -31,7 +31,7 @@ interface Big {
   longestCommand?(): Promise<number>
 }
 
-t.test(`an account with ${count} sessions holds up nobody on SQLite`, async (t) => {
+t.test(`an account with ${count} sessions delays no other caller on SQLite`, async (t) => {
   const place = await newSqlitePlace(t)
   const store = await place.open()
   await holdsUpNobody(t, store, async () => {
@@ -41,7 +41,7 @@ t.test(`an account with ${count} sessions holds up nobody on SQLite`, async (t) 
   })
 })
 
-t.test(`an account with ${count} sessions holds up nobody on Redis`, async (t) => {
+t.test(`an account with ${count} sessions delays no other caller on Redis`, async (t) => {
   const server = await startRedis(t)
   const inspector = openInspector(t, server)
   await inspector.config('SET', 'slowlog-log-slower-than', '1000')

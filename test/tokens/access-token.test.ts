@@ -51,7 +51,7 @@ for (const algorithm of algorithms) {
     t.ok(isSigned(token, key))
   })
 
-  t.test(`a token of ${algorithm} is valid, whoever made it with the key`, async (t) => {
+  t.test(`a token of ${algorithm} is valid, whichever library signed it with the key`, async (t) => {
     const { issue, verify } = createBench([key])
     const expected = {
       kind: 'valid',

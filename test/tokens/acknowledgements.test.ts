@@ -103,7 +103,7 @@ t.test('a failed write of deliveries is reported, and does not block others', as
   }
   const acknowledgements = openAcknowledgements({ store, onLoss: (...what) => lost.push(what) })
   acknowledgements.enqueue({ sessionId: 'a', generation: 2, at: now })
-  await until('it is told', () => lost.length > 0 || undefined)
+  await until('the loss is reported', () => lost.length > 0 || undefined)
   isFaulty = false
   acknowledgements.enqueue({ sessionId: 'b', generation: 2, at: now })
   await until('the next is written', () => acknowledgements.pendingCount() === 0 || undefined)

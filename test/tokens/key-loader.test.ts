@@ -101,7 +101,7 @@ t.test('a retired key ends even where no other can sign', async (t) => {
   await loader.settled()
   t.equal(keyring.find(key?.kid ?? ''), undefined)
   t.throws(() => keyring.signer(clock()), { code: 'store-unavailable' })
-  t.equal(replaced.count, before + 1, 'and others are told')
+  t.equal(replaced.count, before + 1, 'other instances are notified')
   t.strictSame(lines, ['failed to load signing keys'])
 })
 

@@ -79,7 +79,7 @@ t.test('the newest key that is already active signs', async (t) => {
   for (const [name, keys, kid] of cases) t.equal(currentSigner(keys, 'ES256', now)?.kid, kid, name)
 })
 
-t.test('an announced key takes over by itself when its time comes', async (t) => {
+t.test('an announced key signs from its time on, without a restart', async (t) => {
   const keyring = createKeyring('ES256')
   keyring.replace([newSigningKey('next', 'ES256', { signsFrom: 1_000 }), newSigningKey('old')])
   t.equal(keyring.signer(999).kid, 'old')

@@ -24,7 +24,7 @@ export interface HeadBackend {
   readonly heads: readonly SeenHead[]
 }
 
-/** A backend of bare sockets that is told of every request head; bodies it leaves to the test. */
+/** A backend of bare sockets that reports every request head; bodies it leaves to the test. */
 export async function startHeadBackend(t: Test, onRequest: (head: SeenHead) => void): Promise<HeadBackend> {
   const sockets: Socket[] = []
   const heads: SeenHead[] = []

@@ -114,12 +114,12 @@ t.test('a paused exchange reads no more than buffers hold, and loses nothing', a
   }
   await until('the first data', () => received > 0 || undefined)
   let before = -1
-  await until('the target is held up', () => {
+  await until('the target has backpressure', () => {
     const isStill = before === written
     before = written
     return isStill || undefined
   })
-  t.ok(received < megabyte, `${received} bytes were told while paused`)
+  t.ok(received < megabyte, `${received} bytes were delivered while paused`)
   t.ok(written < total, 'the target could write it all')
   made.call.resume()
   t.equal((await made.answer).body.length, total)

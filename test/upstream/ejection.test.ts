@@ -57,7 +57,7 @@ t.test('every kind of target failure counts towards ejection, and then requests 
     t.equal(await reasonOf(upstream), reason)
     t.match(changes, [{ upstream: 'backend', target: url, isHealthy: false, reason: new RegExp(reason) }])
     const refused = exchange(upstream)
-    t.strictSame(refused.events, ['no-target'], 'told before anything is waited for')
+    t.strictSame(refused.events, ['no-target'], 'reported before anything is waited for')
   }
 })
 

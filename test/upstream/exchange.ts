@@ -71,16 +71,16 @@ export interface Exchange {
   /** Why it failed; rejects where it did not. */
   readonly failure: Promise<UpstreamFailure>
   readonly upgrade: Promise<{ readonly socket: Socket; readonly rest: string }>
-  /** Everything that was told so far, in order. */
+  /** Every event so far, in order. */
   readonly events: readonly string[]
-  /** Calls that were to be told of room for more of the body. */
+  /** Called when there is room for more of the body. */
   onDrain: () => void
   onData: (chunk: Buffer) => void
 }
 
 let clients = 0
 
-/** Sends a request to an upstream: a body, if any, is written by whoever called, once it is sent. */
+/** Sends a request to an upstream: the caller writes a body, if any, once the head is sent. */
 export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
   const { method = 'GET', path = '/', lines = '', body = 'none', isUpgrade = false } = asked
   const answer = Promise.withResolvers<Answer>()

@@ -202,7 +202,7 @@ t.test('closing an upstream ends its health checks, those in flight too', async 
   const { upstream, changes } = openChecked(t, backend.url, { active: { timeoutMs: 10_000 } })
   const socket = await until('it is checked', () => backend.sockets[0])
   upstream.close()
-  await until('it is broken off', () => socket.closed || undefined)
+  await until('it is aborted', () => socket.closed || undefined)
   // Another upstream, opened later, is checked several times meanwhile.
   const other = await startHeadBackend(t, ({ socket }) => socket.end(answerOf('ok')))
   openChecked(t, other.url)

@@ -30,7 +30,7 @@ function watched(terms: {
 t.test('exactly the configured number of failed checks takes a target out, reported once', async (t) => {
   const { health, changes } = watched({ active })
   for (const check of ['a', 'b', undefined, 'a', 'b']) health.recordCheck(check)
-  t.equal(health.isEjected, false, 'a success between them begins anew')
+  t.equal(health.isEjected, false, 'a success between them resets the count')
   health.recordCheck('status 500')
   t.equal(health.isEjected, true)
   for (let more = 0; more < 5; more++) health.recordCheck('status 500')
@@ -41,7 +41,7 @@ t.test('exactly the configured number of passed checks brings a target back', as
   const { health, changes } = watched({ active })
   for (let failed = 0; failed < 3; failed++) health.recordCheck('down')
   for (const check of [undefined, 'down', undefined]) health.recordCheck(check)
-  t.equal(health.isEjected, true, 'a failure between them begins anew')
+  t.equal(health.isEjected, true, 'a failure between them resets the count')
   health.recordCheck(undefined)
   t.equal(health.isEjected, false)
   t.equal(changes.at(-1), 'in: 2 consecutive checks succeeded')

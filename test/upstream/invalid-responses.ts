@@ -16,7 +16,7 @@ function framings(...lists: readonly (readonly string[])[]): readonly string[] {
   return lists.map((fields) => `${ok}${fields.map((field) => `${field}\r\n`).join('')}\r\nok`)
 }
 
-/** Each is refused while its head is read: nothing of it may be told. */
+/** Each is refused while its head is read: no part of it may be reported. */
 export const invalidHeads: Readonly<Record<string, readonly string[]>> = {
   'a status line of another kind': statusLines([
     'HTTP/2 200 OK',

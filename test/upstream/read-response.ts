@@ -9,7 +9,7 @@ export interface Asked {
   readonly isClosed?: boolean
 }
 
-/** What a parser told of a response, however it was cut. */
+/** What a parser reported of a response, however it was split. */
 export interface Reading {
   readonly information: ResponseHead[]
   head: ResponseHead | undefined
@@ -23,7 +23,7 @@ export interface Reading {
   isComplete: boolean
   /** The message of what it threw. */
   refusal: string | undefined
-  /** In which order things were told. */
+  /** In which order the parser reported them. */
   readonly order: string[]
 }
 

@@ -44,13 +44,13 @@ function mutate(bytes: Buffer, random: Random): Buffer {
   }
 }
 
-/** What is wrong with what was told of a response, whatever the response; undefined where nothing is. */
+/** What is wrong with the events of a response, whatever the response; undefined if nothing is. */
 function complaintOf(sent: Buffer, reading: Reading): string | undefined {
   const { body, rest, refusal, isComplete, trailers, upgradeRest, order } = reading
   if (body.length + rest.length + (upgradeRest?.length ?? 0) > sent.length) return 'more than was sent'
   if (isComplete !== (trailers !== undefined || upgradeRest !== undefined)) return 'whole without an end'
   if (isComplete && refusal !== undefined) return 'whole and refused'
-  return order.includes('end') && order.at(-1) !== 'end' ? 'told after the end' : undefined
+  return order.includes('end') && order.at(-1) !== 'end' ? 'an event after the end' : undefined
 }
 
 t.test('any response bytes are parsed or refused, with the same result however split', async (t) => {
@@ -83,7 +83,7 @@ t.test('random bytes are never parsed as a response', async (t) => {
   const random = createRandom(99)
   for (let round = 0; round < 500; round++) {
     const { order } = readResponse(cutAtRandom(random.bytes(300), random, 100), { isClosed: true })
-    if (order.length > 0) t.fail(`round ${round} told ${order}`)
+    if (order.length > 0) t.fail(`round ${round} reported ${order}`)
   }
   t.strictSame(readResponse([random.bytes(100)]).order, [])
 })

@@ -5,11 +5,11 @@ const https = { publicUrl: 'https://api.example.com' }
 const needsSecure = 'needs secure: true, or an https publicUrl'
 
 const cases: readonly (readonly [what: string, options: Options, complaints: readonly string[]])[] = [
-  ['the default over http', {}, []],
+  ['the default name over http', {}, []],
   ['a __Host- name over https at the root', { ...https, cookie: { name: '__Host-refresh', path: '/' } }, []],
   ['a __Secure- name over https at any path', { ...https, cookie: { name: '__Secure-refresh' } }, []],
   ['a __Secure- name with secure: true', { cookie: { name: '__Secure-refresh', secure: true } }, []],
-  ['a name that only begins alike', { cookie: { name: '__Hostess' } }, []],
+  ['a name that only resembles a __Host- one', { cookie: { name: '__Hostess' } }, []],
   ['None over https', { ...https, cookie: { sameSite: 'None' } }, []],
   ['Lax over http', { cookie: { sameSite: 'Lax' } }, []],
   [
@@ -18,7 +18,7 @@ const cases: readonly (readonly [what: string, options: Options, complaints: rea
     [`cookie.name: "__Secure-refresh" ${needsSecure}`],
   ],
   [
-    'a __Host- name in another case, which browsers do not tell apart',
+    'a __Host- name in another case, which browsers treat alike',
     { cookie: { name: '__host-refresh', path: '/' } },
     [`cookie.name: "__host-refresh" ${needsSecure}`],
   ],
@@ -34,7 +34,7 @@ const cases: readonly (readonly [what: string, options: Options, complaints: rea
   ],
   ['None over http', { cookie: { sameSite: 'None' } }, [`cookie.sameSite: None ${needsSecure}`]],
   [
-    'https in capitals, which is https',
+    'a __Secure- name over https, written in capitals',
     { publicUrl: 'HTTPS://api.example.com', cookie: { name: '__Secure-refresh' } },
     [],
   ],

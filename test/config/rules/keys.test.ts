@@ -39,7 +39,7 @@ t.test("with SQLite the sealing key's file may be missing: the start makes it", 
   t.match(load(t, fromFile).keys.sealingKey, { kind: 'file', file: /^\/.*\/config\/sealing\.key$/ })
 })
 
-t.test('an empty sealing key file is told apart from a missing one', async (t) => {
+t.test('an empty sealing key file is reported differently from a missing one', async (t) => {
   t.strictSame(problemMessages(t, fromFile, { files: { 'config/sealing.key': '' } }), [
     'keys.sealingKey: config/sealing.key is empty',
   ])

@@ -21,7 +21,7 @@ async function begin({ upstream, connect }: Place, request = get) {
 
 function isGone(asked: Asked): Promise<boolean> {
   return until(
-    'the upstream is told',
+    'the upstream sees the end',
     () => asked.wire.socket.destroyed || asked.wire.socket.readableEnded,
     5_000,
   )

@@ -1,7 +1,7 @@
 import type { Case } from '../case-context.ts'
 import { exchangeCase } from '../exchange.ts'
 
-/** Field lines that must reach the upstream as they are: all, or those that are told. */
+/** Field lines that must reach the upstream as they are: all, or the given ones. */
 function asked(name: string, lines: readonly string[], expected: readonly string[] = lines): Case {
   return exchangeCase(
     name,

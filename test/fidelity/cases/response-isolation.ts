@@ -18,7 +18,7 @@ function counted(body: string, length: number): string {
   return `HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n${body}`
 }
 
-/** Short ones end their connection: nothing else tells that they are over. */
+/** Short ones end their connection: nothing else marks where they are over. */
 function answer({ line, wire }: Asked): void {
   const [, way = '', mark = ''] = line.split(' ')[1]?.split('/').map(decodeURIComponent) ?? []
   if (way === 'short') {

@@ -10,7 +10,7 @@ const heldMax = 32 * mebibyte
 const piece = Buffer.alloc(65_536, 'x')
 const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 
-/** Each event is sent only when the one before has arrived: with any buffer between, this hangs. */
+/** Each event is sent only when the previous one has arrived: with any buffer between, this hangs. */
 async function events({ upstream, connect }: Place): Promise<unknown> {
   const arrived = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
   upstream.play(async ({ wire }) => {
@@ -101,7 +101,7 @@ function writeAll(to: Writable): () => number {
 async function untilHeldUp(written: () => number): Promise<void> {
   let last = -1
   let since = performance.now()
-  await until('the writer is held up', () => {
+  await until('the writer has backpressure', () => {
     if (written() !== last) since = performance.now()
     last = written()
     return last > 0 && performance.now() - since > 300 ? true : undefined

@@ -40,7 +40,7 @@ export interface Said {
   readonly stderr: string
 }
 
-/** Runs a real client, far from the settings of whoever runs the tests. */
+/** Runs a real client, without the settings of the user who runs the tests. */
 export function runClient(
   program: string,
   args: readonly string[],

@@ -8,7 +8,7 @@ import { runClient, startPlace, tempFolder } from './client-gateway.ts'
 
 const text = 'The quick brown fox. '.repeat(500)
 
-/** A backend that knows ranges and gzip, and tells in short what it was asked. */
+/** A backend that knows ranges and gzip, and summarises each request. */
 async function start(t: Test) {
   const connections = new Set<unknown>()
   const backend = await startBackend(t, (request, response, seen) => {

@@ -75,7 +75,7 @@ const methods: Readonly<Record<string, Method>> = {
   },
 }
 
-/** RFC 4918 9.8, 9.9: where to is told as a URL, of which the path counts. */
+/** RFC 4918 9.8, 9.9: the destination is a URL, of which the path counts. */
 function transfer({ nodes }: Dav, { request, response, path }: Call, isMove: boolean): void {
   const destination = pathOf(new URL(request.headers.destination?.toString() ?? '', 'http://dav').pathname)
   const isThere = nodes.has(destination)

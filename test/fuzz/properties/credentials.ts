@@ -16,7 +16,7 @@ interface Kind {
   create(): string
   /** The account or session in it; undefined where it is none. */
   parse(text: string): string | undefined
-  /** Whether its own text shows that it was made up or mistyped; of others the store tells. */
+  /** Whether its own text shows that it was made up or mistyped; otherwise only the store can say. */
   readonly isChecked: boolean
 }
 

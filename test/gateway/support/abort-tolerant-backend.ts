@@ -10,7 +10,7 @@ export interface PatientBackend {
   readonly whole: { readonly request: IncomingMessage; readonly body: string }[]
 }
 
-/** A backend that does not mind requests that break off, and tells them from those that came whole. */
+/** A backend that does not fail when a request is aborted, and counts it apart from the complete ones. */
 export async function startPatientBackend(t: Test): Promise<PatientBackend> {
   const begun: string[] = []
   const whole: PatientBackend['whole'] = []

@@ -6,7 +6,7 @@ import { startServer } from '../../setup/backend.ts'
 
 const run = promisify(execFile)
 
-/** Runs git far from the settings of whoever runs the tests. @returns what it printed */
+/** Runs git without the settings of the user who runs the tests. @returns what it printed */
 export async function git(home: string, ...args: readonly string[]): Promise<string> {
   const env = {
     PATH: process.env.PATH,

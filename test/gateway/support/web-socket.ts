@@ -97,7 +97,7 @@ export function dialWebSocket(t: Test, url: string, options: WebSocketOptions = 
   return socket
 }
 
-/** An open WebSocket; rejects with the answer of whoever refused it. */
+/** An open WebSocket; rejects with the response that refused it. */
 export async function openWebSocket(t: Test, url: string, options?: WebSocketOptions): Promise<WebSocket> {
   const socket = dialWebSocket(t, url, options)
   await new Promise<void>((resolve, reject) => {
@@ -107,7 +107,7 @@ export async function openWebSocket(t: Test, url: string, options?: WebSocketOpt
   return socket
 }
 
-/** What a WebSocket has been told, in order. */
+/** What a WebSocket has received, in order. */
 export interface Received {
   readonly messages: { readonly data: Buffer; readonly isBinary: boolean }[]
   readonly pings: string[]
@@ -115,7 +115,7 @@ export interface Received {
   readonly closes: { readonly code: number; readonly reason: string }[]
 }
 
-/** Writes down all that a WebSocket is told from now on. */
+/** Records all that a WebSocket receives from now on. */
 export function record(socket: WebSocket | undefined): Received {
   const received: Received = { messages: [], pings: [], pongs: [], closes: [] }
   if (!socket) throw new Error('there is no WebSocket')

@@ -15,7 +15,7 @@ export interface Portal {
   readonly browser: Browser
   readonly output: Serving['output']
   readonly redis: RedisServer | undefined
-  /** Tells the gateway to end once it has answered what is under way; resolves when it has. */
+  /** Ends the gateway once it has answered the requests in flight; resolves when it has. */
   stop(): Promise<unknown>
   /** Runs a command on the same store. @returns what it prints as JSON */
   command(...args: readonly string[]): Promise<unknown>
@@ -65,7 +65,7 @@ export const goodPassword = 'correct horse battery staple'
 type Work = (t: Test, portal: Portal) => Promise<void>
 
 /**
- * Tests that share a portal, in whose pages nothing may go wrong that the console would tell. Each has accounts
+ * Tests that share a portal, in whose pages nothing may go wrong that the console would report. Each has accounts
  * and browsers of its own.
  */
 export function portalTests(root: Test, options: PortalTestOptions = {}): (name: string, work: Work) => void {
@@ -161,7 +161,7 @@ function visiting(t: Test, { browser, complaints, createAccount }: SharedPortal)
     context.on('request', (request) => urls.push(request.url()))
     context.on('weberror', (error) => complaints.push(String(error.error())))
     context.on('console', (message) => {
-      // A refused form is answered with an error status, which the console tells; that is no fault of the page.
+      // A refused form is answered with an error status, which the console reports; that is no fault of the page.
       const isAnswer = message.text().startsWith('Failed to load resource')
       // Advice on forms, such as one of a password that does not say whose it is.
       const isAdvice = message.text().startsWith('[DOM]')

@@ -39,7 +39,7 @@ export function auditChainCases(t: Test, newPlace: NewPlace): void {
     },
   )
 
-  runCase(t, newPlace, 'each audit entry is told once it is written', async (t, _place, store) => {
+  runCase(t, newPlace, 'each audit entry is reported once it is written', async (t, _place, store) => {
     const notified: AuditEntry[] = []
     store.onAudit((entry) => notified.push(entry))
     const account = await createAccount(store)

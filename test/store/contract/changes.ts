@@ -113,13 +113,13 @@ export function runChangeContract(t: Test, newPlace: NewPlace): void {
     }
   }
 
-  const isLogged = 'is logged, and told before it answers'
+  const isLogged = 'is logged, and reported before it answers'
   logs(accountChanges, isLogged, ({ account }) => [{ kind: 'account', accountId: account.id }])
   logs(sessionChanges, isLogged, ({ session }) => [{ kind: 'session', sessionId: session.id }])
   logs(keyChanges, isLogged, () => [{ kind: 'signing-keys' }])
   logs(silent, 'logs nothing', () => [])
 
-  runCase(t, newPlace, 'the log is read from any position, in order', async (t, place, store) => {
+  runCase(t, newPlace, 'the change log is read from any position, in order', async (t, place, store) => {
     const account = await createAccount(store)
     const session = await startSession(store, account)
     await store.updateAccount(account.id, { role: 'Admin' })
@@ -161,22 +161,27 @@ export function runChangeContract(t: Test, newPlace: NewPlace): void {
     },
   )
 
-  runCase(t, newPlace, 'a start reads what there is, and knows that it is all', async (t, _place, store) => {
-    t.strictSame(await store.readChanges(undefined), { head: 0, changes: [], completeSince: 0 })
-    await store.addSigningKey(newSigningKey({ kid }))
-    await store.retireSigningKey(kid)
-    const reading = await store.readChanges(undefined)
-    t.strictSame(withoutTimes(reading), {
-      head: 2,
-      changes: [{ kind: 'signing-keys' }, { kind: 'signing-keys' }],
-    })
-    t.equal(reading.completeSince, 0)
-  })
+  runCase(
+    t,
+    newPlace,
+    'the first reading of the change log is known to be complete',
+    async (t, _place, store) => {
+      t.strictSame(await store.readChanges(undefined), { head: 0, changes: [], completeSince: 0 })
+      await store.addSigningKey(newSigningKey({ kid }))
+      await store.retireSigningKey(kid)
+      const reading = await store.readChanges(undefined)
+      t.strictSame(withoutTimes(reading), {
+        head: 2,
+        changes: [{ kind: 'signing-keys' }, { kind: 'signing-keys' }],
+      })
+      t.equal(reading.completeSince, 0)
+    },
+  )
 
   runCase(
     t,
     newPlace,
-    'a position the log has not reached means that nothing can be told',
+    'a position beyond the end of the change log is reported as unknown changes',
     async (t, _place, store) => {
       const before = Date.now()
       t.strictSame(await store.readChanges(0), { head: 0, changes: [], completeSince: 0 })
@@ -188,7 +193,7 @@ export function runChangeContract(t: Test, newPlace: NewPlace): void {
     },
   )
 
-  runCase(t, newPlace, 'every listener hears every change', async (t, _place, store) => {
+  runCase(t, newPlace, 'every listener receives every change', async (t, _place, store) => {
     const heard: string[] = []
     store.onChange(({ change }) => heard.push(`first ${change.kind}`))
     store.onChange(({ change }) => heard.push(`second ${change.kind}`))

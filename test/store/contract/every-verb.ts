@@ -150,7 +150,7 @@ export async function assertUnavailable(
       )
       t.ok(error instanceof GatehouseError, `${name} is rejected by one of our errors`)
       t.match(error, { code: 'store-unavailable' }, name)
-      t.ok(error instanceof Error && error.cause instanceof Error, `${name} tells the cause`)
+      t.ok(error instanceof Error && error.cause instanceof Error, `${name} has the cause`)
     }),
   )
 }

@@ -60,24 +60,29 @@ export function runKeyContract(t: Test, newPlace: NewPlace): void {
     t.equal((await store.findAccount(account.id))?.apiKey.sealed, undefined)
   })
 
-  runCase(t, newPlace, 'a reset with grace keeps the last key until then', async (t, _place, store) => {
-    const account = await createAccount(store)
-    const keys = [account.secretKey, newKey(), newKey(), newKey()] as const
-    await store.resetSecretKey(account.id, { secretKey: keys[1], graceUntil: now + 1 })
-    const once = await store.findAccount(account.id)
-    t.strictSame(plain(once?.secretKey), plain(keys[1]))
-    t.strictSame(plain(once?.previousSecretKey), plain({ digest: keys[0].digest, validUntil: now + 1 }))
-    const twice = await store.resetSecretKey(account.id, { secretKey: keys[2], graceUntil: now + 2 })
-    t.strictSame(plain(twice?.previousSecretKey), plain({ digest: keys[1].digest, validUntil: now + 2 }))
-    t.strictSame(plain(await store.findAccount(account.id)), plain(twice))
-    const strict = await store.resetSecretKey(account.id, { secretKey: keys[3], graceUntil: undefined })
-    t.equal(strict?.previousSecretKey, undefined)
-    t.match(await store.findAccount(account.id), {
-      revision: 4,
-      sessionEpoch: 2,
-      previousSecretKey: undefined,
-    })
-  })
+  runCase(
+    t,
+    newPlace,
+    'a reset with grace keeps the last key until the grace ends',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      const keys = [account.secretKey, newKey(), newKey(), newKey()] as const
+      await store.resetSecretKey(account.id, { secretKey: keys[1], graceUntil: now + 1 })
+      const once = await store.findAccount(account.id)
+      t.strictSame(plain(once?.secretKey), plain(keys[1]))
+      t.strictSame(plain(once?.previousSecretKey), plain({ digest: keys[0].digest, validUntil: now + 1 }))
+      const twice = await store.resetSecretKey(account.id, { secretKey: keys[2], graceUntil: now + 2 })
+      t.strictSame(plain(twice?.previousSecretKey), plain({ digest: keys[1].digest, validUntil: now + 2 }))
+      t.strictSame(plain(await store.findAccount(account.id)), plain(twice))
+      const strict = await store.resetSecretKey(account.id, { secretKey: keys[3], graceUntil: undefined })
+      t.equal(strict?.previousSecretKey, undefined)
+      t.match(await store.findAccount(account.id), {
+        revision: 4,
+        sessionEpoch: 2,
+        previousSecretKey: undefined,
+      })
+    },
+  )
 
   runCase(t, newPlace, 'an unrelated change keeps the grace of a reset', async (t, _place, store) => {
     const account = await createAccount(store)
@@ -112,7 +117,7 @@ export function runKeyContract(t: Test, newPlace: NewPlace): void {
     },
   )
 
-  runCase(t, newPlace, 'no use is kept of a key that is gone', async (t, _place, store) => {
+  runCase(t, newPlace, 'no use is kept of a deleted key', async (t, _place, store) => {
     const account = await createAccount(store)
     await store.recordKeyUses([keyUseOf(account, account.secretKey), keyUseOf(account, newKey())])
     t.equal((await store.findKeyUses(account.id)).size, 1)
@@ -131,29 +136,34 @@ export function runKeyContract(t: Test, newPlace: NewPlace): void {
     t.equal((await store.findKeyUses(account.id)).size, 0)
   })
 
-  runCase(t, newPlace, 'an overlap is ended once', async (t, _place, store) => {
+  runCase(t, newPlace, 'the overlap of two keys is ended once', async (t, _place, store) => {
     const account = await createAccount(store)
     t.equal(await store.endOverlap(account.id, now), false)
     await store.resetSecretKey(account.id, { secretKey: newKey(), graceUntil: now + hour })
-    t.equal(await store.endOverlap(account.id, now + hour), false, 'it is over by itself')
+    t.equal(await store.endOverlap(account.id, now + hour), false, 'it has already expired')
     t.equal(await store.endOverlap(account.id, now + hour - 1), true)
     t.equal((await store.findAccount(account.id))?.previousSecretKey, undefined)
     t.equal(await store.endOverlap(account.id, now), false)
     t.equal(await store.endOverlap('nobody', now), false)
   })
 
-  runCase(t, newPlace, 'a thousand uses are noted as easily as none', async (t, _place, store) => {
-    const accounts = await Promise.all(Array.from({ length: 10 }, () => createAccount(store)))
-    await store.recordKeyUses([])
-    await store.recordKeyUses(
-      Array.from({ length: 1_000 }, (_, index) => {
-        const account = accounts[index % 10]
-        if (!account) throw new Error('no account')
-        return keyUseOf(account, account.secretKey, { at: now + index })
-      }),
-    )
-    for (const [index, account] of accounts.entries()) {
-      t.match([...(await store.findKeyUses(account.id)).values()], [{ at: now + 990 + index }])
-    }
-  })
+  runCase(
+    t,
+    newPlace,
+    'any number of key uses is recorded, from none to a thousand',
+    async (t, _place, store) => {
+      const accounts = await Promise.all(Array.from({ length: 10 }, () => createAccount(store)))
+      await store.recordKeyUses([])
+      await store.recordKeyUses(
+        Array.from({ length: 1_000 }, (_, index) => {
+          const account = accounts[index % 10]
+          if (!account) throw new Error('no account')
+          return keyUseOf(account, account.secretKey, { at: now + index })
+        }),
+      )
+      for (const [index, account] of accounts.entries()) {
+        t.match([...(await store.findKeyUses(account.id)).values()], [{ at: now + 990 + index }])
+      }
+    },
+  )
 }

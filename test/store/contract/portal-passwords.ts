@@ -34,22 +34,27 @@ export function portalPasswordCases(t: Test, newPlace: NewPlace): void {
     t.equal(await store.setPassword(id, byLink(digest, { now: expiresAt - 1 })), 'set')
   })
 
-  runCase(t, newPlace, 'of many that use one link exactly one does', async (t, place, store) => {
-    const { id } = await createAccount(store)
-    const { digest, expiresAt } = link()
-    await store.setSetupLink(id, { digest, expiresAt })
-    const stores = await openMany(place, 4)
-    const outcomes = await Promise.all(
-      Array.from({ length: 16 }, (_, index) =>
-        stores[index % 4]?.setPassword(id, byLink(digest, { password: `p${index}` })),
-      ),
-    )
-    const winner = outcomes.indexOf('set')
-    t.equal(outcomes.filter((outcome) => outcome === 'set').length, 1)
-    t.equal((await store.findAccount(id))?.portal.password, `p${winner}`)
-  })
+  runCase(
+    t,
+    newPlace,
+    'of many that use one set-up link at once exactly one succeeds',
+    async (t, place, store) => {
+      const { id } = await createAccount(store)
+      const { digest, expiresAt } = link()
+      await store.setSetupLink(id, { digest, expiresAt })
+      const stores = await openMany(place, 4)
+      const outcomes = await Promise.all(
+        Array.from({ length: 16 }, (_, index) =>
+          stores[index % 4]?.setPassword(id, byLink(digest, { password: `p${index}` })),
+        ),
+      )
+      const winner = outcomes.indexOf('set')
+      t.equal(outcomes.filter((outcome) => outcome === 'set').length, 1)
+      t.equal((await store.findAccount(id))?.portal.password, `p${winner}`)
+    },
+  )
 
-  runCase(t, newPlace, 'a later link replaces the one before', async (t, _place, store) => {
+  runCase(t, newPlace, 'a later set-up link replaces the earlier one', async (t, _place, store) => {
     const { id } = await createAccount(store)
     const first = link()
     const second = link()

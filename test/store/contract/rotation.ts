@@ -28,7 +28,7 @@ function generationOf(rotation: Rotation): number | string {
 
 /** What one use of a refresh token leads to (RFC 9700 4.14.2). */
 export function rotationCases(t: Test, newPlace: NewPlace): void {
-  runCase(t, newPlace, 'the current token is traded for the next', async (t, _place, store) => {
+  runCase(t, newPlace, 'the current refresh token is exchanged for the next', async (t, _place, store) => {
     const { account, session, rotate } = await startOne(store)
     for (const generation of [1, 2, 3, 4]) {
       const at = now + generation * second
@@ -43,7 +43,7 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
     }
   })
 
-  runCase(t, newPlace, 'a rotation tells the account as it is now', async (t, _place, store) => {
+  runCase(t, newPlace, 'a rotation returns the account as it is now', async (t, _place, store) => {
     const { account, rotate } = await startOne(store)
     await store.updateAccount(account.id, { role: 'Admin' })
     t.match(await rotate(), { kind: 'current', account: { role: 'Admin', revision: 2 } })
@@ -95,7 +95,7 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
     )
   }
 
-  runCase(t, newPlace, 'using the next token is the same as acknowledging it', async (t, _place, store) => {
+  runCase(t, newPlace, 'using the next refresh token acknowledges it', async (t, _place, store) => {
     const { rotate } = await startOne(store)
     t.equal(generationOf(await rotate()), 2)
     t.equal(generationOf(await rotate({ generation: 2 })), 3)
@@ -124,19 +124,11 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
 
   const reuses: readonly [string, Partial<RefreshTokenUse>, Partial<RefreshTokenUse>][] = [
     ['after the grace', { generation: 2 }, { generation: 2, now: now + 12 * second }],
-    [
-      'at once, where there is no grace',
-      { generation: 2 },
-      { generation: 2, now: now + 2 * second, graceMs: 0 },
-    ],
-    [
-      'within the grace, if it is the one before the last',
-      { generation: 2 },
-      { generation: 1, now: now + 2 * second },
-    ],
+    ['at once without a grace', { generation: 2 }, { generation: 2, now: now + 2 * second, graceMs: 0 }],
+    ['within the grace as the last but one', { generation: 2 }, { generation: 1, now: now + 2 * second }],
   ]
   for (const [when, next, reuse] of reuses) {
-    runCase(t, newPlace, `a spent token ends its session: ${when}`, async (t, _place, store) => {
+    runCase(t, newPlace, `a spent refresh token used ${when} ends its session`, async (t, _place, store) => {
       const { account, session, rotate, trade } = await startOne(store)
       await trade()
       await trade({ ...next, now: now + 2 * second })
@@ -182,7 +174,7 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
     t.equal((await store.findSession(session.id))?.end, undefined)
   })
 
-  runCase(t, newPlace, 'a session ends when it is idle for too long', async (t, _place, store) => {
+  runCase(t, newPlace, 'a session ends if it is idle for too long', async (t, _place, store) => {
     const idleMs = 10 * second
     const { rotate } = await startOne(store, { idleMs })
     t.strictSame(await rotate({ now: now + idleMs, idleMs }), over('expired'))
@@ -207,7 +199,7 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
     },
   )
 
-  runCase(t, newPlace, 'a token of a deleted account is unknown', async (t, _place, store) => {
+  runCase(t, newPlace, 'a refresh token of a deleted account is unknown', async (t, _place, store) => {
     const { account, rotate } = await startOne(store)
     await rotate()
     await store.deleteAccount(account.id)

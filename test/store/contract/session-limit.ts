@@ -35,22 +35,27 @@ export function sessionLimitCases(t: Test, newPlace: NewPlace): void {
       t.strictSame(
         changes.map(({ change }) => change),
         [{ kind: 'session', sessionId: oldest.id }],
-        'and whoever knows it is told',
+        'other instances are notified',
       )
     },
   )
 
-  runCase(t, newPlace, 'far more sessions than the limit end with the next', async (t, _place, store) => {
-    const account = await createAccount(store)
-    const other = await createAccount(store)
-    const kept = await startSession(store, other)
-    const sessions = await startMany(store, account, 650, { openMax: 1_000 })
-    t.equal((await openIds(store, account)).length, 650)
-    const last = await startSession(store, account, { createdAt: now + 650 })
-    const expected = [last.id, ...idsOf(sessions).toReversed()].slice(0, limit)
-    t.strictSame(await openIds(store, account), expected)
-    t.strictSame(await openIds(store, other), [kept.id])
-  })
+  runCase(
+    t,
+    newPlace,
+    'far more sessions than the limit are ended by the next sign-in',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      const other = await createAccount(store)
+      const kept = await startSession(store, other)
+      const sessions = await startMany(store, account, 650, { openMax: 1_000 })
+      t.equal((await openIds(store, account)).length, 650)
+      const last = await startSession(store, account, { createdAt: now + 650 })
+      const expected = [last.id, ...idsOf(sessions).toReversed()].slice(0, limit)
+      t.strictSame(await openIds(store, account), expected)
+      t.strictSame(await openIds(store, other), [kept.id])
+    },
+  )
 
   runCase(
     t,
@@ -68,7 +73,7 @@ export function sessionLimitCases(t: Test, newPlace: NewPlace): void {
     },
   )
 
-  runCase(t, newPlace, 'sessions that are over count for nothing', async (t, _place, store) => {
+  runCase(t, newPlace, 'ended sessions do not count towards the limit', async (t, _place, store) => {
     const account = await createAccount(store)
     const first = await startSession(store, account, { openMax: 3 })
     const ended = await startSession(store, account, { openMax: 3, createdAt: now + 1 })

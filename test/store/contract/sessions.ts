@@ -102,7 +102,7 @@ export function runSessionContract(t: Test, newPlace: NewPlace): void {
     },
   )
 
-  runCase(t, newPlace, 'a session is listed until it ends by itself', async (t, _place, store) => {
+  runCase(t, newPlace, 'a session is listed until it expires', async (t, _place, store) => {
     const account = await createAccount(store)
     const idle = await startSession(store, account, { idleMs: 30 * second })
     const short = await startSession(store, account, { expiresAt: now + 40 * second })

@@ -38,7 +38,7 @@ t.test('a user with rights on its own keys and channels alone is enough', async 
     const options = optionsOf(server, credentials)
     const elsewhere = openAt(t, { ...options, keyPrefix: 'other:' })
     const refusal = await elsewhere.ready(200).catch((error: unknown) => error)
-    t.match(refusal, { name: 'OperatorError', message: /NOPERM/ }, 'the operator is told why')
+    t.match(refusal, { name: 'OperatorError', message: /NOPERM/ }, 'the operator learns why')
     await assertUnavailable(t, elsewhere)
   })
 })
@@ -61,7 +61,7 @@ t.test('a server with a password takes the right one only', async (t) => {
     const stranger = openAt(t, optionsOf(server, { password: wrong }))
     const refusal = await stranger.ready(500).catch((error: unknown) => error)
     t.ok(refusal instanceof OperatorError)
-    t.match(refusal, { message: /NOAUTH|WRONGPASS/ }, 'the operator is told why')
+    t.match(refusal, { message: /NOAUTH|WRONGPASS/ }, 'the operator learns why')
     t.notMatch(refusal, { message: password })
     await assertUnavailable(t, stranger)
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { TlsFiles } from '../../setup/redis.ts'
 
-/** A certificate for 127.0.0.1, signed by itself, and its key: of the tests alone, good for a century. */
+/** A certificate for 127.0.0.1, self-signed, and its key: for tests only, valid for a century. */
 
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBmTCCAUCgAwIBAgIUElaMq7LNr+hTWTNYaed/9YemTeIwCgYIKoZIzj0EAwIw

@@ -17,7 +17,7 @@ async function openWithChanges(t: Test, count: number): Promise<Store> {
   return store
 }
 
-t.test('what was cut off the log cannot be told', async (t) => {
+t.test('changes trimmed from the log are reported as unknown', async (t) => {
   const store = await openWithChanges(t, 5)
   await inspector.xtrim(log, 'MAXLEN', 2)
   const before = Date.now()
@@ -30,14 +30,14 @@ t.test('what was cut off the log cannot be told', async (t) => {
   t.strictSame(withoutTimes(await store.readChanges(5)), { head: 5, changes: [] })
 })
 
-t.test('an entry that is missing from the middle cannot be told', async (t) => {
+t.test('an entry missing from the middle of the log is reported as unknown', async (t) => {
   const store = await openWithChanges(t, 5)
   await inspector.xdel(log, '3-0')
   t.equal((await store.readChanges(1)).changes, undefined)
   t.equal((await store.readChanges(3)).changes?.length, 2)
 })
 
-t.test('the log is kept short, whoever is far behind drops all', async (t) => {
+t.test('the change log is kept short, and a reader far behind drops its cache', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   await logSessions(inspector, 5_000)
   await store.addSigningKey(newSigningKey())
@@ -51,7 +51,7 @@ t.test('the log is kept short, whoever is far behind drops all', async (t) => {
   t.ok(Math.abs(start.completeSince - 3_002) < 1_000, 'and knows from when on that is all')
 })
 
-t.test('whoever is 100,000 changes behind has its answer within the time of a request', async (t) => {
+t.test('a reader 100,000 changes behind is answered within the time of a request', async (t) => {
   const store = await openStoreAt(t, optionsOf(server, { commandTimeoutMs: 250 }))
   await store.addSigningKey(newSigningKey())
   await store.readChanges(0)
@@ -81,7 +81,7 @@ t.test('what a newer version logs is passed over', async (t) => {
   })
 })
 
-t.test('a log that has lost its last entries and got others cannot be told', async (t) => {
+t.test('a change log that lost its last entries and got others is reported as unknown', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const { id } = await createAccount(store)
   for (const role of ['a', 'b', 'c']) await store.updateAccount(id, { role })

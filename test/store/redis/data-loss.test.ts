@@ -56,21 +56,24 @@ t.test('a Redis whose data is back is used again', async (t) => {
   t.equal(await store.findAccount('nobody'), undefined)
 })
 
-t.test('an older copy of the same store is used, and what came after it cannot be told', async (t) => {
-  const store = await openStoreAt(t, optionsOf(server))
-  const account = await createAccount(store)
-  await store.updateAccount(account.id, { role: 'Then' })
-  const keys = await inspector.keys('*')
-  const copies = await Promise.all(keys.map((key) => inspector.dumpBuffer(key)))
-  await store.updateAccount(account.id, { role: 'Later' })
-  const { head } = await store.readChanges(undefined)
-  await inspector.flushall()
-  await t.rejects(store.readChanges(head), { code: 'store-unavailable' })
-  for (const [index, key] of keys.entries()) await inspector.restore(key, 0, copies[index] ?? '')
-  const reading = await store.readChanges(head)
-  t.match(reading, { head: head - 1, changes: undefined })
-  t.equal((await store.findAccount(account.id))?.role, 'Then')
-})
+t.test(
+  'a restored older copy of the same store is used, and changes after it are reported as unknown',
+  async (t) => {
+    const store = await openStoreAt(t, optionsOf(server))
+    const account = await createAccount(store)
+    await store.updateAccount(account.id, { role: 'Then' })
+    const keys = await inspector.keys('*')
+    const copies = await Promise.all(keys.map((key) => inspector.dumpBuffer(key)))
+    await store.updateAccount(account.id, { role: 'Later' })
+    const { head } = await store.readChanges(undefined)
+    await inspector.flushall()
+    await t.rejects(store.readChanges(head), { code: 'store-unavailable' })
+    for (const [index, key] of keys.entries()) await inspector.restore(key, 0, copies[index] ?? '')
+    const reading = await store.readChanges(head)
+    t.match(reading, { head: head - 1, changes: undefined })
+    t.equal((await store.findAccount(account.id))?.role, 'Then')
+  },
+)
 
 t.test('another store in place of the known one is used only by new instances', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
@@ -111,10 +114,10 @@ t.test('no instance starts an empty store while another misses the lost data', a
     t.ok(isStoreFailure(await ask().catch((error: unknown) => error), 'lost'), verb)
   }
   t.strictSame(await inspector.keys('gh:{account}:*'), [lostId])
-  // By itself, once nobody misses it any more.
+  // Without a restart, once no instance misses it any more.
   await store.close()
   t.ok((await inspector.pttl(lostId)) > 0)
-  await until('it begins anew', () =>
+  await until('it starts again empty', () =>
     starter.createAccounts([newAccount()]).then(
       () => true,
       () => undefined,

@@ -14,7 +14,7 @@ const changes = 100
 
 /**
  * Lets the master die while accounts are changed, one after the other: what was answered is there afterwards,
- * and whoever reads the change log has been told of it, or that something cannot be told.
+ * and a reader of the change log has received it, or learnt that changes are unknown.
  */
 export async function surviveFailover(
   t: Test,
@@ -48,7 +48,7 @@ export async function surviveFailover(
   const missing = found.filter((account) => account?.role !== changedRole)
   t.strictSame(missing, [], `all ${found.length} changes that were answered are there`)
   const unheard = writer.answered.filter((id) => !reader.isNotified(id))
-  t.strictSame(unheard, [], `and told; ${reader.gaps()} times that something cannot be`)
+  t.strictSame(unheard, [], `and received; ${reader.gaps()} times as unknown changes`)
   t.strictSame([...visitor.answers].toSorted(), ['store-unavailable', 'there'], 'nobody is ever missing')
   t.ok(visitor.slowestMs() < answerWithinMs, `the slowest answer took ${visitor.slowestMs().toFixed(0)} ms`)
   await assertHears(t, reader.store, patient, accounts)

@@ -42,7 +42,7 @@ t.test('every key has the prefix, and all that last one hash tag', async (t) => 
   t.ok(keys.length >= 7, 'accounts, indexes, sessions, signing keys and the log are there')
   const passing = keys.filter((key) => /^shop:(rate:[\w-]{43}|instances)$/.test(key))
   t.equal(passing.length, 2, 'rates and instances, spread over a Cluster')
-  for (const key of passing) t.ok((await inspector.pttl(key)) > 0, `${key} goes by itself`)
+  for (const key of passing) t.ok((await inspector.pttl(key)) > 0, `${key} expires`)
   for (const key of keys.filter((each) => !passing.includes(each))) t.match(key, /^shop:\{account\}:[^{}]+$/)
 })
 

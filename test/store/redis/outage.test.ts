@@ -71,7 +71,7 @@ t.test('an outage never looks as if an account were not there', async (t) => {
   t.strictSame([...answers].toSorted(), ['store-unavailable', 'there'])
 })
 
-t.test('a Redis that takes no writes refuses them and answers the rest', async (t) => {
+t.test('with a read-only Redis writes are refused and reads answered', async (t) => {
   const server = await startRedis(t)
   const store = await openStoreAt(t, optionsOf(server))
   const inspector = openInspector(t, server)
@@ -102,7 +102,7 @@ t.test('a store is opened without Redis and is ready once it is there', async (t
   const store = openAt(t, optionsOf(server))
   const refusal = await store.ready(200).catch((error: unknown) => error)
   t.ok(refusal instanceof OperatorError)
-  t.match(refusal, { message: /refused/i }, 'the operator is told why')
+  t.match(refusal, { message: /refused/i }, 'the operator learns why')
   await assertUnavailable(t, store)
   const ready = store.ready(20_000)
   await server.start()

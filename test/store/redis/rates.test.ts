@@ -20,7 +20,7 @@ t.test('a rate is counted across instances', async (t) => {
   t.strictSame(
     remaining.toSorted((a, b) => Number(b) - Number(a)),
     Array.from({ length: 50 }, (_, index) => 49 - index),
-    'each is told what is left after it',
+    'each gets what is left after it',
   )
 })
 
@@ -50,7 +50,7 @@ t.test("a rate's wait in Redis never grows when its clock is set back", async (t
   )
 })
 
-t.test('a lost rate count starts afresh', async (t) => {
+t.test('a lost rate count starts again at the full limit', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const rate = { limit: 1, perMs: hour }
   await store.takeFromRate('ada', rate)

@@ -86,7 +86,7 @@ t.test('many writes wait together, not one after the other', async (t) => {
     accounts.map(({ id }) => assertUnconfirmed(t, careful.resetApiKey(id, { apiKey: newKey() }), 'a reset')),
   )
   const slowestMs = Math.max(...delays)
-  t.ok(slowestMs < 2 * waitMs + 500, `the last was told after ${slowestMs.toFixed(0)} ms`)
+  t.ok(slowestMs < 2 * waitMs + 500, `the last was answered after ${slowestMs.toFixed(0)} ms`)
 })
 
 t.test('with a replica many writes are answered each with its own outcome', async (t) => {

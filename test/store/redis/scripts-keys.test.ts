@@ -12,7 +12,7 @@ const oneKey = new Set(
 )
 const noKey = new Set(['INFO', 'TIME', 'PUBLISH'])
 
-/** What a script does with keys that it was not given in KEYS, or that this cannot tell; [] = nothing. */
+/** What a script does with keys that it was not given in KEYS, or that this check cannot follow; [] = nothing. */
 function undeclaredKeys(source: string): string[] {
   const code = source.replace(/--[^\n]*/g, '')
   const problems: string[] = []

@@ -6,7 +6,7 @@ import { openInspector, openStoreAt, optionsOf } from './place.ts'
 const server = await startRedis(t)
 const inspector = openInspector(t, server)
 
-t.test('a Redis that has forgotten the scripts is told them again', async (t) => {
+t.test('a Redis that lost its scripts is sent them again', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const forget = () => inspector.script('FLUSH')
   await forget()

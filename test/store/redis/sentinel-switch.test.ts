@@ -7,7 +7,7 @@ import { createAccount } from '../samples.ts'
 import { openInspector, openStoreAt, optionsOf } from './place.ts'
 
 /**
- * Speaks as much as a Sentinel does to clients. A real one tells of a failover when it likes; this one just while
+ * Speaks as much as a Sentinel does to clients. A real one announces a failover at any time; this one just while
  * it is asked for the master.
  */
 async function startAnnouncingSentinel(t: Test, masterPort: number) {
@@ -35,7 +35,7 @@ async function startAnnouncingSentinel(t: Test, masterPort: number) {
       const port = String(masterPort)
       const address = `*2\r\n$9\r\n127.0.0.1\r\n$${port.length}\r\n${port}\r\n`
       if (announcesWhenAsked) announceSwitch()
-      // Only once whoever listens has heard of it.
+      // Only once the listeners have received it.
       setTimeout(() => socket.write(address), announcesWhenAsked ? 50 : 0)
     } else if (/hello/i.test(command)) socket.write('%1\r\n$5\r\nproto\r\n:3\r\n')
     else socket.write(/sentinels/i.test(command) ? '*0\r\n' : '+OK\r\n')
@@ -62,7 +62,7 @@ async function startAnnouncingSentinel(t: Test, masterPort: number) {
 }
 
 t.test(
-  'a failover that is told while the master is looked for does not end the connection for ever',
+  'a failover announced during the lookup of the master does not end the connection for ever',
   async (t) => {
     const master = await startRedis(t)
     const sentinel = await startAnnouncingSentinel(t, master.port)
@@ -73,7 +73,7 @@ t.test(
     await until('it listens', () => sentinel.listeners() > 0 || undefined)
     sentinel.announceWhenAsked(true)
     await openInspector(t, master).call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
-    await until('it has been told', () => sentinel.switches() > 0 || undefined)
+    await until('the switch is announced', () => sentinel.switches() > 0 || undefined)
     await t.rejects(store.findAccount(id), { code: 'store-unavailable' })
     sentinel.announceWhenAsked(false)
     const found = await until('it answers again', () => store.findAccount(id).catch(() => undefined))

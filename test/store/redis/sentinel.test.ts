@@ -37,7 +37,7 @@ t.test('when the master dies the store goes on with its heir, and nothing answer
       async () => [await masterPort()].find((port) => port !== servers[0]?.tlsPort),
       30_000,
     )
-    // Sentinel takes up to ten seconds to tell the other replica, and without one no change is answered.
+    // Sentinel takes up to ten seconds to reconfigure the other replica, and without one no change is answered.
     const other = servers.slice(1).find(({ tlsPort }) => tlsPort !== heirPort)
     await redisCommand(other?.port ?? 0, `REPLICAOF 127.0.0.1 ${heirPort}`)
   })

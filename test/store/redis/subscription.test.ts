@@ -45,7 +45,7 @@ async function untilSubscribed(): Promise<void> {
   })
 }
 
-t.test('an instance receives changes of others with position and time', async (t) => {
+t.test('an instance receives the changes by other instances with position and time', async (t) => {
   const { heard } = await startListener(t, optionsOf(server))
   const writer = await openStoreAt(t, optionsOf(server))
   const { id } = await createAccount(writer)

@@ -24,7 +24,7 @@ export async function startTcpProxy(t: Scope, port: number): Promise<TcpProxy> {
       socket.on('close', () => pairs.delete(pair))
     }
     client.on('data', (data) => {
-      // How a connection begins tells what it is for.
+      // How a connection begins shows what it is for.
       if (pair.said.length < 10_000) pair.said += data.toString('latin1')
     })
     client.pipe(upstream)

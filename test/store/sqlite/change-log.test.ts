@@ -18,7 +18,7 @@ function fill(database: DatabaseSync, first: number, last: number): void {
     INSERT INTO changes (seq, kind, subject, at) SELECT n, 'session', 'x', n FROM number`)
 }
 
-t.test('the log is kept short, whoever is far behind drops all', async (t) => {
+t.test('the change log is kept short, and a reader far behind drops its cache', async (t) => {
   const place = await newSqlitePlace(t)
   const store = await place.open()
   const database = new DatabaseSync(place.path)
@@ -63,7 +63,7 @@ t.test('what a newer version logs is passed over', async (t) => {
   t.strictSame(withoutTimes(await store.readChanges(0)), { head: 2, changes: [{ kind: 'signing-keys' }] })
 })
 
-t.test('a session is told from an unknown one for a day after its end, then cleared away', async (t) => {
+t.test('an ended session is distinguished from an unknown one for a day, then deleted', async (t) => {
   const store = await (await newSqlitePlace(t)).open()
   const account = await createAccount(store)
   const old = await startSession(store, account, { createdAt: now - hour, expiresAt: now, idleMs: hour })

@@ -9,7 +9,7 @@ const mib = 1_024 * 1_024
 /** As in database.ts. */
 const logBytesMax = 4 * mib
 
-/** Another process that reads, such as a backup, and ends its reading when told to. */
+/** Another process that reads, such as a backup, and stops reading on request. */
 const reading = `
   const { DatabaseSync } = require('node:sqlite')
   const database = new DatabaseSync(process.argv[1])

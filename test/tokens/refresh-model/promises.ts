@@ -42,7 +42,7 @@ export function repeatsWithinGrace(state: State, world: World): string | undefin
   return given === master.generation ? undefined : `token ${master.generation - 1} gives ${given}`
 }
 
-/** If both go on, one of the next uses ends the session: whoever is first, and whatever happened before. */
+/** If both go on, one of the next uses ends the session: whichever is first, and whatever happened before. */
 export function findsTheThief(state: State, world: World): string | undefined {
   if (state.stolen === 0) return undefined
   for (const order of [
@@ -54,7 +54,7 @@ export function findsTheThief(state: State, world: World): string | undefined {
   return undefined
 }
 
-/** Three uses in turn are enough, each after the grace of the one before. */
+/** Three uses in turn are enough, each after the grace of the previous one. */
 function isFoundOut(state: State, world: World, [first, second]: readonly [Actor, Actor]): boolean {
   let now: State = { ...state, isLinked: true, flights: {} }
   for (const actor of [first, second, first]) {

@@ -62,7 +62,7 @@ function stepsOfGateway(state: State, { limits }: World): readonly Step[] {
   return steps
 }
 
-/** Whoever waits gets no answer; what was noted already counts as given out, though nobody has it. */
+/** A waiting caller gets no answer; a recorded token counts as issued, though no client has it. */
 function die(state: State): State {
   const notedFlights = Object.values(state.flights).filter(({ isNoted }) => isNoted)
   const [orphan] = notedFlights.toSorted((a, b) => b.generation - a.generation)
