@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import type { ConfigInput } from '../config/load.ts'
+import type { Environment } from '../config/secrets.ts'
 import { redactTarget } from '../explain/redact.ts'
 import { suggest } from '../platform/suggest.ts'
-import type { Terminal } from './terminal.ts'
 
 /** One option of a command. */
 interface Option {
@@ -39,6 +39,23 @@ export interface Invocation {
   /** All values of an option that may be repeated. */
   texts(option: string): readonly string[]
   flag(option: string): boolean
+}
+
+/** The streams and the environment of a command. */
+export interface Terminal {
+  /** Standard output: for the requested data. */
+  readonly out: Output
+  /** Standard error: for everything else. */
+  readonly err: Output
+  /** Standard input, as bytes or text; default: the standard input of the process. */
+  readonly input?: AsyncIterable<unknown>
+  /** Default: the environment of the process. */
+  readonly env?: Environment
+}
+
+interface Output {
+  readonly isTTY?: boolean
+  write(text: string): unknown
 }
 
 /** Invalid usage of a command: exit status 2. */

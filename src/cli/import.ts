@@ -4,11 +4,9 @@ import type { Accounts, CreatedAccount } from '../accounts/accounts.ts'
 import { type BadLine, findBadLines, type ImportFile, importMax, readImportFile } from '../accounts/import.ts'
 import { OperatorError } from '../errors/operator-error.ts'
 import { errorMessage } from '../platform/system-error.ts'
-import type { Command } from './command.ts'
-import { keepUnconfirmedKeys } from './keep-unconfirmed-keys.ts'
-import { withSealingOperator } from './operator.ts'
+import type { Command, Terminal } from './command.ts'
+import { keepUnconfirmedKeys, withSealingOperator } from './operator.ts'
 import { printData, printToStderr, table } from './print.ts'
-import type { Terminal } from './terminal.ts'
 
 export const importCommand: Command = {
   name: 'accounts import',

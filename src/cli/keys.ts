@@ -2,8 +2,7 @@ import { isValidGrace } from '../accounts/account-keys.ts'
 import { parseDurationMs } from '../config/units.ts'
 import { OperatorError } from '../errors/operator-error.ts'
 import { type Command, UsageError } from './command.ts'
-import { keepUnconfirmedKeys } from './keep-unconfirmed-keys.ts'
-import { withOperator, withSealingOperator } from './operator.ts'
+import { keepUnconfirmedKeys, withOperator, withSealingOperator } from './operator.ts'
 import { fieldLines, printData } from './print.ts'
 
 const resetSecret: Command = {

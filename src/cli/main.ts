@@ -4,11 +4,9 @@ import { didYouMean } from '../platform/suggest.ts'
 import { errorMessage } from '../platform/system-error.ts'
 import { readVersion } from '../platform/version.ts'
 import { isStoreFailure } from '../store/store-failure.ts'
-import { type Command, parseInvocation, UsageError } from './command.ts'
-import { allCommands, commandsOf } from './commands.ts'
+import { type Command, parseInvocation, type Terminal, UsageError } from './command.ts'
 import { commandHelp, generalHelp, usageOf } from './help.ts'
 import { print, printToStderr } from './print.ts'
-import type { Terminal } from './terminal.ts'
 
 const exitStatus = { done: 0, refused: 1, badUsage: 2 } as const
 
@@ -101,4 +99,30 @@ function describe(error: GatehouseError): string {
   // For a command it concerns its options or input, not a request.
   if (code === 'request-invalid') return 'invalid values:'
   return detail ?? title
+}
+
+/** The commands by their first word. Only the commands of the given word are loaded, for a fast start. */
+const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
+  serve: async () => [(await import('./serve.ts')).serveCommand],
+  check: async () => [(await import('./check.ts')).checkCommand],
+  explain: async () => [(await import('./explain.ts')).explainCommand],
+  accounts: async () => [
+    ...(await import('./accounts.ts')).accountCommands,
+    (await import('./import.ts')).importCommand,
+  ],
+  keys: async () => (await import('./keys.ts')).keyCommands,
+  sessions: async () => (await import('./sessions.ts')).sessionCommands,
+  audit: async () => (await import('./audit.ts')).auditCommands,
+  'signing-keys': async () => (await import('./signing-keys.ts')).signingKeyCommands,
+  config: async () => (await import('./config.ts')).configCommands,
+}
+
+/** All commands whose name begins with a word; none if it is unknown. */
+async function commandsOf(word: string | undefined): Promise<readonly Command[]> {
+  const load = word !== undefined && Object.hasOwn(groups, word) ? groups[word] : undefined
+  return load ? load() : []
+}
+
+async function allCommands(): Promise<readonly Command[]> {
+  return (await Promise.all(Object.values(groups).map((load) => load()))).flat()
 }

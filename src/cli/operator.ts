@@ -3,6 +3,7 @@ import type { AccountKeys } from '../accounts/account-keys.ts'
 import type { AccountSessions } from '../accounts/account-sessions.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { type AuditEntryFactory, createAuditEntryFactory } from '../accounts/audit-entry-factory.ts'
+import { UnconfirmedKeys } from '../accounts/make-key.ts'
 import type { SetupLinks } from '../accounts/setup-links.ts'
 import { createConfiguredActions } from '../assembly/account-services.ts'
 import type { Config } from '../config/config.ts'
@@ -100,4 +101,21 @@ export function withSealingOperator<Result>(
     },
     actor,
   )
+}
+
+/** New keys, and why the change is unconfirmed; undefined = it was saved. */
+interface MaybeUnconfirmed<Made> {
+  readonly result: Made
+  readonly unconfirmed: UnconfirmedKeys | undefined
+}
+
+/** Waits for work that creates keys: keeps those of an unconfirmed change, as they could not be shown again. */
+export async function keepUnconfirmedKeys<Made>(work: Promise<Made>): Promise<MaybeUnconfirmed<Made>> {
+  try {
+    return { result: await work, unconfirmed: undefined }
+  } catch (error) {
+    if (!(error instanceof UnconfirmedKeys)) throw error
+    // The cast is sound: it contains what the work would have returned.
+    return { result: error.result as Made, unconfirmed: error }
+  }
 }

@@ -6,9 +6,9 @@ import type { Log } from '../log/log.ts'
 import { shellWord } from '../platform/shell-word.ts'
 import { accessTokenPath } from '../routes/own-paths.ts'
 import type { Account } from '../store/account.ts'
+import type { Terminal } from './command.ts'
 import { type Operator, withOperator } from './operator.ts'
 import { print } from './print.ts'
-import type { Terminal } from './terminal.ts'
 
 /** The account created in an empty store, to try the gateway with, or an existing one. */
 type FirstAccount =

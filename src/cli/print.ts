@@ -1,6 +1,5 @@
-import type { Invocation } from './command.ts'
+import type { Invocation, Terminal } from './command.ts'
 import { columns } from './help.ts'
-import type { Terminal } from './terminal.ts'
 
 /**
  * Prints data: as JSON with --json, else as text.

@@ -5,8 +5,11 @@ import { parseHostName } from '../http/host.ts'
 import { destinationOf, principalOf } from '../http/outcome.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import { clientNetwork } from '../platform/client-network.ts'
+import type { RequestTarget } from '../routes/request-target.ts'
 import type { Access, Route } from '../routes/route.ts'
+import { createRouteTable, type RouteTable } from '../routes/table.ts'
 import type { Rate } from '../store/rates.ts'
+import type { UpstreamConfig } from '../upstream/upstream.ts'
 import type { StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'
 import { redactTarget } from './redact.ts'
@@ -127,4 +130,42 @@ export function describeTrailers({ body }: RequestHead, { passesTrailers }: Rout
 
 export function describeWrongKey(address: string, { limit, perMs }: Rate): string {
   return `The secret key is malformed, unknown or has been reset. It would count as a failed attempt of ${clientNetwork(address)}; after ${limit} in ${perMs / 1_000} s the status is 429. explain counted nothing.`
+}
+
+/** The parts of a request that routes match on. */
+interface RouteQuery {
+  readonly host: string
+  readonly target: RequestTarget
+  readonly method: string
+}
+
+const namedMax = 3
+
+/** Why a route matched, and which routes it takes precedence over. */
+export function describeRouteMatch(
+  route: Route<UpstreamConfig>,
+  table: RouteTable<UpstreamConfig>,
+  query: RouteQuery,
+): string {
+  const host = route.host === undefined ? 'any host' : `host ${route.host}`
+  const methods = route.methods === undefined ? 'any method' : [...route.methods].join(' ')
+  const others = runnersUp(route, table, query).map(({ name, prefix }) => `"${name}" (${prefix || '/'})`)
+  const before = others.length === 0 ? '' : `; takes precedence over ${others.join(', ')}`
+  return `"${route.name}": ${host}, prefix ${route.prefix || '/'}, ${methods}${before}`
+}
+
+/** The routes that would match the request without those that take precedence. */
+function runnersUp(
+  winner: Route<UpstreamConfig>,
+  table: RouteTable<UpstreamConfig>,
+  query: RouteQuery,
+): readonly Route<UpstreamConfig>[] {
+  const found = [winner]
+  while (found.length <= namedMax) {
+    const rest = createRouteTable(table.routes.filter((route) => !found.includes(route)))
+    const next = rest.match(query.host, query.target, query.method)
+    if (next.kind !== 'route') break
+    found.push(next.route)
+  }
+  return found.slice(1)
 }

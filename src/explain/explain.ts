@@ -13,7 +13,6 @@ import { type Access, type Route, standardMethods, upstreamTarget } from '../rou
 import { createRouteTable, type RouteTable } from '../routes/table.ts'
 import { createTracer } from '../tracing/tracer.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
-import { describeRouteMatch } from './describe-route-match.ts'
 import {
   describeCors,
   describeLimits,
@@ -22,6 +21,7 @@ import {
   describePreflight,
   describePrincipal,
   describeRequest,
+  describeRouteMatch,
   describeScheme,
   describeTrailers,
 } from './describe-steps.ts'

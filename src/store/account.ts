@@ -29,3 +29,8 @@ export interface StoredKey {
   readonly sealed: Uint8Array | undefined
   readonly createdAt: number
 }
+
+/** The form in which e-mails are compared: without case and surrounding space. */
+export function emailKey(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase()
+}

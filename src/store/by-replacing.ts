@@ -1,8 +1,13 @@
 import type { Account } from './account.ts'
-import { withChanges, withoutSessions } from './account-changes.ts'
+import {
+  withApiKey,
+  withChanges,
+  withoutPreviousKey,
+  withoutSessions,
+  withSecretKey,
+} from './account-changes.ts'
 import type { AccountStore, AccountUpdate } from './accounts.ts'
 import type { AuditEntry } from './audit-entry.ts'
-import { withApiKey, withoutPreviousKey, withSecretKey } from './key-changes.ts'
 import type { KeyStore } from './keys.ts'
 import type { PortalStore } from './portal.ts'
 import {

@@ -43,3 +43,8 @@ export interface RecordedKeyUse extends KeyUse {
   /** SHA-256 of the key, base64url: the uses of a key are dropped with the key. */
   readonly digest: string
 }
+
+/** The digest under which a key's uses are stored, base64url. */
+export function digestText({ digest }: { readonly digest: Uint8Array }): string {
+  return Buffer.from(digest).toString('base64url')
+}

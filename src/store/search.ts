@@ -1,6 +1,5 @@
-import type { Account } from './account.ts'
+import { type Account, emailKey } from './account.ts'
 import type { SearchPage, SearchResult, TermEntry } from './accounts.ts'
-import { emailKey } from './email-key.ts'
 
 /** What an adapter has to provide: an index in the byte order of term and ID. */
 export interface TermIndex {

@@ -1,8 +1,7 @@
 import t from 'tap'
 import { openKeyUses } from '../../src/accounts/key-uses.ts'
-import { digestText } from '../../src/platform/digest-text.ts'
 import { createKey, digestOf } from '../../src/secrets/keys.ts'
-import type { RecordedKeyUse } from '../../src/store/keys.ts'
+import { digestText, type RecordedKeyUse } from '../../src/store/keys.ts'
 import { memoryInUse } from '../proxy/memory.ts'
 
 const id = 'abcdefghijklmnop'

@@ -1,16 +1,14 @@
-import type { Account } from '../account.ts'
-import type { AccountCreation, AccountReader, AccountStore } from '../accounts.ts'
+import { type Account, emailKey } from '../account.ts'
+import type { AccountCreation, AccountReader, AccountStore, TermEntry } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import { accountsByReplacing, type Replace } from '../by-replacing.ts'
-import { emailKey } from '../email-key.ts'
-import { search, termsOf } from '../search.ts'
+import { search, type TermIndex, termsOf } from '../search.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { forgetSessions } from './open-session-index.ts'
 import { accountText, parseAccount } from './records.ts'
 import { loadScript } from './scripts.ts'
 import { storeFormat } from './store-format.ts'
-import { createTermIndex } from './term-index.ts'
 
 const listScript = loadScript('list-accounts')
 const createScript = loadScript('create-accounts', { isLogged: true, isAudited: true })
@@ -137,4 +135,26 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
 function newAccountArgs(account: Account): readonly (string | number)[] {
   const { email, id, createdAt } = account
   return [emailKey(email), id, createdAt, accountText(account), termsOf(account).join('\n')]
+}
+
+/** The index that accounts are searched by: `term NUL id` in a sorted set whose scores are all the same. */
+function createTermIndex(
+  { keys, ask, confirmAbsence }: Connection,
+  find: (id: string) => Promise<Account | undefined>,
+): TermIndex {
+  async function findTerms(prefix: string, after: TermEntry | undefined, limit: number) {
+    // As bytes: 0xff, which no text in UTF-8 has, sorts after everything that begins with the prefix.
+    const end = Buffer.concat([Buffer.from(`[${prefix}`), Buffer.from([0xff])])
+    const start = after === undefined ? `[${prefix}` : `(${after.term}\0${after.id}`
+    const entries = await ask((client) => client.zrangebylex(keys.terms, start, end, 'LIMIT', 0, limit))
+    if (entries.length === 0) await confirmAbsence()
+    return entries.map(toEntry)
+  }
+
+  return { find: findTerms, load: (ids) => Promise.all(ids.map(find)) }
+}
+
+function toEntry(text: string): TermEntry {
+  const end = text.indexOf('\0')
+  return { term: text.slice(0, end), id: text.slice(end + 1) }
 }

@@ -2,7 +2,6 @@ import { Redis, ReplyError } from 'ioredis'
 import { GatehouseError } from '../../errors/gatehouse-error.ts'
 import { errorMessage } from '../../platform/system-error.ts'
 import { StoreFailure } from '../store-failure.ts'
-import { addressOf } from './address.ts'
 import { openClient, type RedisOptions } from './client.ts'
 import { type Client, isScriptFault } from './scripts.ts'
 import { createWriteBatcher } from './write-batcher.ts'
@@ -124,4 +123,34 @@ function isSelectError(error: Error): boolean {
   if (!('command' in error)) return false
   const { command } = error
   return typeof command === 'object' && command !== null && 'name' in command && command.name === 'select'
+}
+
+/** The address of Redis for an operator, without user and password. */
+function addressOf(topology: RedisOptions['topology']): string {
+  switch (topology.kind) {
+    case 'single':
+      return `Redis at ${hostOf(topology.url)}`
+    case 'sentinel':
+      return `Redis "${topology.name}" (Sentinels ${nodesOf(topology)})`
+    case 'cluster':
+      return `Redis Cluster at ${nodesOf(topology)}`
+    default:
+      return topology satisfies never
+  }
+}
+
+function hostOf(url: string): string {
+  if (!URL.canParse(url)) return 'the configured URL'
+  const { hostname, port } = new URL(url)
+  return `${hostname}:${port === '' ? 6379 : port}`
+}
+
+function nodesOf({
+  nodes,
+}: {
+  readonly nodes: readonly { readonly host: string; readonly port: number }[]
+}): string {
+  return nodes
+    .map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`))
+    .join(', ')
 }

@@ -1,9 +1,9 @@
 import { portalByReplacing } from '../by-replacing.ts'
-import { newestFirst } from '../order.ts'
 import { type PortalSession, type PortalStore, portalSessionsMax } from '../portal.ts'
 import type { AccountAccess } from './accounts.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
+import { newestFirst } from './records.ts'
 import { loadScript } from './scripts.ts'
 
 const startScript = loadScript('start-portal-session', { isAudited: true })

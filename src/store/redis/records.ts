@@ -1,5 +1,4 @@
-import type { Account, StoredKey } from '../account.ts'
-import { emailKey } from '../email-key.ts'
+import { type Account, emailKey, type StoredKey } from '../account.ts'
 import { noPortalAccess, type PortalAccess } from '../portal-access.ts'
 import { termsOf } from '../search.ts'
 import type { NewSession, Session } from '../sessions.ts'
@@ -129,4 +128,19 @@ function encode(bytes: Uint8Array | undefined): string | undefined {
 
 function decode(encoded: string): Uint8Array {
   return Buffer.from(encoded, 'base64url')
+}
+
+interface CreatedRecord {
+  readonly createdAt: number
+  readonly id: string
+}
+
+/** The order of lists by time: newest first, and those of one moment by their IDs. */
+export function newestFirst(a: CreatedRecord, b: CreatedRecord): number {
+  return b.createdAt - a.createdAt || compareTexts(a.id, b.id)
+}
+
+/** By their bytes, as SQLite and Redis order texts: lists have the same order in every store. */
+export function compareTexts(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

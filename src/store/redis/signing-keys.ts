@@ -1,9 +1,8 @@
 import type { AuditEntry } from '../audit-entry.ts'
-import { compareTexts } from '../order.ts'
 import type { SigningKeyStore } from '../signing-keys.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
-import { parseSigningKey, signingKeyText } from './records.ts'
+import { compareTexts, parseSigningKey, signingKeyText } from './records.ts'
 import { loadScript, type Script } from './scripts.ts'
 import { storeFormat } from './store-format.ts'
 

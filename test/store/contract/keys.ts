@@ -1,7 +1,6 @@
 import type { Test } from 'tap'
-import { digestText } from '../../../src/platform/digest-text.ts'
 import type { Account, StoredKey } from '../../../src/store/account.ts'
-import type { RecordedKeyUse } from '../../../src/store/keys.ts'
+import { digestText, type RecordedKeyUse } from '../../../src/store/keys.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { createAccount, hour, newKey, now, plain, second } from '../samples.ts'

@@ -1,6 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite'
-import type { Account, StoredKey } from '../../account.ts'
-import { emailKey } from '../../email-key.ts'
+import { type Account, emailKey, type StoredKey } from '../../account.ts'
 import { parsePortalAccess } from '../../portal-access.ts'
 
 /** Of the accounts table. */

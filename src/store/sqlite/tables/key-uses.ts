@@ -1,5 +1,4 @@
-import { digestText } from '../../../platform/digest-text.ts'
-import type { KeyUse, RecordedKeyUse } from '../../keys.ts'
+import { digestText, type KeyUse, type RecordedKeyUse } from '../../keys.ts'
 import type { Database } from '../database.ts'
 
 /** The key_uses table. Every function is to be called within a read or a write. */
