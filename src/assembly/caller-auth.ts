@@ -15,7 +15,7 @@ import type { Config } from '../config/config.ts'
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import { OperatorError } from '../errors/operator-error.ts'
 import type { Log } from '../log/log.ts'
-import { createLookUpCounter } from '../metrics/look-up-counter.ts'
+import { createLookUpCounter } from '../metrics/auth-instruments.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type Clock, monotonicClock } from '../platform/clock.ts'
 import { createSealer } from '../secrets/sealing.ts'
@@ -29,7 +29,7 @@ import { createRefreshTokens } from '../tokens/refresh-token.ts'
 import { createSessions, type Sessions } from '../tokens/sessions.ts'
 import { createSigningKeys } from '../tokens/signing-keys.ts'
 import { createAuthParts } from './auth-parts.ts'
-import { createConnectionLogger, createFaultLogger } from './store-log.ts'
+import { createConnectionLogger, createFaultLogger } from './store-monitor.ts'
 
 /** Authentication of callers on top of one store. */
 export interface CallerAuth {

@@ -4,11 +4,11 @@ import type { Config } from '../config/config.ts'
 import { OperatorError } from '../errors/operator-error.ts'
 import type { Traffic } from '../http/server.ts'
 import { readVersion } from '../platform/version.ts'
-import type { Change } from '../store/changes.ts'
+import type { Change, LoggedChange } from '../store/changes.ts'
+import type { Store } from '../store/store.ts'
 import type { Acknowledgements } from '../tokens/acknowledgements.ts'
 import { type Exporter, openExporter } from '../tracing/exporter.ts'
 import { type CallerAuth, openCallerAuth } from './caller-auth.ts'
-import type { SharedStore } from './shared-store.ts'
 import { buildTraffic, type TrafficOptions } from './traffic.ts'
 import { closeUpstreams, noUpstreams, type OpenUpstreams, openUpstreams } from './upstreams.ts'
 
@@ -135,4 +135,37 @@ function assertStoreConnected({ storeConnection, keyring }: CallerAuth, isNew: b
   throw new OperatorError('the store is unreachable, and changed tokens or cache settings require it', {
     hint: 'Reload again once /readyz reports ok.',
   })
+}
+
+/** One store for several users that come and go, each with its own listeners. */
+interface SharedStore {
+  /** The store for users that do not listen for changes. */
+  readonly whole: Store
+  /** The store for one more user, whose listeners are removed by `release`. */
+  lease(): { readonly store: Store; release(): void }
+}
+
+export function createSharedStore(store: Store): SharedStore {
+  const all = new Set<(change: LoggedChange) => void>()
+  store.onChange((change) => {
+    for (const listener of all) listener(change)
+  })
+
+  function lease(): ReturnType<SharedStore['lease']> {
+    const own: ((change: LoggedChange) => void)[] = []
+    return {
+      store: {
+        ...store,
+        onChange: (listener) => {
+          own.push(listener)
+          all.add(listener)
+        },
+      },
+      release: () => {
+        for (const listener of own) all.delete(listener)
+      },
+    }
+  }
+
+  return { whole: store, lease }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { RequestServer } from '../assembly/request-server.ts'
 import { mergeStoreStates } from '../assembly/store-monitor.ts'
-import type { StoreHealth } from '../cache/store-connection-state.ts'
+import { mergeHealth, type StoreHealth } from '../cache/store-connection-state.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -10,7 +10,6 @@ import type { StoreState } from '../store/diagnostics.ts'
 import { createLocalRates } from '../store/local-rates.ts'
 import { createFleetMemory } from './fleet-memory.ts'
 import { createFleetMetrics } from './fleet-metrics.ts'
-import { mergeHealth } from './health.ts'
 import { startOnPort } from './start-on-port.ts'
 import {
   configureCluster,

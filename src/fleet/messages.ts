@@ -14,7 +14,7 @@ export interface WorkerStartOptions {
   /** The worker's number, from 1, and how many workers there are. */
   readonly worker: number
   readonly workers: number
-  /** When a worker last read the change log, as far as is known (shared-clock.ts); null = never. */
+  /** When a worker last read the change log, as far as is known (toSharedClock); null = never. */
   readonly lastReadAt: number | null
 }
 
@@ -46,11 +46,11 @@ export type RequestsToFleet = {
 
 /** The response of a worker to a ping. */
 export interface PingReply {
-  /** When it last read the change log (shared-clock.ts); null = never. */
+  /** When it last read the change log (toSharedClock); null = never. */
   readonly lastReadAt: number | null
 }
 
-/** What a worker has looked up or seen change; times are on the clock of shared-clock.ts. */
+/** What a worker has looked up or seen change; times are on the shared clock (toSharedClock). */
 export type MemoryUpdate =
   | { readonly kind: 'learn'; readonly key: string; readonly value: unknown; readonly at: number }
   | { readonly kind: 'forget'; readonly key: string; readonly at: number }
@@ -59,4 +59,17 @@ export type MemoryUpdate =
 export interface RateRequest {
   readonly subject: string
   readonly rate: Rate
+}
+
+/** Of the clock of performance.now() in this process, on that of the machine. */
+const originMs = Number(process.hrtime.bigint()) / 1e6 - performance.now()
+
+/** A moment of performance.now() on the monotonic clock of the machine, which all its processes share; milliseconds. */
+export function toSharedClock(now: number): number {
+  return now + originMs
+}
+
+/** A moment on the clock of the machine as performance.now() of this process would have returned it. */
+export function fromSharedClock(sharedMs: number): number {
+  return sharedMs - originMs
 }

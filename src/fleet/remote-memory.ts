@@ -1,7 +1,6 @@
 import type { InstanceMemory } from '../cache/instance-memory.ts'
 import type { Channel } from './channel.ts'
-import type { MemoryUpdate, RequestsToFleet } from './messages.ts'
-import { toSharedClock } from './shared-clock.ts'
+import { type MemoryUpdate, type RequestsToFleet, toSharedClock } from './messages.ts'
 
 /** A later response is useless: a caller must be rejected within 500 ms. */
 const recallTimeoutMs = 400

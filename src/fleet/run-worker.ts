@@ -5,10 +5,15 @@ import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { readVersion } from '../platform/version.ts'
 import { openChannel, type RequestHandlers } from './channel.ts'
-import type { RequestsToFleet, RequestsToWorker, WorkerStartOptions } from './messages.ts'
+import {
+  fromSharedClock,
+  type RequestsToFleet,
+  type RequestsToWorker,
+  toSharedClock,
+  type WorkerStartOptions,
+} from './messages.ts'
 import { createRemoteCounts } from './remote-counts.ts'
 import { createRemoteMemory } from './remote-memory.ts'
-import { fromSharedClock, toSharedClock } from './shared-clock.ts'
 
 /** A started worker, and the change that it has prepared. */
 interface RunningWorker {

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { FastCounter } from './counter.ts'
-import { register } from './instrument.ts'
+import type { LookUpResult } from '../cache/loading-cache.ts'
+import { FastCounter, register } from './instrument.ts'
 
 /** Instruments for authentication and the store. */
 export function createAuthInstruments(registry: Registry) {
@@ -48,6 +48,23 @@ export function createAuthInstruments(registry: Registry) {
     storeWritable,
     revocationDelay,
     ...createAcknowledgementInstruments(registers),
+  }
+}
+
+/** The series of each result, looked up once. */
+export function createLookUpCounter({
+  keyCache,
+}: {
+  readonly keyCache: FastCounter
+}): (result: LookUpResult) => void {
+  const counts = {
+    hit: keyCache.labels('hit'),
+    negative_hit: keyCache.labels('negative_hit'),
+    miss: keyCache.labels('miss'),
+    stale: keyCache.labels('stale'),
+  }
+  return (result) => {
+    counts[result].value++
   }
 }
 

@@ -1,6 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import { FastCounter } from './counter.ts'
-import { register } from './instrument.ts'
+import { FastCounter, register } from './instrument.ts'
 
 /** Instruments for the process: its config, its workers, its traces and its build. */
 export function createOperationInstruments(registry: Registry, version: string) {

@@ -1,6 +1,5 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { createProblem } from '../http/problem.ts'
-import { errorText, type RequestEffect } from './error-text.ts'
 import { createPageContext, type PortalParts } from './page-context.ts'
 import { isPublic, type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
@@ -57,4 +56,37 @@ function effectOf(request: PortalRequest, registered: RegisteredPage | undefined
 function withDetail(error: GatehouseError, detail: string | undefined): GatehouseError {
   if (detail === undefined || detail === error.detail) return error
   return new GatehouseError(error.code, { cause: error.cause, detail })
+}
+
+/** What a failed request may have changed: it only read, it was refused before any change, or that is unknown. */
+type RequestEffect = 'read' | 'nothing' | 'unknown'
+
+interface ErrorText {
+  readonly title: string
+  readonly detail: string | undefined
+}
+
+const effectText: Readonly<Record<RequestEffect, string>> = {
+  read: '',
+  nothing: ' Nothing was saved.',
+  // It may have failed half-way, or the store did not respond: told that nothing was saved, people would submit twice.
+  unknown: ' Your change may or may not have been saved: check before you submit again.',
+}
+
+/** The portal's text for an error: the texts of the errors table are written for API clients. */
+export function errorText({ code, title, detail }: GatehouseError, effect: RequestEffect): ErrorText {
+  switch (code) {
+    case 'store-unavailable':
+      return {
+        title: 'Credential store unavailable',
+        detail: `The portal cannot reach the credential store.${effectText[effect]} Cached keys keep working. Try again in a moment.`,
+      }
+    case 'role-forbidden':
+      return {
+        title: 'Administrators only',
+        detail: 'Your account does not have the role this page requires.',
+      }
+    default:
+      return { title, detail }
+  }
 }

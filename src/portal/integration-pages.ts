@@ -1,6 +1,5 @@
 import type { KeyKind } from '../secrets/keys.ts'
-import { confirmPassword } from './confirm-password.ts'
-import { formRefusal, invalidField } from './form-refusal.ts'
+import { confirmPassword, formRefusal, invalidField } from './form-refusal.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
 import { acceptsHtml } from './portal-request.ts'

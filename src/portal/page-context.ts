@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto'
-import type { AccountActions } from '../accounts/account-actions.ts'
+import type { AccountActions, AccountActionsOf } from '../accounts/account-actions.ts'
 import { adminRole, fullName } from '../accounts/account-input.ts'
 import { actorOf } from '../accounts/audit-entry-factory.ts'
+import type { EmailVerification } from '../accounts/profile.ts'
 import type { Viewer } from '../auth/portal-sessions.ts'
+import type { RateLimiter } from '../auth/rate-limiter.ts'
+import type { SignIn } from '../auth/sign-in.ts'
 import type { Html } from '../pages/html.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { IdentityHeaders } from '../proxy/identity-headers.ts'
+import type { RouteOptions } from '../routes/compile.ts'
 import type { Visitor } from '../store/visitor.ts'
 import { csrfTokenOf } from './csrf.ts'
 import type { FlashNotices } from './flash-notices.ts'
 import { type Files, type Form, filesOf, formOf } from './form-body.ts'
-import type { PortalOptions } from './portal-options.ts'
+import type { PortalCookie } from './portal-cookie.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PageResponse } from './portal-response.ts'
 import type { PortalAssets } from './read-assets.ts'
@@ -30,6 +36,29 @@ export interface SignedInContext extends PageContext {
   readonly viewer: Viewer
   /** Account actions on behalf of the viewer, who is named in the audit log. */
   readonly actions: AccountActions
+}
+
+/** What the portal's pages need. */
+export interface PortalOptions {
+  /** The path of the portal, such as `/portal`, without a trailing slash; everything below it belongs to the portal. */
+  readonly path: string
+  /** The public origin, for the code examples. */
+  readonly publicOrigin: string
+  readonly signIn: SignIn
+  /** For the actions of a viewer: `actionsOf(actorOf(viewer, visitor))`. */
+  readonly actionsOf: AccountActionsOf
+  readonly emailVerification: EmailVerification
+  /** Limits the actions of an account. */
+  readonly limiter: Pick<RateLimiter, 'take'>
+  readonly cookie: PortalCookie
+  readonly clock: Clock
+  /** The routes as configured, for *Try it*. */
+  readonly routes: readonly RouteOptions[]
+  readonly identityHeaders: IdentityHeaders
+  /** The roles that forms suggest. */
+  readonly roles: readonly string[]
+  /** The URL of this gateway's listener; to be called once it listens. */
+  gatewayUrl(): string
 }
 
 export interface PortalParts {

@@ -1,6 +1,5 @@
 import { audienceOf, type PageAudience, type PageMethods, type PathsOf } from './page-access.ts'
-import type { PageContext, SignedInContext } from './page-context.ts'
-import type { PortalOptions } from './portal-options.ts'
+import type { PageContext, PortalOptions, SignedInContext } from './page-context.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PortalResponse } from './portal-response.ts'
 

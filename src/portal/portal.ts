@@ -7,9 +7,14 @@ import { auditPages } from './audit-pages.ts'
 import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './csrf.ts'
 import { createFlashNotices } from './flash-notices.ts'
 import { integrationPages } from './integration-pages.ts'
-import { createPageContext, type PageContext, type PortalParts, toSignedInContext } from './page-context.ts'
+import {
+  createPageContext,
+  type PageContext,
+  type PortalOptions,
+  type PortalParts,
+  toSignedInContext,
+} from './page-context.ts'
 import { createPortalGate } from './portal-gate.ts'
-import type { PortalOptions } from './portal-options.ts'
 import {
   type CreatePages,
   formPagePathOf,

@@ -1,5 +1,4 @@
-import { asFieldError, confirmPassword } from './confirm-password.ts'
-import { type FormRefusal, formRefusal } from './form-refusal.ts'
+import { asFieldError, confirmPassword, type FormRefusal, formRefusal } from './form-refusal.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages } from './portal-page.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'

@@ -3,8 +3,7 @@ import type { RouteOptions } from '../routes/compile.ts'
 import { accessTokenPath, type PublicPath } from '../routes/own-paths.ts'
 import type { Account } from '../store/account.ts'
 import { callGateway, callTimeoutMs, type GatewayResponse } from './call-gateway.ts'
-import type { SignedInContext } from './page-context.ts'
-import type { PortalOptions } from './portal-options.ts'
+import type { PortalOptions, SignedInContext } from './page-context.ts'
 import { requestText, type TryItOutcome, type TryItRoute } from './views/try-it.ts'
 
 /** A route that an account may call with GET. */

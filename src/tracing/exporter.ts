@@ -1,5 +1,5 @@
 import type { Log } from '../log/log.ts'
-import type { CounterSeries } from '../metrics/counter.ts'
+import type { CounterSeries } from '../metrics/instrument.ts'
 import { trustSystemAuthorities } from '../platform/certificate-authorities.ts'
 import { encodeSpans, type Span } from './span.ts'
 

@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto'
 import { isNamed, onlyValueOf } from '../http1/raw-headers.ts'
-import {
-  formatTraceparent,
-  newSpanId,
-  newTraceId,
-  parseTraceparent,
-  type TraceContext,
-} from './trace-context.ts'
+
+/** The place of a request in a trace (W3C Trace Context). */
+interface TraceContext {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string
+  /** The caller's span; undefined if the trace starts here. 16 hexadecimal digits. */
+  readonly parentId: string | undefined
+  readonly isSampled: boolean
+}
 
 /** A request in its trace. */
 export interface Trace extends TraceContext {
@@ -61,4 +64,29 @@ function withoutTraceHeaders(rawHeaders: readonly string[], dropsState: boolean)
     kept.push(name, rawHeaders[index + 1] ?? '')
   }
   return kept
+}
+
+const traceparentPattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
+const allZeros = /^0+$/
+
+/** @returns undefined if the text is malformed: then a trace starts here */
+export function parseTraceparent(text: string): TraceContext | undefined {
+  const [whole, version, traceId = '', parentId = '', flags = '', more] = traceparentPattern.exec(text) ?? []
+  if (whole === undefined || allZeros.test(traceId) || allZeros.test(parentId)) return undefined
+  // Only later versions may add something, which is then ignored (W3C Trace Context 4.3).
+  if (version === '00' && more !== undefined) return undefined
+  return { traceId, parentId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
+}
+
+function formatTraceparent(traceId: string, spanId: string, isSampled: boolean): string {
+  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
+}
+
+/** 16 random bytes for a trace, as hexadecimal digits. */
+function newTraceId(): string {
+  return randomBytes(16).toString('hex')
+}
+
+function newSpanId(): string {
+  return randomBytes(8).toString('hex')
 }

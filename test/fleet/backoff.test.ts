@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createBackoff } from '../../src/fleet/backoff.ts'
+import { createBackoff } from '../../src/fleet/worker-slot.ts'
 
 t.test('a worker is replaced at once, one that keeps dying with growing delay', async (t) => {
   const { nextDelayMs } = createBackoff()

@@ -1,7 +1,7 @@
 import type { SetupLink } from '../../src/accounts/setup-links.ts'
 import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import type { Html } from '../../src/pages/html.ts'
-import { errorText } from '../../src/portal/error-text.ts'
+import { errorText } from '../../src/portal/answer-error.ts'
 import { accountPage, deleteAccountPage } from '../../src/portal/views/account.ts'
 import { accountsPage, newAccountPage } from '../../src/portal/views/accounts.ts'
 import { auditPage } from '../../src/portal/views/audit.ts'
@@ -11,6 +11,7 @@ import { type IntegrationView, integrationPage } from '../../src/portal/views/in
 import { profilePage } from '../../src/portal/views/profile.ts'
 import { sessionsPage } from '../../src/portal/views/sessions.ts'
 import { errorPage, setupPage, signInPage, verifyEmailPage } from '../../src/portal/views/sign-in.ts'
+
 import * as samples from './samples.ts'
 
 /** Every page in every state that somebody may see it in. */

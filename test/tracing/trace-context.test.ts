@@ -1,6 +1,5 @@
 import t from 'tap'
-import { parseTraceparent } from '../../src/tracing/trace-context.ts'
-import { createTracer } from '../../src/tracing/tracer.ts'
+import { createTracer, parseTraceparent } from '../../src/tracing/tracer.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const parentId = 'b7ad6b7169203331'
