@@ -55,16 +55,20 @@ const onTokens = (word: string) => ['scheme-not-accepted', word, word, word] as 
 const foreign = ['scheme-not-accepted', 'scheme-not-accepted', 'scheme-not-accepted', 'anonymous'] as const
 
 const table: readonly Row[] = [
-  ['nothing', {}, ['credentials-missing', 'credentials-missing', 'credentials-missing', 'anonymous']],
+  ['no credential', {}, ['credentials-missing', 'credentials-missing', 'credentials-missing', 'anonymous']],
   ['a secret key', { secretKey: ada.secretKey }, onKeys('secretKey')],
-  ['one in its grace', { secretKey: graced.secretKey }, onKeys('secretKey')],
-  ['one that was reset', { secretKey: reset.secretKey }, onKeys('secret-key-invalid')],
-  ['one that never was', { secretKey: createKey('secretKey', ada.id) }, onKeys('secret-key-invalid')],
-  ['one of nobody', { secretKey: createKey('secretKey', 'x'.repeat(16)) }, onKeys('secret-key-invalid')],
-  ['one of a deleted account', { secretKey: deleted.secretKey }, onKeys('secret-key-invalid')],
-  ['one of a disabled account', { secretKey: disabled.secretKey }, onKeys('account-disabled')],
+  ['a reset secret key in its grace', { secretKey: graced.secretKey }, onKeys('secretKey')],
+  ['a reset secret key', { secretKey: reset.secretKey }, onKeys('secret-key-invalid')],
+  ['a secret key never issued', { secretKey: createKey('secretKey', ada.id) }, onKeys('secret-key-invalid')],
   [
-    'a wrong one of a disabled account',
+    'a secret key of an unknown account',
+    { secretKey: createKey('secretKey', 'x'.repeat(16)) },
+    onKeys('secret-key-invalid'),
+  ],
+  ['a secret key of a deleted account', { secretKey: deleted.secretKey }, onKeys('secret-key-invalid')],
+  ['a secret key of a disabled account', { secretKey: disabled.secretKey }, onKeys('account-disabled')],
+  [
+    'a wrong secret key of a disabled account',
     { secretKey: createKey('secretKey', disabled.id) },
     onKeys('secret-key-invalid'),
   ],
@@ -78,26 +82,26 @@ const table: readonly Row[] = [
   ],
   ['a token', bearer(ada.accessToken), onTokens('bearer')],
   ['a token, in any case and space', { authorization: `bEARER   ${ada.accessToken} ` }, onTokens('bearer')],
-  ['a token of a session that was revoked', bearer(signedOut.accessToken), onTokens('token-revoked')],
-  ['one of a secret key that was reset', bearer(reset.accessToken), onTokens('token-revoked')],
-  ['one of a secret key in its grace', bearer(graced.accessToken), onTokens('bearer')],
-  ['one of a role that has changed', bearer(promoted.accessToken), onTokens('token-revoked')],
+  ['a token of a revoked session', bearer(signedOut.accessToken), onTokens('token-revoked')],
+  ['a token of a reset secret key', bearer(reset.accessToken), onTokens('token-revoked')],
+  ['a token of a secret key in its grace', bearer(graced.accessToken), onTokens('bearer')],
+  ['a token of a role that has changed', bearer(promoted.accessToken), onTokens('token-revoked')],
   [
-    'one of a role that has changed and changed back',
+    'a token of a role that has changed and changed back',
     bearer(restored.accessToken),
     onTokens('token-revoked'),
   ],
-  ['one of the role in between', bearer(demoted.accessToken), onTokens('token-revoked')],
-  ['one that its session gave after that', bearer(refreshed.accessToken), onTokens('bearer')],
-  ['one of a disabled account', bearer(disabled.accessToken), onTokens('token-revoked')],
-  ['one of a deleted account', bearer(deleted.accessToken), onTokens('token-revoked')],
-  ["one with another account's session", bearer(borrowed), onTokens('token-revoked')],
-  ['one of a session that never was', bearer(orphan), onTokens('token-revoked')],
+  ['a token of the role between two changes', bearer(demoted.accessToken), onTokens('token-revoked')],
+  ['a token refreshed after two changes of role', bearer(refreshed.accessToken), onTokens('bearer')],
+  ['a token of a disabled account', bearer(disabled.accessToken), onTokens('token-revoked')],
+  ['a token of a deleted account', bearer(deleted.accessToken), onTokens('token-revoked')],
+  ["a token with another account's session", bearer(borrowed), onTokens('token-revoked')],
+  ['a token of an unknown session', bearer(orphan), onTokens('token-revoked')],
   ['a refresh token', bearer(ada.refreshToken), onTokens('token-invalid')],
   ['a secret key for a token', bearer(ada.secretKey), onTokens('token-invalid')],
   ['two tokens', bearer(`${ada.accessToken} ${ada.accessToken}`), onTokens('token-invalid')],
   ['two tokens in a list', bearer(`${ada.accessToken},${ada.accessToken}`), onTokens('token-invalid')],
-  ['no token', { authorization: 'Bearer' }, onTokens('token-invalid')],
+  ['Bearer without a token', { authorization: 'Bearer' }, onTokens('token-invalid')],
   ['a token behind a tab', { authorization: `Bearer\t${ada.accessToken}` }, onTokens('token-invalid')],
   ['a token behind a comma', { authorization: `Bearer,${ada.accessToken}` }, onTokens('token-invalid')],
   ['an empty token', { authorization: 'Bearer ' }, onTokens('token-invalid')],
@@ -119,7 +123,7 @@ const table: readonly Row[] = [
 ]
 
 for (const [name, credentials, words] of table) {
-  t.test(`${name}, on a route of each kind`, async (t) => {
+  t.test(`a credential has its documented result on each kind of route: ${name}`, async (t) => {
     const expected = typeof words === 'string' ? [words, words, words, words] : words
     const actual = await Promise.all(auths.map(async (auth) => wordOf(await decide(auth, credentials))))
     t.strictSame(actual, [...expected, 'anonymous'])

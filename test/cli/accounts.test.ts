@@ -17,7 +17,7 @@ for (const driver of storeDrivers) {
   t.test(`accounts commands on ${driver}`, async (t) => {
     const { run } = await createWorkspaceOn(t, driver)
 
-    t.test('before there is an account, the list says how to make one', async (t) => {
+    t.test('accounts list says how to create an account if there is none', async (t) => {
       const outcome = await run('accounts', 'list')
       t.equal(outcome.status, 0)
       t.match(outcome.stdout, /^No accounts yet\. Create one with: gatehouse accounts create --email E\n$/)
@@ -53,7 +53,7 @@ for (const driver of storeDrivers) {
       t.match(apiKey, keyOf('gak', id))
     })
 
-    t.test('an e-mail is all that is needed: the role is User, and nothing is verified', async (t) => {
+    t.test('accounts create needs only an e-mail: the role is User, and nothing is verified', async (t) => {
       const { status, stdout } = await run('accounts', 'create', '--email', 'bob@example.com')
       t.equal(status, 0)
       for (const line of [
@@ -68,7 +68,7 @@ for (const driver of storeDrivers) {
         t.match(stdout, line)
     })
 
-    t.test('an e-mail that is taken is refused, whatever its case', async (t) => {
+    t.test('accounts create refuses a taken e-mail, whatever its case', async (t) => {
       const { status, stdout, stderr } = await run('accounts', 'create', '--email', 'ADA@example.COM')
       t.equal(status, 1)
       t.equal(stdout, '')
@@ -118,7 +118,7 @@ for (const driver of storeDrivers) {
       t.match(updated.json(), { email: 'Bob@example.com' })
     })
 
-    t.test('the list has every account, for people in columns', async (t) => {
+    t.test('accounts list has every account, in columns by default', async (t) => {
       const { stdout } = await run('accounts', 'list')
       const [heading, ...rows] = stdout.trimEnd().split('\n')
       t.match(heading, /^ID +E-MAIL +ROLE +VERIFIED +DISABLED$/)

@@ -18,13 +18,13 @@ t.test('check reports a valid config, with a summary', async (t) => {
   t.match(none, /^warning: .+ {2}routes: is empty: .+\n.+: 0 routes, 1 upstream\.\n$/)
 })
 
-t.test('the configs that are shipped can be checked as they are', async (t) => {
+t.test('check accepts the shipped configs as they are', async (t) => {
   const { status, stdout } = await run(t, ['check'])
   t.equal(status, 0)
   t.equal(stdout, 'config/gateway.yaml is valid: 1 route, 1 upstream.\n')
 })
 
-t.test('every problem gets a line with its place, and the exit status is 1', async (t) => {
+t.test('check prints each problem with its place, and exits with status 1', async (t) => {
   const { config, run } = createWorkspace(
     t,
     {},
@@ -105,7 +105,7 @@ t.test('GATEHOUSE_CONFIG names the config, and --config wins over it', async (t)
   })
 })
 
-t.test('checking makes nothing: no database, no sealing key', async (t) => {
+t.test('check creates neither a database nor a sealing key', async (t) => {
   const { folder, run } = createWorkspace(t)
   await run('check')
   const { stdout } = await run('check', '--set', `keys.sealingKey.file=${folder}/data/other.key`)
@@ -131,7 +131,7 @@ for (const [what, text] of mistakes) {
   })
 }
 
-t.test('an override that cannot be placed is a problem too', async (t) => {
+t.test('check reports an override that cannot be placed as a problem', async (t) => {
   const { run } = createWorkspace(t)
   for (const setting of [
     'constructor.x=1',

@@ -22,16 +22,16 @@ const withDatabase = (path: string) => run('accounts', 'list', '--set', `store.s
 
 const paths: readonly (readonly [what: string, path: string, reason: RegExp])[] = [
   ['a folder', 'a-folder', /it is a folder/],
-  ['a file that is no database', 'words.db', /file is not a database/],
-  ['below a file', 'a-folder/a-file/gatehouse.db', /not a directory/],
+  ['a file that is not a database', 'words.db', /file is not a database/],
+  ['a path below a file', 'a-folder/a-file/gatehouse.db', /not a directory/],
   [
-    'in a folder that nobody can make',
+    'a path in a folder that cannot be created',
     '/sys/gatehouse/gatehouse.db',
     /not permitted|denied|read-only|no such file/,
   ],
   // Where Linux reports "no such file" for every new folder, even if its parent exists.
   [
-    'in a folder that cannot be there',
+    'a path in a folder that cannot exist',
     '/proc/gatehouse/gatehouse.db',
     /not permitted|denied|read-only|no such file/,
   ],
@@ -51,7 +51,7 @@ for (const [what, path, reason] of paths) {
   })
 }
 
-t.test('a file that is no database is left as it is', async (t) => {
+t.test('a file that is not a database is left as it is', async (t) => {
   t.match(readFileSync(join(folder, 'words.db'), 'utf8'), /^(no database, ){500}$/)
 })
 
@@ -76,7 +76,7 @@ t.test('a database of a newer version is not touched', async (t) => {
   t.strictSame(tablesOf(path), ['accounts'])
 })
 
-t.test('a database of another program is not made ours', async (t) => {
+t.test('a database of another program is refused', async (t) => {
   for (const table of ['accounts', 'songs']) {
     const path = makeDatabase(`${table}.db`, `CREATE TABLE ${table} (id)`)
     const { status, stderr } = await withDatabase(`${table}.db`)

@@ -43,7 +43,7 @@ async function explainTruly(t: Test, line: string, headers: readonly string[] = 
 
 const accounts = '/api/v1/admin/accounts'
 
-t.test('explain: the admin API takes Admins by either scheme', async (t) => {
+t.test('explain admits Admins to the admin API by either scheme', async (t) => {
   for (const [line, headers, expected] of [
     [`GET ${accounts}`, [], 'refuse credentials-missing scheme'],
     [`HEAD ${accounts}`, [], 'refuse credentials-missing scheme'],
@@ -65,7 +65,7 @@ t.test('explain: the admin API takes Admins by either scheme', async (t) => {
   }
 })
 
-t.test('explain: a wrong method on an own path is refused for every caller', async (t) => {
+t.test('explain refuses a wrong method on a path of the gateway for every caller', async (t) => {
   for (const line of [
     `PUT ${accounts}`,
     `POST ${accounts}/${user.account.id}`,
@@ -81,7 +81,7 @@ t.test('explain: a wrong method on an own path is refused for every caller', asy
   }
 })
 
-t.test('explain: every portal page as the gateway answers it', async (t) => {
+t.test('explain decides every portal page as the gateway does', async (t) => {
   for (const { path, access, methods } of pageAccess) {
     const at = `/portal${path.replace(':id', user.account.id)}`
     for (const method of ['GET', 'POST', 'PUT']) {
@@ -96,7 +96,7 @@ t.test('explain: every portal page as the gateway answers it', async (t) => {
   }
 })
 
-t.test('explain: a missing portal page is 404, a cross-site form refused', async (t) => {
+t.test('explain of a missing portal page is 404, of a cross-site form a refusal', async (t) => {
   for (const path of ['/nowhere', '/accounts/a/b', '/assets/x.css', '/sign-in/', '/assets/']) {
     for (const method of ['GET', 'PUT']) {
       t.equal(await explainTruly(t, `${method} /portal${path}`), 'refuse route-not-found route', path)

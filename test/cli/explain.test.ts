@@ -98,14 +98,14 @@ for (const driver of storeDrivers) {
         expected: 'forward public',
       },
       {
-        what: 'another scheme there',
+        what: 'another scheme on a public route',
         line: 'GET /public',
         headers: ['Authorization: Basic eHk='],
         expected: 'forward public',
       },
       { what: 'nobody on an optional route', line: 'GET /optional', expected: 'forward optional' },
       {
-        what: 'a wrong key there',
+        what: 'a wrong key on an optional route',
         line: 'GET /optional',
         headers: key(reset),
         expected: 'refuse 401 secret-key-invalid optional',
@@ -301,7 +301,7 @@ for (const driver of storeDrivers) {
         at: 'request',
       },
       {
-        what: 'an encoded slash before which there is no route',
+        what: 'an encoded slash that no route precedes',
         line: 'GET /key%2Fb',
         headers: key(user),
         expected: 'refuse 400 path-ambiguous _unmatched',
@@ -372,7 +372,7 @@ for (const driver of storeDrivers) {
       )
     })
 
-    t.test('explain with the store down says so, and what follows', async (t) => {
+    t.test('explain with the store down reports it, and what follows', async (t) => {
       if (!gateway.redis) return
       const nowhere = ['--set', 'store.redis.url=redis://127.0.0.1:1', '--json']
       const explain = explainOf(t, gateway)
@@ -388,7 +388,7 @@ for (const driver of storeDrivers) {
   })
 }
 
-t.test('explain of an own path says that the gateway answers it', async (t) => {
+t.test('explain of a path of the gateway says that the gateway answers it', async (t) => {
   const { run } = createWorkspace(t)
   for (const [method, path] of [
     ['POST', '/api/v1/accounts/access-token'],
@@ -463,7 +463,7 @@ t.test("explain derives the client from the connection's address", async (t) => 
   t.match(other.stdout, /Host: api\.example\.com\n/, 'a path alone is asked of the public URL')
 })
 
-t.test('explain says what becomes of trailers where a request can have some', async (t) => {
+t.test('explain says what becomes of trailers if a request can have some', async (t) => {
   const options = { upstream: 'backend', auth: 'none' }
   const { configFile } = await startGateway(t, {
     config: {
@@ -485,7 +485,7 @@ t.test('explain says what becomes of trailers where a request can have some', as
   }
 })
 
-t.test('explain treats an upgrade as one where the route takes it', async (t) => {
+t.test('explain treats an upgrade as one if the route accepts it', async (t) => {
   const route = { upstream: 'backend', auth: 'none' }
   const { run } = createWorkspace(t, {
     routes: [
@@ -541,17 +541,21 @@ t.test('explain shows the identity headers under their configured names', async 
 
 const bad: readonly (readonly [what: string, args: readonly string[], expected: RegExp])[] = [
   ['no URL', ['GET'], /URL is missing/],
-  ['no host', ['GET', 'orders'], /the URL must look like http:\/\/localhost:8080\/orders/],
-  ['another scheme', ['GET', 'ftp://a/b'], /the URL must look like/],
-  ['an empty host', ['GET', 'http:///b'], /host of the URL/],
-  ['a port that is none', ['GET', 'http://a:99999/b'], /host of the URL/],
+  [
+    'a path without a leading slash',
+    ['GET', 'orders'],
+    /the URL must look like http:\/\/localhost:8080\/orders/,
+  ],
+  ['a URL of another scheme', ['GET', 'ftp://a/b'], /the URL must look like/],
+  ['a URL with an empty host', ['GET', 'http:///b'], /host of the URL/],
+  ['a port out of range', ['GET', 'http://a:99999/b'], /host of the URL/],
   ['a user', ['GET', 'http://u:p@a/b'], /the URL contains a user name: give credentials with -H/],
-  ['a space', ['GET', '/a b'], /percent-encode/],
-  ['a control character', ['GET', '/a\x7fb'], /percent-encode/],
+  ['a path with a space', ['GET', '/a b'], /percent-encode/],
+  ['a path with a control character', ['GET', '/a\x7fb'], /percent-encode/],
   ['* with another method than OPTIONS', ['GET', '*'], /the URL must look like/],
   ['a host beyond ASCII', ['GET', 'http://é.example/'], /host of the URL/],
   ['a method in small letters', ['get', '/'], /methods are case-sensitive: did you mean "GET"\?/],
-  ['a method that is none', ['G T', '/'], /"G T" is not an HTTP method/],
+  ['a method with a space', ['G T', '/'], /"G T" is not an HTTP method/],
   ['a header without colon', ['GET', '/', '-H', 'SecretKey'], /header 1 \(-H\) has no colon/],
   [
     'a header without name',
@@ -560,7 +564,7 @@ const bad: readonly (readonly [what: string, args: readonly string[], expected: 
   ],
   ['a line break in a header', ['GET', '/', '-H', 'A: b\r\nC: d'], /header 1 \(-H\) contains a line break/],
   [
-    'an address that is none',
+    'an invalid address',
     ['GET', '/', '--from', 'here'],
     /--from must be an address such as 203\.0\.113\.7, not "here"/,
   ],

@@ -87,7 +87,7 @@ t.test('help names every command with its operands, and what the exit status mea
   }
 })
 
-t.test('help of a word shows the commands that begin with it', async (t) => {
+t.test('--help of a first word shows the commands that begin with it', async (t) => {
   for (const args of [
     ['accounts', '--help'],
     ['help', 'accounts'],
@@ -101,13 +101,13 @@ t.test('help of a word shows the commands that begin with it', async (t) => {
   }
 })
 
-t.test('help of one command is found behind the word help too', async (t) => {
+t.test('help COMMAND shows the help of the command', async (t) => {
   const { status, stdout } = await run(t, ['help', 'keys', 'reset-secret'])
   t.equal(status, 0)
   t.match(stdout, /--grace/)
 })
 
-t.test('--version is that of the package', async (t) => {
+t.test('--version prints the version of the package', async (t) => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
   const { status, stdout } = await run(t, ['--version'])
   t.equal(status, 0)

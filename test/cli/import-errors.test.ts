@@ -118,7 +118,7 @@ for (const [what, text, expected] of cases) {
   })
 }
 
-t.test('a file without accounts makes none, and says so', async (t) => {
+t.test('an import of a file without accounts creates none, and says so', async (t) => {
   for (const text of ['', '\n\n', `${header}\n`]) {
     t.match(await imported(text), { status: 0, stdout: 'The file has no accounts.\n' })
     t.match(await imported(text, '--json'), { status: 0, stdout: '[]\n' })
@@ -133,7 +133,7 @@ t.test('an unreadable import file is reported by name', async (t) => {
   t.match(await run('accounts', 'import', '.'), { status: 1, stderr: /^gatehouse: cannot read \.: / })
 })
 
-t.test('more accounts than a store takes in one step are refused before it is asked', async (t) => {
+t.test('an import of more accounts than the limit is refused before the store is asked', async (t) => {
   const text = ['email', ...Array.from({ length: 20_001 }, (_, index) => `u${index}@example.com`)].join('\n')
   const { status, stderr } = await imported(text)
   t.equal(status, 1)

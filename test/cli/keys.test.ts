@@ -26,7 +26,7 @@ for (const driver of storeDrivers) {
       t.equal(stdout, `  Secret key  ${secretKey}\n  API key     ${apiKey}\n`)
     })
 
-    t.test('reset-secret with grace: the old key works beside the new one', async (t) => {
+    t.test('reset-secret with a grace keeps the old key beside the new one', async (t) => {
       const outcome = await gatehouse('keys', 'reset-secret', account.email, '--grace', '24h')
       t.equal(outcome.status, 0)
       t.match(outcome.stdout, /^New secret key:\n {2}gsk_\w+\nThe old key stays valid for 24h\.\n$/)
@@ -37,7 +37,7 @@ for (const driver of storeDrivers) {
       current = replacement
     })
 
-    t.test('reset-secret without grace: every older key is refused at once', async (t) => {
+    t.test('reset-secret without a grace has every older key refused at once', async (t) => {
       const outcome = await gatehouse('keys', 'reset-secret', account.email, '--json')
       t.equal(outcome.status, 0)
       t.strictSame(Object.keys(outcome.json() as object), ['secretKey'])
@@ -48,7 +48,7 @@ for (const driver of storeDrivers) {
       current = replacement
     })
 
-    t.test('reset-api: only the new API key makes tokens', async (t) => {
+    t.test('after reset-api only the new API key gets tokens', async (t) => {
       const outcome = await gatehouse('keys', 'reset-api', account.id, '--json')
       t.equal(outcome.status, 0)
       t.strictSame(Object.keys(outcome.json() as object), ['apiKey'])

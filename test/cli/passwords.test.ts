@@ -138,7 +138,7 @@ for (const driver of storeDrivers) {
   })
 }
 
-t.test('without a portal there are no links to it', async (t) => {
+t.test('without a portal no command prints a set-up link', async (t) => {
   const here = createWorkspace(t, { portal: { enabled: false } })
   t.equal(loadConfig({ file: here.config, env: {} }).config.portal.enabled, false)
   const outcome = await here.run('accounts', 'create', '--email', ada, '--json')

@@ -52,7 +52,7 @@ t.test("an unusable Redis is reported with the reason, not in the driver's words
 })
 
 t.test(
-  'a command without its Redis gives up soon; where others must be asked first it says so',
+  'a command without its Redis gives up soon, and says if other instances must be asked first',
   async (t) => {
     const single = createWorkspace(t, onRedis({ url: { env: 'PLACE' } }), withKey)
     const startedAt = performance.now()

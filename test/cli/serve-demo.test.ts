@@ -33,42 +33,48 @@ async function demo(t: Test, folder: string, during: (gateway: Serving) => Promi
   return stdout
 }
 
-t.test('on an empty store a first Admin is made, and the curl lines work as they stand', async (t) => {
-  const { folder, run } = freshPlace(t)
-  const output = await demo(t, folder, async ({ output }) => {
-    const hasAll = () => (/Authorization: Bearer/.test(output.stdout) ? output.stdout : undefined)
-    const lines = (await until('all lines are there', hasAll))
-      .split('\n')
-      .filter((line) => line.startsWith('curl '))
-    t.equal(lines.length, 4)
-    const answers = lines.map((line) => pasteIntoBash(line, folder))
-    t.match(answers[0], /^HTTP\/1\.1 401 [\s\S]*WWW-Authenticate: [\s\S]*"code":"credentials-missing"/i)
-    t.match(JSON.parse(answers[1] ?? ''), { url: '/hello', headers: { 'x-user-role': 'Admin' } })
-    t.match(JSON.parse(answers[2] ?? ''), { Email: 'admin@localhost', Role: 'Admin', IsVerified: true })
-    t.match(JSON.parse(answers[3] ?? ''), { url: '/hello', headers: { 'x-user-role': 'Admin' } })
-    const atOnce = pasteIntoBash(lines.join('\n\n'), folder)
-    t.equal(atOnce.match(/"x-user-role": "Admin"/g)?.length, 2, 'also pasted all at once')
-  })
-  t.match((await run('accounts', 'list', '--json')).json(), [{ email: 'admin@localhost', role: 'Admin' }])
-  const [secretKey = ''] = /gsk_\w+/.exec(output) ?? []
-  t.match((await run('keys', 'show', 'admin@localhost', '--json')).json(), { secretKey })
-  const log = output.split('\n').filter((line) => line.startsWith('{'))
-  t.ok(log.length >= 4, 'the requests are in the log')
-  t.notMatch(log.join('\n'), /gsk_|gak_|eyJ/, 'the keys and tokens are not')
-})
+t.test(
+  'serve --demo creates a first Admin on an empty store, and its curl lines work as printed',
+  async (t) => {
+    const { folder, run } = freshPlace(t)
+    const output = await demo(t, folder, async ({ output }) => {
+      const hasAll = () => (/Authorization: Bearer/.test(output.stdout) ? output.stdout : undefined)
+      const lines = (await until('all lines are there', hasAll))
+        .split('\n')
+        .filter((line) => line.startsWith('curl '))
+      t.equal(lines.length, 4)
+      const answers = lines.map((line) => pasteIntoBash(line, folder))
+      t.match(answers[0], /^HTTP\/1\.1 401 [\s\S]*WWW-Authenticate: [\s\S]*"code":"credentials-missing"/i)
+      t.match(JSON.parse(answers[1] ?? ''), { url: '/hello', headers: { 'x-user-role': 'Admin' } })
+      t.match(JSON.parse(answers[2] ?? ''), { Email: 'admin@localhost', Role: 'Admin', IsVerified: true })
+      t.match(JSON.parse(answers[3] ?? ''), { url: '/hello', headers: { 'x-user-role': 'Admin' } })
+      const atOnce = pasteIntoBash(lines.join('\n\n'), folder)
+      t.equal(atOnce.match(/"x-user-role": "Admin"/g)?.length, 2, 'also pasted all at once')
+    })
+    t.match((await run('accounts', 'list', '--json')).json(), [{ email: 'admin@localhost', role: 'Admin' }])
+    const [secretKey = ''] = /gsk_\w+/.exec(output) ?? []
+    t.match((await run('keys', 'show', 'admin@localhost', '--json')).json(), { secretKey })
+    const log = output.split('\n').filter((line) => line.startsWith('{'))
+    t.ok(log.length >= 4, 'the requests are in the log')
+    t.notMatch(log.join('\n'), /gsk_|gak_|eyJ/, 'the keys and tokens are not')
+  },
+)
 
-t.test('the keys are printed once: the second start shows none, and makes no other account', async (t) => {
-  const { folder, run } = freshPlace(t)
-  const first = await demo(t, folder)
-  t.match(first, /gsk_\w+[\s\S]*gak_\w+/)
-  t.match(first, /^http:\/\/127\.0\.0\.1:\d+\/portal\/setup#gsl_[0-9A-Za-z]{16}_[0-9A-Za-z]{43}$/m)
-  const accounts = await run('accounts', 'list', '--json')
-  const again = await demo(t, folder)
-  t.notMatch(again, /gsk_|gak_|gsl_|curl/)
-  t.match(again, /accounts setup-link admin@localhost/)
-  t.match(again, /Gatehouse is running at http:\/\/127\.0\.0\.1:\d+/)
-  t.equal((await run('accounts', 'list', '--json')).stdout, accounts.stdout)
-})
+t.test(
+  'serve --demo prints keys once: a second start shows none, and creates no other account',
+  async (t) => {
+    const { folder, run } = freshPlace(t)
+    const first = await demo(t, folder)
+    t.match(first, /gsk_\w+[\s\S]*gak_\w+/)
+    t.match(first, /^http:\/\/127\.0\.0\.1:\d+\/portal\/setup#gsl_[0-9A-Za-z]{16}_[0-9A-Za-z]{43}$/m)
+    const accounts = await run('accounts', 'list', '--json')
+    const again = await demo(t, folder)
+    t.notMatch(again, /gsk_|gak_|gsl_|curl/)
+    t.match(again, /accounts setup-link admin@localhost/)
+    t.match(again, /Gatehouse is running at http:\/\/127\.0\.0\.1:\d+/)
+    t.equal((await run('accounts', 'list', '--json')).stdout, accounts.stdout)
+  },
+)
 
 t.test('the command that a later demo start names for the keys reveals keys', async (t) => {
   const { folder, run } = freshPlace(t)
@@ -110,7 +116,7 @@ t.test(
   },
 )
 
-t.test('on a Redis that is not there it runs all the same, and says how to make an account', async (t) => {
+t.test('serve --demo runs without its Redis, and says how to create an account', async (t) => {
   const store = { driver: 'redis', redis: { url: 'redis://127.0.0.1:1' } }
   const { config } = createWorkspace(t, { store }, { 'data/sealing.key': sealingKey })
   const gateway = await serve(t, ['--demo', '--config', config])

@@ -71,7 +71,7 @@ t.test('a fault ends a process whose log cannot be written, too', async (t) => {
   t.equal(child.exitCode, 1)
 })
 
-t.test('a reader who has seen enough ends neither the process nor its work', async (t) => {
+t.test('a log reader that closes its pipe ends neither the process nor its work', async (t) => {
   const work = `
     const { createLog } = await import('${log}')
     const log = createLog({ level: 'info' })

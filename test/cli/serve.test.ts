@@ -41,7 +41,7 @@ t.test('port 0 takes any free port, and the log names it', async (t) => {
   }
 })
 
-t.test('a port that is named is the port that is taken', async (t) => {
+t.test('serve listens on the configured port', async (t) => {
   const { config } = createWorkspace(t)
   const [port, opsPort] = [await freePort(), await freePort()]
   const settings = ['--set', `listen.port=${port}`, '--set', `ops.port=${opsPort}`]
@@ -117,7 +117,7 @@ t.test(
   },
 )
 
-t.test('a second signal ends it at once with status 2', async (t) => {
+t.test('a second signal ends serve at once with status 2', async (t) => {
   const { config, isAsked } = await withSlowBackend(t, '1h')
   const gateway = await serve(t, ['--config', config])
   const { hostname, port } = new URL(gateway.url)
@@ -145,7 +145,7 @@ t.test('options of the file can be overridden by flag and environment', async (t
   t.notOk(existsSync(join(folder, 'data/gatehouse.db')))
 })
 
-t.test('plain serve makes no account and says nothing but its log', async (t) => {
+t.test('serve without --demo creates no account and prints nothing but its log', async (t) => {
   const { config, run } = createWorkspace(t)
   const gateway = await serve(t, ['--config', config])
   t.equal((await run('accounts', 'list', '--json')).stdout, '[]\n')

@@ -44,7 +44,7 @@ for (const driver of storeDrivers) {
       t.match(stdout, /^KID +ALGORITHM +STATE +CREATED +SIGNS FROM\n\S+ +ES256 +signing +\S+ +\S+\n$/)
     })
 
-    t.test('the last key that can sign is not removed, and neither is one that is not there', async (t) => {
+    t.test('signing-keys retire refuses the last key that can sign, and an unknown key', async (t) => {
       const last = await gatehouse('signing-keys', 'retire', firstKid)
       t.equal(last.status, 1)
       t.match(last.stderr, `gatehouse: ${firstKid} is the only key that can sign\n  Add another first: `)

@@ -8,7 +8,7 @@ import { tempFolder } from './run.ts'
 const source = readFileSync('src/main.ts', 'utf8')
 const systemNode = '/usr/bin/node'
 
-t.test('the Node that the start asks for is that of the package', async (t) => {
+t.test('the Node version checked at start is that of the package', async (t) => {
   const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     readonly engines: { node: string }
   }

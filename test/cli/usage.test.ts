@@ -14,7 +14,11 @@ const cases: readonly (readonly [what: string, args: readonly string[], expected
     ['accounts', 'nonsense', '-h'],
     /^gatehouse: unknown command "accounts nonsense"/,
   ],
-  ['half a command', ['signing-keys'], /^Usage: gatehouse signing-keys COMMAND[\s\S]*rotate/],
+  [
+    'a command without its second word',
+    ['signing-keys'],
+    /^Usage: gatehouse signing-keys COMMAND[\s\S]*rotate/,
+  ],
   ['an option before the command', ['--config', 'gateway.yaml', 'check'], /--config/],
   ['a name that every object has', ['constructor'], /unknown command "constructor"/],
   ['an unknown option', ['check', '--nope'], /^gatehouse check: [Uu]nknown option '--nope'/],
@@ -30,7 +34,7 @@ const cases: readonly (readonly [what: string, args: readonly string[], expected
   ['an account without e-mail', ['accounts', 'create'], /--email is missing/],
   ['an update of nothing', ['accounts', 'update', 'a@example.com'], /nothing to update/],
   [
-    'neither true nor false',
+    'a value neither true nor false',
     ['accounts', 'update', 'a@example.com', '--disabled', 'yes'],
     /--disabled must be true or false/,
   ],

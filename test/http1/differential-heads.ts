@@ -1,4 +1,4 @@
-/** Heads that a strict reader of RFC 9112 reads differently from a lenient one: each fault in each place where it can be. */
+/** Heads that a strict and a lenient reader of RFC 9112 read differently: each fault in each possible place. */
 
 const get = (line: string, ...fields: readonly string[]) => `${[line, ...fields].join('\r\n')}\r\n\r\n`
 const withField = (field: string) => get('GET / HTTP/1.1', 'Host: x', field)

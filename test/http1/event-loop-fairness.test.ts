@@ -100,7 +100,9 @@ t.test('a half-closed client gets the answers to all that it pipelined', async (
 })
 
 for (const givesWay of [false, true]) {
-  const what = givesWay ? 'reads once a turn where it gives way' : 'reads several times a turn otherwise'
+  const what = givesWay
+    ? 'is read once a turn of the event loop if it yields'
+    : 'is read several times a turn of the event loop if it does not yield'
   t.test(`a connection with much to read ${what}`, async (t) => {
     const turn = countTurns(t)
     const turns: number[] = []

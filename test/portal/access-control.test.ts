@@ -50,7 +50,7 @@ const ownPosts = [
   '/sign-out-everywhere',
 ]
 
-test('who is no Admin is refused on every path for Admins, in the portal and in the API', async (t, portal) => {
+test('a caller who is no Admin is refused on every path for Admins, in the portal and in the API', async (t, portal) => {
   const person = await portal.createPerson()
   const { id } = await portal.createAccount()
   const cookie = await cookieOf(person)
@@ -87,7 +87,7 @@ test('a visitor who is not signed in is redirected to sign-in, or answered 401',
   }
 })
 
-test('no form is taken from another site, nor without its token', async (t, portal) => {
+test('a form is refused from another site, and without its CSRF token', async (t, portal) => {
   const person = await portal.createPerson({ role: 'Admin' })
   const cookie = await cookieOf(person)
   const csrf = await csrfOf(portal, cookie)
@@ -115,7 +115,7 @@ test('no form is taken from another site, nor without its token', async (t, port
   t.match(person.page.url(), '/portal/profile', 'still signed in')
 })
 
-test('who asks for the path of a form is led to the page it stands on', async (t, portal) => {
+test('a GET of the path of a form redirects to the page with the form', async (t, portal) => {
   const { page, id } = await portal.createPerson({ role: 'Admin' })
   for (const [path, home] of [
     ['/integration/secret-key/reset', '/integration'],
@@ -162,7 +162,7 @@ test("an Admin's own account takes nothing without the password, also among the 
   await page.getByRole('heading', { name: 'Key reset' }).waitFor()
 })
 
-test('after signing in nothing but a page of the portal is gone on to', async (t, portal) => {
+test('sign-in redirects only to pages of the portal', async (t, portal) => {
   const { page, email, password } = await portal.createPerson({ role: 'Admin' })
   const outside = [
     '/../orders',
@@ -285,7 +285,7 @@ testSecure(
   },
 )
 
-test('over plain http nothing asks for https', async (t, portal) => {
+test('over plain http no header asks for https', async (t, portal) => {
   const { headers } = await fetch(`${portal.url}/portal/sign-in`)
   t.equal(headers.get('strict-transport-security'), null)
 })

@@ -40,7 +40,7 @@ testImpatient('what is wrong with a whole form has the focus too, in view', asyn
   t.equal(await isInView(alert), true)
 })
 
-test('a key that was made is in view without a script too, with the focus at what is said of it', async (t, portal) => {
+test('a new key is in view without the script too, with the focus at its message', async (t, portal) => {
   const page = await smallWindow(portal, await portal.createPerson(), { javaScriptEnabled: false })
   await page.goto(`${portal.url}/portal/integration`)
   await page.getByText('Reset the API key…').click()
@@ -51,7 +51,7 @@ test('a key that was made is in view without a script too, with the focus at wha
   t.equal(await isInView(notice), true)
 })
 
-test('what a page has to say has the focus, so that it is read out', async (t, portal) => {
+test('the message of a page has the focus, so that it is read out', async (t, portal) => {
   const { page } = await portal.createPerson()
   t.match(await page.locator('[role=status]:focus').textContent(), 'Your password is set')
 })

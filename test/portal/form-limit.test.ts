@@ -24,7 +24,7 @@ async function signIn(t: Test, gateway: TestGateway) {
   }
 }
 
-t.test('an account that sends forms all the time has to wait, and no other does', async (t) => {
+t.test('an account that sends forms without pause has to wait, and no other does', async (t) => {
   const gateway = await startGateway(t)
   const [send, sendOther] = [await signIn(t, gateway), await signIn(t, gateway)]
   t.equal((await send('forged')).status, 403, 'what others make its browser send does not count')

@@ -25,7 +25,7 @@ test('every bad line of an imported file is reported at once: invalid, taken, or
   ])
 })
 
-test('a file has up to 1,000 accounts, and is imported whole', async (t, portal) => {
+test('an import takes up to 1,000 accounts, and is refused with more', async (t, portal) => {
   const { page } = await portal.createPerson({ role: 'Admin', email: 'mass@example.com' })
   const many = Array.from({ length: 1_001 }, (_, index) => `person-${index}@import.example.com,User`)
   const tooMany = page.getByRole('alert').getByText('The portal imports at most 1,000 accounts at a time')
@@ -81,7 +81,7 @@ for (const [mode, testIn] of [
   })
 }
 
-test('an import that was made is not called none where the same file is sent again', async (t, portal) => {
+test('a repeated import of the same file is not reported as if nothing was imported', async (t, portal) => {
   const { page } = await portal.createPerson({ role: 'Admin' })
   const lines = 'email\ntwice-1@example.com\ntwice-2@example.com\n'
   await send(page, portal, lines)

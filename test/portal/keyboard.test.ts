@@ -4,7 +4,7 @@ import { goodPassword, portalTests } from './support/portal.ts'
 
 const test = portalTests(t)
 
-test('the first key leads past the navigation, into the content', async (t, portal) => {
+test('the first Tab leads past the navigation, into the content', async (t, portal) => {
   const { page } = await portal.createPerson()
   await page.goto(`${portal.url}/portal/sessions`)
   await page.keyboard.press('Tab')
@@ -15,7 +15,7 @@ test('the first key leads past the navigation, into the content', async (t, port
   t.match(await focused(page), /^Sign out session /)
 })
 
-test('a key is revealed by keys alone, and the focus is where one goes on', async (t, portal) => {
+test('a secret is revealed by keyboard alone, with the focus where one goes on', async (t, portal) => {
   const { page, secretKey } = await portal.createPerson()
   await page.getByText('Reveal the secret').focus()
   await page.keyboard.press('Enter')

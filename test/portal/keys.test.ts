@@ -100,7 +100,7 @@ test('the lines for the environment are offered for copying once both keys are i
   t.equal(await copy.isVisible(), false)
 })
 
-test('what is pressed to open a form stays where it is', async (t, portal) => {
+test('the button that opens a form stays where it is', async (t, portal) => {
   const { page } = await portal.createPerson()
   const acts = page.locator('#secretKey summary')
   const places = () => acts.evaluateAll((all) => all.map((act) => act.getBoundingClientRect().toJSON()))
@@ -149,7 +149,7 @@ test('back and reload show a page with its keys masked, and submit no form again
   t.equal(page.url(), `${portal.url}/portal/integration#try-it`)
 })
 
-test('a reset that a browser without a script sends again at a reload resets nothing', async (t, portal) => {
+test('a reset sent again by a reload without the script resets nothing', async (t, portal) => {
   const { visitor } = await portal.createPerson()
   const { page, context } = await portal.visit({ javaScriptEnabled: false })
   await context.addCookies(await visitor.context.cookies())
@@ -164,7 +164,7 @@ test('a reset that a browser without a script sends again at a reload resets not
   t.equal(await statusWith(portal, fresh), 200)
 })
 
-test('a reset is said to be done, and its key is shown for a minute, with the focus on copying it', async (t, portal) => {
+test('a reset is confirmed, and its key shown for a minute, with the focus on copying it', async (t, portal) => {
   const { page } = await portal.createPerson()
   await page.clock.install()
   await page.goto(`${portal.url}/portal/integration`)
@@ -217,7 +217,7 @@ test('an expired overlap ends the old key, and the keys page says so', async (t,
   t.equal(await page.getByRole('button', { name: 'Revoke now' }).isVisible(), false)
 })
 
-test('an API key is reset: the old pair gets no access token any more', async (t, portal) => {
+test('after a reset of the API key the old pair gets no access token', async (t, portal) => {
   const { page, secretKey, apiKey } = await portal.createPerson()
   const ask = async (APIKey: string) => {
     const response = await fetch(`${portal.url}/api/v1/accounts/access-token`, {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { startChromium } from '../setup/chromium.ts'
 import { showStates } from './serve-page-states.ts'
 
-t.test('the actions of a block of code stand together at its end', async (t) => {
+t.test('the buttons of a code block stand together at its end', async (t) => {
   const { url, close } = await showStates()
   t.teardown(close)
   const browser = await startChromium(t)

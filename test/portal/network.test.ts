@@ -7,7 +7,7 @@ const test = portalTests(t)
 
 const bytesMax = 50 * 1024
 
-test('no page takes more than 50 KiB, nor more than itself, one style and one script', async (t, portal) => {
+test('a portal page takes at most 50 KiB, and three requests: itself, one style and one script', async (t, portal) => {
   const { page, id } = await portal.createPerson({ role: 'Admin' })
   const paths = [
     '/integration',
@@ -26,7 +26,7 @@ test('no page takes more than 50 KiB, nor more than itself, one style and one sc
   }
 })
 
-test('style and script are kept by the browser for ever, under names of their content', async (t, portal) => {
+test('browsers keep style and script for ever, under names of their content', async (t, portal) => {
   const { page } = await portal.visit()
   await page.goto(`${portal.url}/portal/sign-in`)
   const client = await page.context().newCDPSession(page)

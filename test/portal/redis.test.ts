@@ -5,7 +5,7 @@ const test = portalTests(t, { driver: 'redis' })
 
 const secretBox = '[data-key="secretKey"] code'
 
-test('on Redis somebody signs in, reveals their secret and resets it: the old one is dead at once', async (t, portal) => {
+test('on Redis a person signs in, reveals the secret and resets it: the old one is refused at once', async (t, portal) => {
   const { email, secretKey } = await portal.createPerson()
   const { page } = await portal.visit()
   await signIn(page, portal, { email, password: goodPassword })

@@ -4,7 +4,7 @@ import { type CreatedAccount, type Portal, portalTests, signIn } from './support
 
 const test = portalTests(t)
 
-test('a session that is ended loses its access token at once, and no other does', async (t, portal) => {
+test('ending a session revokes its access token at once, and no other', async (t, portal) => {
   const person = await portal.createPerson()
   const { page } = person
   const [first, second] = [await accessToken(portal, person), await accessToken(portal, person)]
@@ -25,7 +25,7 @@ test('a session that is ended loses its access token at once, and no other does'
   t.equal(await statusWithToken(portal, second), 401)
 })
 
-test('one browser can end another, which is asked to sign in', async (t, portal) => {
+test('one browser can sign out another, which is asked to sign in', async (t, portal) => {
   const person = await portal.createPerson()
   const { page } = await portal.visit({
     userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',

@@ -37,7 +37,7 @@ for (const driver of storeDrivers) {
 
 const test = portalTests(t)
 
-test('a link works once, and only the last one', async (t, portal) => {
+test('a set-up link works once, and only the latest one', async (t, portal) => {
   const account = await portal.createAccount()
   const last = (await portal.command('accounts', 'setup-link', account.email)) as { setupUrl: string }
   const { page, context } = await portal.visit()
@@ -89,7 +89,7 @@ test('a common password, or one repeated differently, is reported at its field',
   await page.waitForURL('**/integration')
 })
 
-test('a link that was filled in stays out of sight; one that does not work makes room for another', async (t, portal) => {
+test('the set-up page hides a filled-in link, and asks for another if it does not work', async (t, portal) => {
   const { setupUrl, email } = await portal.createAccount()
   const [, token = ''] = setupUrl.split('#')
   const { page } = await portal.visit()

@@ -42,7 +42,7 @@ testLimited(
   },
 )
 
-test('strangers who guess keep nobody out of a browser that was signed in before', async (t, portal) => {
+test('strangers who guess passwords lock no one out of a browser that signed in before', async (t, portal) => {
   const { email, id, page } = await portal.createPerson()
   const { page: stranger } = await portal.visit()
   await stranger.goto(`${portal.url}/portal/sign-in`)
@@ -76,7 +76,7 @@ test('strangers who guess keep nobody out of a browser that was signed in before
   await stranger.waitForURL('**/integration')
 })
 
-test('signing in leads to where one wanted to go, and never away from the portal', async (t, portal) => {
+test('sign-in leads to the page first asked for, and never away from the portal', async (t, portal) => {
   const { email } = await portal.createPerson()
   const { page, context } = await portal.visit()
   const enter = async (next: string) => {

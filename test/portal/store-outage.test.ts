@@ -6,7 +6,7 @@ import { goodPassword, portalTests } from './support/portal.ts'
 
 const test = portalTests(t, { driver: 'redis' })
 
-test('with the store out of reach the portal says so, and leads back to the page once it is there', async (t, portal) => {
+test('the portal reports an unreachable store, and leads back to the page once it is reachable', async (t, portal) => {
   const { page } = await portal.createPerson()
   portal.redis?.signal('SIGSTOP')
   const answer = await page.goto(`${portal.url}/portal/sessions`)
@@ -19,7 +19,7 @@ test('with the store out of reach the portal says so, and leads back to the page
   t.equal(page.url(), `${portal.url}/portal/sessions`)
 })
 
-test('a form that meets no store says that nothing was saved, and leads back to its page', async (t, portal) => {
+test('a form sent during an outage reports that nothing was saved, and leads back to its page', async (t, portal) => {
   const { page } = await portal.createPerson()
   await page.goto(`${portal.url}/portal/profile`)
   await page.getByLabel('First name').fill('Grace')

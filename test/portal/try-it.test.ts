@@ -34,7 +34,7 @@ const config = {
 
 const test = portalTests(t, { config })
 
-test('a route that takes too long is said to, and its session ends all the same', async (t, portal) => {
+test('Try it reports a route that takes too long, and ends its session all the same', async (t, portal) => {
   const person = await portal.createPerson()
   const { page } = person
   const texts: string[] = []
@@ -48,7 +48,7 @@ test('a route that takes too long is said to, and its session ends all the same'
   await page.getByText('No active token sessions').waitFor()
 })
 
-test('a request without identity is distinguished from a backend that does not show what it got', async (t, portal) => {
+test('Try it distinguishes a request without identity from a backend that does not show what it got', async (t, portal) => {
   const person = await portal.createPerson()
   const result = person.page.locator('#try-it .notice')
   await send(person, 'GET /open')
@@ -58,14 +58,14 @@ test('a request without identity is distinguished from a backend that does not s
   t.strictSame(await findBarriers(person.page), [])
 })
 
-test('a route of one host is listed with it', async (t, portal) => {
+test('Try it lists a route of one host with that host', async (t, portal) => {
   const person = await portal.createPerson()
   await send(person, 'GET api.example.com/hosted')
   await person.page.getByRole('heading', { name: 'The backend received' }).waitFor()
   t.match(await person.page.locator('#try-it .row').first().textContent(), 'GET api.example.com/hosted')
 })
 
-test('the language that was chosen is there beside the answer, too', async (t, portal) => {
+test('Try it keeps the chosen language beside the answer', async (t, portal) => {
   const person = await portal.createPerson()
   const { page } = person
   await page.getByText('Python', { exact: true }).click()
@@ -74,7 +74,7 @@ test('the language that was chosen is there beside the answer, too', async (t, p
   t.ok(await page.getByLabel('Python', { exact: true }).isChecked())
 })
 
-test('what is measured is the call of the route, not the end of its session', async (t, portal) => {
+test('Try it measures the call of the route, not the end of its session', async (t, portal) => {
   const person = await portal.createPerson()
   // As long as a request waits for the database; it is locked for longer.
   const waitMs = 250
@@ -95,7 +95,7 @@ test('what is measured is the call of the route, not the end of its session', as
   await unlocked.promise
 })
 
-test('an answer is shown also where its session can no longer be ended', async (t, portal) => {
+test('Try it shows an answer even if its session can no longer be ended', async (t, portal) => {
   const person = await portal.createPerson()
   let ended: Promise<unknown> | undefined
   event = async () => {

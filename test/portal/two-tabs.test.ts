@@ -5,7 +5,7 @@ const test = portalTests(t)
 
 const again = 'You signed in again in another tab. Nothing was changed: submit the form again.'
 
-test('a form of before one signed in again, in another tab, does nothing and leads to its page', async (t, portal) => {
+test('a form from before a new sign-in in another tab does nothing and leads to its page', async (t, portal) => {
   const { page, visitor, email, id } = await portal.createPerson({ role: 'Admin' })
   await page.goto(`${portal.url}/portal/profile`)
   const other = await visitor.context.newPage()
@@ -41,7 +41,7 @@ test('a form of before one signed in again, in another tab, does nothing and lea
   t.equal(await page.getByLabel('First name').inputValue(), 'Grace', 'none has changed anything')
 })
 
-test('signing out in a tab of before one signed in again leads to the portal, still signed in', async (_t, portal) => {
+test('signing out in a tab from before a new sign-in leads to the portal, still signed in', async (_t, portal) => {
   const { page, visitor, email } = await portal.createPerson()
   const other = await visitor.context.newPage()
   await other.goto(`${portal.url}/portal/profile`)
@@ -54,7 +54,7 @@ test('signing out in a tab of before one signed in again leads to the portal, st
   await page.getByText('You are signed out.').waitFor()
 })
 
-test('whose session has ended meanwhile is led back to the page of the form', async (_t, portal) => {
+test('a form of an ended session leads back to its page after sign-in', async (_t, portal) => {
   const person = await portal.createPerson()
   const { page } = person
   await page.goto(`${portal.url}/portal/profile`)

@@ -4,7 +4,7 @@ import { goodPassword, portalTests, statusWith } from './support/portal.ts'
 
 const test = portalTests(t)
 
-test('all of it works without a script: set-up, reveal, reset, sessions, profile, accounts', async (t, portal) => {
+test('the portal works without its script: set-up, reveal, reset, sessions, profile, accounts', async (t, portal) => {
   const { setupUrl, secretKey } = await portal.createAccount({ role: 'Admin' })
   const { page } = await portal.visit({ javaScriptEnabled: false })
   await page.goto(setupUrl)

@@ -12,20 +12,26 @@ const asks = headOf(
 
 /** What a 101 says, and the status that the client gets. */
 const answers: Readonly<Record<string, readonly [lines: readonly string[], status: number]>> = {
-  'it says both': [['Upgrade: websocket', 'Connection: Upgrade'], 101],
-  'in any case, and among others': [['UPGRADE: WebSocket', 'connection: keep-alive , upgrade'], 101],
-  'it says neither': [[], 502],
-  'no Connection': [['Upgrade: websocket'], 502],
-  'no Upgrade': [['Connection: Upgrade'], 502],
-  'another protocol': [['Upgrade: h2c', 'Connection: Upgrade'], 502],
-  'a protocol that only resembles it': [['Upgrade: websocket2', 'Connection: Upgrade'], 502],
-  'two protocols': [['Upgrade: websocket, h2c', 'Connection: Upgrade'], 502],
-  'a Connection that does not name it': [['Upgrade: websocket', 'Connection: close'], 502],
-  'a Connection that only resembles it': [['Upgrade: websocket', 'Connection: upgraded, x-upgrade'], 502],
+  'with Upgrade and Connection': [['Upgrade: websocket', 'Connection: Upgrade'], 101],
+  'with both in any case, among other options': [
+    ['UPGRADE: WebSocket', 'connection: keep-alive , upgrade'],
+    101,
+  ],
+  'with neither Upgrade nor Connection': [[], 502],
+  'without Connection': [['Upgrade: websocket'], 502],
+  'without Upgrade': [['Connection: Upgrade'], 502],
+  'with another protocol': [['Upgrade: h2c', 'Connection: Upgrade'], 502],
+  'with a protocol that only resembles websocket': [['Upgrade: websocket2', 'Connection: Upgrade'], 502],
+  'with two protocols': [['Upgrade: websocket, h2c', 'Connection: Upgrade'], 502],
+  'with a Connection that does not name Upgrade': [['Upgrade: websocket', 'Connection: close'], 502],
+  'with a Connection that only resembles Upgrade': [
+    ['Upgrade: websocket', 'Connection: upgraded, x-upgrade'],
+    502,
+  ],
 }
 
 for (const [what, [lines, status]] of Object.entries(answers)) {
-  t.test(`a 101 becomes a tunnel only where it begins a WebSocket: ${what}`, async (t) => {
+  t.test(`a 101 ${what} becomes a tunnel only if it begins a WebSocket`, async (t) => {
     const head = ['HTTP/1.1 101 Switching Protocols', ...lines].join('\r\n')
     const backend = await startCannedBackend(t, `${head}\r\n\r\nbehind it`)
     const client = await connectProxy(t, backend, { route: { websocket: true } })

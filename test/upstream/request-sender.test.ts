@@ -25,7 +25,7 @@ const head = 'POST /\xfc HTTP/1.1\r\n\r\n'
 const sizes = [0, 1, 4_095, 4_096, 4_097, 1_000_000]
 
 for (const body of ['counted', 'chunked'] as const) {
-  t.test(`head, body and end of a request arrive in order, ${body}`, async (t) => {
+  t.test(`head, ${body} body and end of a request arrive in order`, async (t) => {
     const { sender, received } = await start(t)
     let expected = ''
     for (const [index, size] of sizes.entries()) {

@@ -5,7 +5,7 @@ import { newKey, newSession, now, useOf } from '../samples.ts'
 /** What the verbs answer where there is nothing: an answer, never a rejection. */
 export function absenceCases(t: Test, newPlace: NewPlace): void {
   for (const id of ['nobody', '', '%', '*', '{account}:emails', "' OR 1=1 --"]) {
-    runCase(t, newPlace, `"${id}" that is not there is an answer`, async (t, _place, store) => {
+    runCase(t, newPlace, `the absence of "${id}" is an answer, not a failure`, async (t, _place, store) => {
       t.equal(await store.findAccount(id), undefined)
       t.equal(await store.findAccountByEmail(id), undefined)
       t.strictSame(await store.updateAccount(id, { role: 'Admin' }), { kind: 'unknown' })

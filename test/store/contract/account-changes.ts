@@ -4,7 +4,7 @@ import { createAccount, newKey, now, plain, startSession } from '../samples.ts'
 
 /** How accounts change and go. */
 export function accountChangeCases(t: Test, newPlace: NewPlace): void {
-  runCase(t, newPlace, 'a change changes what it names and counts', async (t, _place, store) => {
+  runCase(t, newPlace, 'an update changes only the fields it names, and counts', async (t, _place, store) => {
     const account = await createAccount(store)
     const other = await createAccount(store)
     const changes = { firstName: 'Grace', role: 'Admin', isVerified: false } as const
@@ -19,22 +19,27 @@ export function accountChangeCases(t: Test, newPlace: NewPlace): void {
     t.strictSame(plain(await store.findAccount(other.id)), plain(other))
   })
 
-  runCase(t, newPlace, 'each change of a role counts, and nothing else does', async (t, place, store) => {
-    const { id } = await createAccount(store, { role: 'User' })
-    for (const [changes, roleEpoch] of [
-      [{ role: 'User' }, 1],
-      [{ role: 'Admin' }, 2],
-      [{ role: 'Admin', firstName: 'Grace' }, 2],
-      [{ isDisabled: true }, 2],
-      [{ role: 'User' }, 3],
-    ] as const) {
-      const update = await store.updateAccount(id, changes)
-      t.match(update, { account: { roleEpoch } })
-    }
-    await store.resetApiKey(id, { apiKey: newKey() })
-    await store.endSessions(id)
-    t.match(await (await place.open()).findAccount(id), { role: 'User', roleEpoch: 3 })
-  })
+  runCase(
+    t,
+    newPlace,
+    'the role epoch counts changes of the role and nothing else',
+    async (t, place, store) => {
+      const { id } = await createAccount(store, { role: 'User' })
+      for (const [changes, roleEpoch] of [
+        [{ role: 'User' }, 1],
+        [{ role: 'Admin' }, 2],
+        [{ role: 'Admin', firstName: 'Grace' }, 2],
+        [{ isDisabled: true }, 2],
+        [{ role: 'User' }, 3],
+      ] as const) {
+        const update = await store.updateAccount(id, changes)
+        t.match(update, { account: { roleEpoch } })
+      }
+      await store.resetApiKey(id, { apiKey: newKey() })
+      await store.endSessions(id)
+      t.match(await (await place.open()).findAccount(id), { role: 'User', roleEpoch: 3 })
+    },
+  )
 
   runCase(t, newPlace, 'a changed e-mail frees the old one', async (t, _place, store) => {
     const { id } = await createAccount(store, { email: 'old@example.com' })
@@ -68,7 +73,7 @@ export function accountChangeCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'of many that take one e-mail at once exactly one gets it',
+    'of many that take one e-mail at once exactly one succeeds',
     async (t, place, store) => {
       const stores = await openMany(place, 4)
       const accounts = await Promise.all(stores.map((each) => createAccount(each)))
@@ -86,7 +91,7 @@ export function accountChangeCases(t: Test, newPlace: NewPlace): void {
     },
   )
 
-  runCase(t, newPlace, 'no change is lost to another at the same moment', async (t, place, store) => {
+  runCase(t, newPlace, 'no change of an account is lost to a concurrent one', async (t, place, store) => {
     const { id } = await createAccount(store)
     const stores = await openMany(place, 4)
     const apiKey = newKey()
@@ -106,7 +111,7 @@ export function accountChangeCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'a deleted account is gone with its e-mail, place and sessions',
+    'a deleted account is gone with its e-mail, its place in lists and its sessions',
     async (t, _place, store) => {
       const account = await createAccount(store)
       const kept = await createAccount(store)

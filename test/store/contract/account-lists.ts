@@ -35,16 +35,21 @@ export function accountListCases(t: Test, newPlace: NewPlace): void {
     }
   })
 
-  runCase(t, newPlace, 'who comes meanwhile does not move the next page', async (t, _place, store) => {
-    await store.createAccounts(accounts.map((account) => newAccount(account)))
-    const [first, second] = accounts
-    t.strictSame(await pageOf(store, undefined, 1), [first.id])
-    await createAccount(store, { id: 'new', createdAt: 1_800_000_000_000 })
-    t.strictSame(await pageOf(store, first, 1), [second.id])
-    t.strictSame((await pageOf(store, undefined, 2))[0], 'new')
-  })
+  runCase(
+    t,
+    newPlace,
+    'an account created meanwhile does not move the next page of the list',
+    async (t, _place, store) => {
+      await store.createAccounts(accounts.map((account) => newAccount(account)))
+      const [first, second] = accounts
+      t.strictSame(await pageOf(store, undefined, 1), [first.id])
+      await createAccount(store, { id: 'new', createdAt: 1_800_000_000_000 })
+      t.strictSame(await pageOf(store, first, 1), [second.id])
+      t.strictSame((await pageOf(store, undefined, 2))[0], 'new')
+    },
+  )
 
-  runCase(t, newPlace, 'a page may begin after an account that is gone', async (t, _place, store) => {
+  runCase(t, newPlace, 'a page of the list may begin after a deleted account', async (t, _place, store) => {
     for (const account of accounts) await createAccount(store, account)
     for (const [place, account] of accounts.entries()) {
       await store.deleteAccount(account.id)
@@ -55,7 +60,7 @@ export function accountListCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'of many of one moment none is left out after one that is gone',
+    'no account of one moment is left out of the page after a deleted one',
     async (t, _place, store) => {
       const many = Array.from({ length: 2_500 }, () => newAccount())
       await store.createAccounts(many)
@@ -69,7 +74,7 @@ export function accountListCases(t: Test, newPlace: NewPlace): void {
     },
   )
 
-  runCase(t, newPlace, 'an empty store has no accounts', async (t, _place, store) => {
+  runCase(t, newPlace, 'the list of an empty store is empty', async (t, _place, store) => {
     t.strictSame(await pageOf(store, undefined, 10), [])
     t.strictSame(await pageOf(store, { id: 'a', createdAt: 1 }, 10), [])
   })

@@ -20,7 +20,7 @@ async function found(store: Store, query: string, limit = 10): Promise<readonly 
 
 /** How accounts are found by a few words. */
 export function accountSearchCases(t: Test, newPlace: NewPlace): void {
-  runCase(t, newPlace, 'a word finds e-mails and names that begin with it', async (t, _place, store) => {
+  runCase(t, newPlace, 'a search finds e-mails and names by their beginning', async (t, _place, store) => {
     await createAccount(store, { email: 'Ada@Example.com', firstName: 'Augusta Ada', lastName: 'Lovelace' })
     await createAccount(store, { email: 'k@example.com', firstName: 'Käthe', lastName: 'von Ada' })
     await createAccount(store, { email: 'bob@example.com', firstName: 'Bob', lastName: '' })
@@ -32,7 +32,7 @@ export function accountSearchCases(t: Test, newPlace: NewPlace): void {
     t.strictSame(await found(store, 'adb'), [])
   })
 
-  runCase(t, newPlace, 'so do the parts of an e-mail, and its domain', async (t, _place, store) => {
+  runCase(t, newPlace, 'a search finds the parts of an e-mail, and its domain', async (t, _place, store) => {
     await createAccount(store, { email: 'ada.lovelace+api@Example.com', firstName: '', lastName: '' })
     await createAccount(store, { email: 'ada_b-y@mail.test', firstName: 'Byron', lastName: 'Example' })
     for (const query of [
@@ -58,15 +58,20 @@ export function accountSearchCases(t: Test, newPlace: NewPlace): void {
     t.strictSame(await found(store, 'other'), ['ada@other.test'])
   })
 
-  runCase(t, newPlace, 'of several words each must be found', async (t, _place, store) => {
-    await createAccount(store, { email: 'a@example.com', firstName: 'Ada', lastName: 'Lovelace' })
-    await createAccount(store, { email: 'b@example.com', firstName: 'Ada', lastName: 'Byron' })
-    t.strictSame(await found(store, 'ada love'), ['a@example.com'])
-    t.strictSame(await found(store, 'ada b@'), ['b@example.com'])
-    t.strictSame(await found(store, 'love by'), [])
-  })
+  runCase(
+    t,
+    newPlace,
+    'a search of several words finds accounts with each of them',
+    async (t, _place, store) => {
+      await createAccount(store, { email: 'a@example.com', firstName: 'Ada', lastName: 'Lovelace' })
+      await createAccount(store, { email: 'b@example.com', firstName: 'Ada', lastName: 'Byron' })
+      t.strictSame(await found(store, 'ada love'), ['a@example.com'])
+      t.strictSame(await found(store, 'ada b@'), ['b@example.com'])
+      t.strictSame(await found(store, 'love by'), [])
+    },
+  )
 
-  runCase(t, newPlace, 'each account comes once, whatever the pages', async (t, _place, store) => {
+  runCase(t, newPlace, 'each account found is on exactly one page', async (t, _place, store) => {
     const accounts = Array.from({ length: 23 }, (_, index) =>
       newAccount({ email: `ada${index}@example.com`, firstName: 'Ada', lastName: `Ada${index % 3}` }),
     )
@@ -78,24 +83,49 @@ export function accountSearchCases(t: Test, newPlace: NewPlace): void {
     }
   })
 
-  runCase(t, newPlace, 'what is changed or deleted is found as it is now', async (t, _place, store) => {
-    const { id } = await createAccount(store, { email: 'old@example.com', firstName: 'Olga', lastName: 'X' })
-    await store.updateAccount(id, { email: 'new@example.com', firstName: 'Nora' })
-    t.strictSame(await found(store, 'ol'), [])
-    t.strictSame(await found(store, 'nora'), ['new@example.com'])
-    t.strictSame(await found(store, 'x'), ['new@example.com'])
-    await store.updateAccount(id, { role: 'Admin' })
-    t.strictSame(await found(store, 'new@'), ['new@example.com'])
-    await store.deleteAccount(id)
-    for (const query of ['new', 'nora', 'x', 'old']) t.strictSame(await found(store, query), [])
-  })
+  runCase(
+    t,
+    newPlace,
+    'a search finds changed and deleted accounts as they are now',
+    async (t, _place, store) => {
+      const { id } = await createAccount(store, {
+        email: 'old@example.com',
+        firstName: 'Olga',
+        lastName: 'X',
+      })
+      await store.updateAccount(id, { email: 'new@example.com', firstName: 'Nora' })
+      t.strictSame(await found(store, 'ol'), [])
+      t.strictSame(await found(store, 'nora'), ['new@example.com'])
+      t.strictSame(await found(store, 'x'), ['new@example.com'])
+      await store.updateAccount(id, { role: 'Admin' })
+      t.strictSame(await found(store, 'new@'), ['new@example.com'])
+      await store.deleteAccount(id)
+      for (const query of ['new', 'nora', 'x', 'old']) t.strictSame(await found(store, query), [])
+    },
+  )
 
-  runCase(t, newPlace, 'no character of a query or a name means anything else', async (t, _place, store) => {
-    for (const [index, name] of ['%', '_a', "'; ~~", '\uffff', '[a', '(b', '+', '-', '*', '😀'].entries()) {
-      await createAccount(store, { email: `${index}@example.com`, firstName: name, lastName: '' })
-    }
-    for (const [index, query] of ['%', '_a', "'; ~~", '\uffff', '[a', '(b', '+', '-', '*', '😀'].entries()) {
-      t.strictSame(await found(store, query), [`${index}@example.com`], query)
-    }
-  })
+  runCase(
+    t,
+    newPlace,
+    'no character of a query or a name has a special meaning',
+    async (t, _place, store) => {
+      for (const [index, name] of ['%', '_a', "'; ~~", '\uffff', '[a', '(b', '+', '-', '*', '😀'].entries()) {
+        await createAccount(store, { email: `${index}@example.com`, firstName: name, lastName: '' })
+      }
+      for (const [index, query] of [
+        '%',
+        '_a',
+        "'; ~~",
+        '\uffff',
+        '[a',
+        '(b',
+        '+',
+        '-',
+        '*',
+        '😀',
+      ].entries()) {
+        t.strictSame(await found(store, query), [`${index}@example.com`], query)
+      }
+    },
+  )
 }

@@ -28,7 +28,7 @@ export function runAccountContract(t: Test, newPlace: NewPlace): void {
     }
   })
 
-  runCase(t, newPlace, 'names keep every character', async (t, _place, store) => {
+  runCase(t, newPlace, 'names of accounts keep every character', async (t, _place, store) => {
     for (const name of [
       `'); DROP TABLE accounts; --`,
       '"\\\n"',
@@ -63,20 +63,15 @@ export function runAccountContract(t: Test, newPlace: NewPlace): void {
     },
   )
 
-  runCase(
-    t,
-    newPlace,
-    'an e-mail that is taken is refused whatever its case, and named',
-    async (t, _place, store) => {
-      const first = await createAccount(store, { email: 'ada@example.com' })
-      const second = newAccount({ email: 'Ada@Example.COM' })
-      t.strictSame(await store.createAccounts([second]), { kind: 'exists', emails: ['Ada@Example.COM'] })
-      t.equal(await store.findAccount(second.id), undefined)
-      t.equal((await store.findAccountByEmail('ada@example.com'))?.id, first.id)
-    },
-  )
+  runCase(t, newPlace, 'a taken e-mail is refused whatever its case, and named', async (t, _place, store) => {
+    const first = await createAccount(store, { email: 'ada@example.com' })
+    const second = newAccount({ email: 'Ada@Example.COM' })
+    t.strictSame(await store.createAccounts([second]), { kind: 'exists', emails: ['Ada@Example.COM'] })
+    t.equal(await store.findAccount(second.id), undefined)
+    t.equal((await store.findAccountByEmail('ada@example.com'))?.id, first.id)
+  })
 
-  runCase(t, newPlace, 'where one of many cannot be created none is', async (t, _place, store) => {
+  runCase(t, newPlace, 'if one of many accounts cannot be created none is', async (t, _place, store) => {
     await createAccount(store, { email: 'taken@example.com' })
     const free = [newAccount({ email: 'one@example.com' }), newAccount({ email: 'two@example.com' })]
     const refused = await store.createAccounts([...free, newAccount({ email: 'TAKEN@example.com' })])
@@ -96,7 +91,7 @@ export function runAccountContract(t: Test, newPlace: NewPlace): void {
     t.strictSame(await store.listAccounts({ after: undefined, limit: 10 }), [])
   })
 
-  runCase(t, newPlace, 'no accounts are created as easily as many', async (t, _place, store) => {
+  runCase(t, newPlace, 'creating an empty list of accounts succeeds', async (t, _place, store) => {
     t.strictSame(await store.createAccounts([]), { kind: 'created' })
     const many = Array.from({ length: 1_000 }, () => newAccount())
     t.strictSame(await store.createAccounts(many), { kind: 'created' })
@@ -110,7 +105,7 @@ export function runAccountContract(t: Test, newPlace: NewPlace): void {
     )
   })
 
-  runCase(t, newPlace, 'of many that create one e-mail at once exactly one does', async (t, place) => {
+  runCase(t, newPlace, 'of many that create one e-mail at once exactly one succeeds', async (t, place) => {
     const stores = await openMany(place, 4)
     const rivals = Array.from({ length: 32 }, (_, index) => ({
       account: newAccount({ email: index % 2 ? 'ada@example.com' : 'ADA@example.com' }),

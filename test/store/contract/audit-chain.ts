@@ -19,7 +19,7 @@ export function auditChainCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'an audit log is whole, empty and with entries of both kinds',
+    'an audit log verifies, empty and with entries of both kinds',
     async (t, place, store) => {
       t.strictSame(await verifyAudit(store), { kind: 'intact', entries: 0, unchained: 0 })
       const stores = await openMany(place, 3)

@@ -48,33 +48,38 @@ function everyKeyAct(store: Store) {
 
 /** The contract of AuditStore: what is logged, and how the log is read. */
 export function runAuditContract(t: Test, newPlace: NewPlace): void {
-  runCase(t, newPlace, 'entries are read as they were written, newest first', async (t, _place, store) => {
-    t.strictSame(await listAudit(store, { before: undefined, limit: 10 }), [])
-    const entries = [
-      newAuditEntry({ details: { role: 'Admin', graceSeconds: 5, isVerified: true } }),
-      newAuditEntry({ target: undefined, actor: { kind: 'system', channel: 'system' } }),
-      newAuditEntry({
-        actor: {
-          kind: 'account',
-          channel: 'portal',
-          id: 'a',
-          email: '"ä\n@example.com',
-          address: '::1',
-        },
-      }),
-    ]
-    for (const entry of entries) await store.appendAudit(entry)
-    const read = await listAudit(store, { before: undefined, limit: 10 })
-    t.strictSame(
-      read.map(({ position: _, ...entry }) => entry),
-      entries.toReversed(),
-    )
-  })
+  runCase(
+    t,
+    newPlace,
+    'audit entries are read as they were written, newest first',
+    async (t, _place, store) => {
+      t.strictSame(await listAudit(store, { before: undefined, limit: 10 }), [])
+      const entries = [
+        newAuditEntry({ details: { role: 'Admin', graceSeconds: 5, isVerified: true } }),
+        newAuditEntry({ target: undefined, actor: { kind: 'system', channel: 'system' } }),
+        newAuditEntry({
+          actor: {
+            kind: 'account',
+            channel: 'portal',
+            id: 'a',
+            email: '"ä\n@example.com',
+            address: '::1',
+          },
+        }),
+      ]
+      for (const entry of entries) await store.appendAudit(entry)
+      const read = await listAudit(store, { before: undefined, limit: 10 })
+      t.strictSame(
+        read.map(({ position: _, ...entry }) => entry),
+        entries.toReversed(),
+      )
+    },
+  )
 
   runCase(
     t,
     newPlace,
-    'the log is read page after page, whatever comes meanwhile',
+    'the audit log is read page after page, whatever is added meanwhile',
     async (t, _place, store) => {
       for (let at = 0; at < 7; at++) await store.appendAudit(newAuditEntry({ at }))
       const seen: number[] = []
@@ -94,7 +99,7 @@ export function runAuditContract(t: Test, newPlace: NewPlace): void {
     },
   )
 
-  runCase(t, newPlace, 'a filter finds all that passes and nothing else', async (t, _place, store) => {
+  runCase(t, newPlace, 'a filter finds all matching audit entries and no other', async (t, _place, store) => {
     const account = (id: string, email: string) =>
       ({ kind: 'account', channel: 'portal', id, email, address: '192.0.2.7' }) as const
     const signedIn = { action: 'signed-in', target: undefined } as const
@@ -129,7 +134,7 @@ export function runAuditContract(t: Test, newPlace: NewPlace): void {
     t.strictSame(await find('setup-link-created', undefined), [])
   })
 
-  runCase(t, newPlace, 'what a filter finds is read page after page', async (t, _place, store) => {
+  runCase(t, newPlace, 'filtered audit entries are read page after page', async (t, _place, store) => {
     for (let at = 0; at < 20; at++) {
       await store.appendAudit(newAuditEntry({ at, action: at % 3 === 0 ? 'signed-in' : 'signed-out' }))
     }
@@ -149,7 +154,7 @@ export function runAuditContract(t: Test, newPlace: NewPlace): void {
     }
   })
 
-  runCase(t, newPlace, 'each act is written with its entry', async (t, _place, store) => {
+  runCase(t, newPlace, 'each change is written with its audit entry', async (t, _place, store) => {
     const account = newAccount()
     await store.createAccounts([account], [newAuditEntry({ action: 'account-created' })])
     const session = await startSession(store, account)
@@ -164,7 +169,7 @@ export function runAuditContract(t: Test, newPlace: NewPlace): void {
     t.strictSame(await actions(store), expected)
   })
 
-  runCase(t, newPlace, 'what was not done is not in the log', async (t, _place, store) => {
+  runCase(t, newPlace, 'a change that was not made has no audit entry', async (t, _place, store) => {
     const account = newAccount()
     await store.createAccounts([account])
     await store.createAccounts([newAccount({ email: account.email })], [newAuditEntry()])
@@ -179,7 +184,7 @@ export function runAuditContract(t: Test, newPlace: NewPlace): void {
     t.strictSame(await actions(store), [])
   })
 
-  runCase(t, newPlace, 'an import has an entry for each account', async (t, _place, store) => {
+  runCase(t, newPlace, 'an import has an audit entry for each account', async (t, _place, store) => {
     const accounts = Array.from({ length: 50 }, () => newAccount())
     const entries = accounts.map(({ id, email }) => newAuditEntry({ target: { id, email } }))
     await store.createAccounts(accounts, entries)
@@ -190,17 +195,22 @@ export function runAuditContract(t: Test, newPlace: NewPlace): void {
     )
   })
 
-  runCase(t, newPlace, 'nothing is missing of what many write at once', async (t, place, store) => {
-    const stores = await openMany(place, 4)
-    await Promise.all(
-      Array.from({ length: 40 }, (_, at) => stores[at % 4]?.appendAudit(newAuditEntry({ at }))),
-    )
-    const read = await listAudit(store, { before: undefined, limit: 100 })
-    t.strictSame(
-      read.map(({ at }) => at).toSorted((a, b) => a - b),
-      Array.from({ length: 40 }, (_, at) => at),
-    )
-  })
+  runCase(
+    t,
+    newPlace,
+    'no audit entry is missing of those that many write at once',
+    async (t, place, store) => {
+      const stores = await openMany(place, 4)
+      await Promise.all(
+        Array.from({ length: 40 }, (_, at) => stores[at % 4]?.appendAudit(newAuditEntry({ at }))),
+      )
+      const read = await listAudit(store, { before: undefined, limit: 100 })
+      t.strictSame(
+        read.map(({ at }) => at).toSorted((a, b) => a - b),
+        Array.from({ length: 40 }, (_, at) => at),
+      )
+    },
+  )
 
   auditChainCases(t, newPlace)
 }

@@ -139,7 +139,7 @@ export function runChangeContract(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'an entry has its place and its time, however it is learnt',
+    'a change has its position and its time, however it is received',
     async (t, place, store) => {
       const heard: LoggedChange[] = []
       store.onChange((logged) => heard.push(logged))

@@ -23,7 +23,7 @@ export function runKeyContract(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'of many that replace the same key at once exactly one does',
+    'of many that replace the same key at once exactly one succeeds',
     async (t, place, store) => {
       const account = await createAccount(store)
       const stores = await openMany(place, 4)
@@ -83,21 +83,26 @@ export function runKeyContract(t: Test, newPlace: NewPlace): void {
     },
   )
 
-  runCase(t, newPlace, 'an unrelated change keeps the grace of a reset', async (t, _place, store) => {
-    const account = await createAccount(store)
-    await store.resetSecretKey(account.id, { secretKey: newKey(), graceUntil: now + second })
-    await store.updateAccount(account.id, { firstName: 'Grace' })
-    const found = await store.findAccount(account.id)
-    t.strictSame(
-      plain(found?.previousSecretKey),
-      plain({ digest: account.secretKey.digest, validUntil: now + second }),
-    )
-  })
+  runCase(
+    t,
+    newPlace,
+    'an unrelated change of the account keeps the grace of a reset',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      await store.resetSecretKey(account.id, { secretKey: newKey(), graceUntil: now + second })
+      await store.updateAccount(account.id, { firstName: 'Grace' })
+      const found = await store.findAccount(account.id)
+      t.strictSame(
+        plain(found?.previousSecretKey),
+        plain({ digest: account.secretKey.digest, validUntil: now + second }),
+      )
+    },
+  )
 
   runCase(
     t,
     newPlace,
-    'the latest use of each key is kept, in whatever order they come',
+    'the latest use of each key is kept, in whatever order uses come',
     async (t, _place, store) => {
       const account = await createAccount(store)
       const [secret, api] = [digestText(account.secretKey), digestText(account.apiKey)]

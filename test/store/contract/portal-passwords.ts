@@ -26,7 +26,7 @@ export function portalPasswordCases(t: Test, newPlace: NewPlace): void {
     t.equal((await store.findAccount(id))?.portal.password, '$argon2id$new')
   })
 
-  runCase(t, newPlace, 'a set-up link ends with its time, not before', async (t, _place, store) => {
+  runCase(t, newPlace, 'a set-up link works until it expires', async (t, _place, store) => {
     const { id } = await createAccount(store)
     const { digest, expiresAt } = link()
     await store.setSetupLink(id, { digest, expiresAt })
@@ -67,7 +67,7 @@ export function portalPasswordCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'a password is changed where it is still the one that was checked',
+    'a password is changed only if it is still the one that was checked',
     async (t, _place, store) => {
       const { id } = await createAccount(store)
       const any = { proof: undefined, endsSessions: true }
@@ -93,7 +93,7 @@ export function portalPasswordCases(t: Test, newPlace: NewPlace): void {
     t.equal((await store.findAccount(account.id))?.portal.setupLink, undefined)
   })
 
-  runCase(t, newPlace, 'a verification makes its e-mail that of the account', async (t, _place, store) => {
+  runCase(t, newPlace, 'an e-mail verification sets the e-mail of the account', async (t, _place, store) => {
     const { id } = await createAccount(store, { email: 'old@example.com', isVerified: false })
     const emailLink: EmailLink = { ...link(), email: 'new@example.com' }
     await store.setEmailLink(id, emailLink)
@@ -106,16 +106,21 @@ export function portalPasswordCases(t: Test, newPlace: NewPlace): void {
     t.equal(await store.redeemEmailLink('nobody', { digest: emailLink.digest, now }), 'unknown')
   })
 
-  runCase(t, newPlace, 'a verification cannot take the e-mail of another', async (t, _place, store) => {
-    const { id } = await createAccount(store, { isVerified: false })
-    const emailLink = { ...link(), email: 'Taken@example.com' }
-    await store.setEmailLink(id, emailLink)
-    await createAccount(store, { email: 'taken@example.com' })
-    t.equal(await store.redeemEmailLink(id, { digest: emailLink.digest, now }), 'exists')
-    t.equal((await store.findAccount(id))?.isVerified, false)
-  })
+  runCase(
+    t,
+    newPlace,
+    'an e-mail verification cannot take the e-mail of another account',
+    async (t, _place, store) => {
+      const { id } = await createAccount(store, { isVerified: false })
+      const emailLink = { ...link(), email: 'Taken@example.com' }
+      await store.setEmailLink(id, emailLink)
+      await createAccount(store, { email: 'taken@example.com' })
+      t.equal(await store.redeemEmailLink(id, { digest: emailLink.digest, now }), 'exists')
+      t.equal((await store.findAccount(id))?.isVerified, false)
+    },
+  )
 
-  runCase(t, newPlace, 'an e-mail that was changed ends the verification', async (t, _place, store) => {
+  runCase(t, newPlace, 'a changed e-mail ends its pending verification', async (t, _place, store) => {
     const { id } = await createAccount(store)
     const emailLink = { ...link(), email: 'late@example.com' }
     await store.setEmailLink(id, emailLink)
@@ -127,7 +132,7 @@ export function portalPasswordCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'attempts are counted before they are checked, also many at once',
+    'sign-in attempts are counted before they are checked, even many at once',
     async (t, place, store) => {
       const { id } = await createAccount(store)
       const take = (client?: string) => store.countPasswordAttempt(id, client)
@@ -150,7 +155,7 @@ export function portalPasswordCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'a new password ends the count of wrong ones, one hashed again does not',
+    'a new password resets the count of wrong ones, a re-hashed one does not',
     async (t, _place, store) => {
       const { id } = await createAccount(store)
       await store.countPasswordAttempt(id, undefined)

@@ -22,7 +22,7 @@ export function runPortalContract(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'a portal session is not started where the account has changed or is disabled',
+    'no portal session starts for an account that has changed or is disabled',
     async (t, _place, store) => {
       const account = await createAccount(store)
       await store.updateAccount(account.id, { firstName: 'B' })
@@ -34,30 +34,40 @@ export function runPortalContract(t: Test, newPlace: NewPlace): void {
     },
   )
 
-  runCase(t, newPlace, 'where a session was seen is noted while it is there', async (t, _place, store) => {
-    const account = await createAccount(store)
-    const { id } = await startPortalSession(store, account)
-    const seen = { address: '2001:db8::1', userAgent: 'curl {"a":1} 8' }
-    await store.touchPortalSession(account.id, id, { at: now + 60_000, ...seen })
-    t.match(await store.findPortalSession(account.id, id), { seenAt: now + 60_000, epoch: 1, ...seen })
-    await store.endPortalSession(account.id, id)
-    await store.touchPortalSession(account.id, id, { at: now + 120_000, ...seen })
-    t.equal(await store.findPortalSession(account.id, id), undefined)
-  })
+  runCase(
+    t,
+    newPlace,
+    'the last use of a portal session is recorded until it ends',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      const { id } = await startPortalSession(store, account)
+      const seen = { address: '2001:db8::1', userAgent: 'curl {"a":1} 8' }
+      await store.touchPortalSession(account.id, id, { at: now + 60_000, ...seen })
+      t.match(await store.findPortalSession(account.id, id), { seenAt: now + 60_000, epoch: 1, ...seen })
+      await store.endPortalSession(account.id, id)
+      await store.touchPortalSession(account.id, id, { at: now + 120_000, ...seen })
+      t.equal(await store.findPortalSession(account.id, id), undefined)
+    },
+  )
 
-  runCase(t, newPlace, 'sessions are listed until they end, newest first', async (t, _place, store) => {
-    const account = await createAccount(store)
-    const start = (createdAt: number, expiresAt: number) =>
-      startPortalSession(store, account, { createdAt, expiresAt })
-    const first = await start(now, now + hour)
-    const second = await start(now + 1, now + 2 * hour)
-    const ids = async (at: number) => (await store.listPortalSessions(account.id, at)).map(({ id }) => id)
-    t.strictSame(await ids(now + hour - 1), [second.id, first.id])
-    t.strictSame(await ids(now + hour), [second.id])
-    t.strictSame(await store.listPortalSessions('nobody', now), [])
-  })
+  runCase(
+    t,
+    newPlace,
+    'portal sessions are listed until they end, newest first',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      const start = (createdAt: number, expiresAt: number) =>
+        startPortalSession(store, account, { createdAt, expiresAt })
+      const first = await start(now, now + hour)
+      const second = await start(now + 1, now + 2 * hour)
+      const ids = async (at: number) => (await store.listPortalSessions(account.id, at)).map(({ id }) => id)
+      t.strictSame(await ids(now + hour - 1), [second.id, first.id])
+      t.strictSame(await ids(now + hour), [second.id])
+      t.strictSame(await store.listPortalSessions('nobody', now), [])
+    },
+  )
 
-  runCase(t, newPlace, 'one session or all of them can be ended', async (t, _place, store) => {
+  runCase(t, newPlace, 'one portal session or all of an account can be ended', async (t, _place, store) => {
     const account = await createAccount(store)
     const other = await createAccount(store)
     const [one, two] = [await startPortalSession(store, account), await startPortalSession(store, account)]
@@ -75,18 +85,23 @@ export function runPortalContract(t: Test, newPlace: NewPlace): void {
     t.equal(await store.endPortalSessions('nobody'), false)
   })
 
-  runCase(t, newPlace, 'disabling and deleting end all portal sessions', async (t, _place, store) => {
-    const account = await createAccount(store)
-    const { id } = await startPortalSession(store, account)
-    await store.updateAccount(account.id, { isDisabled: true })
-    t.strictSame(await store.listPortalSessions(account.id, now), [])
-    await store.updateAccount(account.id, { isDisabled: false })
-    t.strictSame(await store.listPortalSessions(account.id, now), [], 'enabling brings none back')
-    await store.deleteAccount(account.id)
-    t.equal(await store.findPortalSession(account.id, id), undefined)
-  })
+  runCase(
+    t,
+    newPlace,
+    'disabling or deleting an account ends its portal sessions',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      const { id } = await startPortalSession(store, account)
+      await store.updateAccount(account.id, { isDisabled: true })
+      t.strictSame(await store.listPortalSessions(account.id, now), [])
+      await store.updateAccount(account.id, { isDisabled: false })
+      t.strictSame(await store.listPortalSessions(account.id, now), [], 'enabling brings none back')
+      await store.deleteAccount(account.id)
+      t.equal(await store.findPortalSession(account.id, id), undefined)
+    },
+  )
 
-  runCase(t, newPlace, 'the oldest of too many sessions ends', async (t, _place, store) => {
+  runCase(t, newPlace, 'beyond the limit the oldest portal session ends', async (t, _place, store) => {
     const account = await createAccount(store)
     const starts = Array.from({ length: portalSessionsMax + 1 }, (_, index) => now + index)
     const ids: string[] = []

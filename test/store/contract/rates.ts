@@ -5,7 +5,7 @@ import { createAccount, hour } from '../samples.ts'
 
 /** The contract of RateStore: how requests are counted. */
 export function runRateContract(t: Test, newPlace: NewPlace): void {
-  runCase(t, newPlace, 'a rate allows its limit at once, and then no more', async (t, _place, store) => {
+  runCase(t, newPlace, 'a rate allows its limit at once, and no more', async (t, _place, store) => {
     const rate = { limit: 5, perMs: hour }
     for (const remaining of [4, 3, 2, 1, 0]) {
       const taken = await store.takeFromRate('ada', rate)
@@ -21,7 +21,7 @@ export function runRateContract(t: Test, newPlace: NewPlace): void {
     }
   })
 
-  runCase(t, newPlace, 'a place that is taken is given back in time', async (t, _place, store) => {
+  runCase(t, newPlace, 'a used part of a rate is restored in time', async (t, _place, store) => {
     const rate = { limit: 10, perMs: 1_000 }
     const startedAt = performance.now()
     for (let count = 0; count < 10; count++) await store.takeFromRate('ada', rate)
@@ -34,7 +34,7 @@ export function runRateContract(t: Test, newPlace: NewPlace): void {
     t.ok(taken.remaining < elapsedMs / 100, 'one for each tenth of the time, not all')
   })
 
-  runCase(t, newPlace, 'subjects are counted each for itself', async (t, _place, store) => {
+  runCase(t, newPlace, 'each subject of a rate is counted separately', async (t, _place, store) => {
     const rate = { limit: 1, perMs: hour }
     for (const subject of ['route a', 'route b', '', '{x}', 'é'.repeat(1_000)]) {
       t.equal((await store.takeFromRate(subject, rate)).isAllowed, true, subject.slice(0, 10))
@@ -42,13 +42,18 @@ export function runRateContract(t: Test, newPlace: NewPlace): void {
     }
   })
 
-  runCase(t, newPlace, 'of many at once as many are allowed as the limit says', async (t, _place, store) => {
-    const rate = { limit: 20, perMs: hour }
-    const taken = await Promise.all(Array.from({ length: 100 }, () => store.takeFromRate('ada', rate)))
-    t.equal(taken.filter(({ isAllowed }) => isAllowed).length, 20)
-  })
+  runCase(
+    t,
+    newPlace,
+    'of many requests at once a rate allows exactly its limit',
+    async (t, _place, store) => {
+      const rate = { limit: 20, perMs: hour }
+      const taken = await Promise.all(Array.from({ length: 100 }, () => store.takeFromRate('ada', rate)))
+      t.equal(taken.filter(({ isAllowed }) => isAllowed).length, 20)
+    },
+  )
 
-  runCase(t, newPlace, 'nor is one lost to rounding', async (t, _place, store) => {
+  runCase(t, newPlace, 'a rate loses no request to rounding', async (t, _place, store) => {
     // The limit does not divide the time: each takes a part of a microsecond.
     for (const limit of [600, 701, 999]) {
       const rate = { limit, perMs: hour + 1 }
@@ -60,14 +65,14 @@ export function runRateContract(t: Test, newPlace: NewPlace): void {
     }
   })
 
-  runCase(t, newPlace, 'the largest rate and the smallest are rates', async (t, _place, store) => {
+  runCase(t, newPlace, 'the largest and the smallest rate limit requests', async (t, _place, store) => {
     t.match(await store.takeFromRate('large', { limit: 1_000_000_000, perMs: 1_000 }), { isAllowed: true })
     const yearly = { limit: 1, perMs: 365 * 24 * hour }
     t.match(await store.takeFromRate('small', yearly), { isAllowed: true, remaining: 0 })
     t.match(await store.takeFromRate('small', yearly), { isAllowed: false })
   })
 
-  runCase(t, newPlace, 'counting changes nothing that is stored', async (t, _place, store) => {
+  runCase(t, newPlace, 'counting a rate changes no stored data', async (t, _place, store) => {
     const { id } = await createAccount(store)
     await store.takeFromRate(id, { limit: 1, perMs: hour })
     t.equal(await store.heartbeat('one'), 1, 'an instance counts itself')

@@ -52,7 +52,7 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'the token just replaced gives the same current one within the grace',
+    'the refresh token just replaced gives the same current one within the grace',
     async (t, _place, store) => {
       const { session, rotate, trade, acknowledge } = await startOne(store)
       const graceMs = 10 * second
@@ -74,7 +74,7 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
     runCase(
       t,
       newPlace,
-      `a token whose next one was not acknowledged gives the same one at any time, with a grace of ${graceMs} ms`,
+      `a refresh token whose successor was not acknowledged gives the same one at any time, with a grace of ${graceMs} ms`,
       async (t, _place, store) => {
         const { session, rotate, acknowledge } = await startOne(store)
         const idleMs = day
@@ -106,7 +106,7 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'many acknowledgements at once each reach their own session',
+    'each of many acknowledgements at once reaches its own session',
     async (t, _place, store) => {
       const account = await createAccount(store)
       const sessions = await Promise.all(Array.from({ length: 50 }, () => startSession(store, account)))
@@ -142,7 +142,7 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'without a grace not even a clock that is behind gives one',
+    'without a grace not even a clock that is behind allows a second use',
     async (t, _place, store) => {
       const { rotate, trade } = await startOne(store)
       await trade({ graceMs: 0 })
@@ -153,7 +153,7 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'a token that the store has forgotten goes on, and those before it are spent',
+    'a refresh token that the store has lost goes on, and earlier ones are spent',
     async (t, _place, store) => {
       const { session, rotate, trade } = await startOne(store)
       t.equal(generationOf(await trade({ generation: 5 })), 6)
@@ -163,7 +163,7 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
     },
   )
 
-  runCase(t, newPlace, 'no rotation takes a session beyond its end', async (t, _place, store) => {
+  runCase(t, newPlace, 'no rotation extends a session beyond its end', async (t, _place, store) => {
     const { session, rotate } = await startOne(store, { expiresAt: now + hour })
     const idleMs = day
     t.equal(generationOf(await rotate({ now: now + hour - 1, idleMs })), 2)
@@ -186,7 +186,7 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'an ended session comes before the grace and before its age',
+    'a refresh of an ended session reports its end before grace and age',
     async (t, _place, store) => {
       const { session, rotate } = await startOne(store)
       await rotate()

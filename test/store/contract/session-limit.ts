@@ -13,7 +13,7 @@ export function sessionLimitCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'an account has 100 sessions, and with 101 the oldest ends',
+    'an account has up to 100 sessions, and the 101st ends the oldest',
     async (t, _place, store) => {
       const account = await createAccount(store)
       const changes: LoggedChange[] = []
@@ -90,7 +90,7 @@ export function sessionLimitCases(t: Test, newPlace: NewPlace): void {
     t.strictSame(await openIds(store, again, later), [sixth.id])
   })
 
-  runCase(t, newPlace, 'the sessions of an account are listed page after page', async (t, _place, store) => {
+  runCase(t, newPlace, 'sessions of an account are listed page after page', async (t, _place, store) => {
     const account = await createAccount(store)
     // Three of each moment: pages end among them.
     const sessions: NewSession[] = []

@@ -23,7 +23,7 @@ export function sessionRaceCases(t: Test, newPlace: NewPlace): void {
     runCase(
       t,
       newPlace,
-      `${count} uses of one token at once all give the same next`,
+      `${count} uses of one refresh token at once all give the same next one`,
       async (t, place, store) => {
         const stores = await openMany(place, 4)
         const session = await startSession(store, await createAccount(store))
@@ -45,7 +45,7 @@ export function sessionRaceCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'without a grace uses at once give one and the same next, until that is acknowledged',
+    'without a grace uses at once give the same next refresh token until it is acknowledged',
     async (t, place, store) => {
       const stores = await openMany(place, 4)
       for (let round = 0; round < rounds; round++) {
@@ -64,26 +64,21 @@ export function sessionRaceCases(t: Test, newPlace: NewPlace): void {
   )
 
   for (const [name, end] of Object.entries(endings)) {
-    runCase(
-      t,
-      newPlace,
-      `a use of a token racing ${name} leaves no live session`,
-      async (t, place, store) => {
-        const stores = await openMany(place, 4)
-        for (let round = 0; round < rounds; round++) {
-          const session = await startSession(store, await createAccount(store))
-          // Who comes first changes from round to round.
-          await Promise.all(
-            stores.map((each, index) =>
-              index === round % stores.length
-                ? end(each, session)
-                : each.rotateSession(useOf(session, { generation: 1 })),
-            ),
-          )
-          await assertNoLiveSession(t, store, session)
-        }
-      },
-    )
+    runCase(t, newPlace, `a refresh racing ${name} leaves no live session`, async (t, place, store) => {
+      const stores = await openMany(place, 4)
+      for (let round = 0; round < rounds; round++) {
+        const session = await startSession(store, await createAccount(store))
+        // Who comes first changes from round to round.
+        await Promise.all(
+          stores.map((each, index) =>
+            index === round % stores.length
+              ? end(each, session)
+              : each.rotateSession(useOf(session, { generation: 1 })),
+          ),
+        )
+        await assertNoLiveSession(t, store, session)
+      }
+    })
 
     if (name === 'the end of the session') continue
     runCase(t, newPlace, `a sign-in racing ${name} leaves no live session`, async (t, place, store) => {

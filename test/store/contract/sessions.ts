@@ -67,7 +67,7 @@ export function runSessionContract(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
-    'no session starts for a disabled account, even as it is now',
+    'no session starts for a disabled account, even with its current revision',
     async (t, _place, store) => {
       const { id } = await createAccount(store, { isDisabled: true })
       t.equal(

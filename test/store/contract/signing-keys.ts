@@ -19,7 +19,7 @@ export function runSigningKeyContract(t: Test, newPlace: NewPlace): void {
     },
   )
 
-  runCase(t, newPlace, 'a retired key is gone, once', async (t, _place, store) => {
+  runCase(t, newPlace, 'a signing key is retired once', async (t, _place, store) => {
     const [kept, gone] = [newSigningKey(), newSigningKey()]
     await store.addSigningKey(kept)
     await store.addSigningKey(gone)
@@ -28,35 +28,50 @@ export function runSigningKeyContract(t: Test, newPlace: NewPlace): void {
     t.strictSame(plain(await store.listSigningKeys()), plain([kept]))
   })
 
-  runCase(t, newPlace, 'a first key is added only where its algorithm has none', async (t, _place, store) => {
-    const first = newSigningKey({ signsFrom: now + hour })
-    const second = newSigningKey()
-    const other = newSigningKey({ algorithm: 'EdDSA' })
-    t.equal(await store.addSigningKey(first, 'signer'), true)
-    t.equal(await store.addSigningKey(second, 'signer'), false, 'one that will sign is there')
-    t.equal(await store.addSigningKey(other, 'signer'), true)
-    t.equal((await store.listSigningKeys()).length, 2)
-    t.equal(await store.addSigningKey(second), true, 'unless it is wanted beside')
-    await store.retireSigningKey(first.kid)
-    await store.retireSigningKey(second.kid)
-    t.equal(await store.addSigningKey(newSigningKey(), 'signer'), true)
-  })
+  runCase(
+    t,
+    newPlace,
+    'a first signing key is added only if its algorithm has none',
+    async (t, _place, store) => {
+      const first = newSigningKey({ signsFrom: now + hour })
+      const second = newSigningKey()
+      const other = newSigningKey({ algorithm: 'EdDSA' })
+      t.equal(await store.addSigningKey(first, 'signer'), true)
+      t.equal(await store.addSigningKey(second, 'signer'), false, 'one that will sign is there')
+      t.equal(await store.addSigningKey(other, 'signer'), true)
+      t.equal((await store.listSigningKeys()).length, 2)
+      t.equal(await store.addSigningKey(second), true, 'unless it is wanted beside')
+      await store.retireSigningKey(first.kid)
+      await store.retireSigningKey(second.kid)
+      t.equal(await store.addSigningKey(newSigningKey(), 'signer'), true)
+    },
+  )
 
-  runCase(t, newPlace, 'of many that add the first key at once exactly one does', async (t, place, store) => {
-    const stores = await openMany(place, 8)
-    const keys = stores.map(() => newSigningKey())
-    const added = await Promise.all(keys.map((key, index) => stores[index]?.addSigningKey(key, 'signer')))
-    t.equal(added.filter((isAdded) => isAdded).length, 1)
-    t.strictSame(plain(await store.listSigningKeys()), plain([keys[added.indexOf(true)]]))
-  })
+  runCase(
+    t,
+    newPlace,
+    'of many that add the first signing key at once exactly one succeeds',
+    async (t, place, store) => {
+      const stores = await openMany(place, 8)
+      const keys = stores.map(() => newSigningKey())
+      const added = await Promise.all(keys.map((key, index) => stores[index]?.addSigningKey(key, 'signer')))
+      t.equal(added.filter((isAdded) => isAdded).length, 1)
+      t.strictSame(plain(await store.listSigningKeys()), plain([keys[added.indexOf(true)]]))
+    },
+  )
 
-  runCase(t, newPlace, 'of many that retire one key at once exactly one does', async (t, place, store) => {
-    const key = newSigningKey()
-    await store.addSigningKey(key)
-    const stores = await openMany(place, 8)
-    const retired = await Promise.all(stores.map((each) => each.retireSigningKey(key.kid)))
-    t.equal(retired.filter((isRetired) => isRetired).length, 1)
-  })
+  runCase(
+    t,
+    newPlace,
+    'of many that retire one signing key at once exactly one succeeds',
+    async (t, place, store) => {
+      const key = newSigningKey()
+      await store.addSigningKey(key)
+      const stores = await openMany(place, 8)
+      const retired = await Promise.all(stores.map((each) => each.retireSigningKey(key.kid)))
+      t.equal(retired.filter((isRetired) => isRetired).length, 1)
+    },
+  )
 
   runCase(
     t,

@@ -21,7 +21,7 @@ for (const [does, sql, position] of [
   ['the first entry is removed', 'DELETE FROM audit WHERE seq = 1', '2'],
   ['an entry in the middle is removed', 'DELETE FROM audit WHERE seq = 3', '4'],
   ['the last entry is removed', 'DELETE FROM audit WHERE seq = 5', '4'],
-  ['all are removed', 'DELETE FROM audit', undefined],
+  ['all entries are removed', 'DELETE FROM audit', undefined],
   [
     'an entry is changed',
     "UPDATE audit SET entry = replace(entry, 'User', 'user') || ' ' WHERE seq = 2",
@@ -29,12 +29,12 @@ for (const [does, sql, position] of [
   ],
   ['an entry is moved to the other chain', "UPDATE audit SET class = 'own' WHERE seq = 2", '3'],
   [
-    'an entry is put in',
+    'an entry is inserted',
     "UPDATE audit SET seq = 9 WHERE seq = 5; INSERT INTO audit VALUES (6, '{}', 'acts', '')",
     '6',
   ],
 ] as const) {
-  t.test(`it shows in the audit log of SQLite that ${does}`, async (t) => {
+  t.test(`verification of the audit log on SQLite shows that ${does}`, async (t) => {
     const { store, database } = await openWith(t, 5)
     t.strictSame(await verifyAudit(store), { kind: 'intact', entries: 5, unchained: 0 })
     database.exec(sql)

@@ -30,7 +30,7 @@ export function explore(world: World, promises: Promises): Exploration {
       if (promise !== undefined) return { states: cameBy.size, broken: { promise, way: wayTo(state) } }
       const from = keyOf(state)
       for (const [step, after] of stepsFrom(state, world)) {
-        // A client that lost its answer, and comes after the grace, cannot be distinguished from a thief (RFC 9700 4.14.2).
+        // After the grace a client that lost its answer looks like a thief (RFC 9700 4.14.2).
         if (after.master.end !== undefined && isExcused(state, world)) continue
         const key = keyOf(after)
         if (cameBy.has(key)) continue
