@@ -40,11 +40,11 @@ t.test('every refused credential has its error code and a WWW-Authenticate chall
   const notHere = '401 scheme-not-accepted'
 
   await assertRefusals(t, gateway.url, [
-    ['nothing, for a key', 'GET /key', '401 credentials-missing', { challenge: key }],
-    ['nothing, for a token', 'GET /bearer', '401 credentials-missing', { challenge: bearer }],
-    ['nothing, for either', 'GET /any', '401 credentials-missing', { challenge: either }],
-    ['a wrong pair', issue, '401 credentials-invalid', wrongPair],
-    ['the pair of a disabled account', issue, '403 account-disabled', off403],
+    ['no credential on a route for keys', 'GET /key', '401 credentials-missing', { challenge: key }],
+    ['no credential on a route for tokens', 'GET /bearer', '401 credentials-missing', { challenge: bearer }],
+    ['no credential on a route for either', 'GET /any', '401 credentials-missing', { challenge: either }],
+    ['a wrong key pair', issue, '401 credentials-invalid', wrongPair],
+    ['the key pair of a disabled account', issue, '403 account-disabled', off403],
     ['a wrong key', 'GET /key', '401 secret-key-invalid', { headers: ['SecretKey: x'], challenge: key }],
     ['an empty key', 'GET /key', '401 secret-key-invalid', { headers: ['SecretKey:'], challenge: key }],
     [
@@ -58,14 +58,19 @@ t.test('every refused credential has its error code and a WWW-Authenticate chall
     ['a token of two words', 'GET /bearer', '401 token-invalid', refused('x y')],
     ['an expired token', 'GET /bearer', '401 token-expired', refused(expired.JwtToken)],
     ['a revoked token', 'GET /bearer', '401 token-revoked', refused(revoked.JwtToken)],
-    ['a disabled token', 'GET /bearer', '401 token-revoked', refused(offTokens.JwtToken)],
-    ['a key for a token', 'GET /bearer', notHere, { headers: [secretKey], challenge: bearer }],
-    ['a token for a key', 'GET /key', notHere, { headers: [token(JwtToken)], challenge: key }],
+    ['a token of a disabled account', 'GET /bearer', '401 token-revoked', refused(offTokens.JwtToken)],
+    ['a key on a route for tokens', 'GET /bearer', notHere, { headers: [secretKey], challenge: bearer }],
+    ['a token on a route for keys', 'GET /key', notHere, { headers: [token(JwtToken)], challenge: key }],
     ['Basic', 'GET /any', notHere, { headers: ['Authorization: Basic dTpw'], challenge: either }],
     ['a wrong refresh token', rotate, '401 refresh-token-invalid', refresh('x')],
     ['a revoked refresh token', rotate, '401 session-revoked', refresh(revoked.RefreshToken)],
-    ['a disabled refresh token', rotate, '401 session-revoked', refresh(offTokens.RefreshToken)],
-    ['a disabled key', 'GET /any', '403 account-disabled', { headers: [`SecretKey: ${off.secretKey}`] }],
+    ['a refresh token of a disabled account', rotate, '401 session-revoked', refresh(offTokens.RefreshToken)],
+    [
+      'a key of a disabled account',
+      'GET /any',
+      '403 account-disabled',
+      { headers: [`SecretKey: ${off.secretKey}`] },
+    ],
     ['an account not verified', 'GET /verified', '403 account-unverified', { headers: [secretKey] }],
     [
       'a role that may not',

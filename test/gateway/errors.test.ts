@@ -31,7 +31,7 @@ t.test('requests refused whatever their credential', async (t) => {
   })
 
   await assertRefusals(t, gateway.url, [
-    ['a body that is no JSON', tokens, '400 request-invalid', { headers: json, body: '{' }],
+    ['a body that is not JSON', tokens, '400 request-invalid', { headers: json, body: '{' }],
     ['a body without its members', tokens, '400 request-invalid', { headers: json, body: '{}' }],
     ['no refresh token at all', refresh, '400 request-invalid'],
     ['an ambiguous path', 'GET /public/../key', '400 path-ambiguous'],
@@ -39,13 +39,23 @@ t.test('requests refused whatever their credential', async (t) => {
     ['a path of no route', 'GET /nowhere', '404 route-not-found'],
     ['a path that only begins like a route', 'GET /publicity', '404 route-not-found'],
     ['a path of another host', 'GET /hosted', '404 route-not-found'],
-    ['a method not taken', 'POST /methods', '405 method-not-allowed', { allow: 'GET, HEAD, PUT' }],
+    [
+      'a method the route does not take',
+      'POST /methods',
+      '405 method-not-allowed',
+      { allow: 'GET, HEAD, PUT' },
+    ],
     ['a method no endpoint takes', `GET ${accessTokenPath}`, '405 method-not-allowed', { allow: 'POST' }],
-    ['a body too large', 'POST /small', '413 body-too-large', { body: '12345678901' }],
+    ['a body over the limit', 'POST /small', '413 body-too-large', { body: '12345678901' }],
     ['JSON too large', tokens, '413 body-too-large', { headers: json, body: ' '.repeat(65_537) }],
     ['a body of another type', tokens, '415 media-type-unsupported', { headers: [], body: '{}' }],
-    ['a long header', 'GET /public', '431 headers-too-large', { headers: [`X: ${'x'.repeat(20_000)}`] }],
-    ['a backend not there', 'GET /nobody', '502 upstream-unreachable'],
+    [
+      'a header over the limit',
+      'GET /public',
+      '431 headers-too-large',
+      { headers: [`X: ${'x'.repeat(20_000)}`] },
+    ],
+    ['an unreachable backend', 'GET /nobody', '502 upstream-unreachable'],
   ])
   t.equal(backend.seen.length, 0, 'none of them reached the backend')
 

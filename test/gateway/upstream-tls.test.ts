@@ -52,7 +52,7 @@ t.test("a CA of the system's trust store is trusted without configuration", asyn
 
 const wrong: readonly (readonly [what: string, shown: (t: Test) => Certificate, reason: RegExp])[] = [
   ['the wrong name', (t) => makeCertificate(t, 'DNS:other.example'), /altnames|does not match/],
-  ['its time over', () => expiredCertificate, /expired/],
+  ['an expired date', () => expiredCertificate, /expired/],
 ]
 
 for (const [what, make, reason] of wrong) {

@@ -45,7 +45,7 @@ t.test('pipelined requests of one connection are served in portions, a turn of t
   t.ok(most(turns) <= requestsPerTurnMax, `${most(turns)} in one turn`)
 })
 
-t.test('another client is served between the pipelined requests of one', async (t) => {
+t.test('a client is served between the pipelined requests of another', async (t) => {
   const served: string[] = []
   let begun = () => {}
   const { port } = await listen(

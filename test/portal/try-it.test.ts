@@ -38,8 +38,8 @@ test('Try it reports a route that takes too long, and ends its session all the s
   const person = await portal.createPerson()
   const { page } = person
   const texts: string[] = []
-  await page.exposeFunction('tell', (text: string) => texts.push(text))
-  await page.evaluate("addEventListener('submit', ({ submitter }) => tell(submitter.textContent))")
+  await page.exposeFunction('recordSubmit', (text: string) => texts.push(text))
+  await page.evaluate("addEventListener('submit', ({ submitter }) => recordSubmit(submitter.textContent))")
   await send(person, 'GET /held')
   await page.getByText('No response within 10 seconds.').waitFor()
   t.strictSame(texts, ['Sending…'], 'what the button says meanwhile')

@@ -121,7 +121,7 @@ t.test('a body that comes without waiting for the 100 is passed on', async (t) =
   t.equal((await client.response()).body, 'ok')
 })
 
-t.test('another expectation is for the target to judge', async (t) => {
+t.test('an Expect other than 100-continue is passed on to the target', async (t) => {
   const backend = await startHeadBackend(t, ({ socket, text }) => {
     socket.write(/\r\nexpect: something/i.test(text) ? answerOf('seen') : answerOf('lost'))
   })

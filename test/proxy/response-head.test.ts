@@ -30,7 +30,7 @@ t.test('an answer without a Date gets one, an interim answer none', async (t) =>
   t.equal(linesOf(103, ['X', 'y']), 'X: y\r\n')
 })
 
-t.test('the same length several times is one', async (t) => {
+t.test('equal Content-Lengths of a response are sent as one', async (t) => {
   t.strictSame(keptOf(['Content-Length', '3', 'content-length', '3']), ['Content-Length', '3'])
   t.strictSame(keptOf(['Content-Length', '3, 3']), ['Content-Length', '3'])
 })

@@ -128,7 +128,7 @@ t.test('a subject of any length costs as much memory as a short one, and counts 
   t.equal(rates.take(long(6_000), rate).isAllowed, true)
 })
 
-t.test('one use among 100,000 subjects takes as long as among a few', async (t) => {
+t.test('a rate among 100,000 subjects takes as long as among a few', async (t) => {
   const { rates } = startRates()
   const rate = { limit: 1e6, perMs: 3_600_000 }
   for (let count = 0; count < 100_000; count++) rates.take(`subject ${count}`, rate)

@@ -133,17 +133,17 @@ export const endingCases: readonly Case[] = [
     ]
   }),
   {
-    name: 'a body without a length that ends by a reset is no whole body',
+    name: 'a body without a length that ends by a reset is incomplete',
     run: (place) => upstreamLeaves(place, openEnded, true),
     expected: ['HTTP/1.1 200 OK', false, true],
   },
   {
-    name: 'a client that has closed its half hears the answer',
+    name: 'a half-closed client gets the answer',
     run: (place) => halfClosed(place, get),
     expected: 'ok',
   },
   {
-    name: 'a client that has closed its half behind a body hears the answer',
+    name: 'a client half-closed behind a body gets the answer',
     run: (place) => halfClosed(place, 'PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi'),
     expected: 'ok',
   },

@@ -73,7 +73,7 @@ export const expectCases: readonly Case[] = [
     expected: [['100-continue'], 'HTTP/1.1 100 Continue', 'hello', 'HTTP/1.1 200 OK'],
   },
   {
-    name: 'an upstream that refuses is heard instead of a 100',
+    name: 'a refusal by the upstream reaches the client instead of a 100',
     run: refused,
     expected: ['HTTP/1.1 417 Expectation Failed', 'no!'],
   },
@@ -83,7 +83,7 @@ export const expectCases: readonly Case[] = [
     expected: ['hello', 'HTTP/1.1 200 OK'],
   },
   {
-    name: 'an upstream that answers before the body has ended is heard at once, and the connection is over',
+    name: 'an answer before the end of the body reaches the client at once, and ends the connection',
     run: early,
     expected: ['HTTP/1.1 413 Content Too Large', 'big', '', false],
   },

@@ -52,7 +52,7 @@ export const fieldCases: readonly Case[] = [
   answered('a long response field passes', long),
   answered('three hundred response fields pass', many),
   answered(
-    'what concerns the connection of the upstream ends with it',
+    'hop-by-hop fields of the upstream do not reach the client',
     [...hops, 'X-Kept: 1'],
     ['X-Kept: 1'],
   ),

@@ -52,12 +52,12 @@ const invalid: Readonly<Record<string, string>> = {
 
 export const frontCases: readonly Case[] = [
   {
-    name: 'requests sent right behind an upgrade to a WebSocket that is not taken are answered',
+    name: 'requests right behind a refused WebSocket upgrade are answered',
     run: (place) => behindUpgrade(place, upgrade),
     expected: answersInOrder,
   },
   {
-    name: 'requests sent right behind an upgrade to anything else are answered',
+    name: 'requests right behind an upgrade to another protocol are answered',
     run: (place) =>
       behindUpgrade(place, 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n'),
     expected: answersInOrder,
@@ -80,7 +80,7 @@ export const frontCases: readonly Case[] = [
     }),
   ),
   {
-    name: 'an absolute target is taken by its path',
+    name: 'an absolute target is routed by its path',
     run: (place) => judged(place, 'GET http://elsewhere.example/a?b HTTP/1.1\r\nHost: x\r\n\r\n'),
     expected: ['200', undefined, ['GET /a?b HTTP/1.1']],
   },

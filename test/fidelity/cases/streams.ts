@@ -181,12 +181,12 @@ export const streamCases: readonly Case[] = [
   },
   { name: 'a long poll is waited for', run: longPoll, expected: 'news' },
   {
-    name: 'a client that does not read holds the upstream up, and 100 MiB take no memory',
+    name: 'a client that does not read causes backpressure upstream, and 100 MiB take no memory',
     run: (place) => slowReader(place),
     expected: { isHeldUp: true, isFlat: true, received: total },
   },
   {
-    name: 'an upstream that does not read holds the client up, and 100 MiB take no memory',
+    name: 'an upstream that does not read causes backpressure on the client, and 100 MiB take no memory',
     run: slowUpstream,
     expected: { isHeldUp: true, isFlat: true, received: total, answer: 'ok' },
   },

@@ -70,7 +70,7 @@ t.test('a reader 100,000 changes behind is answered within the time of a request
   t.equal((await store.readChanges(103_002)).changes, undefined, 'also where others came in their place')
 })
 
-t.test('what a newer version logs is passed over', async (t) => {
+t.test('changes logged by a newer version are skipped', async (t) => {
   const store = await openWithChanges(t, 1)
   await inspector.xadd(log, '2-0', 'kind', 'novelty', 'subject', 'x', 'at', '1')
   await inspector.set(head, 2)

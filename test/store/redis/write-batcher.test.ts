@@ -17,7 +17,7 @@ function openGathering(t: Test) {
   return { client, gather: createWriteBatcher(client) }
 }
 
-t.test('what is asked in one turn is held back until it is over, and answered', async (t) => {
+t.test('commands of one turn of the event loop are sent together at its end, and answered', async (t) => {
   const { client, gather } = openGathering(t)
   await once(client, 'ready')
   for (let turns = 0; turns < 2; turns++) {

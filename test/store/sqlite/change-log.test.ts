@@ -53,7 +53,7 @@ t.test('positions are never given twice, not even of entries that are gone', asy
   t.strictSame(withoutTimes(await store.readChanges(1)), { head: 3, changes: undefined })
 })
 
-t.test('what a newer version logs is passed over', async (t) => {
+t.test('changes logged by a newer version are skipped', async (t) => {
   const place = await newSqlitePlace(t)
   const store = await place.open()
   await store.addSigningKey(newSigningKey())

@@ -26,7 +26,7 @@ t.test('processes that make the database at the same moment all find it made', a
   t.strictSame(refused, [])
 })
 
-t.test('who opens a new database waits for another who is making it', async (t) => {
+t.test('a process that opens a new database waits for another that is creating it', async (t) => {
   const { path } = await newSqlitePlace(t)
   const maker = new DatabaseSync(path)
   t.teardown(() => maker.close())
