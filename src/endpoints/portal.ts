@@ -63,8 +63,6 @@ function acceptFormsOnly(scope: FastifyInstance): void {
   )
 }
 
-const noFields: FormFields = new Map()
-
 const portalRequestKey = Symbol('portal request')
 
 /**
@@ -93,15 +91,19 @@ function toPortalRequest(request: FastifyRequest, reply: FastifyReply): PortalRe
     },
     visitor: visitorOf(request.raw),
     viewer: undefined,
-    get fields() {
-      return request.body instanceof Map ? request.body : noFields
-    },
+    // Not a getter: V8 would keep the closure of an accessor, and with it the form, until the next full collection.
+    field: (name) => formOf(request)?.get(name),
     param: (name) => {
       const { params } = request
       const value = typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined
       return typeof value === 'string' ? value : ''
     },
   }
+}
+
+/** The form in the body; undefined until it has been read. */
+function formOf({ body }: FastifyRequest): FormFields | undefined {
+  return body instanceof Map ? body : undefined
 }
 
 /** Sends a response that does not depend on the body. */

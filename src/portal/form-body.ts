@@ -44,12 +44,12 @@ async function readFields(bytes: Buffer, type: string): Promise<FormFields> {
 /** The form fields of a request; a missing field, or a file, reads as empty. */
 export function formOf(request: PortalRequest): Form {
   return (name) => {
-    const value = request.fields.get(name)
+    const value = request.field(name)
     return typeof value === 'string' ? value : ''
   }
 }
 
 /** The files of a request; a text field is returned as a file with that text. */
 export function filesOf(request: PortalRequest): Files {
-  return (name) => Buffer.from(request.fields.get(name) ?? '')
+  return (name) => Buffer.from(request.field(name) ?? '')
 }

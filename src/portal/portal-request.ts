@@ -15,8 +15,8 @@ export interface PortalRequest {
   readonly visitor: Visitor
   /** Who is signed in; set by the gate. */
   viewer: Viewer | undefined
-  /** The form; empty until the body has been read. */
-  readonly fields: FormFields
+  /** A field of the form; undefined where there is none, and until the body has been read. */
+  field(name: string): string | Buffer | undefined
   /** A parameter of the path, such as an ID; empty where there is none. */
   param(name: string): string
 }
