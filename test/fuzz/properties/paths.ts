@@ -71,7 +71,8 @@ function readsOnlyItsRoute(
   if (match === undefined || match.kind === 'ambiguous' || read === undefined) return
   const own = match.kind === 'route' ? match.route.prefix : undefined
   // A backend that decodes less than the gateway may find a shorter prefix of the same path, or none.
-  const isWithin = own !== undefined && (own === read || own.startsWith(`${read}/`))
+  const fold = (text: string) => (foldsCase ? text.toLowerCase() : text)
+  const isWithin = own !== undefined && (own === read || fold(own).startsWith(fold(`${read}/`)))
   if (!isWithin)
     throw new Error(`${sent} is for ${own ?? 'no route'}, and read as ${read} of ${prefixes.join(' ')}`)
 }
