@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../platform/clock.ts'
 import type { PortalSession, PortalStore } from '../store/portal.ts'
-import type { Session, SessionStore } from '../store/sessions.ts'
+import type { Session, SessionPosition, SessionStore, SessionsPage } from '../store/sessions.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
 import { type ListPosition, type Page, pageOf, parseListCursor } from './cursor.ts'
@@ -46,14 +46,18 @@ export interface AccountSessionsOptions {
 export function createAccountSessions(options: AccountSessionsOptions): AccountSessions {
   const { store, accounts, entry, clock, refreshIdleMs } = options
 
-  /** Sessions of an account in their order, in batches, so that other requests are served in between. */
-  async function* readBatches(accountId: string, after: ListPosition | undefined, limit: number) {
+  /** Reads pages in their order, in batches, so that other requests are served in between. */
+  async function* readBatches<Item extends SessionPosition>(
+    readPage: (page: SessionsPage) => Promise<readonly Item[]>,
+    after: ListPosition | undefined,
+    limit: number,
+  ) {
     const now = clock()
     let position = after
     let left = limit
     while (left > 0) {
       const wanted = Math.min(readBatchSize, left)
-      const slice = await store.listSessions(accountId, { now, after: position, limit: wanted })
+      const slice = await readPage({ now, after: position, limit: wanted })
       yield slice
       if (slice.length < wanted) return
       left -= wanted
@@ -69,7 +73,8 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
   ): Promise<readonly Session[]> {
     const account = await accounts.find(id)
     const found: Session[] = []
-    for await (const slice of readBatches(account.id, after, limit)) {
+    const readPage = (page: SessionsPage) => store.listSessions(account.id, page)
+    for await (const slice of readBatches(readPage, after, limit)) {
       for (const session of slice) found.push({ ...session, expiresAt: endOf(session) })
     }
     return found
@@ -100,9 +105,10 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
     end,
     endAll: async (id) => {
       const account = await accounts.find(id)
-      // Only what is needed: keeping all of many sessions would burden the garbage collector.
+      // Only what is needed: reading all of many sessions would burden the garbage collector.
       const open: string[] = []
-      for await (const slice of readBatches(account.id, undefined, Number.POSITIVE_INFINITY)) {
+      const readPage = (page: SessionsPage) => store.listSessionPositions(account.id, page)
+      for await (const slice of readBatches(readPage, undefined, Number.POSITIVE_INFINITY)) {
         for (const session of slice) open.push(session.id)
       }
       await store.endSessions(account.id, entry('sessions-ended', account, { sessions: open.length }))

@@ -19,6 +19,8 @@ export interface SessionStore {
   findSession(id: string): Promise<Session | undefined>
   /** Sessions of an account that have not ended, newest first and of one moment by their IDs: one page of them. */
   listSessions(accountId: string, page: SessionsPage): Promise<readonly Session[]>
+  /** The same, but only where each stands in the list, which takes a fraction of the time. */
+  listSessionPositions(accountId: string, page: SessionsPage): Promise<readonly SessionPosition[]>
   /** False where there is no such session or it has ended already. */
   endSession(id: string, end: SessionEnd, audit?: AuditEntry): Promise<boolean>
   /** Ends all sessions of an account. */
@@ -28,9 +30,11 @@ export interface SessionStore {
 export interface SessionsPage {
   readonly now: number
   /** The page begins after this one, which may have ended by now; undefined = with the newest. */
-  readonly after?: Pick<Session, 'id' | 'createdAt'> | undefined
+  readonly after?: SessionPosition | undefined
   readonly limit: number
 }
+
+export type SessionPosition = Pick<Session, 'id' | 'createdAt'>
 
 export interface NewSession {
   readonly id: string

@@ -18,15 +18,17 @@ import { newSqlitePlace } from './sqlite/place.ts'
 t.setTimeout(170_000)
 
 const count = 100_000
+/** Of this process, and of Redis. */
+const longestMsMax = 20
 /**
- * Asked for are 20 ms. The rest is headroom: for the compiler and the garbage of a process that has just begun, and,
- * since Redis reports no CPU time, for what a busy machine takes from Redis.
+ * The shortest of several counts: in the first, much is compiled, and a busy machine may take time from any, but not
+ * from all. What takes too long by itself does so each time.
  */
-const longestMsMax = { own: 80, redis: 250 } as const
+const runs = 3
 
-interface Big {
+interface Place {
   readonly store: Store
-  readonly account: Account
+  fill(account: Account): Promise<void>
   /** Of one command since this was asked last, in ms; absent = there is no server. */
   longestCommand?(): Promise<number>
 }
@@ -34,11 +36,7 @@ interface Big {
 t.test(`an account with ${count} sessions delays no other caller on SQLite`, async (t) => {
   const place = await newSqlitePlace(t)
   const store = await place.open()
-  await holdsUpNobody(t, store, async () => {
-    const account = await createAccount(store)
-    fillDatabase(place.path, account)
-    return { store, account }
-  })
+  await holdsUpNobody(t, { store, fill: async (account) => fillDatabase(place.path, account) })
 })
 
 t.test(`an account with ${count} sessions delays no other caller on Redis`, async (t) => {
@@ -46,30 +44,39 @@ t.test(`an account with ${count} sessions delays no other caller on Redis`, asyn
   const inspector = openInspector(t, server)
   await inspector.config('SET', 'slowlog-log-slower-than', '1000')
   const store = await openStoreAt(t, optionsOf(server))
-  await holdsUpNobody(t, store, async () => {
-    const account = await createAccount(store)
-    await fillRedis(inspector, account)
-    return { store, account, longestCommand: () => longestCommand(inspector) }
+  await holdsUpNobody(t, {
+    store,
+    fill: (account) => fillRedis(inspector, account),
+    longestCommand: () => longestCommand(inspector),
   })
-
-  const account = await createAccount(store)
-  await fillRedis(inspector, account)
-  const late = { createdAt: now + 2 * day, expiresAt: now + 3 * day, openMax: 2 * count }
-  await startSession(store, account, late)
-  const ms = await longestCommand(inspector)
-  t.comment(`a sign-in after all are over: ${ms.toFixed(1)} ms at most`)
-  t.ok(ms < longestMsMax.redis, `a sign-in after all are over: ${ms.toFixed(1)} ms`)
 })
 
-async function holdsUpNobody(t: Test, store: Store, fill: () => Promise<Big>): Promise<void> {
+async function holdsUpNobody(t: Test, place: Place): Promise<void> {
+  const longest = new Map<string, { own: number; command: number }>()
+  for (let run = 0; run < runs; run++) {
+    for (const [what, { own, command }] of await measureActs(t, place)) {
+      const known = longest.get(what) ?? { own, command }
+      longest.set(what, { own: Math.min(own, known.own), command: Math.min(command, known.command) })
+    }
+  }
+  for (const [what, { own, command }] of longest) {
+    const measured = `${what}: ${own.toFixed(1)} ms of this process, ${command.toFixed(1)} ms of Redis`
+    t.comment(measured)
+    t.ok(own <= longestMsMax && command <= longestMsMax, measured)
+  }
+}
+
+/** @returns the longest turn of this process and the longest command, in ms, of each act */
+async function measureActs(t: Test, { store, fill, longestCommand }: Place) {
   const sessions = sessionsOn(store)
-  const { account, longestCommand } = await fill()
+  const [account, expired] = [await createAccount(store), await createAccount(store)]
+  await fill(account)
+  await fill(expired)
+  await longestCommand?.()
   const { id } = account
-  // What is done for the first time is compiled.
-  await sessions.page(id, { cursor: undefined, limit: 25 })
-  await sessions.end(id, nameOf(id, 1))
 
   const middle = createCursor([String(now - count / 2), nameOf(id, count / 2)])
+  const late = { createdAt: now + 2 * day, expiresAt: now + 3 * day, openMax: 2 * count }
   const acts: Readonly<Record<string, () => Promise<unknown>>> = {
     'the first page': () => sessions.page(id, { cursor: undefined, limit: 25 }),
     'a page in the middle': async () => {
@@ -78,17 +85,17 @@ async function holdsUpNobody(t: Test, store: Store, fill: () => Promise<Big>): P
       t.equal(items.length, 25)
     },
     'ending one': () => sessions.end(id, nameOf(id, 10)),
-    'ending all': async () => t.equal((await sessions.endAll(id)).length, count - 2),
+    'ending all': async () => t.equal((await sessions.endAll(id)).length, count - 1),
     deletion: () => store.deleteAccount(id),
+    'a sign-in after all are over': () => startSession(store, expired, late),
   }
+  const longest = new Map<string, { readonly own: number; readonly command: number }>()
   for (const [what, act] of Object.entries(acts)) {
     const own = await longestSlice(act)
-    const command = (await longestCommand?.()) ?? 0
-    const measured = `${what}: ${own.toFixed(1)} ms of this process, ${command.toFixed(1)} ms of Redis`
-    t.comment(measured)
-    t.ok(own < longestMsMax.own && command < longestMsMax.redis, measured)
+    longest.set(what, { own, command: (await longestCommand?.()) ?? 0 })
   }
   t.equal(await store.findSession(nameOf(id, 5)), undefined, 'none is left behind')
+  return longest
 }
 
 function sessionsOn(store: Store) {
@@ -137,7 +144,6 @@ async function fillRedis(inspector: Redis, { id, sessionEpoch }: Account): Promi
     const args = [id, from, from + atOnce - 1, now, now + hour, sessionEpoch]
     await inspector.eval(fillScript, keys.length, ...keys, ...args)
   }
-  await inspector.slowlog('RESET')
 }
 
 async function longestCommand(inspector: Redis): Promise<number> {

@@ -1,5 +1,5 @@
 import type { Account } from '../account.ts'
-import type { Session, SessionsPage } from '../sessions.ts'
+import type { Session, SessionPosition, SessionsPage } from '../sessions.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
@@ -15,13 +15,16 @@ export const sessionBatchMax = 200
  * of them end in one small step. Accounts of an earlier format get it when it is first needed.
  */
 export interface OpenSessionIndex {
-  /** A page in order; shorter where some have expired. */
-  list(account: Account, page: SessionsPage): Promise<readonly Session[]>
+  /** What `read` makes of a page in order; shorter where there are no more. */
+  list<Item>(account: Owner, page: SessionsPage, read: PositionReader<Item>): Promise<readonly Item[]>
   /** IDs of the oldest, oldest first. */
   oldest(account: Owner, count: number): Promise<readonly string[]>
   /** Adds the sessions that were started before the index existed. */
   build(account: Owner): Promise<void>
 }
+
+/** Reads the sessions at these positions; it leaves out those that have ended. */
+export type PositionReader<Item> = (positions: readonly SessionPosition[]) => Promise<readonly Item[]>
 
 type Owner = Pick<Account, 'id' | 'sessionEpoch'>
 
@@ -31,23 +34,31 @@ export function createOpenSessionIndex(
 ): OpenSessionIndex {
   const indexOf = ({ id, sessionEpoch }: Owner) => keys.openSessionsOf(id, sessionEpoch)
 
-  async function list(account: Account, { now, after, limit }: SessionsPage): Promise<readonly Session[]> {
+  async function list<Item>(
+    account: Owner,
+    { now, after, limit }: SessionsPage,
+    read: PositionReader<Item>,
+  ): Promise<readonly Item[]> {
     const scriptKeys = [indexOf(account), keys.sessionsOf(account.id)]
-    const listed: Session[] = []
-    let cursor = { id: after?.id ?? '', score: String(-(after?.createdAt ?? 0)) }
+    const listed: Item[] = []
+    let cursor = { id: after?.id ?? '', createdAt: after?.createdAt ?? 0 }
     let isBuilt = false
     for (;;) {
       const asked = Math.min(sessionBatchMax, limit - listed.length)
       // The cast is sound: the script returns nothing else.
-      const reply = (await run(listScript, scriptKeys, [cursor.id, cursor.score, asked, now])) as string[]
+      const reply = (await run(listScript, scriptKeys, [
+        cursor.id,
+        -cursor.createdAt,
+        asked,
+        now,
+      ])) as string[]
       if (reply[0] === '1' && !isBuilt) {
         await build(account)
         isBuilt = true
         continue
       }
       const entries = entriesOf(reply)
-      const found = await Promise.all(entries.filter(({ isAlive }) => isAlive).map(({ id }) => find(id)))
-      listed.push(...found.filter((session) => session !== undefined).filter(({ end }) => end === undefined))
+      listed.push(...(await read(entries.filter(({ isAlive }) => isAlive))))
       const last = entries.at(-1)
       if (entries.length < asked || listed.length >= limit || !last) return listed
       cursor = last
@@ -95,7 +106,7 @@ export const retentionAfterEndMs = 24 * 3_600_000
 function entriesOf([, ...words]: readonly string[]) {
   return Array.from({ length: words.length / 3 }, (_, index) => ({
     id: words[3 * index] ?? '',
-    score: words[3 * index + 1] ?? '',
+    createdAt: -Number(words[3 * index + 1]),
     isAlive: words[3 * index + 2] === '1',
   }))
 }

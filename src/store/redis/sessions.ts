@@ -9,13 +9,14 @@ import type {
   RotationAcknowledgement,
   Session,
   SessionEnd,
+  SessionPosition,
   SessionStore,
   SessionsPage,
 } from '../sessions.ts'
 import type { AccountAccess } from './accounts.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
-import { createOpenSessionIndex, retentionAfterEndMs } from './open-session-index.ts'
+import { createOpenSessionIndex, type PositionReader, retentionAfterEndMs } from './open-session-index.ts'
 import { parseSession, sessionFields } from './records.ts'
 import { loadScript } from './scripts.ts'
 
@@ -173,9 +174,14 @@ export function openSessions(connection: Connection, { findAccount, replace }: A
     return position !== 0
   }
 
-  async function list(accountId: string, page: SessionsPage): Promise<readonly Session[]> {
+  async function list<Item>(accountId: string, page: SessionsPage, read: PositionReader<Item>) {
     const account = await findAccount(accountId)
-    return account ? openIndex.list(account, page) : []
+    return account ? openIndex.list(account, page, read) : []
+  }
+
+  async function readSessions(positions: readonly SessionPosition[]): Promise<readonly Session[]> {
+    const found = await Promise.all(positions.map(({ id }) => find(id)))
+    return found.filter((session) => session !== undefined).filter(({ end }) => end === undefined)
   }
 
   return {
@@ -183,7 +189,8 @@ export function openSessions(connection: Connection, { findAccount, replace }: A
     rotateSession: rotate,
     acknowledgeRotations: acknowledge,
     findSession: find,
-    listSessions: list,
+    listSessions: (accountId, page) => list(accountId, page, readSessions),
+    listSessionPositions: (accountId, page) => list(accountId, page, async (positions) => positions),
     endSession: end,
     ...sessionsByReplacing(replace),
   }

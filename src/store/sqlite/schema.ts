@@ -129,6 +129,13 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
       ALTER TABLE sessions ADD COLUMN acknowledged_at INTEGER;
       UPDATE sessions SET acknowledged_at = rotated_at;
     `),
+  // Pages of open sessions without reading their rows: of 100,000 sessions, that took 70 ms at each sign-in.
+  (database) =>
+    database.exec(`
+      DROP INDEX sessions_open;
+      CREATE INDEX sessions_open ON sessions
+        (account_id, session_epoch, end_reason, created_at DESC, id, lives_until);
+    `),
 ]
 
 /** Existing entries are the start of the chains. */

@@ -50,6 +50,11 @@ export function openSessions(
         const owner = accounts.find(accountId)
         return owner ? sessions.list(owner, page) : []
       }),
+    listSessionPositions: async (accountId, page) =>
+      read(() => {
+        const owner = accounts.find(accountId)
+        return owner ? sessions.listPositions(owner, page) : []
+      }),
     endSession: (id, reason, audit) => writeChange(() => sessions.end(id, reason), sessionChange(id), audit),
     ...sessionsByReplacing(replace),
   }

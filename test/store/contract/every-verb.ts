@@ -45,6 +45,7 @@ const sessionVerbs: Calls<SessionStore> = {
   acknowledgeRotations: (store) => store.acknowledgeRotations([{ sessionId: 'a', generation: 1, at: now }]),
   findSession: (store) => store.findSession('a'),
   listSessions: (store) => store.listSessions('a', { now, limit: 1_000 }),
+  listSessionPositions: (store) => store.listSessionPositions('a', { now, limit: 1_000 }),
   endSession: (store) => store.endSession('a', 'revoked'),
   endSessions: (store) => store.endSessions('a'),
 }

@@ -102,6 +102,11 @@ export function sessionLimitCases(t: Test, newPlace: NewPlace): void {
     const seen: string[] = []
     for (let after: NewSession | undefined; seen.length < 100; ) {
       const page = await store.listSessions(account.id, { now, after, limit: 4 })
+      const positions = await store.listSessionPositions(account.id, { now, after, limit: 4 })
+      t.strictSame(
+        positions.map(({ id, createdAt }) => ({ id, createdAt })),
+        page.map(({ id, createdAt }) => ({ id, createdAt })),
+      )
       if (page.length === 0) break
       seen.push(...idsOf(page))
       after = sessions.find(({ id }) => id === page.at(-1)?.id)

@@ -106,8 +106,16 @@ export function runSessionContract(t: Test, newPlace: NewPlace): void {
     const account = await createAccount(store)
     const idle = await startSession(store, account, { idleMs: 30 * second })
     const short = await startSession(store, account, { expiresAt: now + 40 * second })
-    const listedAt = async (ms: number) =>
-      (await store.listSessions(account.id, { now: now + ms, limit: 1_000 })).map(({ id }) => id).toSorted()
+    const listedAt = async (ms: number) => {
+      const page = { now: now + ms, limit: 1_000 }
+      const ids = (await store.listSessions(account.id, page)).map(({ id }) => id)
+      const positions = await store.listSessionPositions(account.id, page)
+      t.strictSame(
+        positions.map(({ id }) => id),
+        ids,
+      )
+      return ids.toSorted()
+    }
     t.strictSame(await listedAt(30 * second - 1), [idle.id, short.id].toSorted())
     t.strictSame(await listedAt(30 * second), [short.id])
     t.strictSame(await listedAt(40 * second - 1), [short.id])

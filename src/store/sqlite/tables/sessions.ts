@@ -7,6 +7,7 @@ import type {
   RotationAcknowledgement,
   Session,
   SessionEnd,
+  SessionPosition,
   SessionsPage,
 } from '../../sessions.ts'
 import type { Database } from '../database.ts'
@@ -29,15 +30,12 @@ export function openSessionTable({ prepare }: Database) {
     'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE lives_until < ? LIMIT ?)',
   )
   const selectById = prepare('SELECT * FROM sessions WHERE id = ?')
-  const selectPage = prepare(
-    `SELECT * FROM sessions WHERE account_id = ?1 AND session_epoch = ?2 AND end_reason IS NULL AND lives_until > ?3
+  const pageOfOpen = `FROM sessions
+     WHERE account_id = ?1 AND session_epoch = ?2 AND end_reason IS NULL AND lives_until > ?3
        AND created_at <= ?4 AND (created_at < ?4 OR id > ?5)
-     ORDER BY created_at DESC, id LIMIT ?6`,
-  )
-  const hasExcess = prepare(
-    `SELECT 1 FROM sessions WHERE account_id = ? AND session_epoch = ? AND end_reason IS NULL
-     ORDER BY created_at DESC, id LIMIT 1 OFFSET ?`,
-  )
+     ORDER BY created_at DESC, id LIMIT ?6`
+  const selectPage = prepare(`SELECT * ${pageOfOpen}`)
+  const selectPositions = prepare(`SELECT id, created_at ${pageOfOpen}`)
   const selectExcess = prepare(
     `SELECT id FROM sessions WHERE account_id = ? AND session_epoch = ? AND end_reason IS NULL AND lives_until > ?
      ORDER BY created_at DESC, id LIMIT ? OFFSET ?`,
@@ -72,8 +70,6 @@ export function openSessionTable({ prepare }: Database) {
    * @returns the IDs of those ended: fewer than `sessionBatchMax` = there are no more
    */
   function endOldest(account: Pick<Account, 'id' | 'sessionEpoch'>, now: number, kept: number) {
-    // In the index alone, as there are seldom too many: expiry is only in the row.
-    if (!hasExcess.get(account.id, account.sessionEpoch, kept)) return []
     const excess = selectExcess.all(account.id, account.sessionEpoch, now, sessionBatchMax, kept)
     const ids = excess.map(({ id }) => String(id))
     for (const id of ids) setEnd.run('revoked', id)
@@ -112,15 +108,22 @@ export function openSessionTable({ prepare }: Database) {
     start,
     rotate,
     acknowledge,
-    list: ({ id, sessionEpoch }: Account, { now, after, limit }: SessionsPage) =>
-      selectPage
-        .all(id, sessionEpoch, now, after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', limit)
-        .map(toSession),
+    list: (account: Account, page: SessionsPage) =>
+      selectPage.all(...pageArguments(account, page)).map(toSession),
+    listPositions: (account: Account, page: SessionsPage): readonly SessionPosition[] =>
+      selectPositions
+        .all(...pageArguments(account, page))
+        .map((row) => ({ id: String(row.id), createdAt: Number(row.created_at) })),
     endOldest,
     end: (id: string, reason: SessionEnd) => Number(setEnd.run(reason, id).changes) > 0,
     /** @returns whether there may be more */
     removeSome: (accountId: string) => removeSome.run(accountId, sessionBatchMax).changes === sessionBatchMax,
   }
+}
+
+function pageArguments({ id, sessionEpoch }: Account, { now, after, limit }: SessionsPage) {
+  const { createdAt, id: lastId } = after ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' }
+  return [id, sessionEpoch, now, createdAt, lastId, limit]
 }
 
 function toSession(row: Record<string, unknown>): Session {
