@@ -7,6 +7,7 @@ import type { PortalStore } from './portal.ts'
 import type { RateStore } from './rates.ts'
 import type { SessionStore } from './sessions.ts'
 import type { SigningKeyStore } from './signing-keys.ts'
+import type { UsageStore } from './usage.ts'
 
 /**
  * The port to the store: one slice for each noun, and consumers take the slices they use. Every verb is
@@ -24,6 +25,7 @@ export interface Store
     ChangeStore,
     AuditStore,
     PortalStore,
+    UsageStore,
     StoreDiagnostics {
   /** Resolves once the store responds. @throws OperatorError if it does not in time */
   ready(timeoutMs: number): Promise<void>

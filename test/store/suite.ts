@@ -9,6 +9,7 @@ import { runRateContract } from './contract/rates.ts'
 import { reopeningCases } from './contract/reopening.ts'
 import { runSessionContract } from './contract/sessions.ts'
 import { runSigningKeyContract } from './contract/signing-keys.ts'
+import { runUsageContract } from './contract/usage.ts'
 import type { NewPlace } from './place.ts'
 
 /** The contract of the store port (src/store/store.ts), slice by slice: every adapter, in every form, passes all of it. */
@@ -22,6 +23,7 @@ export function runStoreSuite(t: Test, newPlace: NewPlace): void {
     runChangeContract,
     runAuditContract,
     runPortalContract,
+    runUsageContract,
     // Of the whole store.
     absenceCases,
     reopeningCases,

@@ -9,6 +9,7 @@ import { forgetSessions } from './open-session-index.ts'
 import { accountText, parseAccount } from './records.ts'
 import { loadScript } from './scripts.ts'
 import { storeFormat } from './store-format.ts'
+import { usageKeysOf } from './usage.ts'
 
 const listScript = loadScript('list-accounts')
 const createScript = loadScript('create-accounts', { isLogged: true, isAudited: true })
@@ -97,6 +98,7 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
         keys.openSessionsOf(id, account?.sessionEpoch ?? 0),
         keys.portalSessionsOf(id),
         keys.keyUsesOf(id),
+        ...usageKeysOf(keys, id, Date.now()),
       ],
       [id],
       audit,

@@ -26,6 +26,8 @@ export function createKeyNames(prefix: string) {
     auditChains: `${base}audit-chains`,
     portalSessionsOf: (accountId: string) => `${base}portal-sessions:${accountId}`,
     keyUsesOf: (accountId: string) => `${base}key-uses:${accountId}`,
+    usageOf: (accountId: string, month: string) => `${base}usage:${accountId}:${month}`,
+    usageBatch: (id: string) => `${base}usage-batch:${id}`,
     instances: `${prefix}instances`,
     rate: (subject: string) => `${prefix}rate:${subject}`,
   } as const

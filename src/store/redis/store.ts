@@ -10,6 +10,7 @@ import { openPortal } from './portal.ts'
 import { openRates } from './rates.ts'
 import { openSessions } from './sessions.ts'
 import { openSigningKeys } from './signing-keys.ts'
+import { openUsage } from './usage.ts'
 
 /**
  * The store of many instances: Redis 7 or newer, a single server, with Sentinel, or a Cluster. Connects by itself.
@@ -30,6 +31,7 @@ export function openRedisStore(options: RedisOptions, { listens }: { readonly li
     ...changes,
     ...openAudit(connection),
     ...openPortal(connection, access),
+    ...openUsage(connection),
     ...openDiagnostics(connection),
     close: async () => {
       closeChanges()

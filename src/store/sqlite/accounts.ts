@@ -11,7 +11,7 @@ import type { Writer } from './writer.ts'
 export function openAccounts(
   { read, write }: Database,
   { writeChange, writeUncached }: Writer,
-  { accounts, sessions, portalSessions, keyUses }: Tables,
+  { accounts, sessions, portalSessions, keyUses, usage }: Tables,
 ): AccountStore & { readonly replace: Replace } {
   const termIndex: TermIndex = {
     find: async (prefix, after, limit) => read(() => accounts.findTerms(prefix, after, limit)),
@@ -41,7 +41,7 @@ export function openAccounts(
       let hasMore = false
       const isRemoved = await writeChange(
         () => {
-          for (const table of [portalSessions, keyUses]) table.removeAll(id)
+          for (const table of [portalSessions, keyUses, usage]) table.removeAll(id)
           hasMore = sessions.removeSome(id)
           return accounts.remove(id)
         },

@@ -95,6 +95,23 @@ const portalAndAudit = `
   ) STRICT;
 `
 
+/** Days are numbers of days since 1970. Batches are remembered so that one that is repeated is not added again. */
+const usage = `
+  CREATE TABLE usage (
+    account_id TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    route TEXT NOT NULL,
+    requests INTEGER NOT NULL,
+    units INTEGER NOT NULL,
+    PRIMARY KEY (account_id, day, key, route)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE usage_batches (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE
+  ) STRICT;
+`
+
 /**
  * The steps from each version to the next; user_version counts those a database has gone through. Only ever added to.
  */
@@ -136,6 +153,7 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
       CREATE INDEX sessions_open ON sessions
         (account_id, session_epoch, end_reason, created_at DESC, id, lives_until);
     `),
+  (database) => database.exec(usage),
 ]
 
 /** Existing entries are the start of the chains. */

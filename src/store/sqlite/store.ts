@@ -10,6 +10,7 @@ import { createRates } from './rates.ts'
 import { openSessions } from './sessions.ts'
 import { openSigningKeys } from './signing-keys.ts'
 import { openTables } from './tables/tables.ts'
+import { openUsage } from './usage.ts'
 import { openWriter } from './writer.ts'
 
 export interface SqliteOptions {
@@ -37,6 +38,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
     ...openChanges(database, writer, tables),
     ...openAudit(database, writer, tables),
     ...openPortal(database, { writer, tables, replace }),
+    ...openUsage(database, tables),
     ...openDiagnostics(database, tables),
     close: async () => database.close(),
   }

@@ -10,8 +10,10 @@ import type { RateStore } from '../../../src/store/rates.ts'
 import type { SessionStore } from '../../../src/store/sessions.ts'
 import type { SigningKeyStore } from '../../../src/store/signing-keys.ts'
 import type { Store } from '../../../src/store/store.ts'
+import type { UsageStore } from '../../../src/store/usage.ts'
 import { newAuditEntry, newPortalSession } from '../portal-samples.ts'
 import { newAccount, newKey, newSession, newSigningKey, now, useOf } from '../samples.ts'
+import { newUsage, newUsageBatch, today } from '../usage-samples.ts'
 
 /** A call of each verb of a slice that asks the store. */
 type Calls<Slice> = {
@@ -89,6 +91,11 @@ const portalVerbs: Calls<PortalStore> = {
   endPortalSessions: (store) => store.endPortalSessions('a'),
 }
 
+const usageVerbs: Calls<UsageStore> = {
+  addUsage: (store) => store.addUsage(newUsageBatch([newUsage({ id: 'a' })])),
+  readUsage: (store) => store.readUsage('a', { from: today, to: today }),
+}
+
 const diagnosticsVerbs: Calls<StoreDiagnostics> = {
   probeWrite: (store) => store.probeWrite(),
   findRisks: (store) => store.findRisks(),
@@ -104,6 +111,7 @@ export const everyVerb: Calls<Store> = {
   ...changeVerbs,
   ...auditVerbs,
   ...portalVerbs,
+  ...usageVerbs,
   ...diagnosticsVerbs,
 }
 
@@ -126,6 +134,7 @@ export const writes: readonly string[] = [
   'endPortalSessions',
   'endOverlap',
   'recordKeyUses',
+  'addUsage',
   'appendAudit',
   'startSession',
   'rotateSession',

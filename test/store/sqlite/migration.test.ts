@@ -57,7 +57,7 @@ t.test('accounts of before are found by the parts of their e-mails too', async (
   old.exec(
     `DELETE FROM account_terms WHERE term <> 'ada.lovelace@example.com'; DROP INDEX accounts_by_age; DROP INDEX sessions_open; DROP INDEX audit_by_class;
      ALTER TABLE audit DROP COLUMN class; ALTER TABLE audit DROP COLUMN link; DROP TABLE audit_chains;
-     ALTER TABLE accounts DROP COLUMN role_epoch; DROP TABLE store;
+     ALTER TABLE accounts DROP COLUMN role_epoch; DROP TABLE store; DROP TABLE usage; DROP TABLE usage_batches;
      ALTER TABLE sessions DROP COLUMN acknowledged_at; PRAGMA user_version = 2`,
   )
   old.close()

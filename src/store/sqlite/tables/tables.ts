@@ -7,6 +7,7 @@ import { openPortalSessionTable } from './portal-sessions.ts'
 import { openSessionTable } from './sessions.ts'
 import { openSigningKeyTable } from './signing-keys.ts'
 import { openStoreRow } from './store-row.ts'
+import { openUsageTable } from './usage.ts'
 
 export type Tables = ReturnType<typeof openTables>
 
@@ -18,6 +19,7 @@ export function openTables(database: Database) {
     signingKeys: openSigningKeyTable(database),
     portalSessions: openPortalSessionTable(database),
     keyUses: openKeyUseTable(database),
+    usage: openUsageTable(database),
     storeRow: openStoreRow(database),
     changes: openChangeTable(database),
     audit: openAuditTable(database),

@@ -1,0 +1,101 @@
+import { dayOf, dayOfMonth, firstOfMonth, formatDay, startOfDay } from '../../platform/day.ts'
+import {
+  compareUsage,
+  type DayRange,
+  isKept,
+  type UsageCount,
+  type UsageEntry,
+  type UsageStore,
+  usageDaysKept,
+} from '../usage.ts'
+import type { Connection } from './connection.ts'
+import type { KeyNames } from './key-names.ts'
+import { loadScript } from './scripts.ts'
+
+const addScript = loadScript('add-usage')
+
+/** For how long a batch is known to have been added. */
+const batchMs = 3_600_000
+/** How many numbers of fields a pair of key and route takes (see add-usage.lua). */
+const fieldsPerPair = 32
+const separator = '\t'
+
+/** A hash for each account and month, which expires as a whole; losing the last second in a failover does not matter. */
+export function openUsage({ keys, ask, run, confirmAbsence }: Connection): UsageStore {
+  async function readMonth(accountId: string, month: number): Promise<readonly UsageCount[]> {
+    const fields = await ask((client) => client.hgetall(usageKey(keys, accountId, month)))
+    return parseMonth(fields, month)
+  }
+
+  return {
+    addUsage: async ({ id, today, entries }) => {
+      await confirmAbsence()
+      const byHash = Map.groupBy(
+        entries.filter(({ day }) => isKept(day, today)),
+        (entry) => usageKey(keys, entry.accountId, firstOfMonth(entry.day)),
+      )
+      const hashes = [...byHash].map(([key, counts]) => ({ key, counts }))
+      await run(
+        addScript,
+        [
+          keys.usageBatch(id),
+          ...hashes.flatMap(({ key, counts }) => [keys.account(counts[0]?.accountId ?? ''), key]),
+        ],
+        [
+          batchMs,
+          ...hashes.flatMap(({ counts }, index) => counts.flatMap((count) => countArgs(index + 1, count))),
+        ],
+      )
+    },
+    readUsage: async (accountId, days) => {
+      const months = await Promise.all(monthsIn(days).map((month) => readMonth(accountId, month)))
+      const found = months.flat().filter(({ day }) => day >= days.from && day <= days.to)
+      if (found.length === 0) await confirmAbsence()
+      return found.toSorted(compareUsage)
+    },
+  }
+}
+
+function countArgs(hash: number, { day, key, route, requests, units }: UsageEntry): (string | number)[] {
+  const lastDay = firstOfMonth(day, 1) - 1
+  const expiresAt = startOfDay(lastDay + usageDaysKept + 1)
+  return [hash, expiresAt, key + separator + route, dayOfMonth(day), requests, units - requests]
+}
+
+/** @param month its first day */
+function parseMonth(fields: Readonly<Record<string, string>>, month: number): readonly UsageCount[] {
+  const pairs = new Map<number, readonly [key: string, route: string]>()
+  for (const [field, value] of Object.entries(fields)) {
+    const [key = '', route = ''] = field.slice(1).split(separator)
+    if (field.startsWith('=')) pairs.set(Number(value), [key, route])
+  }
+  return [...pairs].flatMap(([number, [key, route]]) =>
+    daysOfMonth.flatMap((dayOfMonth) => {
+      const field = number * fieldsPerPair + dayOfMonth
+      if (fields[field] === undefined && fields[-field] === undefined) return []
+      const requests = Number(fields[field] ?? 0)
+      const units = requests + Number(fields[-field] ?? 0)
+      return [{ day: month + dayOfMonth - 1, key, route, requests, units }]
+    }),
+  )
+}
+
+const daysOfMonth = Array.from({ length: 31 }, (_, index) => index + 1)
+
+/** The first days of the months of a range. */
+function monthsIn({ from, to }: DayRange): readonly number[] {
+  const months: number[] = []
+  for (let month = firstOfMonth(from); month <= to; month = firstOfMonth(month, 1)) months.push(month)
+  return months
+}
+
+function usageKey(keys: KeyNames, accountId: string, month: number): string {
+  return keys.usageOf(accountId, formatDay(month).slice(0, 7))
+}
+
+/** Everything that an account may have used: a clock may be ahead of ours. @param now milliseconds since 1970 */
+export function usageKeysOf(keys: KeyNames, accountId: string, now: number): readonly string[] {
+  const today = dayOf(now)
+  const days = { from: firstOfMonth(today - usageDaysKept, -1), to: firstOfMonth(today, 1) }
+  return monthsIn(days).map((month) => usageKey(keys, accountId, month))
+}

@@ -1,0 +1,58 @@
+/** What accounts have used: requests and units by day of UTC, key and route. Days are numbers of days since 1970. */
+export interface UsageStore {
+  /**
+   * Adds counts in one step. A batch that was added is not added again: one whose response was lost can be repeated,
+   * for an hour. Dropped are counts of accounts that do not exist, and of days that are no longer kept.
+   */
+  addUsage(batch: UsageBatch): Promise<void>
+  /** What an account has used on some days, by day, key and route; nothing where there is no such account. */
+  readUsage(accountId: string, days: DayRange): Promise<readonly UsageCount[]>
+}
+
+/** For how many days before today counts are kept; they are removed little by little with later writes. */
+export const usageDaysKept = 400
+
+/** How many counts a batch may have: SQLite or Redis take some milliseconds for it. */
+export const usageBatchMax = 200
+
+export interface UsageBatch {
+  /** Random. */
+  readonly id: string
+  readonly today: number
+  /** At most `usageBatchMax`. */
+  readonly entries: readonly UsageEntry[]
+}
+
+/** From one day to another, both included. */
+export interface DayRange {
+  readonly from: number
+  readonly to: number
+}
+
+export interface UsageCount {
+  readonly day: number
+  /** The name of the secret key: that of the request, or that which the token was got with. */
+  readonly key: string
+  /** The name of the route. */
+  readonly route: string
+  readonly requests: number
+  readonly units: number
+}
+
+export interface UsageEntry extends UsageCount {
+  readonly accountId: string
+}
+
+/** Whether counts of a day are still kept. */
+export function isKept(day: number, today: number): boolean {
+  return day >= today - usageDaysKept
+}
+
+/** Orders by day, then by key and route as SQLite orders texts: by their bytes. */
+export function compareUsage(one: UsageCount, other: UsageCount): number {
+  return one.day - other.day || compareText(one.key, other.key) || compareText(one.route, other.route)
+}
+
+function compareText(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other))
+}
