@@ -50,8 +50,8 @@ t.test('the own backend of the README works as it stands there', async (t) => {
   async function call(line: string): Promise<string> {
     const filled = line
       .replace('http://localhost:8080', url)
-      .replace('gsk_…', secretKey)
-      .replace('gak_…', apiKey)
+      .replace('gate_sk_…', secretKey)
+      .replace('gate_ak_…', apiKey)
       .replace('eyJ…', accessToken)
     const { stdout } = await promisify(execFile)('sh', ['-c', filled.replace('curl', 'curl -sS -i')])
     return stdout

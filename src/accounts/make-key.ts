@@ -9,6 +9,8 @@ export interface KeyOptions {
   readonly sealer: Sealer
   /** Whether sealed copies of keys are kept. */
   readonly reveal: boolean
+  /** How new keys begin. */
+  readonly prefix: string
   readonly clock: Clock
 }
 
@@ -16,9 +18,9 @@ export interface KeyOptions {
 export function makeKey(
   kind: KeyKind,
   accountId: string,
-  { sealer, reveal, clock }: KeyOptions,
+  { sealer, reveal, prefix, clock }: KeyOptions,
 ): { readonly key: string; readonly stored: StoredKey } {
-  const key = createKey(kind, accountId)
+  const key = createKey(kind, accountId, prefix)
   const sealed = reveal ? sealer.seal(key, purposeOf(kind, accountId)) : undefined
   return { key, stored: { digest: digestOf(key), sealed, createdAt: clock() } }
 }

@@ -63,6 +63,7 @@ export function createConfiguredActions({
     store,
     sealer: createSealer(sealingKey),
     reveal: config.keys.reveal,
+    prefix: config.keys.prefix,
     limiter,
     clock,
     refreshIdleMs: config.tokens.refreshIdleMs,

@@ -1,5 +1,6 @@
 import { knownRoles } from '../accounts/account-input.ts'
 import type { KeyUses } from '../accounts/key-uses.ts'
+import { createCarriers } from '../auth/carriers.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { createLru } from '../cache/lru.ts'
 import type { Config } from '../config/config.ts'
@@ -7,6 +8,7 @@ import { buildApi } from '../endpoints/api.ts'
 import { createCors } from '../http/cors.ts'
 import { createObserver } from '../http/observe.ts'
 import { createProxy } from '../http/proxy.ts'
+import { createFieldReader } from '../http/request-fields.ts'
 import type { Traffic } from '../http/server.ts'
 import { createTraceRecorder } from '../http/trace-recorder.ts'
 import type { UpgradeHandler } from '../http/upgrade.ts'
@@ -55,6 +57,7 @@ const assertionsMax = 10_000
 export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
   const { config, callerAuth, upstreams, limiter, metrics, log, keyUses, onUpgraded, exporter } = options
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
+  const carriers = createCarriers(config.keys.accept)
   const table = createRouteTable(compileRoutes(config.routes, upstreams.byName))
   const proxy = createProxy({
     table,
@@ -67,7 +70,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
     portalPath: config.portal.enabled ? config.portal.path : undefined,
     tracer,
     writer: createRequestWriter({
-      rules: createHeaderRules([...Object.values(config.identityHeaders), config.assertion.header]),
+      rules: createHeaderRules([...Object.values(config.identityHeaders), config.assertion.header], carriers),
       writeIdentity: createIdentityWriter(config.identityHeaders),
       assertion: createAssertionHeader(options),
       refreshCookie: config.cookie.name,
@@ -76,6 +79,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
   const ownPaths = createOwnPaths(config.portal)
   return {
     trusted: createTrustedProxies(config.trustedProxies),
+    fieldReader: createFieldReader(carriers),
     observer: createObserver({
       metrics,
       log,

@@ -1,14 +1,19 @@
 import type { Access, SchemeName } from '../routes/route.ts'
+import { looksLikeKey } from '../secrets/secret-form.ts'
+import { passwordOf } from './basic.ts'
+import type { Carrier, Carriers } from './carriers.ts'
 import type { Decision } from './decision.ts'
 
-/** The credentials of a request. `other`: of another scheme, such as Basic. */
+/** The credentials of a request. `other`: only an Authorization of a scheme that is the backend's, such as AWS4. */
 export type Credentials = { readonly kind: 'none' | 'other' | 'ambiguous' } | Credential
 
 /** Requests with the same fields share one object. */
 export interface Credential {
   readonly kind: SchemeName
-  /** The key or token as received; empty where a token is malformed. */
+  /** The key or token as received; empty where a token is malformed, or a password cannot be read. */
   readonly text: string
+  /** Where a secret key came from; undefined for a token. */
+  readonly carrier: Carrier | undefined
   /** The last decision about it. */
   recent: RecentDecision | undefined
   /**
@@ -39,20 +44,47 @@ const usualPrefix = 'Bearer '
  */
 const bearerPrefix = /^Bearer(?![!#$%&'*+.^_`|~0-9A-Za-z-])/i
 
-/** Adds the value of a SecretKey header. Two credentials are ambiguous, and rejected. */
-export function withSecretKey(before: Credentials, value: string): Credentials {
-  return before.kind === 'none' ? newCredential('secretKey', value) : ambiguous
+/** Adds the value of a header field that carries a secret key. Two credentials are ambiguous, and rejected. */
+export function withSecretKey(before: Credentials, value: string, carrier: Carrier): Credentials {
+  return before.kind === 'none' || before.kind === 'other'
+    ? newCredential('secretKey', value, carrier)
+    : ambiguous
 }
 
-/** Adds the value of an Authorization header, which may be of another scheme. */
-export function withAuthorization(before: Credentials, value: string): Credentials {
-  if (before.kind !== 'none') return ambiguous
+/** Adds the value of the first Authorization header: beside a key, another scheme is the backend's. */
+export function withAuthorization(before: Credentials, value: string, carriers: Carriers): Credentials {
+  const credential = readAuthorization(value, carriers)
+  if (before.kind === 'none') return credential ?? other
+  return credential === undefined ? before : ambiguous
+}
+
+/** Adds another Authorization header: the gateway and a backend may not read the same one of two. */
+export function withRepeatedAuthorization(): Credentials {
+  return ambiguous
+}
+
+/** Whether the value of an Authorization header is a secret key, valid or not. */
+export function isKeyAuthorization(value: string, carriers: Carriers): boolean {
+  return readAuthorization(value, carriers)?.kind === 'secretKey'
+}
+
+/**
+ * The credential in an Authorization header; undefined = it is of a scheme that is not the gateway's. Where keys may
+ * come as bearer tokens, their form tells them from JWTs.
+ */
+function readAuthorization(value: string, { bearer, basic }: Carriers): Credential | undefined {
   const token = tokenOf(value)
-  return token === undefined ? other : newCredential('bearer', token)
+  if (token !== undefined) {
+    return bearer && looksLikeKey(token)
+      ? newCredential('secretKey', token, 'bearer')
+      : newCredential('bearer', token, undefined)
+  }
+  const password = basic ? passwordOf(value) : undefined
+  return password === undefined ? undefined : newCredential('secretKey', password, 'basic')
 }
 
-function newCredential(kind: SchemeName, text: string): Credential {
-  return { kind, text, recent: undefined, useRecordedFrom: undefined, useRecordedUntil: 0 }
+function newCredential(kind: SchemeName, text: string, carrier: Carrier | undefined): Credential {
+  return { kind, text, carrier, recent: undefined, useRecordedFrom: undefined, useRecordedUntil: 0 }
 }
 
 /** The bearer token, empty where it is malformed; undefined = another scheme. */

@@ -1,5 +1,5 @@
 import { copyString } from '../platform/copy-string.ts'
-import { accountIdOf, keyLength } from '../secrets/keys.ts'
+import { accountIdOf, keyLengthMax, keyLengthMin } from '../secrets/keys.ts'
 import type { Directory } from './principal.ts'
 import type { Authentication } from './scheme.ts'
 
@@ -29,7 +29,7 @@ export function createRecentKeys(directory: Pick<Directory, 'version' | 'countHi
 
   return {
     get: (text) => {
-      if (text.length !== keyLength) return undefined
+      if (text.length < keyLengthMin || text.length > keyLengthMax) return undefined
       const decision = decisions.get(accountIdOf(text))
       if (!decision || decision.version !== directory.version() || !isSame(decision.key, text))
         return undefined
@@ -47,8 +47,9 @@ export function createRecentKeys(directory: Pick<Directory, 'version' | 'countHi
 
 /** Compares two keys in constant time: isSameText without its buffers, as this is done for every request. */
 function isSame(one: string, other: string): boolean {
+  const { length } = one
+  if (other.length !== length) return false
   let difference = 0
-  for (let index = 0; index < keyLength; index++)
-    difference |= one.charCodeAt(index) ^ other.charCodeAt(index)
+  for (let index = 0; index < length; index++) difference |= one.charCodeAt(index) ^ other.charCodeAt(index)
   return difference === 0
 }

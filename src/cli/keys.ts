@@ -1,6 +1,8 @@
 import { isValidGrace } from '../accounts/account-keys.ts'
+import { loadConfig } from '../config/load.ts'
 import { parseDurationMs } from '../config/units.ts'
 import { OperatorError } from '../errors/operator-error.ts'
+import { keyPatterns } from '../secrets/key-patterns.ts'
 import { type Command, UsageError } from './command.ts'
 import { keepUnconfirmedKeys, withOperator, withSealingOperator } from './operator.ts'
 import { fieldLines, printData } from './print.ts'
@@ -71,6 +73,23 @@ const show: Command = {
   },
 }
 
+const pattern: Command = {
+  name: 'keys pattern',
+  operands: [],
+  summary: 'Prints regular expressions that find keys, one a line: for secret scanners and grep -E.',
+  printsData: true,
+  run: async (invocation) => {
+    const { config } = loadConfig(invocation.config)
+    const patterns = keyPatterns(config.keys.prefix)
+    printData(
+      invocation,
+      { patterns },
+      patterns.map((each) => each.pattern),
+    )
+    return 0
+  },
+}
+
 /** @throws UsageError if the text is not a duration, or not an allowed grace period */
 function parseGraceSeconds(text: string): number {
   const seconds = (parseDurationMs(text) ?? Number.NaN) / 1_000
@@ -82,4 +101,4 @@ function unconfirmedLines(kind: 'secret' | 'API', key: string): string[] {
   return [`New ${kind} key (unconfirmed: valid only if the change was saved):`, `  ${key}`]
 }
 
-export const keyCommands: readonly Command[] = [resetSecret, resetApi, show]
+export const keyCommands: readonly Command[] = [resetSecret, resetApi, show, pattern]

@@ -36,6 +36,10 @@ export interface Config {
   /** undefined = no mail can be sent. */
   readonly mail: MailServer | undefined
   readonly keys: {
+    /** Where a secret key may come: header names, `bearer`, `basic`. */
+    readonly accept: readonly string[]
+    /** How new keys begin. */
+    readonly prefix: string
     readonly sealingKey: SealingKeySource
     /** Whether an encrypted copy of each key is stored, to be shown again. */
     readonly reveal: boolean

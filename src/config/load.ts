@@ -9,6 +9,7 @@ import { resolveConfig } from './resolve.ts'
 import { createReview } from './review.ts'
 import { reviewCookie, reviewCors } from './rules/browsers.ts'
 import { reviewIdentity } from './rules/identity.ts'
+import { reviewKeyCarriers } from './rules/key-carriers.ts'
 import { reviewKeys } from './rules/keys.ts'
 import { reviewListen, reviewPorts } from './rules/listen.ts'
 import { reviewNetwork, reviewTracing } from './rules/network.ts'
@@ -36,6 +37,7 @@ const rules = [
   reviewCors,
   reviewPortal,
   reviewKeys,
+  reviewKeyCarriers,
   reviewStore,
   reviewTracing,
 ]

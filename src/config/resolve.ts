@@ -54,6 +54,8 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
     },
     cors: { origins: tree.cors.origins.flatMap((text) => parseOrigin(text) ?? []) },
     keys: {
+      accept: keys.accept,
+      prefix: keys.prefix,
       sealingKey:
         keys.sealingKey.file === undefined
           ? { kind: 'value', value: lookup.secret(keys.sealingKey) }

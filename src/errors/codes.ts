@@ -2,7 +2,7 @@
 export interface ErrorDefinition {
   readonly status: number
   readonly title: string
-  /** Sent to the client; never anything about the upstream, the store or the credential. */
+  /** Sent to the client; never anything about the upstream or the store, nor more of the credential than its form. */
   readonly detail?: string
   /** What to look at, for docs/failure-modes.md. */
   readonly check: string
@@ -28,20 +28,22 @@ export const errorDefinitions = {
   'credentials-ambiguous': {
     status: 400,
     title: 'More than one credential',
-    detail: 'Send either one SecretKey or one Authorization header.',
-    check: 'Whether a proxy or a client library adds a second header to the one you set.',
+    detail: 'Send one credential, once: either a secret key or an access token.',
+    check:
+      'Whether a proxy or a client library adds a second header to the one you set. Every place in `keys.accept` is a credential, and so is `Authorization: Bearer`.',
   },
   'credentials-missing': {
     status: 401,
     title: 'Credentials are missing',
-    detail: 'This path requires a SecretKey header or an access token.',
+    detail: 'This path requires a secret key or an access token; see WWW-Authenticate.',
     check:
       'Whether the header reaches the gateway: proxies in front of it may drop headers they do not know.',
   },
   'credentials-invalid': {
     status: 401,
     title: 'The keys are not valid',
-    detail: 'SecretKey and APIKey are not a valid pair of one account.',
+    detail:
+      'SecretKey and APIKey are not a valid pair of one account. A secret key begins with …_sk_ (or gsk_), an API key with …_ak_ (or gak_).',
     check: 'Whether both keys belong to one account and neither has been reset: `gatehouse keys show ID`.',
   },
   'secret-key-invalid': {
@@ -74,7 +76,7 @@ export const errorDefinitions = {
     status: 401,
     title: 'This kind of credential is not accepted here',
     detail: 'This path accepts another kind of credential; see WWW-Authenticate.',
-    check: '`auth` of the route. A secret key belongs in the header `SecretKey`, not in `Authorization`.',
+    check: '`auth` of the route, and `keys.accept`: where a secret key may come.',
   },
   'refresh-token-invalid': {
     status: 401,

@@ -17,6 +17,8 @@ interface GatehouseErrorOptions {
   readonly accountId?: string | undefined
   /** The rate that was exceeded, for Retry-After and RateLimit-*. */
   readonly rate?: ExceededRate
+  /** Nothing about it differs between requests (see sharedError). */
+  readonly isShared?: boolean
 }
 
 /** A rate that was exceeded, and when the next request is allowed. */
@@ -38,10 +40,11 @@ export class GatehouseError extends Error {
   readonly allow: readonly string[] | undefined
   readonly accountId: string | undefined
   readonly rate: ExceededRate | undefined
+  readonly isShared: boolean
 
   constructor(
     code: ErrorCode,
-    { cause, detail, errors, allow, accountId, rate }: GatehouseErrorOptions = {},
+    { cause, detail, errors, allow, accountId, rate, isShared = false }: GatehouseErrorOptions = {},
   ) {
     const failure: ErrorDefinition = errorDefinitions[code]
     const { stackTraceLimit } = Error
@@ -57,17 +60,22 @@ export class GatehouseError extends Error {
     this.allow = allow
     this.accountId = accountId
     this.rate = rate
+    this.isShared = isShared
   }
 }
 
-const sharedErrors = new Map<ErrorCode, GatehouseError>()
+const sharedErrors = new Map<ErrorCode, Map<string | undefined, GatehouseError>>()
 
-/** The shared error of a code that needs no details: creating an error costs more than sending it. */
-export function sharedError(code: ErrorCode): GatehouseError {
-  const known = sharedErrors.get(code)
+/**
+ * The shared error of a code: creating an error costs more than sending it.
+ * @param detail overrides the text of the table; of a closed set, as none is dropped
+ */
+export function sharedError(code: ErrorCode, detail?: string): GatehouseError {
+  const ofCode = sharedErrors.get(code) ?? new Map<string | undefined, GatehouseError>()
+  const known = ofCode.get(detail)
   if (known) return known
-  const refusal = new GatehouseError(code)
-  sharedErrors.set(code, refusal)
+  const refusal = new GatehouseError(code, { ...(detail !== undefined && { detail }), isShared: true })
+  sharedErrors.set(code, ofCode.set(detail, refusal))
   return refusal
 }
 

@@ -1,12 +1,14 @@
+import type { Carrier } from '../auth/carriers.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Cors, Preflight } from '../http/cors.ts'
 import { parseHostName } from '../http/host.ts'
 import { destinationOf, principalOf } from '../http/outcome.ts'
+import type { RequestFields } from '../http/request-fields.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import { clientNetwork } from '../platform/client-network.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
-import type { Access, Route } from '../routes/route.ts'
+import type { Access, Route, SchemeName } from '../routes/route.ts'
 import { createRouteTable, type RouteTable } from '../routes/table.ts'
 import type { Rate } from '../store/rates.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
@@ -60,14 +62,38 @@ export function describeMethods(methods: readonly string[]): StepResult {
   return { detail: `answered by the gateway; methods: ${methods.join(', ')}`, facts: { methods } }
 }
 
-export function describeScheme(access: Access, { kind }: Credentials): StepResult {
+/** @param accept where secret keys may come (`keys.accept`) */
+export function describeScheme(
+  access: Access,
+  { credentials, hasAuthorization }: Pick<RequestFields, 'credentials' | 'hasAuthorization'>,
+  accept: readonly string[],
+): StepResult {
   if (access.kind === 'public') {
     return { detail: 'ignored: the route is public', facts: { accepted: [], sent: null } }
   }
   const { schemes, isOptional } = access
-  const accepted = `accepted here: ${schemes.join(', ')}${isOptional ? ', or none' : ''}`
-  const sent = kind === 'secretKey' || kind === 'bearer' ? kind : null
-  return { detail: `${sent ?? 'none'} (${accepted})`, facts: { accepted: schemes, isOptional, sent } }
+  const { sent, carrier } = sentBy(credentials)
+  const takes = schemes.map((scheme) =>
+    scheme === 'secretKey' ? `secretKey in ${accept.join(', ')}` : scheme,
+  )
+  const accepted = `accepted here: ${takes.join('; ')}${isOptional ? '; or none' : ''}`
+  const place = carrier === null ? '' : ` in ${carrier}`
+  const isOthers = hasAuthorization && sent !== 'bearer' && carrier !== 'bearer' && carrier !== 'basic'
+  const beside = isOthers ? "; Authorization is of another scheme, and so the backend's" : ''
+  return {
+    detail: `${sent ?? 'none'}${place} (${accepted})${beside}`,
+    facts: { accepted: schemes, keysAccepted: accept, isOptional, sent, carrier },
+  }
+}
+
+/** The scheme, and for a secret key its place. */
+function sentBy(credentials: Credentials): {
+  readonly sent: SchemeName | null
+  readonly carrier: Carrier | null
+} {
+  const { kind } = credentials
+  if (kind !== 'secretKey' && kind !== 'bearer') return { sent: null, carrier: null }
+  return { sent: kind, carrier: credentials.carrier ?? null }
 }
 
 export function describePrincipal(principal: Principal | undefined): StepResult {
@@ -129,7 +155,7 @@ export function describeTrailers({ body }: RequestHead, { passesTrailers }: Rout
 }
 
 export function describeWrongKey(address: string, { limit, perMs }: Rate): string {
-  return `The secret key is malformed, unknown or has been reset. It would count as a failed attempt of ${clientNetwork(address)}; after ${limit} in ${perMs / 1_000} s the status is 429. explain counted nothing.`
+  return `It would count as a failed attempt of ${clientNetwork(address)}; after ${limit} in ${perMs / 1_000} s the status is 429. explain counted nothing.`
 }
 
 /** The parts of a request that routes match on. */

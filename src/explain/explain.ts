@@ -55,7 +55,7 @@ export async function explain(
     const arrival = readArrival(request, config)
     recorder.follow(arrival)
     const found: Found = { route: undefined }
-    const describe = describersOf(arrival, { request, cors, table, found })
+    const describe = describersOf(arrival, { request, cors, table, found, accept: config.keys.accept })
     const trace: DecisionTrace = { passed: (step) => recorder.pass(step, describe[step]()) }
 
     const scope = chooseScope(arrival, { cors, ownPaths }, trace)
@@ -108,18 +108,23 @@ interface DescribedBy {
   readonly cors: Cors | undefined
   readonly table: RouteTable<UpstreamConfig>
   readonly found: Found
+  /** Where secret keys may come. */
+  readonly accept: readonly string[]
 }
 
 type Describers = Readonly<Record<DecisionStep, () => StepResult | undefined>>
 
 /** What each step has found, from what it wrote to the outcome. */
-function describersOf(arrival: ExplainedArrival, { request, cors, table, found }: DescribedBy): Describers {
+function describersOf(
+  arrival: ExplainedArrival,
+  { request, cors, table, found, accept }: DescribedBy,
+): Describers {
   const { outcome, fields } = arrival
   return {
     request: () => describeRequest(arrival, request.peer),
     cors: () => describeCors(arrival, cors),
     route: () => found.route && describeRoute(found.route, table, arrival),
-    scheme: () => describeScheme(accessOf(arrival), fields.credentials),
+    scheme: () => describeScheme(accessOf(arrival), fields, accept),
     principal: () => describePrincipal(principalOf(outcome)),
     policy: () => describePolicy(accessOf(arrival)),
     limits: () => found.route && describeLimits(found.route, arrival),

@@ -1,5 +1,7 @@
+import { createCarriers } from '../auth/carriers.ts'
 import type { Config } from '../config/config.ts'
 import { type Arrival, createArrival, trustedRequestId } from '../http/arrival.ts'
+import { createFieldReader } from '../http/request-fields.ts'
 import { malformedError } from '../http/unreadable.ts'
 import { MalformedMessage } from '../http1/malformed-message.ts'
 import { readRequestFraming } from '../http1/request-framing.ts'
@@ -15,10 +17,16 @@ export type ExplainedArrival = Arrival<unknown>
 export const perRequestValue = '(new for each request)'
 
 /** @throws GatehouseError `request-invalid` */
-export function readArrival(request: ExplainedRequest, { listen, trustedProxies }: Config): ExplainedArrival {
+export function readArrival(
+  request: ExplainedRequest,
+  { listen, trustedProxies, keys }: Config,
+): ExplainedArrival {
   const peerAddress = unmappedAddress(request.peer)
   const connection = { peerAddress, protocol: listen.tls ? 'https' : 'http' } as const
-  const arrival = createArrival(connection, readHead(request), createTrustedProxies(trustedProxies))
+  const arrival = createArrival(connection, readHead(request), {
+    trusted: createTrustedProxies(trustedProxies),
+    fieldReader: createFieldReader(createCarriers(keys.accept)),
+  })
   const requestId = trustedRequestId(arrival.fields, arrival.client.isTrusted) ?? perRequestValue
   return { ...arrival, requestId }
 }

@@ -6,10 +6,15 @@ const secretName = /auth|cookie|secret|token|passw|api-?_?key|credential|signatu
 const secretParameter =
   /([?&][^=&]*(?:auth|secret|token|passw|api-?_?key|credential|signature)[^=&]*=)[^&]*/gi
 
-/** A header to be shown: the value of a possible credential is hidden, of cookies only the names are shown. */
-export function redactHeader({ name, value }: ShownHeader): ShownHeader {
-  if (name.toLowerCase() === 'cookie') return { name, value: redactCookies(value) }
-  return { name, value: secretName.test(name) ? secretPlaceholder : redactTarget(value) }
+/**
+ * A header to be shown: the value of a possible credential is hidden, of cookies only the names are shown.
+ * @param accept where secret keys may come (`keys.accept`)
+ */
+export function redactHeader({ name, value }: ShownHeader, accept: readonly string[]): ShownHeader {
+  const lower = name.toLowerCase()
+  if (lower === 'cookie') return { name, value: redactCookies(value) }
+  const isSecret = secretName.test(name) || accept.some((each) => each.toLowerCase() === lower)
+  return { name, value: isSecret ? secretPlaceholder : redactTarget(value) }
 }
 
 /** A path or URL, with or without query, to be shown. */

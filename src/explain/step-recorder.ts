@@ -1,4 +1,4 @@
-import { type ErrorCode, errorDefinitions } from '../errors/codes.ts'
+import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '../errors/codes.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { unmatchedRouteName } from '../http/outcome.ts'
 import { errorMessage } from '../platform/system-error.ts'
@@ -36,7 +36,12 @@ export function createStepRecorder(failures: Rate): StepRecorder {
 
   function refuse(error: GatehouseError): Explanation {
     const { code, status, allow } = error
-    const facts = { code, check: errorDefinitions[code].check, ...(allow && { allow }) }
+    // What was recognised says more than what to check for any credential.
+    const facts = {
+      code,
+      ...(!isRecognised(error) && { check: errorDefinitions[code].check }),
+      ...(allow && { allow }),
+    }
     const detail = describe(error, arrival, failures)
     steps.set(current, { step: current, outcome: 'refused', detail, facts })
     return { decision: 'refuse', status, code, ...found() }
@@ -68,6 +73,13 @@ export function createStepRecorder(failures: Rate): StepRecorder {
   }
 }
 
+/** Whether it says what the credential looks like, and where it belongs. */
+function isRecognised({ code, detail, isShared }: GatehouseError): boolean {
+  const definition: ErrorDefinition = errorDefinitions[code]
+  return isShared && detail !== definition.detail && code !== missing
+}
+
+const missing: ErrorCode = 'credentials-missing'
 const outOfReach: ErrorCode = 'store-unavailable'
 const ambiguousPath: ErrorCode = 'path-ambiguous'
 const wrongKey: ErrorCode = 'secret-key-invalid'
@@ -78,7 +90,8 @@ function describe(error: GatehouseError, arrival: ExplainedArrival | undefined, 
     const why = cause === undefined ? '' : ` (${errorMessage(cause)})`
     return `credential store unavailable${why}: a gateway that has the caller cached still forwards the request`
   }
-  if (code === wrongKey && arrival) return describeWrongKey(arrival.client.address, failures)
+  if (code === wrongKey && arrival)
+    return `${detail ?? title} ${describeWrongKey(arrival.client.address, failures)}`
   const reason = arrival?.outcome.reason
   if (code === ambiguousPath && reason !== undefined) return `The path is ambiguous: ${reason}.`
   const methods = allow && allow.length > 0 ? ` Allow: ${allow.join(', ')}` : ''

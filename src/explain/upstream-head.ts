@@ -1,3 +1,4 @@
+import { createCarriers } from '../auth/carriers.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Config } from '../config/config.ts'
 import type { RequestFields } from '../http/request-fields.ts'
@@ -28,7 +29,7 @@ export function showUpstreamHead(
       `(signed by the gateway for ${audience}, ${lifetimeMs / 1_000} s)`,
   }
   const writer = createRequestWriter({
-    rules: createHeaderRules(ownNames),
+    rules: createHeaderRules(ownNames, createCarriers(config.keys.accept)),
     writeIdentity: createIdentityWriter(config.identityHeaders),
     assertion: enabled ? assertionPlaceholder : undefined,
     refreshCookie: config.cookie.name,
@@ -40,7 +41,7 @@ export function showUpstreamHead(
   return headers.map((header) => {
     if (identity.has(header.name.toLowerCase())) return header
     const isGenerated = outcome.trace !== undefined && header.value.includes(outcome.trace.upstreamSpanId)
-    return isGenerated ? { ...header, value: perRequestValue } : redactHeader(header)
+    return isGenerated ? { ...header, value: perRequestValue } : redactHeader(header, config.keys.accept)
   })
 }
 

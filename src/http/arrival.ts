@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http'
+import type { Carriers } from '../auth/carriers.ts'
 import type { ClientConnection } from '../http1/client-connection.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import { type Client, readClient, type TrustedProxies } from '../proxy/client.ts'
 import { userAgentLengthMax, type Visitor } from '../store/visitor.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
-import { type RequestFields, readRequestFields } from './request-fields.ts'
+import type { FieldReader, RequestFields } from './request-fields.ts'
 import { createRequestId } from './request-id.ts'
 
 /**
@@ -19,6 +20,8 @@ export interface Arrival<Connection = ClientConnection> {
   readonly arrivedAt: number
   readonly client: Client
   readonly fields: RequestFields
+  /** Where a secret key was looked for. */
+  readonly carriers: Carriers
   /** What becomes of it. */
   readonly outcome: Outcome
 }
@@ -26,13 +29,19 @@ export interface Arrival<Connection = ClientConnection> {
 const arrivalKey = Symbol('arrival')
 const requestIdPattern = /^[!-~]{1,128}$/
 
+/** The parts of a config by which a request is read. */
+export interface ArrivalReader {
+  readonly trusted: TrustedProxies
+  readonly fieldReader: FieldReader
+}
+
 /** Reads a request that has arrived. */
 export function createArrival<Connection extends Pick<ClientConnection, 'peerAddress' | 'protocol'>>(
   connection: Connection,
   head: RequestHead,
-  trusted: TrustedProxies,
+  { trusted, fieldReader }: ArrivalReader,
 ): Arrival<Connection> {
-  const fields = head.isCachedHead ? cachedFields(head.rawHeaders) : readRequestFields(head.rawHeaders)
+  const fields = fieldReader.read(head)
   const { forwardedFor, forwardedProto, forwardedHost } = fields
   const claims = {
     peer: connection.peerAddress,
@@ -50,19 +59,9 @@ export function createArrival<Connection extends Pick<ClientConnection, 'peerAdd
     arrivedAt: performance.now(),
     client,
     fields,
+    carriers: fieldReader.carriers,
     outcome: createOutcome(),
   }
-}
-
-/** Fields of repeated heads: read once for all of them. */
-const fieldsCache = new WeakMap<readonly string[], RequestFields>()
-
-function cachedFields(rawHeaders: readonly string[]): RequestFields {
-  const cached = fieldsCache.get(rawHeaders)
-  if (cached !== undefined) return cached
-  const fields = readRequestFields(rawHeaders)
-  fieldsCache.set(rawHeaders, fields)
-  return fields
 }
 
 /** Attaches its arrival to a request for the built-in endpoints. */

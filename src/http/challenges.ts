@@ -1,3 +1,4 @@
+import type { Carriers } from '../auth/carriers.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import type { Access, SchemeName } from '../routes/route.ts'
 
@@ -12,14 +13,20 @@ const bearerErrors: Partial<Record<ErrorCode, string>> = {
   'role-forbidden': 'error="insufficient_scope", error_description="the role is not allowed"',
 }
 
-/** Values of WWW-Authenticate (RFC 9110 11.6.1): one for each accepted scheme. */
-export function challenges(code: ErrorCode, access: Access | undefined): string[] {
-  const schemes: readonly SchemeName[] = access?.kind === 'protected' ? access.schemes : ownSchemes(code)
-  return schemes.map((scheme) => {
-    if (scheme === 'secretKey') return `SecretKey ${realm}`
-    const error = bearerErrors[code]
-    return error === undefined ? `Bearer ${realm}` : `Bearer ${realm}, ${error}`
-  })
+/**
+ * Values of WWW-Authenticate (RFC 9110 11.6.1): one for each accepted scheme. Basic is among them where keys may come in
+ * it, as git and others send no password unless they are asked.
+ */
+export function challenges(code: ErrorCode, access: Access | undefined, carriers: Carriers): string[] {
+  if (access?.kind !== 'protected') return ownSchemes(code).map((scheme) => challengeOf(scheme, code))
+  const values = access.schemes.map((scheme) => challengeOf(scheme, code))
+  return carriers.basic && access.schemes.includes('secretKey') ? [...values, `Basic ${realm}`] : values
+}
+
+function challengeOf(scheme: SchemeName, code: ErrorCode): string {
+  if (scheme === 'secretKey') return `SecretKey ${realm}`
+  const error = bearerErrors[code]
+  return error === undefined ? `Bearer ${realm}` : `Bearer ${realm}, ${error}`
 }
 
 /** The schemes of the built-in endpoints: the keys, or the tokens. */

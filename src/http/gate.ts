@@ -13,6 +13,7 @@ import type { Rate } from '../store/rates.ts'
 import type { Arrival } from './arrival.ts'
 import type { DecisionTrace } from './decision-trace.ts'
 import { recordDecision, recordRoute } from './outcome.ts'
+import { refusalDetail } from './refusal-detail.ts'
 
 export interface GateOptions<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival> {
   /** The route of a request, or the error it is refused with. */
@@ -65,7 +66,7 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     recordDecision(arrival.outcome, decision)
     if (trace) traceDecision(trace, decision)
     if (decision.kind === 'refused') {
-      const error = refuse(decision, arrival)
+      const error = refuse(decision, route, arrival)
       return error instanceof Promise
         ? error.then((settled) => countRefusal(decision.scheme, settled))
         : countRefusal(decision.scheme, error)
@@ -97,13 +98,15 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
    * process counts failures.
    */
   function refuse(
-    { code, isMalformed }: Refusal,
-    { client }: Came,
+    refusal: Refusal,
+    { access }: MatchedRoute,
+    { client, carriers, fields: { credentials } }: Came,
   ): GatehouseError | Promise<GatehouseError> {
-    if (code !== countedCode) return sharedError(code)
+    const { code, isMalformed } = refusal
+    const error = sharedError(code, refusalDetail(refusal, access, { credentials, carriers }))
+    if (code !== countedCode) return error
     const excess = countFailure(limiter, failures, { address: client.address, isMalformed })
-    if (excess instanceof Promise) return excess.then((error) => error ?? sharedError(code))
-    return excess ?? sharedError(code)
+    return excess instanceof Promise ? excess.then((settled) => settled ?? error) : (excess ?? error)
   }
 
   /** Counts a refusal by the code sent to the client. */

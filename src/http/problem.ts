@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type Carriers, createCarriers } from '../auth/carriers.ts'
 import { type ErrorCode, errorDefinitions } from '../errors/codes.ts'
 import { type ExceededRate, GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientConnection } from '../http1/client-connection.ts'
@@ -25,17 +26,18 @@ export interface Problem {
 interface ProblemContext {
   readonly requestId: string
   readonly access: Access | undefined
+  readonly carriers: Carriers
   /** Field lines that do not depend on the failure, each ended by CR LF. */
   readonly extraLines?: string | undefined
 }
 
 /** Builds the response to a failed request to a built-in endpoint, and records the failure for its log line. */
-export function createProblem({ outcome, requestId }: Arrival, error: GatehouseError): Problem {
+export function createProblem({ outcome, requestId, carriers }: Arrival, error: GatehouseError): Problem {
   recordFailure(outcome, error)
-  return describeProblem(error, { requestId, access: outcome.access })
+  return describeProblem(error, { requestId, access: outcome.access, carriers })
 }
 
-function describeProblem(error: GatehouseError, { requestId, access }: ProblemContext): Problem {
+function describeProblem(error: GatehouseError, { requestId, access, carriers }: ProblemContext): Problem {
   const { code, title, status, detail, errors, allow, rate } = error
   const isChallenge = status === 401 || challengedCodes.has(code)
   return {
@@ -43,7 +45,7 @@ function describeProblem(error: GatehouseError, { requestId, access }: ProblemCo
     headers: {
       'Content-Type': 'application/problem+json',
       'Cache-Control': 'no-store',
-      ...(isChallenge && { 'WWW-Authenticate': challenges(code, access) }),
+      ...(isChallenge && { 'WWW-Authenticate': challenges(code, access, carriers) }),
       ...(allow && { Allow: allow.join(', ') }),
       ...(rate && rateHeaders(rate)),
       ...(status === 503 && { 'Retry-After': String(retryAfterS) }),
@@ -82,7 +84,7 @@ export function applyKeepAlive(request: IncomingMessage, response: ServerRespons
 
 /** Answers with a problem, or aborts a started response. */
 export function answerProblem(arrival: Arrival, error: GatehouseError): void {
-  const { connection, outcome, requestId } = arrival
+  const { connection, outcome, requestId, carriers } = arrival
   const { access, corsHeaders } = outcome
   recordFailure(arrival.outcome, error)
   if (connection.isHeadSent) {
@@ -90,8 +92,11 @@ export function answerProblem(arrival: Arrival, error: GatehouseError): void {
     return
   }
   recordStatus(outcome, error.status)
-  writeProblem(connection, error, { requestId, access, extraLines: corsHeaders?.lines })
+  writeProblem(connection, error, { requestId, access, carriers, extraLines: corsHeaders?.lines })
 }
+
+/** No request, and so no route: nothing is challenged. */
+const beforeArrival = { access: undefined, carriers: createCarriers([]) }
 
 /** Answers a request that could not be parsed. */
 export function answerUnreadable(
@@ -99,12 +104,12 @@ export function answerUnreadable(
   error: GatehouseError,
   requestId: string,
 ): void {
-  writeProblem(connection, error, { requestId, access: undefined })
+  writeProblem(connection, error, { requestId, ...beforeArrival })
 }
 
 /** The whole response, for a socket without an HTTP connection; the socket is closed after it. */
 export function formatRawProblem(error: GatehouseError, requestId: string): string {
-  const { lines, body } = serializeProblem(describeProblem(error, { requestId, access: undefined }))
+  const { lines, body } = serializeProblem(describeProblem(error, { requestId, ...beforeArrival }))
   const { status } = error
   const ending = `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n`
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}${dateLine()}${ending}${body}`
@@ -126,7 +131,9 @@ export function answerErrorPage(
 }
 
 function writeProblem(connection: ClientConnection, error: GatehouseError, about: ProblemContext): void {
-  const text = isCacheable(error) ? cachedText(error, about) : serializeProblem(describeProblem(error, about))
+  const key = cacheKey(error)
+  const text =
+    key === undefined ? serializeProblem(describeProblem(error, about)) : cachedText(key, error, about)
   writeAnswer(connection, error.status, { ...text, extraLines: about.extraLines })
 }
 
@@ -162,26 +169,46 @@ function serializeProblem({ headers, body }: Problem): ProblemText {
   return { lines, body: notAscii.test(body) ? body.replaceAll(/[^ -~]/g, escapeCharacter) : body }
 }
 
-/** Whether the response differs from others with the same code and route only in the ID. */
-function isCacheable({ code, detail, errors, allow, rate }: GatehouseError): boolean {
+/** What names the responses that differ only in the ID, for one route; undefined = there are none. */
+function cacheKey(error: GatehouseError): ErrorCode | GatehouseError | undefined {
+  const { code, detail, errors, allow, rate, isShared } = error
+  if (errors || allow || rate) return undefined
   const defaults: { readonly title: string; readonly detail?: string } = errorDefinitions[code]
-  return detail === defaults.detail && !errors && !allow && !rate
+  return detail === defaults.detail ? code : isShared ? error : undefined
 }
 
 const noAccess = {}
 /** Cached responses without the ID, which comes last in lines and body: refusing must cost less than forwarding. */
-const textCache = new WeakMap<object, Map<ErrorCode, ProblemText>>()
+const textCache = new WeakMap<object, CachedTexts>()
 
-function cachedText(error: GatehouseError, { requestId, access }: ProblemContext): ProblemText {
-  const byCode = textCache.get(access ?? noAccess) ?? new Map<ErrorCode, ProblemText>()
-  const cached = byCode.get(error.code)
+/** The responses about one route; a reload may change the carriers. */
+interface CachedTexts {
+  readonly carriers: Carriers
+  readonly byKey: Map<ErrorCode | GatehouseError, ProblemText>
+}
+
+function cachedText(
+  key: ErrorCode | GatehouseError,
+  error: GatehouseError,
+  { requestId, access, carriers }: ProblemContext,
+): ProblemText {
+  const known = textCache.get(access ?? noAccess)
+  const isCurrent = known !== undefined && (access === undefined || known.carriers === carriers)
+  const { byKey } = isCurrent ? known : startTexts(access ?? noAccess, carriers)
+  const cached = byKey.get(key)
   if (cached) {
     return { lines: `${cached.lines}${requestId}\r\n`, body: `${cached.body}${JSON.stringify(requestId)}}` }
   }
-  const { lines, body } = serializeProblem(describeProblem(error, { requestId: '', access }))
+  const { lines, body } = serializeProblem(describeProblem(error, { requestId: '', access, carriers }))
   const withoutId = { lines: lines.slice(0, -'\r\n'.length), body: body.slice(0, -'""}'.length) }
-  textCache.set(access ?? noAccess, byCode.set(error.code, withoutId))
-  return serializeProblem(describeProblem(error, { requestId, access }))
+  byKey.set(key, withoutId)
+  return serializeProblem(describeProblem(error, { requestId, access, carriers }))
+}
+
+function startTexts(access: object, carriers: Carriers): CachedTexts {
+  const texts: CachedTexts = { carriers, byKey: new Map() }
+  textCache.set(access, texts)
+  return texts
 }
 
 const notAscii = /[^ -~]/

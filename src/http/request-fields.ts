@@ -1,5 +1,13 @@
-import { type Credentials, noCredentials, withAuthorization, withSecretKey } from '../auth/credentials.ts'
+import type { Carriers } from '../auth/carriers.ts'
+import {
+  type Credentials,
+  noCredentials,
+  withAuthorization,
+  withRepeatedAuthorization,
+  withSecretKey,
+} from '../auth/credentials.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
+import type { RequestHead } from '../http1/request-head.ts'
 
 /** The header fields that decisions depend on, read in one pass over the raw headers. */
 export interface RequestFields {
@@ -7,6 +15,7 @@ export interface RequestFields {
   readonly host: string | undefined
   readonly isHostRepeated: boolean
   readonly credentials: Credentials
+  readonly hasAuthorization: boolean
   /** Names in Connection other than the usual ones, in lower case; undefined where there are none. */
   readonly connectionOptions: ReadonlySet<string> | undefined
   readonly requestId: string | undefined
@@ -19,65 +28,99 @@ export interface RequestFields {
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
-/** @param rawHeaders name, value, name, value, as they arrived */
-export function readRequestFields(rawHeaders: readonly string[]): RequestFields {
-  const found: Mutable<RequestFields> = {
-    host: undefined,
-    isHostRepeated: false,
-    credentials: noCredentials,
-    connectionOptions: undefined,
-    requestId: undefined,
-    forwardedFor: undefined,
-    forwardedProto: undefined,
-    forwardedHost: undefined,
-  }
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? ''
-    if (lengths[name.length] === 1) readField(found, name.toLowerCase(), rawHeaders[index + 1] ?? '')
-  }
-  return found
+/** Reads the fields of requests under one config. */
+export interface FieldReader {
+  /** Where a secret key may come. */
+  readonly carriers: Carriers
+  /** The fields of repeated heads are read once for all of them. */
+  read(head: Pick<RequestHead, 'rawHeaders' | 'isCachedHead'>): RequestFields
 }
 
-function readField(found: Mutable<RequestFields>, name: string, value: string): void {
-  switch (name) {
-    case 'host':
-      if (found.host !== undefined) found.isHostRepeated = true
-      found.host = value
-      break
-    case 'secretkey':
-      found.credentials = withSecretKey(found.credentials, value)
-      break
-    case 'authorization':
-      found.credentials = withAuthorization(found.credentials, value)
-      break
-    case 'connection':
-      found.connectionOptions = addConnectionOptions(found.connectionOptions, value)
-      break
-    case 'x-request-id':
-      found.requestId ??= value
-      break
-    case 'x-forwarded-for':
-      found.forwardedFor = found.forwardedFor === undefined ? value : `${found.forwardedFor},${value}`
-      break
-    case 'x-forwarded-proto':
-      found.forwardedProto ??= value
-      break
-    case 'x-forwarded-host':
-      found.forwardedHost ??= value
-      break
+export function createFieldReader(carriers: Carriers): FieldReader {
+  const carrierNames = carriers.headers.map((name) => name.toLowerCase())
+  const lengths = lengthsOf([...fieldNames, ...carrierNames])
+  const known = new WeakMap<readonly string[], RequestFields>()
+
+  function readFields(rawHeaders: readonly string[]): RequestFields {
+    const found: Mutable<RequestFields> = {
+      host: undefined,
+      isHostRepeated: false,
+      credentials: noCredentials,
+      hasAuthorization: false,
+      connectionOptions: undefined,
+      requestId: undefined,
+      forwardedFor: undefined,
+      forwardedProto: undefined,
+      forwardedHost: undefined,
+    }
+    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+      const name = rawHeaders[index] ?? ''
+      if (lengths[name.length] === 1) readField(found, name.toLowerCase(), rawHeaders[index + 1] ?? '')
+    }
+    return found
+  }
+
+  function readField(found: Mutable<RequestFields>, name: string, value: string): void {
+    switch (name) {
+      case 'host':
+        if (found.host !== undefined) found.isHostRepeated = true
+        found.host = value
+        break
+      case 'authorization':
+        found.credentials = found.hasAuthorization
+          ? withRepeatedAuthorization()
+          : withAuthorization(found.credentials, value, carriers)
+        found.hasAuthorization = true
+        break
+      case 'connection':
+        found.connectionOptions = addConnectionOptions(found.connectionOptions, value)
+        break
+      case 'x-request-id':
+        found.requestId ??= value
+        break
+      case 'x-forwarded-for':
+        found.forwardedFor = found.forwardedFor === undefined ? value : `${found.forwardedFor},${value}`
+        break
+      case 'x-forwarded-proto':
+        found.forwardedProto ??= value
+        break
+      case 'x-forwarded-host':
+        found.forwardedHost ??= value
+        break
+      default:
+        readSecretKey(found, name, value)
+    }
+  }
+
+  function readSecretKey(found: Mutable<RequestFields>, name: string, value: string): void {
+    for (let index = 0; index < carrierNames.length; index++) {
+      if (carrierNames[index] === name)
+        found.credentials = withSecretKey(found.credentials, value, carriers.headers[index] ?? name)
+    }
+  }
+
+  return {
+    carriers,
+    read: ({ rawHeaders, isCachedHead }) => {
+      if (!isCachedHead) return readFields(rawHeaders)
+      const before = known.get(rawHeaders)
+      if (before !== undefined) return before
+      const fields = readFields(rawHeaders)
+      known.set(rawHeaders, fields)
+      return fields
+    },
   }
 }
 
-const lengths = lengthsOf([
+const fieldNames = [
   'host',
-  'secretkey',
   'authorization',
   'connection',
   'x-request-id',
   'x-forwarded-for',
   'x-forwarded-proto',
   'x-forwarded-host',
-])
+]
 
 const ignoredOptions = new Set(['', 'keep-alive', 'close', 'upgrade'])
 

@@ -4,9 +4,8 @@ import type { ClientConnection } from '../http1/client-connection.ts'
 import type { Unreadable } from '../http1/connection-events.ts'
 import { createListener, type ReloadableListenerOptions } from '../http1/listener.ts'
 import type { RequestHead } from '../http1/request-head.ts'
-import type { TrustedProxies } from '../proxy/client.ts'
 import { standardMethods } from '../routes/route.ts'
-import { type Arrival, createArrival } from './arrival.ts'
+import { type Arrival, type ArrivalReader, createArrival } from './arrival.ts'
 import { chooseScope, type ScopeOptions } from './choose-scope.ts'
 import { answerPreflight } from './cors.ts'
 import type { Observer } from './observe.ts'
@@ -28,8 +27,7 @@ export interface ServerOptions {
 }
 
 /** How requests are handled under one config. A reload replaces it as a whole: no request meets two of them. */
-export interface Traffic extends ScopeOptions {
-  readonly trusted: TrustedProxies
+export interface Traffic extends ScopeOptions, ArrivalReader {
   readonly observer: Observer
   /** The built-in endpoints. */
   readonly api: EndpointRouter
@@ -86,7 +84,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
 
   function onRequest(connection: ClientConnection, head: RequestHead): void {
     const traffic = options.traffic()
-    const arrival = createArrival(connection, head, traffic.trusted)
+    const arrival = createArrival(connection, head, traffic)
     traffic.observer.begin()
     const current = currentRequestOf(connection)
     current.arrival = arrival

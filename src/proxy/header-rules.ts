@@ -1,3 +1,5 @@
+import type { Carriers } from '../auth/carriers.ts'
+import { isKeyAuthorization } from '../auth/credentials.ts'
 import { memoizeBounded } from '../platform/memoize.ts'
 
 /** How a request header is treated. */
@@ -21,6 +23,8 @@ export type HeaderRule =
 
 export interface HeaderRules {
   ruleOf(name: string): HeaderRule
+  /** Whether an Authorization header carries a secret key: the backend is not to see it, whoever is calling. */
+  isKeyAuthorization(value: string): boolean
 }
 
 /** Hop-by-hop (RFC 9110 7.6.1), and the framing and routing that the gateway does itself. */
@@ -43,7 +47,7 @@ const gatewayNames = new Set(['xrequestid', 'xforwardedfor', 'xforwardedproto', 
 const forwardingNames = new Set(['forwarded', 'xrealip', 'xoriginalurl', 'xrewriteurl'])
 
 /** Names that commonly carry an identity: dropped whether or not they are configured. */
-const identityNames = [
+export const identityNames: readonly string[] = [
   'X-User-Id',
   'X-User-Role',
   'X-User-Email',
@@ -57,6 +61,9 @@ const identityNames = [
 /** Override the method at the backend: the route was matched by the one in the request line. */
 const methodOverrides = new Set(['xhttpmethodoverride', 'xhttpmethod', 'xmethodoverride'])
 
+/** Dropped even where it is no credential: clients that were not told send their keys in it. */
+const secretKeyName = 'SecretKey'
+
 // CGI turns it into HTTP_PROXY, which configures a program's proxy (httpoxy, CVE-2016-5385); no field has this name.
 const proxyVariable = 'proxy'
 
@@ -65,29 +72,35 @@ const memoizeBounds = { entriesMax: 2_048, keyLengthMax: 64 }
 
 /**
  * Rules for header names, each computed once. Servers that turn names into variables read `X_User_Id` and `x.user.id`
- * as X-User-Id, so only letters and digits count in names that carry an identity.
+ * as X-User-Id, so only letters and digits count in names that carry an identity or a secret key.
  * @param configured names of the identity headers
  */
-export function createHeaderRules(configured: readonly string[]): HeaderRules {
+export function createHeaderRules(configured: readonly string[], carriers: Carriers): HeaderRules {
   const identity = new Set([...identityNames, ...configured].map(lettersAndDigits))
+  const keyNames = [secretKeyName, ...carriers.headers].map((name) => name.toLowerCase())
+  const keyFields = new Set(keyNames)
+  const keyAliases = new Set(keyNames.map(lettersAndDigits))
 
   function classify(name: string): HeaderRule {
     const lower = name.toLowerCase()
-    if (lower === 'secretkey') return 'secret-key'
+    if (keyFields.has(lower)) return 'secret-key'
     if (lower === 'authorization') return 'authorization'
     if (lower === 'cookie') return 'cookie'
     if (lower === 'trailer' || lower === 'expect') return lower
     const plain = lettersAndDigits(name)
     if (hopByHopNames.has(lower) || gatewayNames.has(plain) || identity.has(plain)) return 'drop'
-    if (plain === proxyVariable) return 'drop'
+    if (plain === proxyVariable || keyAliases.has(plain)) return 'drop'
     if (methodOverrides.has(plain)) return 'method-override'
     return plain.startsWith('xforwarded') || forwardingNames.has(plain) ? 'forwarding-field' : 'pass'
   }
 
-  return { ruleOf: memoizeBounded(memoizeBounds, classify) }
+  return {
+    ruleOf: memoizeBounded(memoizeBounds, classify),
+    isKeyAuthorization: (value) => isKeyAuthorization(value, carriers),
+  }
 }
 
-function lettersAndDigits(name: string): string {
+export function lettersAndDigits(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 

@@ -128,6 +128,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
       const rule = rules.ruleOf(name)
       if (
         !isForwarded(rule, input) ||
+        (rule === 'authorization' && isKeyToDrop(rawHeaders[index + 1] ?? '', input)) ||
         (connectionOptions !== undefined && isConnectionOption(connectionOptions, name))
       )
         continue
@@ -136,6 +137,11 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
         rule === 'cookie' ? cookieLine(name, withoutCookie(value, refreshCookie)) : `${name}: ${value}\r\n`
     }
     return lines + framingLine(body) + connectionLines(input)
+  }
+
+  /** On a public route too, where nobody has looked at it. */
+  function isKeyToDrop(authorization: string, { route }: RequestHeadInput): boolean {
+    return !route.forwardsCredentials && rules.isKeyAuthorization(authorization)
   }
 
   function writeTrailers(rawTrailers: readonly string[]): string {

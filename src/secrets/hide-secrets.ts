@@ -1,20 +1,32 @@
-import { accountIdPattern, secretPrefixes } from './format.ts'
+import { accountIdPattern, defaultKeyPrefix, keyMarks, oldKeyPrefixes, secretPrefixes } from './format.ts'
 
 /** What is shown in place of a secret. */
 export const secretPlaceholder = '[secret]'
 
+/** Prefixes after which any text is taken for a secret, a part of a key too. */
+const knownKeyPrefixes = [
+  ...Object.values(oldKeyPrefixes),
+  ...Object.values(keyMarks).map((mark) => `${defaultKeyPrefix}_${mark}`),
+]
 /**
- * The prefixes of the gateway's credentials. A path of a backend may well start with `gps_`, so for a portal session
+ * A key with another prefix, which stays visible: a pattern that begins with a name of any letters takes 20 times as
+ * long. The handle, mistyped or not, tells it from a name such as `page_sk_SK`.
+ */
+const otherKeyPattern = '_[sSaA][kK]_[0-9A-Za-z]{12,20}_'
+/**
+ * The start of any credential of the gateway. A path of a backend may well start with `gps_`, so for a portal session
  * the pattern includes the account ID.
  */
-const ownPrefixPattern = Object.entries(secretPrefixes)
-  .map(([kind, prefix]) =>
+const ownStartPattern = [
+  ...knownKeyPrefixes.map((prefix) => `${inAnyCase(prefix)}_`),
+  otherKeyPattern,
+  ...Object.entries(secretPrefixes).map(([kind, prefix]) =>
     kind === 'portalSession' ? `${inAnyCase(prefix)}_${accountIdPattern}_` : `${inAnyCase(prefix)}_`,
-  )
-  .join('|')
+  ),
+].join('|')
 /** The same, or the start of any JWT. */
-export const secretStartPattern = new RegExp(`${ownPrefixPattern}|eyJ`)
-const secrets = new RegExp(`(?:${ownPrefixPattern})[0-9A-Za-z_~.-]+|eyJ[0-9A-Za-z_-]+\\.[0-9A-Za-z_.-]+`, 'g')
+export const secretStartPattern = new RegExp(`${ownStartPattern}|eyJ`)
+const secrets = new RegExp(`(?:${ownStartPattern})[0-9A-Za-z_~.-]+|eyJ[0-9A-Za-z_-]+\\.[0-9A-Za-z_.-]+`, 'g')
 /** How often escapes are decoded: double encoding comes from mistakes, not from hiding. */
 const decodingsMax = 3
 

@@ -2,28 +2,41 @@ import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { randomText, toBase62 } from '../platform/random.ts'
 import { isSameBytes } from './constant-time.ts'
-import { accountIdLength, secretLength, secretPrefixes } from './format.ts'
+import {
+  accountIdLength,
+  defaultKeyPrefix,
+  keyChecksumLength,
+  keyMarks,
+  keyPrefixLengthMax,
+  oldKeyPrefixes,
+  secretLength,
+} from './format.ts'
 
 /**
- * The two persistent credentials of an account:
+ * The two kinds of persistent credential of an account:
  *
- *     gsk_<handle>_<secret>_<checksum>     gak_…
+ *     <prefix>_sk_<handle>_<secret>_<checksum>     <prefix>_ak_…
  *
- * The handle is the account's ID, so that one look-up finds everything; the secret has 256 bits; the checksum is the
- * CRC-32 of the text before its `_`, so that a mistyped or made-up key costs no look-up.
+ * The prefix is `keys.prefix` of the config when the key was made; one made before that option has `gsk_<handle>…` or
+ * `gak_…`. The handle is the account's ID, so that one look-up finds everything; the secret has 256 bits; the checksum
+ * is the CRC-32 of the text before its `_`, so that a mistyped or made-up key costs no look-up.
  */
 export type KeyKind = 'secretKey' | 'apiKey'
 
 /** An imported binding is read again for every key: a local constant rejects a malformed key some 15 % faster. */
-const keyPrefixes = { secretKey: secretPrefixes.secretKey, apiKey: secretPrefixes.apiKey } as const
-const checksumLength = 6
-const handleStart = 4
-const handleEnd = handleStart + accountIdLength
-/** Length of the part that the checksum covers. */
-const bodyLength = handleEnd + 1 + secretLength
+const oldHeads = { secretKey: `${oldKeyPrefixes.secretKey}_`, apiKey: `${oldKeyPrefixes.apiKey}_` } as const
+/** What follows the prefix. */
+const marks = { secretKey: `_${keyMarks.secretKey}_`, apiKey: `_${keyMarks.apiKey}_` } as const
+const markLength = marks.secretKey.length
+/** Length from the handle to the end; only the text before that varies in length. */
+const tailLength = accountIdLength + 1 + secretLength + 1 + keyChecksumLength
+const oldHeadLength = oldHeads.secretKey.length
+const headLengthMax = keyPrefixLengthMax + markLength
 
-/** Length of every key. */
-export const keyLength = bodyLength + 1 + checksumLength
+/** Length of a key of the old form: the shortest one. */
+export const keyLengthMin = oldHeadLength + tailLength
+/** Length of a key with the longest prefix. */
+export const keyLengthMax = headLengthMax + tailLength
 
 export interface ParsedKey {
   readonly accountId: string
@@ -36,22 +49,26 @@ export function createAccountId(): string {
   return randomText(accountIdLength)
 }
 
-/** A new key of an account. */
-export function createKey(kind: KeyKind, accountId: string): string {
-  const body = `${keyPrefixes[kind]}_${accountId}_${randomText(secretLength)}`
+/** A new key of an account. @param prefix `keys.prefix` of the config */
+export function createKey(kind: KeyKind, accountId: string, prefix: string = defaultKeyPrefix): string {
+  const body = `${prefix}${marks[kind]}${accountId}_${randomText(secretLength)}`
   return `${body}_${checksumOf(body)}`
 }
 
-/** A key's account and digest; undefined where the text is not a key of this kind, or its checksum is wrong. */
+/**
+ * A key's account and digest; undefined where the text is not a key of this kind, whatever its prefix, or its checksum
+ * is wrong.
+ */
 export function parseKey(kind: KeyKind, text: string): ParsedKey | undefined {
-  if (text.length !== keyLength || !text.startsWith(keyPrefixes[kind]) || !isWellFormed(text))
-    return undefined
+  const headLength = text.length - tailLength
+  if (!hasHeadOf(kind, text, headLength) || !isWellFormed(text, headLength)) return undefined
   return { accountId: accountIdOf(text), digest: digestBytes(text) }
 }
 
 /** The account ID in a text that is a key. */
 export function accountIdOf(text: string): string {
-  return text.slice(handleStart, handleEnd)
+  const start = text.length - tailLength
+  return text.slice(start, start + accountIdLength)
 }
 
 /** The digest that is stored of a key. */
@@ -64,23 +81,48 @@ function digestBytes(key: string): Uint8Array {
   return Buffer.from(hash('sha256', key, 'latin1'), 'latin1')
 }
 
-/** Whether a text of this length has the form and checksum of a key. One pass: a pattern and a call cost thrice. */
-function isWellFormed(text: string): boolean {
-  let crc = -1
-  for (let index = 0; index < bodyLength; index++) {
+/** Whether so many characters before the handle are those of a key of this kind. */
+function hasHeadOf(kind: KeyKind, text: string, headLength: number): boolean {
+  if (headLength <= oldHeadLength) return headLength === oldHeadLength && text.startsWith(oldHeads[kind])
+  if (headLength > headLengthMax) return false
+  const prefixLength = headLength - markLength
+  if (!text.startsWith(marks[kind], prefixLength) || !isSmallLetter(text.charCodeAt(0))) return false
+  for (let index = 1; index < prefixLength; index++) {
     const code = text.charCodeAt(index)
-    const isSeparator = index === handleStart - 1 || index === handleEnd
-    if (isSeparator ? code !== underscore : digitOf(code) === noDigit) return false
+    if (!isSmallLetter(code) && !isDecimal(code)) return false
+  }
+  return true
+}
+
+/**
+ * Whether a text with such a head has the form and checksum of a key. One pass: a pattern and a call cost thrice.
+ */
+function isWellFormed(text: string, headLength: number): boolean {
+  const handleEnd = headLength + accountIdLength
+  const bodyEnd = handleEnd + 1 + secretLength
+  let crc = -1
+  for (let index = 0; index < bodyEnd; index++) {
+    const code = text.charCodeAt(index)
+    if (index >= headLength && (index === handleEnd ? code !== underscore : digitOf(code) === noDigit))
+      return false
     crc = (crcOfByte[(crc ^ code) & 0xff] ?? 0) ^ (crc >>> 8)
   }
-  if (text.charCodeAt(bodyLength) !== underscore) return false
+  if (text.charCodeAt(bodyEnd) !== underscore) return false
   let checksum = 0
-  for (let index = bodyLength + 1; index < keyLength; index++) {
+  for (let index = bodyEnd + 1; index < text.length; index++) {
     const digit = digitOf(text.charCodeAt(index))
     if (digit === noDigit) return false
     checksum = checksum * base + digit
   }
   return checksum === ~crc >>> 0
+}
+
+function isSmallLetter(code: number): boolean {
+  return code >= 0x61 && code <= 0x7a
+}
+
+function isDecimal(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
 }
 
 const underscore = 0x5f
@@ -103,7 +145,7 @@ const crcOfByte = Int32Array.from({ length: 256 }, (_, byte) => {
 })
 
 function checksumOf(body: string): string {
-  return toBase62(crc32(body), checksumLength)
+  return toBase62(crc32(body), keyChecksumLength)
 }
 
 interface HasSecretKey {

@@ -22,7 +22,14 @@ const places: Record<string, (t: Test) => Promise<Place>> = {
 function sessionsOn(store: Store) {
   const by = { kind: 'system', channel: 'system' } as const
   const clock = () => now
-  const accounts = createAccounts({ store, sealer: createSealer(randomBytes(32)), reveal: false, by, clock })
+  const accounts = createAccounts({
+    store,
+    sealer: createSealer(randomBytes(32)),
+    reveal: false,
+    prefix: 'gate',
+    by,
+    clock,
+  })
   return createAccountSessions({
     store,
     accounts,

@@ -19,7 +19,7 @@ async function openAccounts(t: Test, { reveal = true } = {}) {
   const store = await (await newSqlitePlace(t)).open()
   const time = { now: 1_700_000_000_000 }
   const sealer = createSealer(randomBytes(32))
-  return { store, time, ...actsOn(store, { sealer, reveal, clock: () => time.now }) }
+  return { store, time, ...actsOn(store, { sealer, reveal, prefix: 'gate', clock: () => time.now }) }
 }
 
 async function codeOf(work: Promise<unknown>): Promise<unknown> {

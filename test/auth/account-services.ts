@@ -61,6 +61,7 @@ export function openPeople(
     sendMail,
     sealer: createSealer(Buffer.alloc(32, 2)),
     reveal: true,
+    prefix: 'gate',
     refreshIdleMs: 7 * 86_400_000,
     portalUrl: 'https://api.example.com/portal',
   })

@@ -3,7 +3,12 @@ import type { Test } from 'tap'
 import type { AccountInput } from '../../src/accounts/account-input.ts'
 import { authenticate } from '../../src/auth/authenticate.ts'
 import { createBearerScheme } from '../../src/auth/bearer.ts'
-import { noCredentials, withAuthorization, withSecretKey } from '../../src/auth/credentials.ts'
+import {
+  noCredentials,
+  withAuthorization,
+  withRepeatedAuthorization,
+  withSecretKey,
+} from '../../src/auth/credentials.ts'
 import type { Decision } from '../../src/auth/decision.ts'
 import { createSecretKeyScheme } from '../../src/auth/secret-key.ts'
 import { createDirectory } from '../../src/cache/directory.ts'
@@ -16,6 +21,7 @@ import { openAcknowledgements } from '../../src/tokens/acknowledgements.ts'
 import { createRefreshTokens } from '../../src/tokens/refresh-token.ts'
 import { createSessions } from '../../src/tokens/sessions.ts'
 import { actsOn } from '../accounts/account-actions.ts'
+import { usualCarriers } from '../setup/carriers.ts'
 import { visitor } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
 import { createBench, newSigningKey, startS } from '../tokens/forged-tokens.ts'
@@ -93,7 +99,7 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     secretKey: createSecretKeyScheme(directory, clock),
     bearer: createBearerScheme(accessTokens, directory),
   }
-  const keyOptions = { sealer: createSealer(sealingKey), reveal: false, clock }
+  const keyOptions = { sealer: createSealer(sealingKey), reveal: false, prefix: 'gate', clock }
   const { accounts, keys } = actsOn(store, keyOptions)
   const sessions = createSessions({
     store,
@@ -153,8 +159,13 @@ export interface Shown {
 function credentialsOf({ secretKey, authorization, isRepeated }: Shown) {
   let credentials = noCredentials
   for (let times = isRepeated ? 2 : 1; times > 0; times--) {
-    if (secretKey !== undefined) credentials = withSecretKey(credentials, secretKey)
-    if (authorization !== undefined) credentials = withAuthorization(credentials, authorization)
+    if (secretKey !== undefined) credentials = withSecretKey(credentials, secretKey, 'SecretKey')
+    if (authorization !== undefined) {
+      credentials =
+        times < 2 && isRepeated
+          ? withRepeatedAuthorization()
+          : withAuthorization(credentials, authorization, usualCarriers)
+    }
   }
   return credentials
 }

@@ -117,7 +117,7 @@ const table: readonly Row[] = [
     'credentials-ambiguous',
   ],
   ['an empty key and a token', { secretKey: '', ...bearer(ada.accessToken) }, 'credentials-ambiguous'],
-  ['a key and a password', { secretKey: ada.secretKey, authorization: 'Basic x' }, 'credentials-ambiguous'],
+  ['a key and a password', { secretKey: ada.secretKey, authorization: 'Basic x' }, onKeys('secretKey')],
   ['two keys', { secretKey: ada.secretKey, isRepeated: true }, 'credentials-ambiguous'],
   ['two Authorizations', { ...bearer(ada.accessToken), isRepeated: true }, 'credentials-ambiguous'],
 ]

@@ -4,6 +4,7 @@ import { type Credential, type Credentials, withAuthorization } from '../../src/
 import type { Principal } from '../../src/auth/principal.ts'
 import { type Authentication, rejected } from '../../src/auth/scheme.ts'
 import type { Access } from '../../src/routes/route.ts'
+import { usualCarriers } from '../setup/carriers.ts'
 import { accessOf } from './auth-harness.ts'
 
 const principal: Principal = {
@@ -51,7 +52,7 @@ function start(answer: () => Authentication | Promise<Authentication> = () => le
   return { state, decide }
 }
 
-const newCredential = (): Credentials => withAuthorization({ kind: 'none' }, 'Bearer a.b.c')
+const newCredential = (): Credentials => withAuthorization({ kind: 'none' }, 'Bearer a.b.c', usualCarriers)
 
 t.test('a credential is decided once, and each reuse counts as a look-up', async (t) => {
   const { state, decide } = start()

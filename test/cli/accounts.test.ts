@@ -49,8 +49,8 @@ for (const driver of storeDrivers) {
         isVerified: true,
       })
       t.match(id, /^[0-9A-Za-z]{16}$/)
-      t.match(secretKey, keyOf('gsk', id))
-      t.match(apiKey, keyOf('gak', id))
+      t.match(secretKey, keyOf('gate_sk', id))
+      t.match(apiKey, keyOf('gate_ak', id))
     })
 
     t.test('accounts create needs only an e-mail: the role is User, and nothing is verified', async (t) => {
@@ -62,8 +62,8 @@ for (const driver of storeDrivers) {
         /^ +Role +User$/m,
         /^ +Verified +no$/m,
         /^ +Disabled +no$/m,
-        /^ +Secret key +gsk_\w+$/m,
-        /^ +API key +gak_\w+$/m,
+        /^ +Secret key +gate_sk_\w+$/m,
+        /^ +API key +gate_ak_\w+$/m,
       ])
         t.match(stdout, line)
     })
@@ -83,7 +83,7 @@ for (const driver of storeDrivers) {
       t.match(account, { email: 'Ada@Example.com', disabled: false, createdAt: isoTime })
       const byId = await run('accounts', 'show', String(account.id))
       t.match(byId.stdout, /^ +E-mail +Ada@Example\.com$/m)
-      t.notMatch(byId.stdout, /gsk_|gak_/, 'never its keys')
+      t.notMatch(byId.stdout, /gate_sk_|gate_ak_/, 'never its keys')
     })
 
     t.test('update changes what is named and nothing else', async (t) => {

@@ -129,7 +129,7 @@ t.test(
     t.equal(status, 1)
     t.match(stderr, /no links today/)
     const created = JSON.parse(stdout) as Readonly<Record<string, unknown>>
-    t.match(created, { email: 'second@example.com', secretKey: /^gsk_/, apiKey: /^gak_/ })
+    t.match(created, { email: 'second@example.com', secretKey: /^gate_sk_/, apiKey: /^gate_ak_/ })
     t.notOk('setupUrl' in created)
   },
 )

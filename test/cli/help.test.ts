@@ -17,6 +17,7 @@ const commands: readonly (readonly [name: string, operand: string, printsData: b
   ['keys reset-secret', 'ID|EMAIL', true],
   ['keys reset-api', 'ID|EMAIL', true],
   ['keys show', 'ID|EMAIL', true],
+  ['keys pattern', '', true],
   ['sessions list', 'ID|EMAIL', true],
   ['sessions revoke', 'ID|EMAIL', true],
   ['audit list', '', true],

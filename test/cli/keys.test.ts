@@ -1,6 +1,10 @@
-import t from 'tap'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import type { KeyPattern } from '../../src/secrets/key-patterns.ts'
 import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
+import { createOldKey } from '../setup/old-keys.ts'
 import { run } from './run.ts'
 import { createWorkspace, sealingKey } from './workspace.ts'
 
@@ -29,8 +33,8 @@ for (const driver of storeDrivers) {
     t.test('reset-secret with a grace keeps the old key beside the new one', async (t) => {
       const outcome = await gatehouse('keys', 'reset-secret', account.email, '--grace', '24h')
       t.equal(outcome.status, 0)
-      t.match(outcome.stdout, /^New secret key:\n {2}gsk_\w+\nThe old key stays valid for 24h\.\n$/)
-      const [replacement = ''] = /gsk_\w+/.exec(outcome.stdout) ?? []
+      t.match(outcome.stdout, /^New secret key:\n {2}gate_sk_\w+\nThe old key stays valid for 24h\.\n$/)
+      const [replacement = ''] = /gate_sk_\w+/.exec(outcome.stdout) ?? []
       t.not(replacement, secretKey)
       await until('the new key works', async () => (await statusOf(replacement)) === 502 || undefined)
       t.equal(await statusOf(secretKey), 502)
@@ -53,18 +57,18 @@ for (const driver of storeDrivers) {
       t.equal(outcome.status, 0)
       t.strictSame(Object.keys(outcome.json() as object), ['apiKey'])
       const replacement = (outcome.json() as { readonly apiKey: string }).apiKey
-      t.match(replacement, new RegExp(`^gak_${account.id}_`))
+      t.match(replacement, new RegExp(`^gate_ak_${account.id}_`))
       const statusWith = async (APIKey: string) =>
         (await gateway.post(accessTokenPath, { SecretKey: current, APIKey })).status
       await until('the new key works', async () => (await statusWith(replacement)) === 200 || undefined)
       t.equal(await statusWith(apiKey), 401)
       const { stdout } = await gatehouse('keys', 'reset-api', account.id)
-      t.match(stdout, /^New API key:\n {2}gak_\w+\nThe old key is revoked\.\n$/)
+      t.match(stdout, /^New API key:\n {2}gate_ak_\w+\nThe old key is revoked\.\n$/)
     })
 
     t.test('keys show prints the current keys', async (t) => {
       const shown = (await gatehouse('keys', 'show', account.id, '--json')).json()
-      t.match(shown, { secretKey: current, apiKey: /^gak_/ })
+      t.match(shown, { secretKey: current, apiKey: /^gate_ak_/ })
       t.notMatch(shown, { apiKey })
     })
   })
@@ -80,7 +84,9 @@ t.test('a grace may be from zero to 30 days', async (t) => {
 
 t.test('without sealed copies a key is shown once, at creation', async (t) => {
   const { run } = createWorkspace(t, { keys: { sealingKey: { file: 'sealing.key' }, reveal: false } })
-  t.match(await run('accounts', 'create', '--email', 'ada@example.com'), { stdout: /gsk_\w+\n.*gak_\w+/ })
+  t.match(await run('accounts', 'create', '--email', 'ada@example.com'), {
+    stdout: /gate_sk_\w+\n.*gate_ak_\w+/,
+  })
   const { status, stdout, stderr } = await run('keys', 'show', 'ada@example.com', '--json')
   t.equal(status, 1)
   t.equal(stdout, '')
@@ -95,3 +101,45 @@ t.test('keys show with another sealing key says why it cannot', async (t) => {
   t.equal(outcome.stdout, '')
   t.match(outcome.stderr, /another sealing key.*gatehouse keys reset-secret/)
 })
+
+t.test('keys pattern prints expressions that find keys of the prefix and of the old form', async (t) => {
+  const { run } = createWorkspace(t, { keys: { sealingKey: { file: 'sealing.key' }, prefix: 'acme' } })
+  const { stdout, status } = await run('keys', 'pattern')
+  t.equal(status, 0)
+  const patterns = stdout.trim().split('\n')
+  const created = (
+    await run('accounts', 'create', '--email', 'ada@example.com', '--json')
+  ).json() as Readonly<Record<string, string>>
+  const { id = '' } = created
+  const { secretKey, apiKey } = created
+  const keys = [secretKey, apiKey, createOldKey('secretKey', id), createOldKey('apiKey', id)]
+  t.match(created, { secretKey: /^acme_sk_/, apiKey: /^acme_ak_/ })
+  for (const [index, key] of keys.entries()) {
+    const text = `TOKEN="${key}" # a key`
+    t.strictSame(
+      patterns.map((pattern) => new RegExp(pattern).exec(text)?.[0] === key),
+      keys.map((_, other) => other === index),
+    )
+    const found = await promisify(execFile)('grep', ['-oE', patterns[index] ?? '', fileWith(t, text)])
+    t.equal(found.stdout.trim(), key)
+  }
+  const { patterns: asData } = (await run('keys', 'pattern', '--json')).json() as { patterns: KeyPattern[] }
+  t.strictSame(
+    asData.map(({ pattern }) => pattern),
+    patterns,
+  )
+  t.strictSame(
+    asData.map(({ kind, prefix }) => [kind, prefix]),
+    [
+      ['secretKey', 'acme_sk'],
+      ['apiKey', 'acme_ak'],
+      ['secretKey', 'gsk'],
+      ['apiKey', 'gak'],
+    ],
+  )
+})
+
+function fileWith(t: Test, text: string): string {
+  const folder = t.testdir({ text })
+  return `${folder}/text`
+}

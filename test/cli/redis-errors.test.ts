@@ -106,7 +106,7 @@ t.test('an unreplicated change is reported as unconfirmed, and its keys are show
   const created = await run('accounts', 'create', '--email', email, '--json')
   t.equal(created.status, 1)
   t.match(created.stderr, doubt)
-  t.match(created.json(), { email, secretKey: /^gsk_/, apiKey: /^gak_/ })
+  t.match(created.json(), { email, secretKey: /^gate_sk_/, apiKey: /^gate_ak_/ })
   t.strictSame((await sure('keys', 'show', email, '--json')).json(), {
     secretKey: (created.json() as { readonly secretKey: string }).secretKey,
     apiKey: (created.json() as { readonly apiKey: string }).apiKey,
@@ -142,7 +142,7 @@ t.test('a Redis that was flushed under a gateway takes no command for a new begi
   const { config, run } = createWorkspace(t, onRedis({ url: redis.url }), withKey)
   await serve(t, ['--config', config])
   const { stdout } = await run('accounts', 'create', '--email', 'ada@example.com')
-  t.match(stdout, /gsk_/)
+  t.match(stdout, /gate_sk_/)
   await redisCommand(redis.port, 'FLUSHALL')
   await until('the gateway misses it', async () =>
     (await redisCommand(redis.port, 'EXISTS gh:{account}:lost-id')).startsWith(':1'),

@@ -52,11 +52,11 @@ t.test(
       t.equal(atOnce.match(/"x-user-role": "Admin"/g)?.length, 2, 'also pasted all at once')
     })
     t.match((await run('accounts', 'list', '--json')).json(), [{ email: 'admin@localhost', role: 'Admin' }])
-    const [secretKey = ''] = /gsk_\w+/.exec(output) ?? []
+    const [secretKey = ''] = /gate_sk_\w+/.exec(output) ?? []
     t.match((await run('keys', 'show', 'admin@localhost', '--json')).json(), { secretKey })
     const log = output.split('\n').filter((line) => line.startsWith('{'))
     t.ok(log.length >= 4, 'the requests are in the log')
-    t.notMatch(log.join('\n'), /gsk_|gak_|eyJ/, 'the keys and tokens are not')
+    t.notMatch(log.join('\n'), /gate_sk_|gate_ak_|eyJ/, 'the keys and tokens are not')
   },
 )
 
@@ -65,11 +65,11 @@ t.test(
   async (t) => {
     const { folder, run } = freshPlace(t)
     const first = await demo(t, folder)
-    t.match(first, /gsk_\w+[\s\S]*gak_\w+/)
+    t.match(first, /gate_sk_\w+[\s\S]*gate_ak_\w+/)
     t.match(first, /^http:\/\/127\.0\.0\.1:\d+\/portal\/setup#gsl_[0-9A-Za-z]{16}_[0-9A-Za-z]{43}$/m)
     const accounts = await run('accounts', 'list', '--json')
     const again = await demo(t, folder)
-    t.notMatch(again, /gsk_|gak_|gsl_|curl/)
+    t.notMatch(again, /gate_sk_|gate_ak_|gsl_|curl/)
     t.match(again, /accounts setup-link admin@localhost/)
     t.match(again, /Gatehouse is running at http:\/\/127\.0\.0\.1:\d+/)
     t.equal((await run('accounts', 'list', '--json')).stdout, accounts.stdout)
@@ -80,7 +80,8 @@ t.test('the command that a later demo start names for the keys reveals keys', as
   const { folder, run } = freshPlace(t)
   await run('accounts', 'create', '--email', 'ada@example.com')
   const [, command] = /gatehouse(?: --)? (keys show .+)/.exec(await demo(t, folder)) ?? []
-  if (command !== undefined) t.match(await run(...command.trim().split(' ')), { status: 0, stdout: /gsk_/ })
+  if (command !== undefined)
+    t.match(await run(...command.trim().split(' ')), { status: 0, stdout: /gate_sk_/ })
   t.match(await run('accounts', 'list', '--json'), { stdout: /ada@example\.com/ })
 })
 
@@ -94,8 +95,8 @@ t.test('the command shown for the keys can be pasted as is, with another config 
     const { stdout } = await gateway.ended
     t.match(stdout, 'Gatehouse is running at')
     const [, command] = /npm run -s gatehouse -- (.+)/.exec(stdout) ?? []
-    if (isFirst) t.match(stdout, /gsk_/)
-    else t.match(pasteIntoBash(`${process.execPath} ${program} ${command}`, folder), /gsk_/)
+    if (isFirst) t.match(stdout, /gate_sk_/)
+    else t.match(pasteIntoBash(`${process.execPath} ${program} ${command}`, folder), /gate_sk_/)
   }
 })
 
@@ -104,7 +105,7 @@ t.test(
   async (t) => {
     const folder = tempFolder(t)
     const output = await demo(t, folder)
-    t.match(output, /gsk_\w+/)
+    t.match(output, /gate_sk_\w+/)
     t.strictSame(
       readdirSync(join(folder, 'data'))
         .filter((name) => !/-(?:wal|shm)$/.test(name))
@@ -112,7 +113,7 @@ t.test(
       ['gatehouse.db', 'sealing.key'],
     )
     const [, command] = /npm run -s gatehouse -- (.+)/.exec(await demo(t, folder)) ?? []
-    t.match(pasteIntoBash(`${process.execPath} ${program} ${command}`, folder), /gsk_/)
+    t.match(pasteIntoBash(`${process.execPath} ${program} ${command}`, folder), /gate_sk_/)
   },
 )
 

@@ -74,7 +74,12 @@ t.test('a config of one upstream and one route is complete', async (t) => {
     },
     cors: { origins: [] },
     cookie: { name: 'refreshToken', path: '/api/v1/accounts', sameSite: 'Strict', isSecure: false },
-    keys: { sealingKey: { kind: 'file', file: join(folder, 'data/sealing.key') }, reveal: true },
+    keys: {
+      accept: ['SecretKey'],
+      prefix: 'gate',
+      sealingKey: { kind: 'file', file: join(folder, 'data/sealing.key') },
+      reveal: true,
+    },
     store: { driver: 'sqlite', path: join(folder, 'data/gatehouse.db') },
     cache: { entriesMax: 100_000, ttlMs: 60_000, negativeTtlMs: 5_000, maxStaleMs: 600_000 },
     failures: { limit: 10, perMs: 60_000 },

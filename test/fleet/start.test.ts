@@ -37,7 +37,7 @@ t.test('workers: auto is one per core', async (t) => {
 
 t.test('a first start of several workers creates keys and database once', async (t) => {
   const fleet = await serveFleet(t, { workers: 3, args: ['--demo'] })
-  const made = await until('it greets', () => fleet.output.stdout.match(/gsk_\w+/g) ?? undefined)
+  const made = await until('it greets', () => fleet.output.stdout.match(/gate_sk_\w+/g) ?? undefined)
   t.equal(new Set(made).size, 1)
   const names = readdirSync(join(fleet.folder, 'data')).filter((name) => !/-(?:wal|shm)$/.test(name))
   t.strictSame(names.toSorted(), ['gatehouse.db', 'sealing.key'])

@@ -23,7 +23,7 @@ for (const driver of storeDrivers) {
       t.strictSame(rest, { ...bob, isVerified: true })
       t.equal(created.headers.location, `${adminPath}/${id}`)
       t.equal(created.headers['cache-control'], 'no-store')
-      t.match([secretKey, apiKey, setupUrl], [/^gsk_/, /^gak_/, /\/portal\/setup#gsl_/])
+      t.match([secretKey, apiKey, setupUrl], [/^gate_sk_/, /^gate_ak_/, /\/portal\/setup#gsl_/])
       const shown = await call(operations.get, `${adminPath}/${id}`)
       t.equal(shown.status, 200)
       t.strictSame(Object.keys(shown.json()), [...profile, 'disabled', 'createdAt'])

@@ -38,7 +38,7 @@ t.test('an account is created with its keys though its set-up link cannot be mad
     t.equal(page.status, 200)
     const text = await page.text()
     t.match(text, 'The set-up link could not be created.')
-    t.match(text, /gsk_\w{16}_/)
+    t.match(text, /gate_sk_\w{16}_/)
     const found = await call(operations.list, `${adminPath}?q=portal@example.com`)
     t.match(found.json(), { items: [{ email: 'portal@example.com' }] })
   })

@@ -67,7 +67,7 @@ t.test('the OpenAPI document', async (t) => {
     await post(refreshTokenPath, {}, 403, [`Cookie: refreshToken=x`, 'Sec-Fetch-Site: cross-site'])
     await post(revokeTokenPath, { token: refreshed.json().refreshToken }, 200)
     await post(refreshTokenPath, { token: refreshed.json().refreshToken }, 401)
-    await post(accessTokenPath, { SecretKey: secretKey, APIKey: apiKey.replace('gak', 'gsk') }, 401)
+    await post(accessTokenPath, { SecretKey: secretKey, APIKey: apiKey.replace('_ak_', '_sk_') }, 401)
     for (const body of [{}, [], { SecretKey: 1, APIKey: '' }]) await post(accessTokenPath, body, 400)
     await post(accessTokenPath, { SecretKey: 'x'.repeat(70_000) }, 413)
     const plain = await ask(t, gateway.url, `POST ${accessTokenPath}`, ['Content-Type: text/plain'], 'x')

@@ -171,12 +171,12 @@ t.test('the ops listener', async (t) => {
 
   t.test('no metric label holds a path, key, user or address', async (t) => {
     for (const method of METHODS.filter((method) => method !== 'CONNECT'))
-      await ask(t, gateway.url, `${method} /key/some-path-of-a-client`, ['SecretKey: gsk_x'])
+      await ask(t, gateway.url, `${method} /key/some-path-of-a-client`, ['SecretKey: gate_sk_x'])
     const { samples } = await readMetrics(gateway.opsUrl)
     const own = samples.filter(({ name }) => name.startsWith('gatehouse_'))
     // That of a target is no address of a client: it is what the config says.
     const text = JSON.stringify(own).replaceAll(`"target":${JSON.stringify(backend.url)}`, '')
-    t.notMatch(text, /some-path|example\.com|127\.0\.0\.1|gsk_|eyJ/)
+    t.notMatch(text, /some-path|example\.com|127\.0\.0\.1|gate_sk_|eyJ/)
     t.notOk(text.includes(user.account.id))
     const routes = new Set(samples.map(({ labels }) => labels.route).filter((route) => route !== undefined))
     const known = [

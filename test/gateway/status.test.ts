@@ -52,7 +52,7 @@ t.test('the status page counts requests route by route', async (t) => {
     ['GET /orders', [key]],
     ['GET /orders/lost', [key]],
     ['GET /orders', []],
-    ['GET /orders', ['SecretKey: gsk_wrong']],
+    ['GET /orders', ['SecretKey: gate_sk_wrong']],
     ['GET /failing', []],
     ['GET /nowhere', []],
   ] as const) {
@@ -90,7 +90,7 @@ t.test('the status page counts requests route by route', async (t) => {
   t.match(sinceStart.cache, { misses: 1, hits: 2 })
   t.match(status.upstreams, [{ name: 'backend', targets: [{ url: backend.url, weight: 1 }] }])
   const text = JSON.stringify(status)
-  t.notMatch(text, /gsk_|gak_|eyJ|example\.com|wrong|lost/, 'no key, user or path')
+  t.notMatch(text, /gate_sk_|gate_ak_|eyJ|example\.com|wrong|lost/, 'no key, user or path')
 })
 
 t.test('the status page has the last minute at its first view', async (t) => {
@@ -123,7 +123,7 @@ t.test('the status page keeps the last hour, unwatched and through a reload', as
   const gateway = await startGateway(t, { backend: backend.url, config, clock: () => now })
   const { secretKey, apiKey } = await gateway.createAccount()
   for (let turn = 0; turn < 4; turn++) await ask(t, gateway.url, 'GET /orders', [`SecretKey: ${secretKey}`])
-  for (let turn = 0; turn < 3; turn++) await ask(t, gateway.url, 'GET /orders', ['SecretKey: gsk_wrong'])
+  for (let turn = 0; turn < 3; turn++) await ask(t, gateway.url, 'GET /orders', ['SecretKey: gate_sk_wrong'])
   await until('they are counted', async () => {
     return (await readMetrics(gateway.opsUrl)).value('gatehouse_http_requests_total') === 7 || undefined
   })

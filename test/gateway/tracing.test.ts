@@ -57,7 +57,7 @@ t.test('a request makes two spans, and the backend goes on with the second', asy
     BigInt(span?.endTimeUnixNano ?? 0),
   ])
   t.ok(a !== undefined && b !== undefined && c !== undefined && d !== undefined && a <= c && c <= d && d <= b)
-  t.notMatch(JSON.stringify(collector.spans), /secret-path|token|gsk_|127\.0\.0\.1/)
+  t.notMatch(JSON.stringify(collector.spans), /secret-path|token|gate_sk_|127\.0\.0\.1/)
   t.match(collector.resources[0], { 'service.name': 'gatehouse', 'service.version': /^\d/ })
 })
 

@@ -5,6 +5,7 @@ import { answerOptions } from '../../src/http/options-request.ts'
 import type { Traffic } from '../../src/http/server.ts'
 import { createOwnPaths } from '../../src/routes/own-paths.ts'
 import { createRouteTable } from '../../src/routes/table.ts'
+import { usualFieldReader } from '../setup/carriers.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { startServerOf } from './support/own-server.ts'
@@ -27,6 +28,10 @@ async function startReloadingServer(t: Test, proxy: (arrival: Arrival) => void) 
       get trusted() {
         use('trusted')
         return { has: () => false }
+      },
+      get fieldReader() {
+        use('fieldReader')
+        return usualFieldReader
       },
       observer: {
         begin: () => use('begin'),
@@ -65,16 +70,36 @@ t.test('each request reads the traffic once, whatever handles it', async (t) => 
   const client = await connectRaw(t, server.url)
   for (const [index, [name, head, status, handled]] of (
     [
-      ['a route', headOf('GET /'), 204, ['trusted', 'begin', 'cors', 'ownPaths', 'proxy', 'end']],
-      ['an own path', headOf('GET /portal'), 200, ['trusted', 'begin', 'cors', 'ownPaths', 'api', 'end']],
-      ['the server', headOf('OPTIONS *'), 204, ['trusted', 'begin', 'cors', 'ownPaths', 'end']],
+      [
+        'a route',
+        headOf('GET /'),
+        204,
+        ['trusted', 'fieldReader', 'begin', 'cors', 'ownPaths', 'proxy', 'end'],
+      ],
+      [
+        'an own path',
+        headOf('GET /portal'),
+        200,
+        ['trusted', 'fieldReader', 'begin', 'cors', 'ownPaths', 'api', 'end'],
+      ],
+      [
+        'the server',
+        headOf('OPTIONS *'),
+        204,
+        ['trusted', 'fieldReader', 'begin', 'cors', 'ownPaths', 'end'],
+      ],
       [
         'a preflight',
         headOf('OPTIONS /api/v1/openapi.json', preflight),
         204,
-        ['trusted', 'begin', 'cors', 'ownPaths', 'end'],
+        ['trusted', 'fieldReader', 'begin', 'cors', 'ownPaths', 'end'],
       ],
-      ['a refusal', headOf('GET /a/../b'), 400, ['trusted', 'begin', 'cors', 'ownPaths', 'end']],
+      [
+        'a refusal',
+        headOf('GET /a/../b'),
+        400,
+        ['trusted', 'fieldReader', 'begin', 'cors', 'ownPaths', 'end'],
+      ],
       ['a second request to a route', headOf('GET /'), 204, undefined],
     ] as const
   ).entries()) {

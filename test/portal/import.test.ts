@@ -75,9 +75,9 @@ for (const [mode, testIn] of [
     t.equal(heading, 'id,email,secretKey,apiKey')
     const [id, email, secretKey = '', apiKey = ''] = lone.split(',')
     t.equal(email, 'lone@example.com')
-    t.match(odd, /^\w{16},"'=1\+1@example\.com",gsk_/, 'is no formula in a spreadsheet')
+    t.match(odd, /^\w{16},"'=1\+1@example\.com",gate_sk_/, 'is no formula in a spreadsheet')
     t.equal(await statusWith(portal, secretKey), 200)
-    t.match(apiKey, new RegExp(`^gak_${id}_`))
+    t.match(apiKey, new RegExp(`^gate_ak_${id}_`))
   })
 }
 

@@ -16,7 +16,7 @@ test('a key is revealed after the password, and copied', async (t, portal) => {
   const { page, secretKey, visitor } = await portal.createPerson()
   await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write'])
   const box = page.locator(secretBox)
-  t.match(await box.textContent(), /^gsk_\w{16}_•{12}$/)
+  t.match(await box.textContent(), /^…sk_\w{16}_•{12}$/)
   await page.getByText('Reveal the secret').click()
   const password = page.locator('#secretKey-reveal-password')
   await password.fill('not the password')
@@ -120,7 +120,7 @@ test('a reset without overlap ends the old key at once, and shows the new one', 
   await page.getByRole('button', { name: 'Reset the secret' }).click()
   await page.getByText('New secret. Copy it now').waitFor()
   const fresh = (await page.locator(secretBox).textContent()) ?? ''
-  t.match(fresh, /^gsk_\w{16}_\w{43}_\w{6}$/)
+  t.match(fresh, /^gate_sk_\w{16}_\w{43}_\w{6}$/)
   t.not(fresh, secretKey)
   t.equal(await statusWith(portal, secretKey), 401)
   t.equal(await statusWith(portal, fresh), 200)

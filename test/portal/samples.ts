@@ -250,8 +250,8 @@ export function refused(over: Partial<FormState>): FormState {
 
 const secret = '0123456789abcdefghijABCDEFGHIJ0123456789abc'
 export const sampleKeys = {
-  secretKey: `gsk_Kx3TbWq9ZrLm2VcA_${secret}_000000`,
-  apiKey: `gak_Kx3TbWq9ZrLm2VcA_${secret}_000000`,
+  secretKey: `gate_sk_Kx3TbWq9ZrLm2VcA_${secret}_000000`,
+  apiKey: `gate_ak_Kx3TbWq9ZrLm2VcA_${secret}_000000`,
 }
 
 export const sampleLink = {

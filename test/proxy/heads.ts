@@ -7,6 +7,7 @@ import {
   type RequestHeadInput,
   type RequestWriter,
 } from '../../src/proxy/request-head.ts'
+import { usualCarriers } from '../setup/carriers.ts'
 
 export const principal: Principal = {
   accountId: 'acc_1',
@@ -29,7 +30,7 @@ export const identityHeaders: IdentityHeaders = { id: 'X-User-Id', role: 'X-User
 export function writerOf(headers: IdentityHeaders = identityHeaders): RequestWriter {
   const names = Object.values(headers).filter((name) => name !== undefined)
   return createRequestWriter({
-    rules: createHeaderRules(names),
+    rules: createHeaderRules(names, usualCarriers),
     writeIdentity: createIdentityWriter(headers),
     assertion: undefined,
     refreshCookie: 'refreshToken',

@@ -1,25 +1,29 @@
 import { createHash } from 'node:crypto'
-import { crc32 } from 'node:zlib'
 import t from 'tap'
-import { toBase62 } from '../../src/platform/random.ts'
 import {
   createAccountId,
   createKey,
   digestOf,
   type KeyKind,
-  keyLength,
+  keyLengthMax,
+  keyLengthMin,
   parseKey,
 } from '../../src/secrets/keys.ts'
+import { createOldKey, withChecksum } from '../setup/old-keys.ts'
 
 const kinds: readonly KeyKind[] = ['secretKey', 'apiKey']
+/** The shortest, the longest, and some between. */
+const prefixes = ['g', 'gate', 'acme2', 'a0123456789abcde']
 const alphabet = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-']
 
 t.test('a key encodes kind, account, 256 random bits and a checksum', async (t) => {
   const id = createAccountId()
   t.match(id, /^[0-9A-Za-z]{16}$/)
-  t.match(createKey('secretKey', id), new RegExp(`^gsk_${id}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`))
-  t.match(createKey('apiKey', id), new RegExp(`^gak_${id}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`))
-  for (const kind of kinds) t.equal(createKey(kind, id).length, keyLength)
+  t.match(createKey('secretKey', id), new RegExp(`^gate_sk_${id}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`))
+  t.match(createKey('apiKey', id), new RegExp(`^gate_ak_${id}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$`))
+  t.match(createKey('secretKey', id, 'acme'), new RegExp(`^acme_sk_${id}_`))
+  t.equal(createOldKey('secretKey', id).length, keyLengthMin)
+  t.equal(createKey('secretKey', id, 'a'.repeat(16)).length, keyLengthMax)
 })
 
 t.test('keys are unique and use every letter and digit', async (t) => {
@@ -28,7 +32,7 @@ t.test('keys are unique and use every letter and digit', async (t) => {
   t.equal(new Set(keys).size, keys.length)
   t.equal(new Set(Array.from({ length: 2_000 }, createAccountId)).size, 2_000)
   const counts = new Map<string, number>()
-  for (const letter of keys.flatMap((key) => [...key.slice(21, 64)])) {
+  for (const letter of keys.flatMap((key) => [...key.slice(-50, -7)])) {
     counts.set(letter, (counts.get(letter) ?? 0) + 1)
   }
   // 86000 letters over 62: each comes about 1387 times, give or take 37.
@@ -39,7 +43,11 @@ t.test('keys are unique and use every letter and digit', async (t) => {
 t.test('a key parses back to its account and a digest of all of it', async (t) => {
   for (const kind of kinds) {
     const id = createAccountId()
-    const key = createKey(kind, id)
+    for (const key of [createOldKey(kind, id), ...prefixes.map((prefix) => createKey(kind, id, prefix))])
+      assertParsed(kind, key, id)
+  }
+
+  function assertParsed(kind: KeyKind, key: string, id: string): void {
     const parsed = parseKey(kind, key)
     t.equal(parsed?.accountId, id)
     const sha256 = createHash('sha256').update(key).digest('hex')
@@ -52,11 +60,44 @@ t.test('a key of the other kind is refused', async (t) => {
   const id = createAccountId()
   t.equal(parseKey('secretKey', createKey('apiKey', id)), undefined)
   t.equal(parseKey('apiKey', createKey('secretKey', id)), undefined)
+  t.equal(parseKey('secretKey', createOldKey('apiKey', id)), undefined)
+  t.equal(parseKey('apiKey', createOldKey('secretKey', id)), undefined)
+})
+
+t.test('a key with a prefix that cannot be configured is refused, whatever its checksum', async (t) => {
+  const rest = createKey('secretKey', createAccountId()).slice('gate'.length, -7)
+  t.ok(parseKey('secretKey', withChecksum(`gate${rest}`)))
+  for (const prefix of [
+    '',
+    'a'.repeat(17),
+    '1a',
+    'Gate',
+    'gAte',
+    'ga_te',
+    'ga-te',
+    '_',
+    'gat\u00e9',
+    'gsk'.repeat(9),
+  ])
+    t.equal(parseKey('secretKey', withChecksum(`${prefix}${rest}`)), undefined, prefix)
+  for (const mark of ['_SK_', '_xk_', '_sk-', '-sk_', '__sk', 'sk__'])
+    t.equal(parseKey('secretKey', withChecksum(`gate${mark}${rest.slice(4)}`)), undefined, mark)
+})
+
+t.test('the prefix of a key is under its checksum', async (t) => {
+  const key = createKey('secretKey', createAccountId(), 'acme')
+  t.ok(parseKey('secretKey', key))
+  for (const other of ['acmf', 'acm', 'acmee', 'gate']) {
+    t.equal(parseKey('secretKey', key.replace('acme', other)), undefined, other)
+  }
 })
 
 t.test('a key with any one character changed is refused', async (t) => {
-  for (const kind of kinds) {
-    const key = createKey(kind, createAccountId())
+  for (const [kind, create] of kinds.flatMap((kind) => [
+    [kind, createKey] as const,
+    [kind, createOldKey] as const,
+  ])) {
+    const key = create(kind, createAccountId())
     const accepted: string[] = []
     for (let index = 0; index < key.length; index++) {
       for (const letter of alphabet) {
@@ -91,10 +132,10 @@ t.test('text that is not a key is refused', async (t) => {
     'with a space before, in all as long': ` ${key.slice(0, -1)}`,
     twice: `${key}, ${key}`,
     'in capitals': key.toUpperCase(),
-    'with letters of another script': key.replace('gsk', 'gѕk'),
+    'with letters of another script': key.replace('gate', 'gаte'),
     'with NUL': `${key.slice(0, 30)}\0${key.slice(31)}`,
-    'of dots': '.'.repeat(keyLength),
-    'of megabytes': 'gsk_'.repeat(1_000_000),
+    'of dots': '.'.repeat(key.length),
+    'of megabytes': 'gate_sk_'.repeat(1_000_000),
     __proto__: '__proto__',
   }
   for (const [name, text] of Object.entries(texts)) t.equal(parseKey('secretKey', text), undefined, name)
@@ -102,10 +143,9 @@ t.test('text that is not a key is refused', async (t) => {
 
 t.test('a right checksum does not make a key of other characters', async (t) => {
   const id = createAccountId()
-  const body = createKey('secretKey', id).slice(0, 64)
-  const withChecksum = (text: string) => `${text}_${toBase62(crc32(Buffer.from(text, 'latin1')), 6)}`
+  const body = createKey('secretKey', id).slice(0, -7)
   t.equal(parseKey('secretKey', withChecksum(body))?.accountId, id)
-  for (const place of [3, 4, 19, 20, 21, 63]) {
+  for (const place of [0, 3, 4, 5, 6, 7, 8, 23, 24, 25, 67]) {
     // The last have the low byte of a letter.
     for (const letter of ['-', '.', ' ', '\0', '\u007f', '\u00e9', '\u0141', '\u015f']) {
       const changed = body.slice(0, place) + letter + body.slice(place + 1)
@@ -114,8 +154,8 @@ t.test('a right checksum does not make a key of other characters', async (t) => 
   }
   const whole = withChecksum(body)
   for (const letter of ['-', '\u0141']) {
-    t.equal(parseKey('secretKey', `${whole.slice(0, 64)}${letter}${whole.slice(65)}`), undefined)
+    t.equal(parseKey('secretKey', `${whole.slice(0, 68)}${letter}${whole.slice(69)}`), undefined)
     t.equal(parseKey('secretKey', whole.slice(0, -1) + letter), undefined)
   }
-  t.equal(parseKey('secretKey', `${whole.slice(0, 65)}zzzzzz`), undefined, 'more than a CRC-32 can be')
+  t.equal(parseKey('secretKey', `${whole.slice(0, 69)}zzzzzz`), undefined, 'more than a CRC-32 can be')
 })

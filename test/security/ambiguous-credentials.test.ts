@@ -39,9 +39,10 @@ for (const driver of storeDrivers) {
         [adaKey, bobToken],
         [bobToken, adaKey],
         [adaKey, adaToken],
-        [adaKey, 'Authorization: Basic dTpw'],
         ['SecretKey: x', 'Authorization: Bearer x'],
         ['SecretKey:', adaToken],
+        [adaKey, 'Authorization: Basic dTpw', 'Authorization: Basic dTpw'],
+        ['Authorization: Basic dTpw', 'Authorization: x y'],
       ]) {
         for (const path of ['/any', '/optional', '/secretKey', '/bearer']) {
           for (const extra of [[], upgradeLines])

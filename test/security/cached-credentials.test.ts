@@ -48,16 +48,16 @@ for (const driver of storeDrivers) {
     t.test('a cached account does not make a wrong key of it valid', async (t) => {
       const fresh = await gateway.createAccount()
       const newer = await gateway.operate(({ keys }) => keys.resetSecretKey(user.account.id, 3_600))
-      const [, handle = '', secret = ''] = fresh.secretKey.split('_')
+      const [, , handle = '', secret = ''] = fresh.secretKey.split('_')
       const flipped = [...secret].toReversed().join('')
       for (let turn = 0; turn < 3; turn++) {
         t.equal(await outcome('/key', `SecretKey: ${fresh.secretKey}`), fresh.account.id)
         for (const wrong of [
-          `gsk_${handle}_${flipped}_000000`,
+          `gate_sk_${handle}_${flipped}_000000`,
           fresh.secretKey.replace(handle, user.account.id),
           newer.replace(user.account.id, handle),
           fresh.apiKey,
-          fresh.apiKey.replace('gak_', 'gsk_'),
+          fresh.apiKey.replace('_ak_', '_sk_'),
           fresh.secretKey.toLowerCase(),
           `${fresh.secretKey}x`,
         ])

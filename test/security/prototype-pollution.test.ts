@@ -57,7 +57,7 @@ for (const driver of storeDrivers) {
         t.ok((await ask(t, gateway.url, `GET ${path}`, [`SecretKey: ${name}`])).status < 500)
         t.ok((await ask(t, gateway.url, `GET ${path}`, [`Authorization: ${name} ${name}`])).status < 500)
       }
-      const padded = `gsk_${name.replaceAll('_', '').padEnd(16, 'x')}_${'a'.repeat(43)}_000000`
+      const padded = `gate_sk_${name.replaceAll('_', '').padEnd(16, 'x')}_${'a'.repeat(43)}_000000`
       t.equal((await ask(t, gateway.url, 'GET /constructor', [`SecretKey: ${padded}`])).status, 401)
     }
 

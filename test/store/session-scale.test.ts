@@ -101,7 +101,14 @@ async function measureActs(t: Test, { store, fill, longestCommand }: Place) {
 function sessionsOn(store: Store) {
   const by = { kind: 'system', channel: 'system' } as const
   const clock = () => now
-  const accounts = createAccounts({ store, sealer: createSealer(randomBytes(32)), reveal: false, by, clock })
+  const accounts = createAccounts({
+    store,
+    sealer: createSealer(randomBytes(32)),
+    reveal: false,
+    prefix: 'gate',
+    by,
+    clock,
+  })
   return createAccountSessions({
     store,
     accounts,

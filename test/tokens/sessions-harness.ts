@@ -45,7 +45,12 @@ export async function openSessions(
     clock,
     ...options,
   })
-  const { accounts, keys } = actsOn(store, { sealer: createSealer(sealingKey), reveal: true, clock })
+  const { accounts, keys } = actsOn(store, {
+    sealer: createSealer(sealingKey),
+    reveal: true,
+    prefix: 'gate',
+    clock,
+  })
   let created = 0
   const createAccount = () => {
     created++

@@ -1,7 +1,8 @@
+import { lettersAndDigits } from '../../proxy/header-rules.ts'
 import type { Review } from '../review.ts'
 
 /** Headers that the gateway, the connection or the client use themselves, reduced to letters and digits. */
-const reservedHeaders = new Set([
+export const reservedHeaders: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
   'contentencoding',
@@ -35,8 +36,8 @@ const reservedHeaders = new Set([
 /** Checks that the names of identity headers are distinct and not reserved. */
 export function reviewIdentity(review: Review): void {
   const seen = new Map<string, string>()
-  for (const [path, name] of headerNames(review).filter(([path]) => review.isValid(path))) {
-    const normalized = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+  for (const [path, name] of identityHeaderNames(review).filter(([path]) => review.isValid(path))) {
+    const normalized = lettersAndDigits(name)
     const duplicate = seen.get(normalized)
     if (normalized === '') review.report(path, 'must contain a letter or digit')
     else if (reservedHeaders.has(normalized))
@@ -52,7 +53,10 @@ export function reviewIdentity(review: Review): void {
 }
 
 /** The name of each header with its path; not every name need be a text. */
-function headerNames({ tree, hasValidShape }: Review): readonly (readonly [readonly string[], string])[] {
+export function identityHeaderNames({
+  tree,
+  hasValidShape,
+}: Review): readonly (readonly [readonly string[], string])[] {
   const headers = ['identity', 'headers']
   const assertion = ['identity', 'assertion']
   const named = hasValidShape(headers) ? Object.entries(tree.identity.headers) : []

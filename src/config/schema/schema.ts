@@ -1,3 +1,4 @@
+import { defaultKeyPrefix, keyPrefixPattern } from '../../secrets/format.ts'
 import {
   choice,
   duration,
@@ -129,6 +130,19 @@ export const configSchema = {
       ),
     }),
     keys: section('Secret keys and API keys.', {
+      accept: list(headerName({ description: 'A header name, `bearer` or `basic`.' }), {
+        default: ['SecretKey'],
+        minItems: 1,
+        maxItems: 16,
+        description:
+          'Where a secret key may come: header names, `bearer` = Authorization: Bearer, `basic` = the password of Authorization: Basic, whatever the user name.',
+      }),
+      prefix: text({
+        pattern: `^${keyPrefixPattern}$`,
+        default: defaultKeyPrefix,
+        description:
+          'How new keys begin: `gate` = gate_sk_… and gate_ak_…; keys with an earlier prefix keep working.',
+      }),
       sealingKey: secret({
         default: { file: '../data/sealing.key' },
         description:

@@ -1,10 +1,10 @@
 import { type Content, type Html, html } from '../../pages/html.ts'
-import { secretPrefixes } from '../../secrets/format.ts'
+import { keyMarks } from '../../secrets/format.ts'
 import type { KeyKind } from '../../secrets/keys.ts'
 
-/** A masked key: only its handle is visible, which is not secret. */
+/** A masked key: its kind and its handle are visible, which are not secret; its prefix may be an earlier one. */
 export function maskKey(kind: KeyKind, accountId: string): string {
-  return `${secretPrefixes[kind]}_${accountId}_${'•'.repeat(12)}`
+  return `…${keyMarks[kind]}_${accountId}_${'•'.repeat(12)}`
 }
 
 export interface CodeOptions {

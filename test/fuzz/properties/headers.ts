@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { createHeaderRules } from '../../../src/proxy/header-rules.ts'
 import { encodeHeaderValue } from '../../../src/proxy/identity-headers.ts'
 import { linesOf } from '../../proxy/heads.ts'
+import { usualCarriers } from '../../setup/carriers.ts'
 import { defaultIdentityHeaders } from '../../setup/default-identity-headers.ts'
 import { type Property, property } from '../property.ts'
 
-const rules = createHeaderRules(['Remote-User'])
+const rules = createHeaderRules(['Remote-User'], usualCarriers)
 const droppedNames = [...defaultIdentityHeaders, 'Remote-User', 'Proxy', 'X-Request-Id', 'X-Forwarded-For']
 const tokenCharacter = fc.constantFrom(..."abcxyzABCXYZ0189!#$%&'*+-.^_`|~")
 const sign = fc.constantFrom(..."!#$%&'*+-.^_`|~", '')

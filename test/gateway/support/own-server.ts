@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Test } from 'tap'
 import type { Arrival } from '../../../src/http/arrival.ts'
 import { createGatewayServer, type GatewayServer, type Traffic } from '../../../src/http/server.ts'
+import { usualFieldReader } from '../../setup/carriers.ts'
 import { portOf } from '../../setup/net.ts'
 
 export const ownPath = '/own'
@@ -21,6 +22,7 @@ export async function startOwnServer(
   const ended: (readonly [Arrival, boolean])[] = []
   const traffic: Traffic = {
     trusted: { has: () => false },
+    fieldReader: usualFieldReader,
     observer: {
       begin: () => {},
       end: (...end: readonly [Arrival, boolean]) => void ended.push(end),
