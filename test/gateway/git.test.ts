@@ -9,7 +9,7 @@ import { git, startGitBackend } from './support/git-backend.ts'
 const route = { name: 'git', path: '/git', upstream: 'backend', stripPrefix: true, maxBody: 'unlimited' }
 
 /** A bare repository of some megabytes that takes pushes, a gateway before it, and an account. */
-async function start(t: Test) {
+async function start(t: Test, accept: readonly string[] = ['SecretKey']) {
   const root = mkdtempSync(join(tmpdir(), 'gatehouse-git-'))
   t.teardown(() => rmSync(root, { recursive: true, force: true }))
   const work = join(root, 'work')
@@ -25,7 +25,10 @@ async function start(t: Test) {
   const backend = await startGitBackend(t, root)
   const gateway = await startGateway(t, {
     backend: backend.url,
-    config: { routes: [{ ...route, auth: 'any' }] },
+    config: {
+      routes: [{ ...route, auth: 'any' }],
+      keys: { sealingKey: { file: 'sealing.key' }, accept },
+    },
   })
   return { root, backend, gateway, url: `${gateway.url}/git/repo.git` }
 }
@@ -64,6 +67,31 @@ for (const scheme of ['SecretKey', 'Authorization: Bearer']) {
     )
   })
 }
+
+t.test('git clones and pushes with a secret key as its password', async (t) => {
+  const { root, backend, gateway, url } = await start(t, ['SecretKey', 'basic'])
+  const { account, secretKey, apiKey } = await gateway.createAccount()
+  const withPassword = (password: string) => url.replace('http://', `http://anyone:${password}@`)
+  const clone = join(root, 'clone')
+
+  await git(root, 'clone', '-q', withPassword(secretKey), clone)
+  writeFileSync(join(clone, 'more.bin'), randomBytes(4 * 1_048_576))
+  await git(root, '-C', clone, 'add', '.')
+  await git(root, '-C', clone, 'commit', '-q', '-m', 'second')
+  await git(root, '-C', clone, 'push', '-q', 'origin', 'main')
+  const pushed = await git(root, '-C', join(root, 'repo.git'), 'rev-parse', 'main')
+  t.equal(pushed, await git(root, '-C', clone, 'rev-parse', 'HEAD'), 'the push has arrived')
+  t.strictSame([...new Set(backend.users)], [account.id], 'every request carries the identity')
+  for (const { headers } of backend.requests) t.notOk('authorization' in headers)
+
+  const { length } = backend.requests
+  for (const wrong of [apiKey, 'x', `${secretKey}x`])
+    await t.rejects(
+      git(root, 'clone', '-q', withPassword(wrong), join(root, 'other')),
+      /Authentication failed/,
+    )
+  t.equal(backend.requests.length, length)
+})
 
 t.test('git without a credential is refused with 401', async (t) => {
   const { root, backend, url } = await start(t)
