@@ -126,6 +126,7 @@ function buildGatewayApi(options: TrafficOptions) {
       keyUses,
       hasPortal: enabled,
     },
+    accept: config.keys.accept,
     portal: enabled ? createPortal(portalOptions(accountServices, options)) : undefined,
   })
 }
@@ -134,7 +135,7 @@ function portalOptions(
   accountServices: AccountServices,
   { config, limiter, clock, gatewayUrl }: TrafficOptions,
 ) {
-  const { publicOrigin, portal, routes, identityHeaders } = config
+  const { publicOrigin, portal, routes, identityHeaders, keys } = config
   const cookie = createPortalCookie({ path: portal.path, isSecure: publicOrigin.startsWith('https:') })
   return {
     ...accountServices,
@@ -143,6 +144,7 @@ function portalOptions(
     publicOrigin,
     routes,
     identityHeaders,
+    carriers: createCarriers(keys.accept),
     roles: knownRoles(routes),
     cookie,
     clock,

@@ -1,5 +1,6 @@
 import { adminRole } from '../accounts/account-input.ts'
 import type { CreatedAccount } from '../accounts/accounts.ts'
+import { type Carriers, createCarriers, keyField } from '../auth/carriers.ts'
 import type { ConfigInput } from '../config/load.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Log } from '../log/log.ts'
@@ -18,6 +19,8 @@ type FirstAccount =
       readonly setupPath: string | undefined
       /** Whether the gateway can show the keys again. */
       readonly isShownAgain: boolean
+      /** Where the gateway takes secret keys. */
+      readonly carriers: Carriers
     }
   | {
       readonly kind: 'known'
@@ -83,10 +86,17 @@ function findOrCreateFirstAccount(input: ConfigInput): Promise<FirstAccount> {
     const admin = { email: firstEmail, ...names, role: adminRole, isVerified: true }
     const created = await accounts.create(admin)
     const isShownAgain = config.keys.reveal
-    if (!hasPortal) return { kind: 'made', created, setupPath: undefined, isShownAgain }
+    const carriers = createCarriers(config.keys.accept)
+    if (!hasPortal) return { kind: 'made', created, setupPath: undefined, isShownAgain, carriers }
     // Only a path: the address that the demo listens on need not be the published one.
     const { token } = await setupLinks.create(created.account.id)
-    return { kind: 'made', created, setupPath: `${config.portal.path}/setup#${token}`, isShownAgain }
+    return {
+      kind: 'made',
+      created,
+      setupPath: `${config.portal.path}/setup#${token}`,
+      isShownAgain,
+      carriers,
+    }
   }
   return withOperator(input, findOrCreate, { kind: 'system', channel: 'system' })
 }
@@ -101,7 +111,7 @@ function command(words: string, { file, settings = [] }: ConfigInput): string {
 
 function linesToPaste(
   url: string,
-  { created, setupPath, isShownAgain }: Extract<FirstAccount, { kind: 'made' }>,
+  { created, setupPath, isShownAgain, carriers }: Extract<FirstAccount, { kind: 'made' }>,
 ): string[] {
   const { account, secretKey, apiKey } = created
   const tokenCall = `curl -s ${url}${accessTokenPath} -H 'Content-Type: application/json' -d '{"SecretKey":"${secretKey}","APIKey":"${apiKey}"}'`
@@ -117,7 +127,7 @@ function linesToPaste(
     '',
     `curl -i ${url}/hello`,
     '',
-    `curl ${url}/hello -H 'SecretKey: ${secretKey}'`,
+    `curl ${url}/hello -H ${shellWord(keyField(carriers, secretKey).join(': '))}`,
     '',
     tokenCall,
     '',

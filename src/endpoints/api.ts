@@ -27,6 +27,8 @@ export interface ApiOptions extends TokenEndpointsOptions {
   readonly keyring: Keyring
   readonly requestTimeoutMs: number
   readonly version: string
+  /** Where secret keys may come (`keys.accept`). */
+  readonly accept: readonly string[]
   readonly admin: Pick<AdminOptions, 'actionsOf' | 'authenticator' | 'keyUses' | 'hasPortal'>
   /** undefined = there is none. */
   readonly portal: Portal | undefined

@@ -1,6 +1,7 @@
 import { type Carriers, describeCarriers } from '../auth/carriers.ts'
 import type { Credential, Credentials } from '../auth/credentials.ts'
 import type { Refusal } from '../auth/decision.ts'
+import { listText } from '../platform/list-text.ts'
 import { memoizeByObject } from '../platform/memoize.ts'
 import { accessTokenPath, type PublicPath } from '../routes/own-paths.ts'
 import type { Access, SchemeName } from '../routes/route.ts'
@@ -78,7 +79,7 @@ const notThePassword =
 const refreshTokenPath = '/api/v1/accounts/refresh-token' satisfies PublicPath
 
 const textsOf = memoizeByObject((carriers: Carriers): Texts => {
-  const places = listOf(describeCarriers(carriers))
+  const places = listText(describeCarriers(carriers))
   const token = 'an access token as Authorization: Bearer'
   const ways = {
     secretKey: `Send a secret key ${places}.`,
@@ -118,9 +119,3 @@ const textsOf = memoizeByObject((carriers: Carriers): Texts => {
     advice: { secretKey: forKeys, bearer: forTokens, both: here },
   }
 })
-
-/** `a`, `a or b`, `a, b or c`. */
-function listOf(texts: readonly string[]): string {
-  const last = texts.at(-1) ?? ''
-  return texts.length < 2 ? last : `${texts.slice(0, -1).join(', ')} or ${last}`
-}

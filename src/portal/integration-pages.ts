@@ -11,7 +11,7 @@ import { isInUse, usageText } from './views/key-card.ts'
 
 /** The two keys of one's own account, and how to use them. */
 export const integrationPages: CreatePages = (options) => {
-  const { signIn, publicOrigin, routes, clock } = options
+  const { signIn, publicOrigin, routes, carriers, clock } = options
   const tryRoute = createTryIt(options)
 
   async function show(
@@ -26,7 +26,7 @@ export const integrationPages: CreatePages = (options) => {
     const view: IntegrationView = {
       accountId: account.id,
       keys,
-      snippets: { baseUrl, path },
+      snippets: { baseUrl, path, carriers },
       tryIt: { routes: callable, chosen: undefined, outcome: undefined },
       ...more,
     }

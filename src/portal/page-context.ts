@@ -3,6 +3,7 @@ import type { AccountActions, AccountActionsOf } from '../accounts/account-actio
 import { adminRole, fullName } from '../accounts/account-input.ts'
 import { actorOf } from '../accounts/audit-entry-factory.ts'
 import type { EmailVerification } from '../accounts/profile.ts'
+import type { Carriers } from '../auth/carriers.ts'
 import type { Viewer } from '../auth/portal-sessions.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { SignIn } from '../auth/sign-in.ts'
@@ -55,6 +56,8 @@ export interface PortalOptions {
   /** The routes as configured, for *Try it*. */
   readonly routes: readonly RouteOptions[]
   readonly identityHeaders: IdentityHeaders
+  /** Where the gateway takes secret keys. */
+  readonly carriers: Carriers
   /** The roles that forms suggest. */
   readonly roles: readonly string[]
   /** The URL of this gateway's listener; to be called once it listens. */

@@ -1,3 +1,4 @@
+import { keyField } from '../auth/carriers.ts'
 import { parseJson, parseJsonObject } from '../platform/json.ts'
 import type { RouteOptions } from '../routes/compile.ts'
 import { accessTokenPath, type PublicPath } from '../routes/own-paths.ts'
@@ -27,7 +28,7 @@ export function callableRoutes(routes: readonly RouteOptions[], account: Account
 }
 
 /** Creates the function that calls this gateway through its own listener, as any client would. */
-export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
+export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOptions) {
   const names = Object.values(identityHeaders).filter((name) => name !== undefined)
 
   function post(path: PublicPath, body: unknown): Promise<GatewayResponse> {
@@ -82,7 +83,10 @@ export function createTryIt({ gatewayUrl, identityHeaders }: PortalOptions) {
       const isToken = route.auth === 'bearer'
       const response = isToken
         ? await callWithToken(route, keys)
-        : await get(route, route.auth === 'none' ? {} : { SecretKey: keys.secretKey })
+        : await get(
+            route,
+            route.auth === 'none' ? {} : Object.fromEntries([keyField(carriers, keys.secretKey)]),
+          )
       return {
         kind: 'answered',
         response: {

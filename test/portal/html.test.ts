@@ -3,6 +3,7 @@ import { attributeIf, html } from '../../src/pages/html.ts'
 import { relativeTime, time } from '../../src/pages/time.ts'
 import { clientName } from '../../src/portal/views/client-name.ts'
 import { createSnippets } from '../../src/portal/views/snippets.ts'
+import { usualCarriers } from '../setup/carriers.ts'
 
 t.test('values in a template are escaped, in text and in attributes', async (t) => {
   const evil = `"><script>alert('1')</script>&amp;`
@@ -54,6 +55,10 @@ t.test('a known browser is named, any other User-Agent shown as is', async (t) =
 })
 
 t.test('a path is quoted for the shell where needed', async (t) => {
-  const [curl] = createSnippets({ baseUrl: 'https://api.example.com', path: "/it's;here" })
+  const [curl] = createSnippets({
+    baseUrl: 'https://api.example.com',
+    path: "/it's;here",
+    carriers: usualCarriers,
+  })
   t.match(curl?.withSecret, `curl 'https://api.example.com/it'\\''s;here' -H`)
 })

@@ -11,7 +11,7 @@ import { type IntegrationView, integrationPage } from '../../src/portal/views/in
 import { profilePage } from '../../src/portal/views/profile.ts'
 import { sessionsPage } from '../../src/portal/views/sessions.ts'
 import { errorPage, setupPage, signInPage, verifyEmailPage } from '../../src/portal/views/sign-in.ts'
-
+import { usualCarriers } from '../setup/carriers.ts'
 import * as samples from './samples.ts'
 
 /** Every page in every state that somebody may see it in. */
@@ -257,7 +257,7 @@ function integration(over: Partial<IntegrationView>): IntegrationView {
   return {
     accountId: 'Kx3TbWq9ZrLm2VcA',
     keys: samples.usedKeys,
-    snippets: { baseUrl: 'https://api.example.com', path: '/orders' },
+    snippets: { baseUrl: 'https://api.example.com', path: '/orders', carriers: usualCarriers },
     tryIt,
     ...over,
   }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { type Carriers, createCarriers } from '../../auth/carriers.ts'
 import { byPathAndMethod, isAdminPath, type PerOperation } from '../../routes/own-paths.ts'
 import type { JsonSchema, OperationDoc, ResponseDoc } from '../operation.ts'
 import type { OwnEndpoint } from '../own-route.ts'
@@ -10,6 +11,8 @@ const maxAgeS = 300
 interface DocumentOptions {
   readonly version: string
   readonly publicOrigin: string
+  /** Where secret keys may come (`keys.accept`). */
+  readonly accept: readonly string[]
   readonly operations: PerOperation<OperationDoc>
   /** The path of the portal; undefined = there is none. */
   readonly portalPath: string | undefined
@@ -39,10 +42,12 @@ function matchesEtag(condition: string | undefined, etag: string): boolean {
 }
 
 /** The OpenAPI 3.1 document, from the schemas that requests are validated against. */
-function createDocument({ version, publicOrigin, operations, portalPath }: DocumentOptions): object {
+function createDocument({ version, publicOrigin, accept, operations, portalPath }: DocumentOptions): object {
+  const securitySchemes = securitySchemesOf(createCarriers(accept))
+  const security = Object.keys(securitySchemes).map((name) => ({ [name]: [] }))
   const paths = byPathAndMethod(operations).map(([path, ofPath]) => [
     path.replaceAll(/:(\w+)/g, '{$1}'),
-    pathItem(path, ofPath),
+    pathItem(path, ofPath, security),
   ])
   return {
     openapi: '3.1.1',
@@ -56,32 +61,58 @@ function createDocument({ version, publicOrigin, operations, portalPath }: Docum
     paths: { ...Object.fromEntries(paths), ...(portalPath !== undefined && { [portalPath]: portalItem }) },
     components: {
       schemas: { Problem: problemSchema },
-      securitySchemes: {
-        secretKey: { type: 'apiKey', in: 'header', name: 'SecretKey' },
-        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-      },
+      securitySchemes,
     },
   }
 }
 
-function pathItem(path: string, operations: readonly (readonly [string, OperationDoc])[]): object {
+/** The ways to authenticate: the first header for keys is called `secretKey`, others by their names. */
+function securitySchemesOf({ headers, bearer, basic }: Carriers): Readonly<Record<string, object>> {
+  return {
+    ...Object.fromEntries(
+      headers.map((name, index) => [
+        index === 0 ? 'secretKey' : `secretKey.${name.replaceAll(/[^A-Za-z0-9._-]/g, '-')}`,
+        { type: 'apiKey', in: 'header', name },
+      ]),
+    ),
+    ...(basic && {
+      basic: {
+        type: 'http',
+        scheme: 'basic',
+        description: 'The password is a secret key; the user name is ignored.',
+      },
+    }),
+    bearer: bearer
+      ? { type: 'http', scheme: 'bearer', description: 'An access token (a JWT), or a secret key.' }
+      : { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  }
+}
+
+function pathItem(
+  path: string,
+  operations: readonly (readonly [string, OperationDoc])[],
+  security: readonly object[],
+): object {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name)
   const parameters = names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
   return {
     ...(parameters.length > 0 && { parameters }),
     ...Object.fromEntries(
-      operations.map(([method, operation]) => [method.toLowerCase(), describe(operation, isAdminPath(path))]),
+      operations.map(([method, operation]) => [
+        method.toLowerCase(),
+        describe(operation, isAdminPath(path), security),
+      ]),
     ),
   }
 }
 
-function describe(operation: OperationDoc, isAdmin: boolean): object {
+function describe(operation: OperationDoc, isAdmin: boolean, security: readonly object[]): object {
   const { id, summary, description, query, body, isBodyOptional = false, responses } = operation
   return {
     operationId: id,
     summary,
     ...(description !== undefined && { description }),
-    security: isAdmin ? [{ secretKey: [] }, { bearer: [] }] : [],
+    security: isAdmin ? security : [],
     ...(query && { parameters: parametersOf(query) }),
     ...(body && {
       requestBody: { required: !isBodyOptional, content: { 'application/json': { schema: body } } },

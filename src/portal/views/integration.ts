@@ -35,7 +35,7 @@ export function integrationPage(frame: PageFrame, view: IntegrationView): Html {
 
 function keyCardOf(
   frame: PageFrame,
-  { accountId, keys, shown, refused }: IntegrationView,
+  { accountId, keys, shown, refused, snippets }: IntegrationView,
   kind: KeyKind,
 ): Html {
   const { previousSecretKey: previous, secretKey } = keys
@@ -44,6 +44,7 @@ function keyCardOf(
   return keyCard(frame, {
     kind,
     accountId,
+    carriers: snippets.carriers,
     status: keys[kind],
     shown: shown?.kind === kind ? shown : undefined,
     reveal: stateOf('reveal'),

@@ -1,8 +1,10 @@
 import type { KeyStatus } from '../../accounts/account-keys.ts'
+import { type Carriers, describeCarriers } from '../../auth/carriers.ts'
 import { card } from '../../pages/card.ts'
 import { attributeIf, type Content, type Html, html } from '../../pages/html.ts'
 import { notice, staticNotice } from '../../pages/notice.ts'
 import { relativeTime, time } from '../../pages/time.ts'
+import { listText } from '../../platform/list-text.ts'
 import type { KeyKind } from '../../secrets/keys.ts'
 import type { KeyUse } from '../../store/keys.ts'
 import { copyButton, maskKey } from './code-block.ts'
@@ -19,6 +21,8 @@ export interface ShownKey {
 export interface KeyCardView {
   readonly kind: KeyKind
   readonly accountId: string
+  /** Where the gateway takes secret keys. */
+  readonly carriers: Carriers
   readonly status: KeyStatus
   readonly shown: ShownKey | undefined
   readonly reveal: FormState
@@ -29,7 +33,7 @@ export interface KeyCardView {
 
 interface KeyLabels {
   readonly title: string
-  readonly lead: Content
+  readonly lead: (carriers: Carriers) => Content
   readonly path: string
   readonly noun: string
   readonly resetLead: string
@@ -38,14 +42,15 @@ interface KeyLabels {
 const keyLabels: Readonly<Record<KeyKind, KeyLabels>> = {
   secretKey: {
     title: 'API secret',
-    lead: html`Send it as the <code>SecretKey</code> header with each request. Keep it on servers.`,
+    lead: (carriers) =>
+      `Send it ${listText(describeCarriers(carriers))} with each request. Keep it on servers.`,
     path: '/integration/secret-key',
     noun: 'secret',
     resetLead: 'Creates a new secret. Choose how long the old one keeps working while you switch.',
   },
   apiKey: {
     title: 'API keys',
-    lead: html`Exchange it together with the secret for access tokens.`,
+    lead: () => 'Exchange it together with the secret for access tokens.',
     path: '/integration/api-key',
     noun: 'API key',
     resetLead:
@@ -62,11 +67,11 @@ const overlapChoices = [
 
 /** A card about one key: its facts and its actions. */
 export function keyCard(frame: PageFrame, view: KeyCardView): Html {
-  const { kind, status, overlap, shown } = view
+  const { kind, carriers, status, overlap, shown } = view
   const { title, lead, noun } = keyLabels[kind]
   return card({
     title,
-    lead,
+    lead: lead(carriers),
     id: kind,
     body: html`${shown?.replacement && html`<div data-replacement>${notice('good', replacementText(noun, shown.replacement), true)}</div>`}${keyValue(view)}
 ${keyFacts(status, frame.now)}

@@ -1,5 +1,7 @@
+import type { Carriers } from '../../auth/carriers.ts'
 import { shellWord } from '../../platform/shell-word.ts'
 import { accessTokenPath } from '../../routes/own-paths.ts'
+import { snippetKeys } from './snippet-keys.ts'
 
 /** Example code. It reads the caller's keys from the environment, so that no key ends up in source code. */
 export interface Snippet {
@@ -15,6 +17,8 @@ export interface SnippetOptions {
   readonly baseUrl: string
   /** A path that the account may call. */
   readonly path: string
+  /** Where the gateway takes secret keys. */
+  readonly carriers: Carriers
 }
 
 /** The same two calls in each language, without dependencies. */
@@ -22,10 +26,10 @@ export function createSnippets(options: SnippetOptions): readonly Snippet[] {
   return [curl, javaScript, python, go].map((write) => write(options))
 }
 
-function curl({ baseUrl, path }: SnippetOptions): Snippet {
+function curl({ baseUrl, path, carriers }: SnippetOptions): Snippet {
   return {
     language: 'curl',
-    withSecret: `curl ${shellWord(baseUrl + path)} -H "SecretKey: $GATEHOUSE_SECRET_KEY"`,
+    withSecret: `curl ${shellWord(baseUrl + path)} ${snippetKeys(carriers).curl}`,
     withToken: `TOKEN=$(curl -s ${shellWord(baseUrl + accessTokenPath)} \\
   -H 'Content-Type: application/json' \\
   -d "{\\"SecretKey\\":\\"$GATEHOUSE_SECRET_KEY\\",\\"APIKey\\":\\"$GATEHOUSE_API_KEY\\"}" \\
@@ -34,14 +38,14 @@ curl ${shellWord(baseUrl + path)} -H "Authorization: Bearer $TOKEN"`,
   }
 }
 
-function javaScript({ baseUrl, path }: SnippetOptions): Snippet {
+function javaScript({ baseUrl, path, carriers }: SnippetOptions): Snippet {
   const url = JSON.stringify(baseUrl + path)
   return {
     language: 'JavaScript',
     withSecret: `import { env } from 'node:process'
 
 const response = await fetch(${url}, {
-  headers: { SecretKey: env.GATEHOUSE_SECRET_KEY },
+  headers: { ${snippetKeys(carriers).javaScript} },
 })
 console.log(response.status, await response.text())`,
     withToken: `import { env } from 'node:process'
@@ -63,14 +67,15 @@ console.log(response.status, await response.text())`,
   }
 }
 
-function python({ baseUrl, path }: SnippetOptions): Snippet {
+function python({ baseUrl, path, carriers }: SnippetOptions): Snippet {
+  const key = snippetKeys(carriers)
   const url = JSON.stringify(baseUrl + path)
   return {
     language: 'Python',
     withSecret: `import os
-from urllib.request import Request, urlopen
+${key.pythonImport}from urllib.request import Request, urlopen
 
-request = Request(${url}, headers={"SecretKey": os.environ["GATEHOUSE_SECRET_KEY"]})
+request = Request(${url}, headers={${key.python}})
 with urlopen(request) as response:
     print(response.status, response.read().decode())`,
     withToken: `import json, os
@@ -104,7 +109,7 @@ const goSend = `	response, err := http.DefaultClient.Do(request)
 	fmt.Println(response.Status, string(body))
 }`
 
-function go({ baseUrl, path }: SnippetOptions): Snippet {
+function go({ baseUrl, path, carriers }: SnippetOptions): Snippet {
   const url = JSON.stringify(baseUrl + path)
   return {
     language: 'Go',
@@ -119,7 +124,7 @@ import (
 
 func main() {
 	request, _ := http.NewRequest("GET", ${url}, nil)
-	request.Header.Set("SecretKey", os.Getenv("GATEHOUSE_SECRET_KEY"))
+	${snippetKeys(carriers).go}
 ${goSend}`,
     withToken: `package main
 
