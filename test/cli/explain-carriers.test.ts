@@ -1,0 +1,74 @@
+import t from 'tap'
+import { startBackend } from '../setup/backend.ts'
+import { startGateway } from '../setup/gateway.ts'
+import { run } from './run.ts'
+
+interface Explained {
+  readonly decision: string
+  readonly code?: string
+  readonly steps: readonly {
+    readonly step: string
+    readonly detail: string
+    readonly facts: Readonly<Record<string, unknown>>
+  }[]
+}
+
+t.test('explain shows where the key came, and what was recognised instead of one', async (t) => {
+  const backend = await startBackend(t)
+  const route = { upstream: 'backend', auth: 'secretKey' }
+  const gateway = await startGateway(t, {
+    backend: backend.url,
+    config: {
+      keys: { sealingKey: { file: 'sealing.key' }, accept: ['X-Gate', 'bearer', 'basic'] },
+      routes: [
+        { ...route, name: 'key', path: '/key' },
+        { ...route, name: 'forwarding', path: '/forwarding', forwardCredentials: true },
+      ],
+    },
+  })
+  const { secretKey, apiKey } = await gateway.createAccount()
+  const basic = `Basic ${Buffer.from(`git:${secretKey}`).toString('base64')}`
+
+  async function explain(path: string, ...headers: readonly string[]) {
+    const flags = headers.flatMap((header) => ['-H', header])
+    const command = ['explain', 'GET', `http://gateway.test${path}`, ...flags]
+    const { stdout } = await run(t, [...command, '--config', gateway.configFile, '--json'])
+    for (const secret of [secretKey, apiKey, basic, 'signature']) t.notOk(stdout.includes(secret))
+    const explained = JSON.parse(stdout) as Explained
+    return { ...explained, at: (step: string) => explained.steps.find((each) => each.step === step) }
+  }
+
+  for (const [header, carrier] of [
+    [`X-Gate: ${secretKey}`, 'X-Gate'],
+    [`x-gate: ${secretKey}`, 'X-Gate'],
+    [`Authorization: Bearer ${secretKey}`, 'bearer'],
+    [`Authorization: ${basic}`, 'basic'],
+  ] as const) {
+    const explained = await explain('/key', header)
+    t.equal(explained.decision, 'forward')
+    t.match(explained.at('scheme'), {
+      detail: `secretKey in ${carrier} (accepted here: secretKey in X-Gate, bearer, basic)`,
+      facts: { sent: 'secretKey', carrier, keysAccepted: ['X-Gate', 'bearer', 'basic'] },
+    })
+    const headers = JSON.stringify(explained.at('upstream')?.facts.headers)
+    t.notMatch(headers, /x-gate|authorization/i)
+  }
+
+  const signed = await explain('/forwarding', `X-Gate: ${secretKey}`, 'Authorization: AWS4 signature')
+  t.match(signed.at('scheme')?.detail, /Authorization is of another scheme, and so the backend's$/)
+  const shown = JSON.stringify(signed.at('upstream')?.facts.headers)
+  for (const name of ['X-Gate', 'Authorization'])
+    t.match(shown, `{"name":"${name}","value":"[secret]"}`, 'possible secrets are hidden')
+
+  const swapped = await explain('/key', `X-Gate: ${apiKey}`)
+  t.equal(swapped.code, 'secret-key-invalid')
+  t.match(swapped.at('principal'), { detail: /^This is an API key.*explain counted nothing\.$/ })
+  t.notOk('check' in (swapped.at('principal')?.facts ?? {}))
+  const token = await explain('/key', 'Authorization: Bearer eyJ.e30.x')
+  t.match(token.at('scheme')?.detail, /^This is a JWT\. This path takes secret keys only/)
+  const ignored = await explain('/key', `SecretKey: ${secretKey}`)
+  t.match(
+    ignored.at('scheme')?.detail,
+    /^Send a secret key in the header X-Gate, as Authorization: Bearer or as/,
+  )
+})
