@@ -12,6 +12,7 @@ import { createAuditEntryFactory } from './audit-entry-factory.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import type { KeyOptions } from './make-key.ts'
 import { createProfile, type OwnProfile, type ProfileOptions } from './profile.ts'
+import { createSecretKeys, type SecretKeys } from './secret-keys.ts'
 import { createSetupLinks, type SetupLinks } from './setup-links.ts'
 
 /**
@@ -23,6 +24,7 @@ export interface AccountActions {
   readonly accounts: Accounts
   readonly search: AccountSearch
   readonly keys: AccountKeys
+  readonly secretKeys: SecretKeys
   readonly sessions: AccountSessions
   readonly profile: OwnProfile
   readonly setupLinks: SetupLinks
@@ -39,6 +41,8 @@ export interface AccountActionsOptions
   readonly store: AccountActionsStore
   /** How long a token session lives without a refresh. */
   readonly refreshIdleMs: number
+  /** How many secret keys an account may have. */
+  readonly keysMax: number
 }
 
 /** The returned function is cheap: call it for each request. */
@@ -53,6 +57,7 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
       accounts,
       search,
       keys: createAccountKeys(common),
+      secretKeys: createSecretKeys(common),
       sessions: createAccountSessions(common),
       profile: createProfile(common),
       setupLinks: createSetupLinks(common),

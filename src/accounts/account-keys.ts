@@ -1,14 +1,19 @@
-import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { GatehouseError, isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { KeyKind } from '../secrets/keys.ts'
-import type { Account, StoredKey } from '../store/account.ts'
+import type { Account } from '../store/account.ts'
 import type { AuditStore } from '../store/audit.ts'
 import { digestText, type KeyStore, type KeyUse } from '../store/keys.ts'
+import { defaultKeyOf, overlappingKeyOf } from '../store/secret-keys.ts'
+import type { SessionStore } from '../store/sessions.ts'
+import type { StoredKey } from '../store/stored-key.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
-import { type KeyOptions, makeKey, unsealKey, withUnconfirmedKeys } from './make-key.ts'
+import { endSessionsOfKey } from './end-sessions-of-key.ts'
+import { type KeyOptions, makeDefaultKey, makeKey, unsealKey, withUnconfirmedKeys } from './make-key.ts'
 
 /** What may be shown about a key, without the key. Times are milliseconds since 1970. */
 export interface KeyStatus {
+  /** 0 = there is none: it was revoked. */
   readonly createdAt: number
   /** Accurate to a few seconds; undefined = never used. */
   readonly lastUse: KeyUse | undefined
@@ -17,6 +22,7 @@ export interface KeyStatus {
 }
 
 export interface KeysStatus {
+  /** The default one. */
   readonly secretKey: KeyStatus
   /** The secret key before the last reset, while it still works; its creation time is not kept. */
   readonly previousSecretKey:
@@ -28,7 +34,7 @@ export interface KeysStatus {
 /** The longest overlap that any reset may ask for: 30 days. */
 export const graceSecondsMax = 30 * 86_400
 
-/** The keys of an account, by its ID or e-mail. All methods throw GatehouseError `account-not-found`. */
+/** The default secret key and the API key of an account, by its ID or e-mail. All methods throw GatehouseError `account-not-found`. */
 export interface AccountKeys {
   /** Uses of the keys, such as of the previous one, show within a few seconds. */
   status(idOrEmail: string): Promise<KeysStatus>
@@ -37,7 +43,7 @@ export interface AccountKeys {
   /** The same without an audit entry: to be used for its owner, not to be shown. */
   unseal(account: Account, kind: KeyKind): string | undefined
   /**
-   * Creates a new secret key. @param graceSeconds how long the old one still works; 0 = it, the sessions and the access
+   * Creates a new default key. @param graceSeconds how long the old one still works; 0 = it, its sessions and its access
    * tokens are revoked now
    * @throws GatehouseError `request-invalid` (field `graceSeconds`) for an invalid grace period; UnconfirmedKeys, as
    * all functions that create keys
@@ -55,13 +61,12 @@ export interface AccountKeys {
   replaceApiKey(idOrEmail: string, createdAt: number): Promise<string | undefined>
 }
 
-/** Whether the current and the previous secret key both work now. */
-function isOverlapping({ previousSecretKey }: Account, now: number): boolean {
-  return previousSecretKey !== undefined && now < previousSecretKey.validUntil
-}
+const revokedStatus: KeyStatus = { createdAt: 0, lastUse: undefined, isRevealable: false }
 
 export interface AccountKeysOptions extends KeyOptions {
-  readonly store: KeyStore & Pick<AuditStore, 'appendAudit'>
+  readonly store: KeyStore &
+    Pick<AuditStore, 'appendAudit'> &
+    Pick<SessionStore, 'listSessions' | 'endSession'>
   readonly accounts: Accounts
   readonly entry: AuditEntryFactory
 }
@@ -77,11 +82,12 @@ export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
       lastUse: uses.get(digestText(key)),
       isRevealable: key.sealed !== undefined,
     })
-    const previous = isOverlapping(account, clock()) ? account.previousSecretKey : undefined
+    const secretKey = defaultKeyOf(account)
+    const previous = overlappingKeyOf(account, clock())
     return {
-      secretKey: statusOf(account.secretKey),
+      secretKey: secretKey ? statusOf(secretKey) : revokedStatus,
       previousSecretKey: previous && {
-        validUntil: previous.validUntil,
+        validUntil: previous.revokedAt,
         lastUse: uses.get(digestText(previous)),
       },
       apiKey: statusOf(account.apiKey),
@@ -98,13 +104,16 @@ export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
 
   /** @param replaces digest of the key that is to be replaced; undefined = any key */
   async function newSecretKey(account: Account, graceSeconds: number, replaces?: Uint8Array) {
-    const { key, stored } = makeKey('secretKey', account.id, options)
-    const graceUntil = graceSeconds > 0 ? clock() + graceSeconds * 1_000 : undefined
+    const { key, stored } = makeDefaultKey(account.id, options)
+    const now = clock()
+    const graceUntil = graceSeconds > 0 ? now + graceSeconds * 1_000 : undefined
     const reset = { secretKey: stored, graceUntil, ...(replaces && { replaces }) }
     const auditEntry = entry('secret-key-reset', account, { graceSeconds })
-    return (await withUnconfirmedKeys(key, store.resetSecretKey(account.id, reset, auditEntry)))
-      ? key
-      : undefined
+    const after = await withUnconfirmedKeys(key, store.resetSecretKey(account.id, reset, auditEntry))
+    if (!after) return undefined
+    // The key is replaced: if this fails, it must still be shown.
+    await endSessionsOfKey(store, account, after, now).catch(throwUnlessStoreUnavailable)
+    return key
   }
 
   async function newApiKey(account: Account, replaces?: Uint8Array) {
@@ -127,8 +136,9 @@ export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
     replaceSecretKey: async (id, createdAt, graceSeconds) => {
       assertValidGrace(graceSeconds)
       const account = await accounts.find(id)
-      if (account.secretKey.createdAt !== createdAt) return undefined
-      return newSecretKey(account, graceSeconds, account.secretKey.digest)
+      const secretKey = defaultKeyOf(account)
+      if ((secretKey?.createdAt ?? revokedStatus.createdAt) !== createdAt) return undefined
+      return newSecretKey(account, graceSeconds, secretKey?.digest)
     },
     replaceApiKey: async (id, createdAt) => {
       const account = await accounts.find(id)
@@ -148,10 +158,15 @@ export function isValidGrace(seconds: number): boolean {
   return seconds >= 0 && seconds <= graceSecondsMax
 }
 
-function assertValidGrace(graceSeconds: number): void {
+/** @throws GatehouseError `request-invalid` (field `graceSeconds`) */
+export function assertValidGrace(graceSeconds: number): void {
   if (isValidGrace(graceSeconds)) return
   const message = `must be a number from 0 to ${graceSecondsMax}`
   throw new GatehouseError('request-invalid', { errors: [{ field: 'graceSeconds', message }] })
+}
+
+function throwUnlessStoreUnavailable(error: unknown): void {
+  if (!isStoreUnavailable(error)) throw error
 }
 
 /** The account was deleted after it was looked up. */

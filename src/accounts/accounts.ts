@@ -7,7 +7,7 @@ import type { Actor } from '../store/audit-entry.ts'
 import { noPortalAccess } from '../store/portal-access.ts'
 import { type AccountInput, assertValid } from './account-input.ts'
 import { createAuditEntryFactory } from './audit-entry-factory.ts'
-import { type KeyOptions, makeKey, withUnconfirmedKeys } from './make-key.ts'
+import { type KeyOptions, makeDefaultKey, makeKey, withUnconfirmedKeys } from './make-key.ts'
 
 export interface CreatedAccount {
   readonly account: Account
@@ -52,7 +52,7 @@ export function createAccounts({ store, by, ...keyOptions }: AccountsOptions): A
 
   function prepare({ email, firstName, lastName, role, isVerified }: AccountInput): CreatedAccount {
     const id = createAccountId()
-    const secretKey = makeKey('secretKey', id, keyOptions)
+    const secretKey = makeDefaultKey(id, keyOptions)
     const apiKey = makeKey('apiKey', id, keyOptions)
     const account: Account = {
       id,
@@ -66,10 +66,10 @@ export function createAccounts({ store, by, ...keyOptions }: AccountsOptions): A
       revision: 1,
       sessionEpoch: 1,
       roleEpoch: 1,
-      secretKey: secretKey.stored,
-      previousSecretKey: undefined,
+      secretKeys: [secretKey.stored],
       apiKey: apiKey.stored,
       portal: noPortalAccess,
+      plan: undefined,
     }
     return { account, secretKey: secretKey.key, apiKey: apiKey.key }
   }
@@ -121,7 +121,9 @@ export function createAccounts({ store, by, ...keyOptions }: AccountsOptions): A
     if (changes.isDisabled || (changes.role !== undefined && changes.role !== account.role)) {
       assertNotOwn(by, id)
     }
-    const details = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+    const details = Object.fromEntries(
+      Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    )
     const updated = await store.updateAccount(id, changes, entry('account-updated', account, details))
     if (updated.kind === 'exists') throw new GatehouseError('account-exists')
     return updated.kind === 'updated' ? updated.account : notFound()

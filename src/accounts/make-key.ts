@@ -1,9 +1,13 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
+import { randomText } from '../platform/random.ts'
 import { createKey, digestOf, type KeyKind } from '../secrets/keys.ts'
 import type { Sealer } from '../secrets/sealing.ts'
-import type { Account, StoredKey } from '../store/account.ts'
+import type { Account } from '../store/account.ts'
+import { defaultKeyName, defaultKeyOf, type SecretKey, unlimited } from '../store/secret-keys.ts'
 import { isStoreFailure } from '../store/store-failure.ts'
+import type { StoredKey } from '../store/stored-key.ts'
+import type { SecretKeyInput } from './key-input.ts'
 
 export interface KeyOptions {
   readonly sealer: Sealer
@@ -25,9 +29,33 @@ export function makeKey(
   return { key, stored: { digest: digestOf(key), sealed, createdAt: clock() } }
 }
 
-/** A key from its sealed copy; undefined where none is kept, or this sealing key cannot decrypt it. */
+/** Enough for the keys of one account, over all time. */
+const keyIdLength = 8
+
+/** A new secret key, and what is stored of it. */
+export function makeSecretKey(
+  accountId: string,
+  { name, scopes, addresses, expiresAt }: SecretKeyInput,
+  options: KeyOptions,
+): { readonly key: string; readonly stored: SecretKey } {
+  const { key, stored } = makeKey('secretKey', accountId, options)
+  const id = randomText(keyIdLength)
+  const limits = { scopes, addresses, expiresAt, revokedAt: undefined, isImported: false }
+  return { key, stored: { ...stored, id, name, ...limits } }
+}
+
+/** A new default key, which is not limited. */
+export function makeDefaultKey(accountId: string, options: KeyOptions): ReturnType<typeof makeSecretKey> {
+  const input = { name: defaultKeyName, scopes: unlimited, addresses: unlimited, expiresAt: undefined }
+  return makeSecretKey(accountId, input, options)
+}
+
+/**
+ * The API key or the default secret key, from its sealed copy; undefined where none is kept, this sealing key cannot
+ * decrypt it, or the key was revoked.
+ */
 export function unsealKey(kind: KeyKind, account: Account, sealer: Sealer): string | undefined {
-  const { sealed } = account[kind]
+  const sealed = kind === 'apiKey' ? account.apiKey.sealed : defaultKeyOf(account)?.sealed
   return sealed && sealer.unseal(sealed, purposeOf(kind, account.id))
 }
 

@@ -64,6 +64,7 @@ export function createConfiguredActions({
     sealer: createSealer(sealingKey),
     reveal: config.keys.reveal,
     prefix: config.keys.prefix,
+    keysMax: config.keys.maxPerAccount,
     limiter,
     clock,
     refreshIdleMs: config.tokens.refreshIdleMs,

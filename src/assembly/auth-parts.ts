@@ -38,7 +38,7 @@ export function createAuthParts({ config: { tokens, cache }, ...options }: AuthP
   const accessTokens = createAccessTokens({ keyring, verified, ...tokens, clock })
   const schemes = {
     secretKey: createSecretKeyScheme(directory, clock),
-    bearer: createBearerScheme(accessTokens, directory),
+    bearer: createBearerScheme(accessTokens, directory, clock),
   }
   return { keyring, verified, directory, accessTokens, schemes }
 }

@@ -14,11 +14,11 @@ import { createTraceRecorder } from '../http/trace-recorder.ts'
 import type { UpgradeHandler } from '../http/upgrade.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { createAddressSet } from '../platform/address-ranges.ts'
 import type { Clock } from '../platform/clock.ts'
 import { readVersion } from '../platform/version.ts'
 import { createPortal } from '../portal/portal.ts'
 import { createPortalCookie } from '../portal/portal-cookie.ts'
-import { createTrustedProxies } from '../proxy/client.ts'
 import { createHeaderRules } from '../proxy/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '../proxy/identity-headers.ts'
 import { createRequestWriter } from '../proxy/request-head.ts'
@@ -78,7 +78,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
   })
   const ownPaths = createOwnPaths(config.portal)
   return {
-    trusted: createTrustedProxies(config.trustedProxies),
+    trusted: createAddressSet(config.trustedProxies),
     fieldReader: createFieldReader(carriers),
     observer: createObserver({
       metrics,

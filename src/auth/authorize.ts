@@ -1,9 +1,11 @@
 import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { isWithin } from '../platform/address-ranges.ts'
 import type { Access } from '../routes/route.ts'
-import { isSecretKeyOf } from '../secrets/keys.ts'
+import { findKey } from '../secrets/keys.ts'
+import { keyOfSession, keyState, validUntil } from '../store/secret-keys.ts'
 import type { Keyring } from '../tokens/keyring.ts'
-import type { Directory, Principal } from './principal.ts'
+import type { CachedKey, Directory, Principal } from './principal.ts'
 
 /**
  * Why an authenticated caller is rejected; undefined = authorised.
@@ -12,9 +14,24 @@ import type { Directory, Principal } from './principal.ts'
 export function authorize(access: Access, principal: Principal | undefined): ErrorCode | undefined {
   if (access.kind === 'public' || principal === undefined) return undefined
   if (access.roles && !access.roles.has(principal.role)) return 'role-forbidden'
+  if (!isWithinScopes(access.scopes, principal.scopes)) return 'scope-forbidden'
   if (!access.verifiedOnly) return undefined
   if (!principal.profile) throw new GatehouseError('store-unavailable')
   return principal.profile.isVerified ? undefined : 'account-unverified'
+}
+
+/**
+ * A key or token with scopes passes only where the route names scopes, and it has all of these; one without scopes is
+ * not limited.
+ */
+function isWithinScopes(required: readonly string[] | undefined, held: readonly string[]): boolean {
+  if (held.length === 0) return true
+  return required?.every((scope) => held.includes(scope)) === true
+}
+
+/** Whether a principal may come from a client address. */
+export function isFromAllowedAddress({ addresses }: Principal, address: string): boolean {
+  return addresses.length === 0 || isWithin(addresses, address)
 }
 
 /** A caller admitted for longer than one request, and the credential. */
@@ -36,23 +53,29 @@ export interface AuthState {
 }
 
 /**
- * Whether an admitted caller still would be: the account and role are the same, the key or session is still valid, and
- * the token's signing key has not been retired. That an access token has expired meanwhile does not matter.
+ * Until when an admitted caller would still be admitted: the account and role are the same, the key or session is still
+ * valid, and the token's signing key has not been retired. That an access token has expired meanwhile does not matter.
+ * @returns when the secret key ends, Infinity = it does not; 0 = the caller would not be admitted any more
  * @throws GatehouseError `store-unavailable` where it cannot be decided now
  */
-export async function isStillValid(
+export async function admittedUntil(
   { principal, access, keyDigest, signedBy, roleEpoch }: AdmittedCaller,
   { directory, keyring }: AuthState,
   now: number,
-): Promise<boolean> {
+): Promise<number> {
   const { accountId, role, sessionId } = principal
-  if (signedBy !== undefined && !keyring.find(signedBy)) return false
+  if (signedBy !== undefined && !keyring.find(signedBy)) return 0
   const account = await directory.account(accountId)
-  if (!account || account.isDisabled || account.principal.role !== role) return false
+  if (!account || account.isDisabled || account.role !== role) return 0
   // The role may have changed and changed back since.
-  if (roleEpoch !== undefined && roleEpoch < account.roleEpoch) return false
-  if (authorize(access, account.principal) !== undefined) return false
-  if (keyDigest !== undefined) return isSecretKeyOf(account, keyDigest, now)
+  if (roleEpoch !== undefined && roleEpoch < account.roleEpoch) return 0
+  if (authorize(access, { ...principal, profile: account.profile }) !== undefined) return 0
+  if (keyDigest !== undefined) return endOfKey(findKey(account.keys, keyDigest), now)
   const session = sessionId === undefined ? undefined : await directory.session(sessionId)
-  return session !== undefined && !session.isEnded && session.sessionEpoch === account.sessionEpoch
+  const isOpen = session !== undefined && !session.isEnded && session.sessionEpoch === account.sessionEpoch
+  return isOpen ? endOfKey(keyOfSession(account.keys, session.keyId), now) : 0
+}
+
+function endOfKey(key: CachedKey | undefined, now: number): number {
+  return key && keyState(key, now) === 'valid' ? validUntil(key) : 0
 }

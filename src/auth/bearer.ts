@@ -1,7 +1,9 @@
 import { GatehouseError, isStoreUnavailable } from '../errors/gatehouse-error.ts'
+import type { Clock } from '../platform/clock.ts'
+import { keyOfSession, keyState, unlimited, validUntil } from '../store/secret-keys.ts'
 import type { AccessTokens, AccessTokenVerdict } from '../tokens/access-token.ts'
 import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
-import type { CachedAccount, CachedSession, Directory, Principal } from './principal.ts'
+import type { CachedAccount, CachedKey, CachedSession, Directory, Principal } from './principal.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'
 
 const revoked = rejected('token-revoked')
@@ -19,8 +21,16 @@ type DirectoryAnswer<Value> = Value | undefined | 'out-of-reach'
  * `Authorization: Bearer <JWT>` (RFC 6750): a token ends with its session and its account, not only at `exp`. It is
  * rejected only after the cache was brought up to date: another instance may have issued it since.
  */
-export function createBearerScheme(accessTokens: AccessTokens, directory: Directory): Scheme {
+export function createBearerScheme(accessTokens: AccessTokens, directory: Directory, clock: Clock): Scheme {
   const { confirm } = directory
+
+  function decideNow(
+    claims: AccessTokenClaims,
+    account: DirectoryAnswer<CachedAccount>,
+    session: DirectoryAnswer<CachedSession>,
+  ): AuthenticationOrMismatch {
+    return decideClaims({ claims, directory, now: clock() }, account, session)
+  }
 
   function decideByLookUp(
     claims: AccessTokenClaims,
@@ -28,9 +38,9 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
     const account = lookUp(directory.account, claims.accountId)
     const session = lookUp(directory.session, claims.sessionId)
     if (!(account instanceof Promise) && !(session instanceof Promise)) {
-      return decideClaims(claims, directory, account, session)
+      return decideNow(claims, account, session)
     }
-    return Promise.all([account, session]).then((found) => decideClaims(claims, directory, ...found))
+    return Promise.all([account, session]).then((found) => decideNow(claims, ...found))
   }
 
   function authenticateClaims(claims: AccessTokenClaims): Authentication | Promise<Authentication> {
@@ -104,13 +114,20 @@ function orOutOfReach(error: unknown): 'out-of-reach' {
   throw error
 }
 
+/** What a token is decided by. */
+interface TokenFacts {
+  readonly claims: AccessTokenClaims
+  readonly directory: Directory
+  readonly now: number
+}
+
 function decideClaims(
-  claims: AccessTokenClaims,
-  directory: Directory,
+  facts: TokenFacts,
   account: DirectoryAnswer<CachedAccount>,
   session: DirectoryAnswer<CachedSession>,
 ): AuthenticationOrMismatch {
-  const { accountId, sessionId, role, roleEpoch, issuedAt, validUntil: holdsUntil } = claims
+  const { claims, directory } = facts
+  const { accountId, roleEpoch, issuedAt } = claims
   if (session !== 'out-of-reach' && (!session || session.isEnded || session.accountId !== accountId))
     return revoked
   if (account !== 'out-of-reach') {
@@ -124,13 +141,46 @@ function decideClaims(
   if (account === 'out-of-reach' || session === 'out-of-reach') {
     // The token was valid when it was issued, and still is if its account and session have not changed since.
     if (!directory.isUnchangedSince(claims, issuedAt)) throw new GatehouseError('store-unavailable')
-  } else if (session.sessionEpoch !== account.sessionEpoch) return 'mismatch'
-  const profile = account === 'out-of-reach' ? undefined : account.principal.profile
-  const principal: Principal = { accountId, role, scheme: 'bearer', sessionId, profile }
-  return { kind: 'authenticated', principal, holdsUntil }
+    return authenticated(claims, account === 'out-of-reach' ? undefined : account, undefined)
+  }
+  if (session.sessionEpoch !== account.sessionEpoch) return 'mismatch'
+  return decideKey(facts, account, session.keyId)
+}
+
+/** A token ends with the key of its session. */
+function decideKey(
+  { claims, now }: TokenFacts,
+  account: CachedAccount,
+  keyId: string,
+): AuthenticationOrMismatch {
+  const key = keyOfSession(account.keys, keyId)
+  // The cached account may be older than the key.
+  if (!key) return 'mismatch'
+  return keyState(key, now) === 'valid' ? authenticated(claims, account, key) : revoked
+}
+
+function authenticated(
+  claims: AccessTokenClaims,
+  account: CachedAccount | undefined,
+  key: CachedKey | undefined,
+): Authentication {
+  const { accountId, sessionId, role, scopes } = claims
+  const principal: Principal = {
+    accountId,
+    role,
+    scheme: 'bearer',
+    sessionId,
+    key: key?.principal.key,
+    scopes,
+    addresses: unlimited,
+    plan: account?.plan,
+    profile: account?.profile,
+  }
+  const keyUntil = key ? validUntil(key) : Number.POSITIVE_INFINITY
+  return { kind: 'authenticated', principal, holdsUntil: Math.min(claims.validUntil, keyUntil) }
 }
 
 /** Whether the account is disabled, or has another role than the token. The token may be the newer one. */
 function isMismatch(account: CachedAccount, { role, roleEpoch }: AccessTokenClaims): boolean {
-  return account.isDisabled || account.roleEpoch !== roleEpoch || account.principal.role !== role
+  return account.isDisabled || account.roleEpoch !== roleEpoch || account.role !== role
 }

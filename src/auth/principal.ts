@@ -1,4 +1,5 @@
 import type { SchemeName } from '../routes/route.ts'
+import type { KeyValidity } from '../store/secret-keys.ts'
 
 /** An authenticated caller. */
 export interface Principal {
@@ -7,6 +8,17 @@ export interface Principal {
   readonly scheme: SchemeName
   /** Only with a bearer token. */
   readonly sessionId: string | undefined
+  /**
+   * The name of the secret key: the one that came, or that the session was started with; undefined where the store is
+   * unreachable.
+   */
+  readonly key: string | undefined
+  /** What the key or token is limited to; empty = it is not limited. */
+  readonly scopes: readonly string[]
+  /** Where a secret key is accepted from, as addresses and ranges; empty = anywhere. */
+  readonly addresses: readonly string[]
+  /** The plan of the account; undefined = none, or the store is unreachable. */
+  readonly plan: string | undefined
   /** undefined where the store is unreachable: then only the token's claims are known. */
   readonly profile: Profile | undefined
 }
@@ -24,16 +36,30 @@ export interface CachedAccount {
   readonly isDisabled: boolean
   readonly sessionEpoch: number
   readonly roleEpoch: number
-  readonly secretKey: { readonly digest: Uint8Array }
-  readonly previousSecretKey: { readonly digest: Uint8Array; readonly validUntil: number } | undefined
-  /** The principal of requests with its secret key. */
+  readonly role: string
+  readonly plan: string | undefined
+  readonly profile: Profile
+  readonly keys: readonly CachedKey[]
+}
+
+/** A secret key of an account: see SecretKey. */
+export interface CachedKey extends KeyValidity {
+  readonly id: string
+  readonly digest: Uint8Array
+  /** The principal of requests with it. */
   readonly principal: Principal
 }
 
 /** What is known of a session; cached in the process. An ended session never becomes open again. */
 export type CachedSession =
   | { readonly isEnded: true }
-  | { readonly isEnded: false; readonly accountId: string; readonly sessionEpoch: number }
+  | {
+      readonly isEnded: false
+      readonly accountId: string
+      readonly sessionEpoch: number
+      /** The secret key that it was started with. */
+      readonly keyId: string
+    }
 
 /**
  * Accounts and sessions by ID. Cached ones are returned at once, others as a promise. A throw or rejection

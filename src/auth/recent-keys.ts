@@ -1,12 +1,13 @@
+import type { Clock } from '../platform/clock.ts'
 import { copyString } from '../platform/copy-string.ts'
-import { accountIdOf, keyLengthMax, keyLengthMin } from '../secrets/keys.ts'
+import { checksumIn, keyLengthMax, keyLengthMin } from '../secrets/keys.ts'
 import type { Directory } from './principal.ts'
 import type { Authentication } from './scheme.ts'
 
 /** How long a key is cached at most: secrets stay in memory no longer than needed. */
 const cachedMs = 1_000
-/** How many accounts are cached at most. */
-const accountsMax = 10_000
+/** How many keys are cached at most. */
+const keysMax = 10_000
 
 interface CachedKey {
   readonly key: string
@@ -19,28 +20,33 @@ interface CachedKey {
 export interface RecentKeys {
   /** undefined where the key has to be verified. */
   get(text: string): Authentication | undefined
-  /** @param authentication by the directory's current version, and not only valid for a time */
+  /** @param authentication by the directory's current version */
   set(text: string, authentication: Authentication): void
 }
 
 /** Any change of any account or session, and a loss of the store, invalidates all entries. */
-export function createRecentKeys(directory: Pick<Directory, 'version' | 'countHit'>): RecentKeys {
+export function createRecentKeys(
+  directory: Pick<Directory, 'version' | 'countHit'>,
+  clock: Clock,
+): RecentKeys {
+  /** By the checksum of the key, which is short, and differs between the keys of one account. */
   const decisions = new Map<string, CachedKey>()
 
   return {
     get: (text) => {
       if (text.length < keyLengthMin || text.length > keyLengthMax) return undefined
-      const decision = decisions.get(accountIdOf(text))
+      const decision = decisions.get(checksumIn(text))
       if (!decision || decision.version !== directory.version() || !isSame(decision.key, text))
         return undefined
+      if (clock() >= decision.authentication.holdsUntil) return undefined
       directory.countHit()
       return decision.authentication
     },
     set: (text, authentication) => {
       const version = directory.version()
-      if (version === undefined || decisions.size >= accountsMax) return
+      if (version === undefined || decisions.size >= keysMax) return
       if (decisions.size === 0) setTimeout(() => decisions.clear(), cachedMs).unref()
-      decisions.set(copyString(accountIdOf(text)), { key: copyString(text), authentication, version })
+      decisions.set(copyString(checksumIn(text)), { key: copyString(text), authentication, version })
     },
   }
 }

@@ -1,27 +1,30 @@
 import type { Clock } from '../platform/clock.ts'
-import { isSecretKeyOf, type ParsedKey, parseKey } from '../secrets/keys.ts'
+import { findKey, type ParsedKey, parseKey } from '../secrets/keys.ts'
+import { keyState, validUntil } from '../store/secret-keys.ts'
 import type { CachedAccount, Directory } from './principal.ts'
 import { createRecentKeys } from './recent-keys.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'
 
 const invalid = rejected('secret-key-invalid')
 const malformed = rejected('secret-key-invalid', { isMalformed: true, holdsUntil: Number.POSITIVE_INFINITY })
+const expired = rejected('secret-key-expired')
 const disabled = rejected('account-disabled')
 
 /**
- * `SecretKey: gsk_…`: a key is valid until it is reset, and then for the grace period of the reset. It is rejected only
- * after the cache was brought up to date: the account may have got this very key since.
+ * `SecretKey: gsk_…`: a key is valid until it expires or is revoked, and then for the overlap that was asked for. It is
+ * rejected only after the cache was brought up to date: the account may have got this very key since.
  */
 export function createSecretKeyScheme(directory: Directory, clock: Clock): Scheme {
   const { confirm, revokedKeys } = directory
-  const recent = createRecentKeys(directory)
+  const recent = createRecentKeys(directory, clock)
 
   function decideKey({ digest }: ParsedKey, account: CachedAccount | undefined): Authentication {
-    if (!account || !isSecretKeyOf(account, digest, clock())) return invalid
+    const key = account && findKey(account.keys, digest)
+    const state = key ? keyState(key, clock()) : 'revoked'
+    if (!key || state === 'revoked') return invalid
+    if (state === 'expired') return expired
     if (account.isDisabled) return disabled
-    // During an overlap the key may be valid only for a while.
-    const holdsUntil = account.previousSecretKey === undefined ? Number.POSITIVE_INFINITY : 0
-    return { kind: 'authenticated', principal: account.principal, holdsUntil }
+    return { kind: 'authenticated', principal: key.principal, holdsUntil: validUntil(key) }
   }
 
   function decideOrConfirm(
@@ -43,9 +46,8 @@ export function createSecretKeyScheme(directory: Directory, clock: Clock): Schem
 
   /** Whether no change can have made the key valid since: an old key never becomes valid again. */
   function isFinal({ digest }: ParsedKey, account: CachedAccount | undefined): boolean {
-    return (
-      revokedKeys.has(digest) || (account !== undefined && isExpiredPreviousKey(account, digest, clock()))
-    )
+    const key = account && findKey(account.keys, digest)
+    return revokedKeys.has(digest) || (key !== undefined && keyState(key, clock()) !== 'valid')
   }
 
   /**
@@ -82,14 +84,4 @@ export function createSecretKeyScheme(directory: Directory, clock: Clock): Schem
     name: 'secretKey',
     authenticate: (credential) => recent.get(credential) ?? authenticateUncached(credential),
   }
-}
-
-/** Whether it is the previous key, after its grace period. */
-function isExpiredPreviousKey(
-  { previousSecretKey }: CachedAccount,
-  digest: Uint8Array,
-  now: number,
-): boolean {
-  if (!previousSecretKey || now < previousSecretKey.validUntil) return false
-  return Buffer.compare(previousSecretKey.digest, digest) === 0
 }

@@ -1,10 +1,11 @@
 import type { CachedAccount, CachedSession, Directory } from '../auth/principal.ts'
 import type { Clock } from '../platform/clock.ts'
-import { isSecretKeyOf } from '../secrets/keys.ts'
-import type { Account } from '../store/account.ts'
+import { findKey } from '../secrets/keys.ts'
 import type { AccountReader } from '../store/accounts.ts'
 import type { LoggedChange } from '../store/changes.ts'
-import type { Session, SessionStore } from '../store/sessions.ts'
+import { keyState } from '../store/secret-keys.ts'
+import type { SessionStore } from '../store/sessions.ts'
+import { endedSession, toCachedAccount, toCachedSession } from './cached-records.ts'
 import {
   accountKey,
   deserializeAccount,
@@ -104,8 +105,9 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
   async function loadAccount(id: string): Promise<CachedAccount | undefined> {
     const account = toCachedAccount(await store.findAccount(id))
     const former = formerAccounts.get(id)
-    for (const digest of former ? digestsOf(former) : []) {
-      if (!isSecretKeyOf(account, digest, clock())) revokedKeys.add(digest)
+    for (const { digest } of former?.keys ?? []) {
+      const key = account && findKey(account.keys, digest)
+      if (!key || keyState(key, clock()) === 'revoked') revokedKeys.add(digest)
     }
     return account
   }
@@ -177,35 +179,4 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     invalidateDecisions,
     clear,
   }
-}
-
-const endedSession: CachedSession = { isEnded: true }
-
-function digestsOf({ secretKey, previousSecretKey }: CachedAccount): readonly Uint8Array[] {
-  return previousSecretKey ? [secretKey.digest, previousSecretKey.digest] : [secretKey.digest]
-}
-
-function toCachedAccount(account: Account | undefined): CachedAccount | undefined {
-  if (!account) return undefined
-  const { id, role, email, firstName, lastName, isVerified, isDisabled, sessionEpoch, roleEpoch } = account
-  return {
-    isDisabled,
-    sessionEpoch,
-    roleEpoch,
-    secretKey: { digest: account.secretKey.digest },
-    previousSecretKey: account.previousSecretKey,
-    principal: {
-      accountId: id,
-      role,
-      scheme: 'secretKey',
-      sessionId: undefined,
-      profile: { email, firstName, lastName, isVerified },
-    },
-  }
-}
-
-function toCachedSession(session: Session | undefined): CachedSession | undefined {
-  if (!session) return undefined
-  const { accountId, sessionEpoch, end } = session
-  return end === undefined ? { accountId, sessionEpoch, isEnded: false } : endedSession
 }

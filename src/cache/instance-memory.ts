@@ -1,4 +1,4 @@
-import type { CachedAccount } from '../auth/principal.ts'
+import type { CachedAccount, CachedKey } from '../auth/principal.ts'
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import { monotonicClock } from '../platform/clock.ts'
 import type { SigningKeyStore, StoredSigningKey } from '../store/signing-keys.ts'
@@ -32,35 +32,33 @@ export const sessionKey = (id: string) => `session ${id}`
 export const signingKeysKey = 'signing-keys'
 
 /** An account as plain JSON. */
-export function serializeAccount({ secretKey, previousSecretKey, ...rest }: CachedAccount): unknown {
-  return {
-    ...rest,
-    secretKey: encode(secretKey.digest),
-    previousSecretKey: previousSecretKey && {
-      digest: encode(previousSecretKey.digest),
-      validUntil: previousSecretKey.validUntil,
-    },
-  }
+export function serializeAccount({ keys, ...rest }: CachedAccount): unknown {
+  const toPlain = ({ digest, principal, ...key }: CachedKey) => ({
+    ...key,
+    digest: encode(digest),
+    principal: { ...principal, profile: undefined },
+  })
+  return { ...rest, keys: keys.map(toPlain) }
 }
 
-type SerializedAccount = Omit<CachedAccount, 'secretKey' | 'previousSecretKey'> & {
-  readonly secretKey: string
-  readonly previousSecretKey?: { readonly digest: string; readonly validUntil: number }
+type SerializedAccount = Omit<CachedAccount, 'keys'> & {
+  readonly keys: readonly (Omit<CachedKey, 'digest'> & { readonly digest: string })[]
 }
 
 /** @param value from `serializeAccount`, in a process of the same version */
 export function deserializeAccount(value: unknown): CachedAccount | undefined {
   if (value === undefined) return undefined
-  const { secretKey, previousSecretKey, ...rest } = value as SerializedAccount
-  const principal = { ...rest.principal, sessionId: undefined }
+  const { keys, ...rest } = value as SerializedAccount
   return {
     ...rest,
-    principal,
-    secretKey: { digest: decode(secretKey) },
-    previousSecretKey: previousSecretKey && {
-      ...previousSecretKey,
-      digest: decode(previousSecretKey.digest),
-    },
+    plan: rest.plan,
+    keys: keys.map(({ digest, expiresAt, revokedAt, principal, ...key }) => ({
+      ...key,
+      digest: decode(digest),
+      expiresAt,
+      revokedAt,
+      principal: { ...principal, sessionId: undefined, plan: principal.plan, profile: rest.profile },
+    })),
   }
 }
 

@@ -4,7 +4,7 @@ import type { RefreshCookie } from '../endpoints/tokens.ts'
 import type { ServerOptions } from '../http/server.ts'
 import type { LogLevel } from '../log/log.ts'
 import type { MailServer } from '../mail/mailer.ts'
-import type { AddressRange } from '../proxy/client.ts'
+import type { AddressRange } from '../platform/address-ranges.ts'
 import type { IdentityHeaders } from '../proxy/identity-headers.ts'
 import type { RouteOptions } from '../routes/compile.ts'
 import type { SealingKeySource } from '../secrets/sealing-key.ts'
@@ -43,6 +43,8 @@ export interface Config {
     readonly sealingKey: SealingKeySource
     /** Whether an encrypted copy of each key is stored, to be shown again. */
     readonly reveal: boolean
+    /** Secret keys of one account, the default one included. */
+    readonly maxPerAccount: number
   }
   readonly store: StoreOptions
   readonly cache: CacheLimits

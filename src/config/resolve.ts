@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os'
 import type { MailServer } from '../mail/mailer.ts'
+import { parseAddressRange } from '../platform/address-ranges.ts'
 import type { RouteOptions } from '../routes/compile.ts'
 import { parseKeyMaterial } from '../tokens/key-material.ts'
 import type { ConfiguredKey } from '../tokens/keyring.ts'
-import { parseAddressRange, parseOrigin } from './addresses.ts'
+import { parseOrigin } from './addresses.ts'
 import type { Config } from './config.ts'
 import { resolveStore } from './resolve-store.ts'
 import { resolveUpstream } from './resolve-upstream.ts'
@@ -61,6 +62,7 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
           ? { kind: 'value', value: lookup.secret(keys.sealingKey) }
           : { kind: 'file', file: lookup.resolvePath(keys.sealingKey.file) },
       reveal: keys.reveal,
+      maxPerAccount: keys.maxPerAccount,
     },
     store: resolveStore(tree.store, lookup),
     cache: {
@@ -90,6 +92,7 @@ function resolveRoute(route: ConfigTree['routes'][number]): RouteOptions {
     upstream: route.upstream,
     auth: route.auth,
     roles: route.roles,
+    scopes: route.scopes,
     verifiedOnly: route.verifiedOnly,
     stripPrefix: route.stripPrefix,
     websocket: route.websocket,

@@ -1,5 +1,5 @@
+import { parseAddressRange } from '../platform/address-ranges.ts'
 import { isLoopback } from '../platform/host.ts'
-import { parseAddressRange } from './addresses.ts'
 import { validityProblem } from './certificate.ts'
 import type { ConfigReadResult } from './load.ts'
 import type { Problem, Warning } from './problem.ts'

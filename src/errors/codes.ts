@@ -52,6 +52,12 @@ export const errorDefinitions = {
     detail: 'The secret key is malformed, unknown or has been reset.',
     check: 'Whether the key is complete (its last part is a checksum) and has not been reset.',
   },
+  'secret-key-expired': {
+    status: 401,
+    title: 'The secret key has expired',
+    detail: 'The secret key has expired: use another one.',
+    check: '`gatehouse keys list ID` shows when each key expires; `keys create` makes another.',
+  },
   'token-invalid': {
     status: 401,
     title: 'The access token is not valid',
@@ -109,6 +115,20 @@ export const errorDefinitions = {
     title: 'The role is not allowed',
     detail: 'The role of this account is not allowed on this path.',
     check: '`roles` of the route, and the role in `gatehouse accounts show`.',
+  },
+  'scope-forbidden': {
+    status: 403,
+    title: 'The scopes are not sufficient',
+    detail: 'The key or token is limited to scopes that do not include this path.',
+    check:
+      '`scopes` of the route, and those of the key in `gatehouse keys list ID`. A key with scopes passes only where a route names scopes.',
+  },
+  'address-forbidden': {
+    status: 403,
+    title: 'The key is not accepted from this address',
+    detail: 'The secret key is limited to other client addresses.',
+    check:
+      'The addresses of the key in `gatehouse keys list ID`, and the client address in the log: behind proxies it is right only with `trustedProxies`.',
   },
   'account-unverified': {
     status: 403,

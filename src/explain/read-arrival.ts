@@ -6,8 +6,8 @@ import { malformedError } from '../http/unreadable.ts'
 import { MalformedMessage } from '../http1/malformed-message.ts'
 import { readRequestFraming } from '../http1/request-framing.ts'
 import type { RequestHead } from '../http1/request-head.ts'
+import { createAddressSet } from '../platform/address-ranges.ts'
 import { unmappedAddress } from '../platform/unmapped-address.ts'
-import { createTrustedProxies } from '../proxy/client.ts'
 import type { ExplainedRequest } from './explanation.ts'
 
 /** A request that is explained: it came by no connection. */
@@ -24,7 +24,7 @@ export function readArrival(
   const peerAddress = unmappedAddress(request.peer)
   const connection = { peerAddress, protocol: listen.tls ? 'https' : 'http' } as const
   const arrival = createArrival(connection, readHead(request), {
-    trusted: createTrustedProxies(trustedProxies),
+    trusted: createAddressSet(trustedProxies),
     fieldReader: createFieldReader(createCarriers(keys.accept)),
   })
   const requestId = trustedRequestId(arrival.fields, arrival.client.isTrusted) ?? perRequestValue

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Carriers } from '../auth/carriers.ts'
 import type { ClientConnection } from '../http1/client-connection.ts'
 import type { RequestHead } from '../http1/request-head.ts'
-import { type Client, readClient, type TrustedProxies } from '../proxy/client.ts'
+import type { AddressSet } from '../platform/address-ranges.ts'
+import { type Client, readClient } from '../proxy/client.ts'
 import { userAgentLengthMax, type Visitor } from '../store/visitor.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
 import type { FieldReader, RequestFields } from './request-fields.ts'
@@ -31,7 +32,7 @@ const requestIdPattern = /^[!-~]{1,128}$/
 
 /** The parts of a config by which a request is read. */
 export interface ArrivalReader {
-  readonly trusted: TrustedProxies
+  readonly trusted: AddressSet
   readonly fieldReader: FieldReader
 }
 

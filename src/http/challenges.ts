@@ -11,6 +11,7 @@ const bearerErrors: Partial<Record<ErrorCode, string>> = {
   'token-expired': 'error="invalid_token", error_description="the token has expired"',
   'token-revoked': 'error="invalid_token", error_description="the token has been revoked"',
   'role-forbidden': 'error="insufficient_scope", error_description="the role is not allowed"',
+  'scope-forbidden': 'error="insufficient_scope", error_description="the token does not have the scopes"',
 }
 
 /**

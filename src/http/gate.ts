@@ -1,6 +1,6 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
-import { authorize } from '../auth/authorize.ts'
+import { authorize, isFromAllowedAddress } from '../auth/authorize.ts'
 import type { Decision, Refusal } from '../auth/decision.ts'
 import { countFailure, takeRate } from '../auth/limits.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
@@ -71,8 +71,11 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
         ? error.then((settled) => countRefusal(decision.scheme, settled))
         : countRefusal(decision.scheme, error)
     }
+    const { principal } = decision
+    if (principal !== undefined && !isFromAllowedAddress(principal, arrival.client.address))
+      return countRefusal(decision.scheme, sharedError('address-forbidden'))
     recordKeyUse(arrival, decision)
-    const code = authorize(route.access, decision.principal)
+    const code = authorize(route.access, principal)
     if (code !== undefined && !isConfirmed) return admitConfirmed(route, arrival, decision)
     if (code !== undefined) return countRefusal(decision.scheme, sharedError(code))
     trace?.passed('policy')

@@ -1,4 +1,4 @@
-import { type AdmittedCaller, type AuthState, isStillValid } from '../auth/authorize.ts'
+import { type AdmittedCaller, type AuthState, admittedUntil } from '../auth/authorize.ts'
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -75,11 +75,13 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
   function check(open: OpenWebSocket): void {
     const { caller, tunnel } = open
     if (!caller || !all.has(open)) return
-    isStillValid(caller, authState(), clock())
-      .then((isValid) => {
-        if (isValid) return checkAtEndOfGrace(open, caller)
-        tunnel.close(revokedCode, 'revoked')
-        return undefined
+    admittedUntil(caller, authState(), clock())
+      .then((until) => {
+        if (until === 0) tunnel.close(revokedCode, 'revoked')
+        // No change is announced when a key expires, or an overlap ends.
+        else if (until < Number.POSITIVE_INFINITY) {
+          checkLater(open, Math.min(Math.max(0, until - clock()), recheckMaxMs))
+        }
       })
       .catch((error: unknown) => {
         if (isStoreUnavailable(error)) checkLater(open, retryMs)
@@ -91,19 +93,6 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
     clearTimeout(open.timer)
     // It may have been closed during the check.
     if (all.has(open)) open.timer = setTimeout(() => check(open), waitMs).unref()
-  }
-
-  /** A replaced key is valid until its grace period ends, and no change is announced at that time. */
-  async function checkAtEndOfGrace(
-    open: OpenWebSocket,
-    { principal, keyDigest }: AdmittedCaller,
-  ): Promise<void> {
-    if (keyDigest === undefined) return
-    const account = await authState().directory.account(principal.accountId)
-    const previous = account?.previousSecretKey
-    if (!previous || Buffer.compare(previous.digest, keyDigest) !== 0) return
-    const waitMs = Math.min(Math.max(0, previous.validUntil - clock()), recheckMaxMs)
-    checkLater(open, waitMs)
   }
 
   /** The WebSockets that a change may affect. */

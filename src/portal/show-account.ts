@@ -1,5 +1,6 @@
 import { similarRole } from '../accounts/account-input.ts'
-import type { Account, StoredKey } from '../store/account.ts'
+import type { Account } from '../store/account.ts'
+import type { StoredKey } from '../store/stored-key.ts'
 import type { Form } from './form-body.ts'
 import { type FormRefusal, invalidField } from './form-refusal.ts'
 import type { SignedInContext } from './page-context.ts'
@@ -36,8 +37,13 @@ export function showNewAccount(
   const unused = ({ createdAt, sealed }: StoredKey) => {
     return { createdAt, lastUse: undefined, isRevealable: sealed !== undefined }
   }
-  const { secretKey, apiKey } = account
-  const keys = { secretKey: unused(secretKey), previousSecretKey: undefined, apiKey: unused(apiKey) }
+  const [secretKey] = account.secretKeys
+  const { apiKey } = account
+  const keys = {
+    secretKey: unused(secretKey ?? apiKey),
+    previousSecretKey: undefined,
+    apiKey: unused(apiKey),
+  }
   const sessions = { items: [], nextCursor: undefined, isFirstPage: true }
   const view = { account, keys, sessions, portalSessions: [], oneTimeSecrets }
   return context.show((frame) => accountPage(frame, view))

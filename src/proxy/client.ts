@@ -1,4 +1,5 @@
-import { BlockList, isIP, isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
+import type { AddressSet } from '../platform/address-ranges.ts'
 import { unmappedAddress } from '../platform/unmapped-address.ts'
 
 /** The client of a request, and the name by which it addresses the gateway. */
@@ -24,26 +25,8 @@ export interface ClientClaims {
   readonly forwardedHost: string | undefined
 }
 
-export interface TrustedProxies {
-  has(address: string): boolean
-}
-
-/** The addresses whose first `bits` are those of `address`. */
-export interface AddressRange {
-  readonly address: string
-  readonly bits: number
-  readonly family: 'ipv4' | 'ipv6'
-}
-
-export function createTrustedProxies(ranges: readonly AddressRange[]): TrustedProxies {
-  const list = new BlockList()
-  for (const { address, bits, family } of ranges) list.addSubnet(address, bits, family)
-  if (ranges.length === 0) return { has: () => false }
-  return { has: (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') }
-}
-
 /** Trusts X-Forwarded-* from a trusted proxy only. */
-export function readClient(claims: ClientClaims, trusted: TrustedProxies): Client {
+export function readClient(claims: ClientClaims, trusted: AddressSet): Client {
   const { peer, protocol, host, forwardedFor } = claims
   if (!trusted.has(peer)) return { address: peer, isTrusted: false, forwardedFor: peer, protocol, host }
   return {
@@ -69,7 +52,7 @@ function firstForwardedValue(claimed: string | undefined, pattern: RegExp): stri
  * From the right, the first address that is not a trusted proxy. Addresses to the left of it are claims of that client,
  * and ignored.
  */
-function clientAddress(peer: string, forwardedFor: string, trusted: TrustedProxies): string {
+function clientAddress(peer: string, forwardedFor: string, trusted: AddressSet): string {
   let address = peer
   for (const claimed of forwardedFor.split(',').toReversed()) {
     const next = parseForwardedAddress(claimed.trim())

@@ -12,6 +12,7 @@ export interface RouteOptions {
   readonly upstream: string
   readonly auth: AuthOption
   readonly roles: readonly string[] | undefined
+  readonly scopes: readonly string[] | undefined
   readonly verifiedOnly: boolean
   readonly stripPrefix: boolean
   readonly websocket: boolean
@@ -70,13 +71,14 @@ function compileMethods(methods: readonly string[] | undefined): ReadonlySet<str
   return methods && new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)
 }
 
-function compileAccess({ auth, roles, verifiedOnly }: RouteOptions): Access {
+function compileAccess({ auth, roles, scopes, verifiedOnly }: RouteOptions): Access {
   if (auth === 'none') return { kind: 'public' }
   return {
     kind: 'protected',
     schemes: schemesOf(auth),
     isOptional: auth === 'optional',
     roles: roles && new Set(roles),
+    scopes,
     verifiedOnly,
   }
 }

@@ -53,6 +53,8 @@ export type Access =
       readonly isOptional: boolean
       /** undefined = any. */
       readonly roles: ReadonlySet<string> | undefined
+      /** All of them are needed by a key or token with scopes; undefined = only those without scopes are admitted. */
+      readonly scopes: readonly string[] | undefined
       readonly verifiedOnly: boolean
     }
 

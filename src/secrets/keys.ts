@@ -71,6 +71,11 @@ export function accountIdOf(text: string): string {
   return text.slice(start, start + accountIdLength)
 }
 
+/** The checksum in a text that is a key. */
+export function checksumIn(text: string): string {
+  return text.slice(-keyChecksumLength)
+}
+
 /** The digest that is stored of a key. */
 export function digestOf(key: string): Uint8Array {
   return hash('sha256', key, 'buffer')
@@ -148,21 +153,21 @@ function checksumOf(body: string): string {
   return toBase62(crc32(body), keyChecksumLength)
 }
 
-interface HasSecretKey {
-  readonly secretKey: { readonly digest: Uint8Array }
-  readonly previousSecretKey: { readonly digest: Uint8Array; readonly validUntil: number } | undefined
-}
-
 interface HasApiKey {
-  readonly apiKey: { readonly digest: Uint8Array }
+  readonly apiKey: HasDigest
 }
 
-/** Whether a digest is that of the secret key, or of the previous one within its grace period. Constant time. */
-export function isSecretKeyOf(account: HasSecretKey | undefined, digest: Uint8Array, now: number): boolean {
-  // Returns early only for the current key.
-  if (isSameBytes(account?.secretKey.digest, digest)) return true
-  const isPrevious = isSameBytes(account?.previousSecretKey?.digest, digest)
-  return isPrevious && now < (account?.previousSecretKey?.validUntil ?? 0)
+interface HasDigest {
+  readonly digest: Uint8Array
+}
+
+/** The key of this digest. Constant time: each is compared as a whole, and all of them. */
+export function findKey<Key extends HasDigest>(keys: readonly Key[], digest: Uint8Array): Key | undefined {
+  let found: Key | undefined
+  for (const key of keys) {
+    if (isSameBytes(key.digest, digest)) found = key
+  }
+  return found
 }
 
 /** Whether a digest is that of the API key. Constant time. */

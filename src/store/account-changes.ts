@@ -1,6 +1,7 @@
-import type { Account, StoredKey } from './account.ts'
+import type { Account } from './account.ts'
 import type { AccountChanges } from './accounts.ts'
-import type { ApiKeyReset, SecretKeyReset } from './keys.ts'
+import type { ApiKeyReset } from './keys.ts'
+import type { StoredKey } from './stored-key.ts'
 
 /** What each verb turns an account into. Both adapters save the result only if the account has not changed since. */
 
@@ -27,26 +28,8 @@ export function withoutSessions(account: Account): Account {
 }
 
 /** @returns undefined where the account's key is not the one to be replaced */
-export function withSecretKey(account: Account, reset: SecretKeyReset): Account | undefined {
-  const { secretKey, graceUntil } = reset
-  if (!isExpectedKey(account.secretKey, reset.replaces)) return undefined
-  if (graceUntil === undefined) {
-    return nextRevision(account, { secretKey, previousSecretKey: undefined, ...nextSessionEpoch(account) })
-  }
-  const previousSecretKey = { digest: account.secretKey.digest, validUntil: graceUntil }
-  return nextRevision(account, { secretKey, previousSecretKey })
-}
-
-/** @returns undefined where the account's key is not the one to be replaced */
 export function withApiKey(account: Account, { apiKey, replaces }: ApiKeyReset): Account | undefined {
   return isExpectedKey(account.apiKey, replaces) ? nextRevision(account, { apiKey }) : undefined
-}
-
-/** @returns undefined where there is no previous key, or it has ended already */
-export function withoutPreviousKey(account: Account, now: number): Account | undefined {
-  const { previousSecretKey: previous } = account
-  if (!previous || now >= previous.validUntil) return undefined
-  return nextRevision(account, { previousSecretKey: undefined })
 }
 
 export function nextRevision(account: Account, changes: Partial<Account>): Account {
@@ -54,10 +37,14 @@ export function nextRevision(account: Account, changes: Partial<Account>): Accou
 }
 
 /** Ends all sessions. */
-function nextSessionEpoch({ sessionEpoch }: Account): Pick<Account, 'sessionEpoch'> {
+export function nextSessionEpoch({ sessionEpoch }: Account): Pick<Account, 'sessionEpoch'> {
   return { sessionEpoch: sessionEpoch + 1 }
 }
 
-function isExpectedKey({ digest }: StoredKey, replaces: Uint8Array | undefined): boolean {
-  return replaces === undefined || Buffer.compare(digest, replaces) === 0
+/** Whether a key is the one to be replaced; `replaces` undefined = any is. */
+export function isExpectedKey(
+  key: Pick<StoredKey, 'digest'> | undefined,
+  replaces: Uint8Array | undefined,
+): boolean {
+  return replaces === undefined || (key !== undefined && Buffer.compare(key.digest, replaces) === 0)
 }

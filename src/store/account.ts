@@ -1,4 +1,6 @@
 import type { PortalAccess } from './portal-access.ts'
+import type { SecretKey } from './secret-keys.ts'
+import type { StoredKey } from './stored-key.ts'
 
 export interface Account {
   readonly id: string
@@ -15,19 +17,15 @@ export interface Account {
   readonly sessionEpoch: number
   /** Counts how often the role has changed, from 1: an access token of an earlier epoch is invalid. */
   readonly roleEpoch: number
-  readonly secretKey: StoredKey
-  /** The secret key before the last reset, within its grace period. */
-  readonly previousSecretKey: { readonly digest: Uint8Array; readonly validUntil: number } | undefined
+  /**
+   * In the order in which they were made. During the overlap of a reset there are two called `default`, of which the
+   * earlier one has `revokedAt`.
+   */
+  readonly secretKeys: readonly SecretKey[]
   readonly apiKey: StoredKey
+  /** The name of its plan; undefined = none, its use is not limited. */
+  readonly plan: string | undefined
   readonly portal: PortalAccess
-}
-
-export interface StoredKey {
-  /** SHA-256 of the key. */
-  readonly digest: Uint8Array
-  /** The sealed key, to be shown again; undefined where none is kept. */
-  readonly sealed: Uint8Array | undefined
-  readonly createdAt: number
 }
 
 /** The form in which e-mails are compared: without case and surrounding space. */

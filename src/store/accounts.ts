@@ -52,7 +52,7 @@ export type AccountCreation =
   | { readonly kind: 'exists'; readonly emails: readonly string[] }
 
 export type AccountChanges = Partial<
-  Pick<Account, 'email' | 'firstName' | 'lastName' | 'role' | 'isVerified' | 'isDisabled'>
+  Pick<Account, 'email' | 'firstName' | 'lastName' | 'role' | 'isVerified' | 'isDisabled' | 'plan'>
 >
 
 export type AccountUpdate =

@@ -37,6 +37,8 @@ export const auditActions = [
   'account-deleted',
   'secret-key-reset',
   'secret-key-overlap-ended',
+  'secret-key-created',
+  'secret-key-revoked',
   'api-key-reset',
   'key-revealed',
   'setup-link-created',

@@ -1,14 +1,8 @@
 import type { Account } from './account.ts'
-import {
-  withApiKey,
-  withChanges,
-  withoutPreviousKey,
-  withoutSessions,
-  withSecretKey,
-} from './account-changes.ts'
+import { withApiKey, withChanges, withoutSessions } from './account-changes.ts'
 import type { AccountStore, AccountUpdate } from './accounts.ts'
 import type { AuditEntry } from './audit-entry.ts'
-import type { KeyStore } from './keys.ts'
+import type { KeyStore, SecretKeyAdded } from './keys.ts'
 import type { PortalStore } from './portal.ts'
 import {
   withEmailLink,
@@ -19,6 +13,12 @@ import {
   withSetupLink,
   withVerifiedEmail,
 } from './portal-changes.ts'
+import {
+  withNewSecretKey,
+  withoutPreviousKey,
+  withoutSecretKey,
+  withSecretKey,
+} from './secret-key-changes.ts'
 import type { SessionStore } from './sessions.ts'
 
 /** The verbs that change one account, for any store that can replace one. */
@@ -42,12 +42,30 @@ export function accountsByReplacing(replace: Replace): Pick<AccountStore, 'updat
   }
 }
 
-export function keysByReplacing(
-  replace: Replace,
-): Pick<KeyStore, 'resetSecretKey' | 'resetApiKey' | 'endOverlap'> {
+type KeyVerbs = Pick<
+  KeyStore,
+  'resetSecretKey' | 'addSecretKey' | 'revokeSecretKey' | 'resetApiKey' | 'endOverlap'
+>
+
+export function keysByReplacing(replace: Replace): KeyVerbs {
   return {
     resetSecretKey: async (id, reset, audit) =>
       accountOf(await replace(id, (account) => withSecretKey(account, reset), audit)),
+    addSecretKey: async (id, addition, audit) => {
+      let outcome: SecretKeyAdded = 'unknown'
+      const { kind } = await replace(
+        id,
+        (account) => {
+          const next = withNewSecretKey(account, addition)
+          outcome = typeof next === 'string' ? next : 'added'
+          return typeof next === 'string' ? undefined : next
+        },
+        audit,
+      )
+      return kind === 'unknown' ? kind : outcome
+    },
+    revokeSecretKey: async (id, revocation, audit) =>
+      accountOf(await replace(id, (account) => withoutSecretKey(account, revocation), audit)),
     resetApiKey: async (id, reset, audit) =>
       accountOf(await replace(id, (account) => withApiKey(account, reset), audit)),
     endOverlap: async (id, now, audit) =>

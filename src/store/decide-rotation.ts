@@ -1,4 +1,5 @@
 import type { Account } from './account.ts'
+import { keyOfSession, keyState } from './secret-keys.ts'
 import type { RefreshTokenUse, RotationRefusal, Session } from './sessions.ts'
 
 export type RotationDecision =
@@ -27,8 +28,10 @@ export function decideRotation(
   // Revocation is checked before the grace period, which must never restore a session.
   const isRevoked =
     session.end !== undefined || account.isDisabled || session.sessionEpoch !== account.sessionEpoch
-  if (isRevoked) return { kind: 'refuse', reason: 'revoked' }
-  if (now >= session.expiresAt || now >= session.rotatedAt + idleMs)
+  const key = keyOfSession(account.secretKeys, session.keyId)
+  const state = key ? keyState(key, now) : 'revoked'
+  if (isRevoked || state === 'revoked') return { kind: 'refuse', reason: 'revoked' }
+  if (state === 'expired' || now >= session.expiresAt || now >= session.rotatedAt + idleMs)
     return { kind: 'refuse', reason: 'expired' }
   // A token ahead of the session was issued, as its MAC is right: the store has lost its last changes.
   if (generation >= session.generation) {

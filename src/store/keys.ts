@@ -1,13 +1,28 @@
-import type { Account, StoredKey } from './account.ts'
+import type { Account } from './account.ts'
 import type { AuditEntry } from './audit-entry.ts'
+import type { SecretKey } from './secret-keys.ts'
+import type { StoredKey } from './stored-key.ts'
 
 /** The keys of accounts, and when each was last used. */
 export interface KeyStore {
   /**
-   * Replaces the secret key. Without `graceUntil` the old one is revoked now, and all sessions with it.
+   * Replaces the default key, or adds one where it was revoked. Without `graceUntil` the old one is revoked now, and
+   * its sessions with it.
    * @returns undefined where there is no such account, or its key is not the one to be replaced
    */
   resetSecretKey(id: string, reset: SecretKeyReset, audit?: AuditEntry): Promise<Account | undefined>
+  /** Adds a secret key, unless one that is not revoked has its name, or there are as many as there may be. */
+  addSecretKey(id: string, addition: SecretKeyAddition, audit?: AuditEntry): Promise<SecretKeyAdded>
+  /**
+   * Revokes all secret keys of a name, those within an overlap too: now, and their sessions with them, or from
+   * `graceUntil` on.
+   * @returns the account as it is now; undefined where there is no such account or key
+   */
+  revokeSecretKey(
+    id: string,
+    revocation: SecretKeyRevocation,
+    audit?: AuditEntry,
+  ): Promise<Account | undefined>
   resetApiKey(id: string, reset: ApiKeyReset, audit?: AuditEntry): Promise<Account | undefined>
   /** Revokes the previous secret key; false where there is none. */
   endOverlap(accountId: string, now: number, audit?: AuditEntry): Promise<boolean>
@@ -24,8 +39,24 @@ export interface ApiKeyReset {
 }
 
 export interface SecretKeyReset extends Pick<ApiKeyReset, 'replaces'> {
-  readonly secretKey: StoredKey
+  /** The new key, called `default`; with `graceUntil` it gets the ID of the old one. */
+  readonly secretKey: SecretKey
   /** Until when the old key still works; undefined = it is revoked now. */
+  readonly graceUntil: number | undefined
+}
+
+export interface SecretKeyAddition {
+  readonly secretKey: SecretKey
+  /** How many the account may have with this one; those within an overlap do not count. */
+  readonly keysMax: number
+}
+
+export type SecretKeyAdded = 'added' | 'exists' | 'too-many' | 'unknown'
+
+export interface SecretKeyRevocation {
+  readonly name: string
+  readonly now: number
+  /** Until when it still works; undefined = it is revoked now. */
   readonly graceUntil: number | undefined
 }
 

@@ -44,6 +44,8 @@ export interface NewSession {
   readonly expiresAt: number
   /** The session also ends when it is not refreshed for this long. */
   readonly idleMs: number
+  /** The secret key that it was started with: see SecretKey. */
+  readonly keyId: string
   /** How many sessions the account may have with this one, from 1. */
   readonly openMax: number
   /** Where it was started from. */
@@ -61,6 +63,8 @@ export interface Session {
   /** When the current refresh token was first delivered; undefined = no delivery is known. */
   readonly acknowledgedAt: number | undefined
   readonly sessionEpoch: number
+  /** The secret key that it was started with, with which it ends; '' = see SecretKey. */
+  readonly keyId: string
   readonly end: SessionEnd | undefined
   /** From where it was started, or refreshed last. */
   readonly address: string

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { unlimited } from '../store/secret-keys.ts'
 
 /** The claims of an access token (RFC 9068, without the optional ones). Times are in milliseconds. */
 export interface AccessTokenClaims {
   readonly accountId: string
   readonly sessionId: string
   readonly role: string
+  /** Of `scope` (RFC 9068 2.2.3): what its key is limited to; empty = it is not limited. */
+  readonly scopes: readonly string[]
   /** Counts the roles that the account has had, from 1; part of `jti`. */
   readonly roleEpoch: number
   readonly issuedAt: number
@@ -31,13 +34,14 @@ export function parseClaims(
   payload: Readonly<Record<string, unknown>>,
   expected: ExpectedClaims,
 ): AccessTokenClaims | undefined {
-  const { iss, aud, sub, sid, role, iat, nbf = iat, exp, jti } = payload
+  const { iss, aud, sub, sid, role, iat, nbf = iat, exp, jti, scope = '' } = payload
   if (iss !== expected.issuer || !includesAudience(aud, expected.audience)) return undefined
   if (
     typeof sub !== 'string' ||
     typeof sid !== 'string' ||
     typeof role !== 'string' ||
-    typeof jti !== 'string'
+    typeof jti !== 'string' ||
+    typeof scope !== 'string'
   ) {
     return undefined
   }
@@ -45,7 +49,9 @@ export function parseClaims(
   const validFrom = Math.max(iat, nbf) * 1_000 - expected.clockToleranceMs
   const validUntil = exp * 1_000 + expected.clockToleranceMs
   const roleEpoch = roleEpochOf(jti)
-  return { accountId: sub, sessionId: sid, role, roleEpoch, issuedAt: iat * 1_000, validFrom, validUntil }
+  const scopes = scope === '' ? unlimited : scope.split(' ')
+  const issuedAt = iat * 1_000
+  return { accountId: sub, sessionId: sid, role, scopes, roleEpoch, issuedAt, validFrom, validUntil }
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import { isRecord } from '../platform/json.ts'
 import { memoizeByObject } from '../platform/memoize.ts'
+import { unlimited } from '../store/secret-keys.ts'
 import {
   type AccessTokenClaims,
   createTokenId,
@@ -14,7 +15,19 @@ import type { SigningKey } from './signing-keys.ts'
 import { accessTokenType, headerOf, isCanonical, payloadOf, signingKeyIdOf } from './token-text.ts'
 
 /** The subject of a token. */
-export type TokenSubject = Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'>
+export interface TokenSubject
+  extends Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'> {
+  /** What the key of its session is limited to; absent = it is not limited. */
+  readonly limits?: TokenLimits
+}
+
+export interface TokenLimits {
+  readonly scopes: readonly string[]
+  /** When the key ends, in milliseconds since 1970; Infinity = it does not. */
+  readonly validUntil: number
+}
+
+const noLimits: TokenLimits = { scopes: unlimited, validUntil: Number.POSITIVE_INFINITY }
 
 export type AccessTokenVerdict =
   | { readonly kind: 'valid'; readonly claims: AccessTokenClaims }
@@ -63,10 +76,10 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, accessTokenType))
   const verifierOf = memoizeByObject(createJwtVerifier)
 
-  function issue({ accountId, sessionId, role, roleEpoch }: TokenSubject): string {
+  function issue({ accountId, sessionId, role, roleEpoch, limits = noLimits }: TokenSubject): string {
     const key = keyring.signer(clock())
     const iat = Math.floor(clock() / 1_000)
-    const exp = iat + Math.ceil(accessLifetimeMs / 1_000)
+    const exp = Math.min(iat + Math.ceil(accessLifetimeMs / 1_000), Math.floor(limits.validUntil / 1_000))
     const claims = {
       iss: issuer,
       aud: audience,
@@ -76,6 +89,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       iat,
       exp,
       jti: createTokenId(roleEpoch),
+      ...(limits.scopes.length > 0 && { scope: limits.scopes.join(' ') }),
     }
     return signerOf(key)(claims)
   }

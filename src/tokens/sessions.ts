@@ -1,10 +1,12 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { isWithin } from '../platform/address-ranges.ts'
 import type { Clock } from '../platform/clock.ts'
-import { isApiKeyOf, isSecretKeyOf, parseKey } from '../secrets/keys.ts'
+import { findKey, isApiKeyOf, parseKey } from '../secrets/keys.ts'
 import type { Account } from '../store/account.ts'
 import type { AccountReader } from '../store/accounts.ts'
+import { keyOfSession, keyState, type SecretKey, validUntil } from '../store/secret-keys.ts'
 import type { RefreshTokenUse, RotationRefusal, Session, SessionStore } from '../store/sessions.ts'
 import type { Visitor } from '../store/visitor.ts'
 import type { AccessTokens } from './access-token.ts'
@@ -29,7 +31,8 @@ export interface RefreshedTokens extends IssuedTokens {
 export interface Sessions {
   /**
    * Starts a session with both keys of an account.
-   * @throws GatehouseError `credentials-invalid` (the same for every wrong pair), `account-disabled`, `rate-limited`
+   * @throws GatehouseError `credentials-invalid` (the same for every wrong pair); for a right one
+   *   `secret-key-expired`, `account-disabled`, `address-forbidden`, `rate-limited`
    */
   start(secretKey: string, apiKey: string, visitor: Visitor): Promise<IssuedTokens>
   /**
@@ -88,12 +91,20 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   function issueTokens(
     account: Account,
-    session: Pick<Session, 'id' | 'generation' | 'rotatedAt' | 'expiresAt'>,
+    session: Pick<Session, 'id' | 'generation' | 'rotatedAt' | 'expiresAt' | 'keyId'>,
   ): IssuedTokens {
     const { id: accountId, role, roleEpoch } = account
+    const key = keyOfSession(account.secretKeys, session.keyId)
+    if (!key) throw new GatehouseError('session-revoked')
     return {
       account,
-      accessToken: accessTokens.issue({ accountId, sessionId: session.id, role, roleEpoch }),
+      accessToken: accessTokens.issue({
+        accountId,
+        sessionId: session.id,
+        role,
+        roleEpoch,
+        limits: { scopes: key.scopes, validUntil: validUntil(key) },
+      }),
       refreshToken: refreshTokens.create(session.id, session.generation),
       refreshLifetimeMs: Math.max(
         0,
@@ -105,20 +116,21 @@ export function createSessions(options: SessionsOptions): Sessions {
   async function start(secretKey: string, apiKey: string, visitor: Visitor): Promise<IssuedTokens> {
     accessTokens.assertCanIssue()
     for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
-      const account = await findOwner(secretKey, apiKey)
+      const { account, key } = await findOwner(secretKey, apiKey, visitor)
       if (attempt === 0) await admit(account.id)
       const now = clock()
       const session = {
         id: createSessionId(),
         accountId: account.id,
         createdAt: now,
-        expiresAt: now + refreshLifetimeMs,
+        expiresAt: Math.min(now + refreshLifetimeMs, key.expiresAt ?? Number.POSITIVE_INFINITY),
+        keyId: key.id,
         visitor,
       }
       const started = await store.startSession({ ...session, idleMs: refreshIdleMs, openMax }, account)
       if (started === 'started') {
-        for (const key of [secretKey, apiKey]) {
-          keyUses?.record(account.id, key, visitor.address, 'accessToken')
+        for (const text of [secretKey, apiKey]) {
+          keyUses?.record(account.id, text, visitor.address, 'accessToken')
         }
         return issueTokens(account, { ...session, generation: 1, rotatedAt: now })
       }
@@ -127,17 +139,25 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   /** Reads the store, not a cache: a pair that was reset must not start a session. */
-  async function findOwner(secretKeyText: string, apiKeyText: string): Promise<Account> {
+  async function findOwner(
+    secretKeyText: string,
+    apiKeyText: string,
+    { address }: Visitor,
+  ): Promise<{ readonly account: Account; readonly key: SecretKey }> {
     const secretKey = parseKey('secretKey', secretKeyText)
     const apiKey = parseKey('apiKey', apiKeyText)
     if (!secretKey || !apiKey) throw new GatehouseError('credentials-invalid')
     const account = await store.findAccount(secretKey.accountId)
     // Both are always compared: timing must not reveal which of them is wrong.
-    const isSecretKey = isSecretKeyOf(account, secretKey.digest, clock())
+    const key = findKey(account?.secretKeys ?? [], secretKey.digest)
     const isApiKey = isApiKeyOf(account, apiKey.digest)
-    if (!account || !isSecretKey || !isApiKey) throw new GatehouseError('credentials-invalid')
+    const state = key ? keyState(key, clock()) : 'revoked'
+    if (!account || !key || !isApiKey || state === 'revoked') throw new GatehouseError('credentials-invalid')
+    if (state === 'expired') throw new GatehouseError('secret-key-expired')
     if (account.isDisabled) throw new GatehouseError('account-disabled')
-    return account
+    if (key.addresses.length > 0 && !isWithin(key.addresses, address))
+      throw new GatehouseError('address-forbidden')
+    return { account, key }
   }
 
   async function refresh(refreshToken: string, visitor: Visitor): Promise<RefreshedTokens> {

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
-import { digestOf, isApiKeyOf, isSecretKeyOf, parseKey } from '../../src/secrets/keys.ts'
+import { digestOf, findKey, isApiKeyOf, parseKey } from '../../src/secrets/keys.ts'
 import { createSealer } from '../../src/secrets/sealing.ts'
-import { newSession, startSession } from '../store/samples.ts'
+import type { Account } from '../../src/store/account.ts'
+import { keyState } from '../../src/store/secret-keys.ts'
+import { newSession, secretKeyOf, startSession } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
 import { actsOn } from './account-actions.ts'
 
@@ -27,6 +29,12 @@ async function codeOf(work: Promise<unknown>): Promise<unknown> {
   return error instanceof GatehouseError ? error.code : error
 }
 
+/** Whether a digest is that of a secret key that is valid then. */
+function isSecretKeyOf(account: Account | undefined, digest: Uint8Array, now: number): boolean {
+  const key = findKey(account?.secretKeys ?? [], digest)
+  return key !== undefined && keyState(key, now) === 'valid'
+}
+
 t.test('a new account has two keys, of which the store has only digests', async (t) => {
   const { store, accounts, time } = await openAccounts(t)
   const { account, secretKey, apiKey } = await accounts.create(input)
@@ -36,7 +44,7 @@ t.test('a new account has two keys, of which the store has only digests', async 
   t.equal(parseKey('apiKey', apiKey)?.accountId, account.id)
   t.equal(isSecretKeyOf(found, digestOf(secretKey), time.now), true)
   t.equal(found && isApiKeyOf(found, digestOf(apiKey)), true)
-  const stored = Object.values(found ?? {}).flatMap((part) => Object.values(part ?? {}))
+  const stored = [...(found?.secretKeys ?? []), found?.apiKey].flatMap((part) => Object.values(part ?? {}))
   const bytes = Buffer.concat(stored.filter((part) => part instanceof Uint8Array))
   for (const key of [secretKey, apiKey]) t.notOk(bytes.includes(key.slice(21, 64)))
 })
@@ -147,7 +155,7 @@ t.test('a key can be shown again from its sealed copy, also after a reset', asyn
   const next = await keys.resetSecretKey(account.id, 0)
   t.equal(keys.unseal(await accounts.find(account.id), 'secretKey'), next)
   const other = await accounts.create({ ...input, email: 'grace@example.com' })
-  const swapped = { ...account, secretKey: other.account.secretKey, apiKey: account.secretKey }
+  const swapped = { ...account, secretKeys: other.account.secretKeys, apiKey: secretKeyOf(account) }
   t.equal(keys.unseal(swapped, 'secretKey'), undefined, 'that of another account does not open')
   t.equal(keys.unseal(swapped, 'apiKey'), undefined, 'nor one kind for the other')
 })
@@ -158,7 +166,7 @@ t.test('with keys shown only once no sealed copy is stored', async (t) => {
   await keys.resetSecretKey(account.id, 0)
   await keys.resetApiKey(account.id)
   const found = await store.findAccount(account.id)
-  t.match(found, { secretKey: { sealed: undefined }, apiKey: { sealed: undefined } })
+  t.match(found, { secretKeys: [{ sealed: undefined }], apiKey: { sealed: undefined } })
   t.equal(found && keys.unseal(found, 'secretKey'), undefined)
 })
 

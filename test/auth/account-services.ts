@@ -60,6 +60,7 @@ export function openPeople(
     clock,
     sendMail,
     sealer: createSealer(Buffer.alloc(32, 2)),
+    keysMax: 20,
     reveal: true,
     prefix: 'gate',
     refreshIdleMs: 7 * 86_400_000,

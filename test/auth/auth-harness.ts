@@ -36,6 +36,7 @@ export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}):
     upstream: 'backend',
     auth,
     roles: undefined,
+    scopes: undefined,
     verifiedOnly: false,
     stripPrefix: false,
     websocket: false,
@@ -97,7 +98,7 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
   storeConnection.completeSince = Number.POSITIVE_INFINITY
   const schemes = {
     secretKey: createSecretKeyScheme(directory, clock),
-    bearer: createBearerScheme(accessTokens, directory),
+    bearer: createBearerScheme(accessTokens, directory, clock),
   }
   const keyOptions = { sealer: createSealer(sealingKey), reveal: false, prefix: 'gate', clock }
   const { accounts, keys } = actsOn(store, keyOptions)

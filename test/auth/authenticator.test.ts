@@ -11,6 +11,10 @@ const principal: Principal = {
   accountId: 'ada',
   role: 'User',
   sessionId: 'one',
+  key: 'default',
+  scopes: [],
+  addresses: [],
+  plan: undefined,
   profile: undefined,
   scheme: 'bearer',
 }

@@ -8,6 +8,10 @@ const user: Principal = {
   role: 'User',
   scheme: 'secretKey',
   sessionId: undefined,
+  key: 'default',
+  scopes: [],
+  addresses: [],
+  plan: undefined,
   profile: { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
 }
 const admin: Principal = { ...user, role: 'Admin' }

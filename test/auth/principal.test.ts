@@ -11,6 +11,10 @@ t.test('a principal holds the current account and the scheme used', async (t) =>
   const principal = {
     accountId: id,
     role: 'User',
+    key: 'default',
+    scopes: [],
+    addresses: [],
+    plan: undefined,
     profile: { email: 'Ada@Example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
   }
   t.strictSame(await decide('any', { secretKey }), {

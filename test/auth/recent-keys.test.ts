@@ -6,14 +6,24 @@ import { createAccountId, createKey } from '../../src/secrets/keys.ts'
 
 const letIn: Authentication = {
   kind: 'authenticated',
-  principal: { accountId: 'a', role: 'User', scheme: 'secretKey', sessionId: undefined, profile: undefined },
+  principal: {
+    accountId: 'a',
+    role: 'User',
+    scheme: 'secretKey',
+    sessionId: undefined,
+    key: 'default',
+    scopes: [],
+    addresses: [],
+    plan: undefined,
+    profile: undefined,
+  },
   holdsUntil: Number.POSITIVE_INFINITY,
 }
 
 function start() {
-  const state = { version: {} as object | undefined, hits: 0 }
+  const state = { version: {} as object | undefined, hits: 0, now: 1_000 }
   const directory = { version: () => state.version, countHit: () => void state.hits++ }
-  return { state, recent: createRecentKeys(directory) }
+  return { state, recent: createRecentKeys(directory, () => state.now) }
 }
 
 t.test('a recent key is recognised, and each use counts as a look-up', async (t) => {
@@ -46,6 +56,23 @@ t.test('recent keys are forgotten at any change, and at the loss of the store', 
   t.equal(recent.get(key), letIn, 'what was decided meanwhile is not kept')
 })
 
+t.test('a recent key is recognised until it ends', async (t) => {
+  const { state, recent } = start()
+  const key = createKey('secretKey', createAccountId())
+  recent.set(key, { ...letIn, holdsUntil: 1_001 })
+  t.match(recent.get(key), { kind: 'authenticated' })
+  state.now = 1_001
+  t.equal(recent.get(key), undefined)
+})
+
+t.test('keys of one account are remembered beside each other', async (t) => {
+  const { recent } = start()
+  const account = createAccountId()
+  const keys = Array.from({ length: 20 }, () => createKey('secretKey', account))
+  for (const key of keys) recent.set(key, letIn)
+  for (const key of keys) t.equal(recent.get(key), letIn)
+})
+
 t.test('a recent key is remembered for a second at most', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   t.teardown(() => mock.timers.reset())
@@ -58,7 +85,7 @@ t.test('a recent key is remembered for a second at most', async (t) => {
   for (const key of keys) t.equal(recent.get(key), undefined)
 })
 
-t.test('recent keys are remembered for ten thousand accounts at most', async (t) => {
+t.test('recent keys are remembered, ten thousand at most', async (t) => {
   const { recent } = start()
   const keys = Array.from({ length: 10_001 }, () => createKey('secretKey', createAccountId()))
   for (const key of keys) recent.set(key, letIn)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isStillValid } from '../../src/auth/authorize.ts'
+import { admittedUntil } from '../../src/auth/authorize.ts'
 import { parseKey } from '../../src/secrets/keys.ts'
 import { roleEpochIn, signingKeyIdOf } from '../../src/tokens/token-text.ts'
 import { visitor } from '../store/samples.ts'
@@ -25,10 +25,10 @@ async function admit(accessNow = access) {
   const digests = [parseKey('secretKey', caller.secretKey)?.digest, undefined]
   const signers = [undefined, signingKeyIdOf(caller.accessToken)]
   const roleEpochs = [undefined, roleEpochIn(caller.accessToken)]
-  const stillValid = () =>
+  const until = () =>
     Promise.all(
       principals.map((principal, index) =>
-        isStillValid(
+        admittedUntil(
           {
             principal,
             access: accessNow,
@@ -41,7 +41,8 @@ async function admit(accessNow = access) {
         ),
       ),
     )
-  return { caller, stillValid }
+  const stillValid = async () => (await until()).map((end) => end > 0)
+  return { caller, until, stillValid }
 }
 
 t.test('a connection stays valid while nothing ends its credential', async (t) => {
@@ -73,9 +74,9 @@ t.test('a role changed there and back ends connections of tokens', async (t) => 
 })
 
 t.test('a reset with an overlap ends connections of the key after it, not of tokens', async (t) => {
-  const { caller, stillValid } = await admit()
+  const { caller, until, stillValid } = await admit()
   await keys.resetSecretKey(caller.id, 60)
-  t.strictSame(await stillValid(), [true, true])
+  t.strictSame(await until(), [time.nowMs + 60_000, Number.POSITIVE_INFINITY])
   time.nowMs += 60_000
   t.strictSame(await stillValid(), [false, true])
 })

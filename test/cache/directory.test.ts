@@ -1,5 +1,13 @@
 import t from 'tap'
-import { createAccount, newKey, now, startSession, useOf } from '../store/samples.ts'
+import {
+  createAccount,
+  newSecretKey,
+  now,
+  plain,
+  secretKeyOf,
+  startSession,
+  useOf,
+} from '../store/samples.ts'
 import { logged, openDirectory } from './directory-harness.ts'
 
 t.test('the directory caches only the fields of an account that decisions need', async (t) => {
@@ -11,35 +19,49 @@ t.test('the directory caches only the fields of an account that decisions need',
     roleEpoch: 2,
   })
   const graced = await createAccount(store, {
-    previousSecretKey: { digest: newKey().digest, validUntil: now + 1 },
+    secretKeys: [newSecretKey({ revokedAt: now + 1 }), newSecretKey({ name: 'ci', scopes: ['orders:read'] })],
   })
   const { id, email, role, firstName, lastName, isVerified } = account
+  const profile = { email, firstName, lastName, isVerified }
   t.strictSame(await directory.account(id), {
     isDisabled: true,
     sessionEpoch: 3,
     roleEpoch: 2,
-    secretKey: { digest: new Uint8Array(account.secretKey.digest) },
-    previousSecretKey: undefined,
-    principal: {
-      accountId: id,
-      role,
-      scheme: 'secretKey',
-      sessionId: undefined,
-      profile: { email, firstName, lastName, isVerified },
-    },
+    role,
+    plan: undefined,
+    profile,
+    keys: [
+      {
+        id: secretKeyOf(account).id,
+        digest: Buffer.from(secretKeyOf(account).digest),
+        expiresAt: undefined,
+        revokedAt: undefined,
+        principal: {
+          accountId: id,
+          role,
+          scheme: 'secretKey',
+          sessionId: undefined,
+          key: 'default',
+          scopes: [],
+          addresses: [],
+          plan: undefined,
+          profile,
+        },
+      },
+    ],
   })
-  t.match(await directory.account(graced.id), { previousSecretKey: { validUntil: now + 1 } })
+  t.match(await directory.account(graced.id), {
+    keys: [{ revokedAt: now + 1 }, { principal: { key: 'ci', scopes: ['orders:read'] } }],
+  })
   t.equal(await directory.account('nobody'), undefined)
 })
 
 t.test('neither sealed keys nor the API key are cached', async (t) => {
   const { store, directory } = await openDirectory(t)
   const account = await createAccount(store)
-  const known = JSON.stringify(await directory.account(account.id), (_, part: unknown) =>
-    part instanceof Uint8Array ? Buffer.from(part).toString('hex') : part,
-  )
-  t.ok(known.includes(Buffer.from(account.secretKey.digest).toString('hex')))
-  for (const bytes of [account.secretKey.sealed, account.apiKey.sealed, account.apiKey.digest]) {
+  const known = JSON.stringify(plain(await directory.account(account.id)))
+  t.ok(known.includes(Buffer.from(secretKeyOf(account).digest).toString('hex')))
+  for (const bytes of [secretKeyOf(account).sealed, account.apiKey.sealed, account.apiKey.digest]) {
     t.notOk(known.includes(Buffer.from(bytes ?? []).toString('hex')))
   }
 })
@@ -48,7 +70,7 @@ t.test('a cached session has its account, epoch and end', async (t) => {
   const { store, directory } = await openDirectory(t)
   const account = await createAccount(store, { sessionEpoch: 2 })
   const session = await startSession(store, account)
-  const known = { accountId: account.id, sessionEpoch: 2 }
+  const known = { accountId: account.id, sessionEpoch: 2, keyId: session.keyId }
   t.strictSame(await directory.session(session.id), { ...known, isEnded: false })
   await store.endSession(session.id, 'revoked')
   t.match(directory.session(session.id), { isEnded: false }, 'as long as nobody says that it changed')
@@ -105,7 +127,7 @@ t.test('with the store down cached accounts are served, and others fail as unava
   const { id } = await createAccount(store)
   await directory.account(id)
   await store.close()
-  t.match(directory.account(id), { principal: { accountId: id } })
+  t.match(directory.account(id), { keys: [{ principal: { accountId: id } }] })
   await t.rejects(Promise.resolve(directory.account('other')), { code: 'store-unavailable' })
   await t.rejects(Promise.resolve(directory.session('other')), { code: 'store-unavailable' })
 })
@@ -156,7 +178,7 @@ t.test('a changed cached account is looked up again without a request', async (t
   for (const { id } of [known, deleted, strange]) directory.apply(logged({ kind: 'account', accountId: id }))
   await new Promise((resolve) => setImmediate(resolve))
   contact.isUp = false
-  t.match(directory.account(known.id), { principal: { role: 'Admin' } })
+  t.match(directory.account(known.id), { keys: [{ principal: { role: 'Admin' } }] })
   t.equal(directory.account(deleted.id), undefined)
   t.throws(() => directory.account(strange.id), { code: 'store-unavailable' }, 'nobody had asked for it')
 })
@@ -190,13 +212,13 @@ t.test('keys ended by a change are remembered until the cache is cleared', async
   ]
   const all = [reset, graced, renamed, deleted]
   for (const { id } of all) await directory.account(id)
-  await store.resetSecretKey(reset.id, { secretKey: newKey(), graceUntil: undefined })
-  await store.resetSecretKey(graced.id, { secretKey: newKey(), graceUntil: now + 1_000 })
+  await store.resetSecretKey(reset.id, { secretKey: newSecretKey(), graceUntil: undefined })
+  await store.resetSecretKey(graced.id, { secretKey: newSecretKey(), graceUntil: now + 1_000 })
   await store.updateAccount(renamed.id, { firstName: 'Eve' })
   await store.deleteAccount(deleted.id)
   for (const { id } of all) directory.apply(logged({ kind: 'account', accountId: id }))
   await new Promise((resolve) => setImmediate(resolve))
-  const areSpent = () => all.map(({ secretKey }) => directory.revokedKeys.has(secretKey.digest))
+  const areSpent = () => all.map((account) => directory.revokedKeys.has(secretKeyOf(account).digest))
   t.strictSame(areSpent(), [true, false, false, true])
   directory.clear()
   t.strictSame(areSpent(), [false, false, false, false])

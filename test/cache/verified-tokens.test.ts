@@ -141,7 +141,7 @@ t.test('an overlong token is not cached', async (t) => {
   }
 })
 
-const claims = { ...subject, issuedAt: 0, validFrom: 0, validUntil: 1 }
+const claims = { ...subject, scopes: [], issuedAt: 0, validFrom: 0, validUntil: 1 }
 
 t.test('the cache of valid tokens is bounded in bytes', async (t) => {
   // Ten places of 2 KiB; beside its text a token takes 1 KiB.

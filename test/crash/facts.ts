@@ -13,8 +13,8 @@ export interface Report {
   readonly facts: Facts
 }
 
-export function accountFact({ id, email, isDisabled, secretKey, apiKey, previousSecretKey }: Account): Facts {
-  const keys = [secretKey.digest, apiKey.digest, previousSecretKey?.digest ?? new Uint8Array()]
+export function accountFact({ id, email, isDisabled, secretKeys, apiKey }: Account): Facts {
+  const keys = [...secretKeys, apiKey].map(({ digest }) => digest)
   const digests = keys.map((digest) => Buffer.from(digest).toString('base64url'))
   return { [`account ${id}`]: [email, isDisabled, ...digests].join(' ') }
 }

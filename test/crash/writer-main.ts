@@ -3,7 +3,7 @@ import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import type { Account } from '../../src/store/account.ts'
 import { openStore, type StoreOptions } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import { day, hour, newAccount, newKey, newSession, now, useOf } from '../store/samples.ts'
+import { day, hour, newAccount, newKey, newSecretKey, newSession, now, useOf } from '../store/samples.ts'
 import { accountFact, type Facts, type Report, sessionFact } from './facts.ts'
 import { storeGone } from './write-until-killed.ts'
 
@@ -49,9 +49,8 @@ async function write(store: Store): Promise<void> {
   const ended = sessionFact({ ...session, generation: 4, end: 'revoked' })
   await step(ended, () => store.endSession(session.id, 'revoked'), true)
 
-  const secretKey = newKey()
-  const previousSecretKey = { digest: first.secretKey.digest, validUntil: now + day }
-  const reset = { ...first, secretKey, previousSecretKey }
+  const secretKey = newSecretKey()
+  const reset = { ...first, secretKeys: [...first.secretKeys, secretKey] }
   await step(
     accountFact(reset),
     async () => (await store.resetSecretKey(first.id, { secretKey, graceUntil: now + day }))?.revision,

@@ -4,6 +4,7 @@ import type { Account } from '../../src/store/account.ts'
 import type { LoggedAuditEntry } from '../../src/store/audit-entry.ts'
 import type { PortalSession } from '../../src/store/portal.ts'
 import type { Session } from '../../src/store/sessions.ts'
+import { newSecretKey } from '../store/samples.ts'
 
 /** What the pages are looked at with: one moment, some people, and one whose everything is long. */
 
@@ -102,9 +103,9 @@ export function account(over: Partial<Account> = {}): Account {
     revision: 3,
     sessionEpoch: 1,
     roleEpoch: 1,
-    secretKey: key,
-    previousSecretKey: undefined,
+    secretKeys: [newSecretKey(key)],
     apiKey: key,
+    plan: undefined,
     portal: {
       epoch: 1,
       password: undefined,
@@ -166,6 +167,7 @@ export const sessions: readonly Session[] = [
     createdAt: now - 6 * day,
     rotatedAt: now - 4 * minute,
     acknowledgedAt: now - 4 * minute,
+    keyId: '',
     generation: 812,
     expiresAt: now - 4 * minute + 7 * day,
   },
@@ -176,6 +178,7 @@ export const sessions: readonly Session[] = [
     createdAt: now - 50_000,
     rotatedAt: now - 50_000,
     acknowledgedAt: now - 50_000,
+    keyId: '',
     generation: 1,
     expiresAt: now - 50_000 + 7 * day,
   },

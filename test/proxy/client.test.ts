@@ -1,10 +1,10 @@
 import t from 'tap'
-import { parseAddressRange } from '../../src/config/addresses.ts'
+import { createAddressSet, parseAddressRange } from '../../src/platform/address-ranges.ts'
 import { unmappedAddress } from '../../src/platform/unmapped-address.ts'
-import { type ClientClaims, createTrustedProxies, readClient } from '../../src/proxy/client.ts'
+import { type ClientClaims, readClient } from '../../src/proxy/client.ts'
 
 function trust(...ranges: readonly string[]) {
-  return createTrustedProxies(
+  return createAddressSet(
     ranges.map((text) => {
       const range = parseAddressRange(text)
       if (!range) throw new Error(`${text} is no range`)

@@ -14,6 +14,10 @@ export const principal: Principal = {
   role: 'Admin',
   scheme: 'bearer',
   sessionId: 'ses_1',
+  key: 'default',
+  scopes: [],
+  addresses: [],
+  plan: undefined,
   profile: { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
 }
 

@@ -20,6 +20,7 @@ export const options: RouteOptions = {
   upstream: 'backend',
   auth: 'any',
   roles: undefined,
+  scopes: undefined,
   verifiedOnly: false,
   stripPrefix: false,
   websocket: false,

@@ -1,11 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { createAccountId } from '../../src/secrets/keys.ts'
-import type { Account, StoredKey } from '../../src/store/account.ts'
+import type { Account } from '../../src/store/account.ts'
 import type { ChangeLogReading } from '../../src/store/changes.ts'
 import { noPortalAccess } from '../../src/store/portal-access.ts'
+import {
+  defaultKeyName,
+  defaultKeyOf,
+  overlappingKeyOf,
+  type SecretKey,
+} from '../../src/store/secret-keys.ts'
 import type { NewSession, RefreshTokenUse } from '../../src/store/sessions.ts'
 import type { StoredSigningKey } from '../../src/store/signing-keys.ts'
 import type { Store } from '../../src/store/store.ts'
+import type { StoredKey } from '../../src/store/stored-key.ts'
 import { createSessionId } from '../../src/tokens/refresh-token.ts'
 
 /** A time of the cases. Not made up: Redis lets records expire by its own clock. */
@@ -19,6 +26,26 @@ export const visitor = { address: '192.0.2.7', userAgent: 'Mozilla/5.0 (test)' }
 
 export function newKey(changes: Partial<StoredKey> = {}): StoredKey {
   return { digest: randomBytes(32), sealed: randomBytes(80), createdAt: now, ...changes }
+}
+
+/** A default key that is not limited. */
+export function newSecretKey(changes: Partial<SecretKey> = {}): SecretKey {
+  const limits = { scopes: [], addresses: [], expiresAt: undefined, revokedAt: undefined }
+  const named = { id: randomBytes(4).toString('hex'), name: defaultKeyName, isImported: false }
+  return { ...newKey(), ...named, ...limits, ...changes }
+}
+
+/** The default key of an account. */
+export function secretKeyOf(account: Pick<Account, 'secretKeys'> | undefined): SecretKey {
+  const key = account && defaultKeyOf(account)
+  if (!key) throw new Error('no default key')
+  return key
+}
+
+/** The default key before the last reset: its digest, and until when it works. */
+export function overlapOf(account: Pick<Account, 'secretKeys'> | undefined) {
+  const key = account && overlappingKeyOf(account, Number.NEGATIVE_INFINITY)
+  return key && { digest: key.digest, validUntil: key.revokedAt }
 }
 
 export function newAccount(changes: Partial<Account> = {}): Account {
@@ -35,10 +62,10 @@ export function newAccount(changes: Partial<Account> = {}): Account {
     revision: 1,
     sessionEpoch: 1,
     roleEpoch: 1,
-    secretKey: newKey(),
-    previousSecretKey: undefined,
+    secretKeys: [newSecretKey()],
     apiKey: newKey(),
     portal: noPortalAccess,
+    plan: undefined,
     ...changes,
   }
 }
@@ -51,16 +78,17 @@ export async function createAccount(store: Store, changes: Partial<Account> = {}
 }
 
 export function newSession(
-  { id: accountId }: Pick<Account, 'id'>,
+  { id: accountId, secretKeys }: Pick<Account, 'id' | 'secretKeys'>,
   changes: Partial<NewSession> = {},
 ): NewSession {
   const times = { createdAt: now, expiresAt: now + day, idleMs: hour, openMax: 100 }
-  return { id: createSessionId(), accountId, ...times, visitor, ...changes }
+  const keyId = secretKeys[0]?.id ?? ''
+  return { id: createSessionId(), accountId, ...times, keyId, visitor, ...changes }
 }
 
 export async function startSession(
   store: Store,
-  account: Pick<Account, 'id' | 'revision' | 'sessionEpoch'>,
+  account: Pick<Account, 'id' | 'revision' | 'sessionEpoch' | 'secretKeys'>,
   changes: Partial<NewSession> = {},
 ): Promise<NewSession> {
   const session = newSession(account, changes)

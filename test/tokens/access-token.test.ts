@@ -57,6 +57,7 @@ for (const algorithm of algorithms) {
       kind: 'valid',
       claims: {
         ...subject,
+        scopes: [],
         issuedAt: startS * 1_000,
         validFrom: startS * 1_000 - 5_000,
         validUntil: (startS + lifetimeS) * 1_000 + 5_000,

@@ -91,6 +91,9 @@ export const integer = (
   ...doc,
 })
 
+export const headerName = (doc: { readonly description: string; readonly default?: string }) =>
+  text({ pattern: headerNamePattern, ...doc })
+
 /** A share of a whole. */
 export const ratio = (doc: Doc): Field<number> => ({ type: 'number', minimum: 0, maximum: 1, ...doc })
 

@@ -1,3 +1,4 @@
+import { scopePattern } from '../../accounts/key-input.ts'
 import { choice, duration, flag, integer, item, list, namePattern, optional, size, text } from './fields.ts'
 
 export const route = item('Sends matching requests to an upstream.', {
@@ -28,6 +29,15 @@ export const route = item('Sends matching requests to an upstream.', {
       minItems: 1,
       uniqueItems: true,
       description: 'Allowed roles; absent = any.',
+    }),
+  ),
+  scopes: optional(
+    list(text({ pattern: scopePattern, description: 'A scope.' }), {
+      minItems: 1,
+      maxItems: 32,
+      uniqueItems: true,
+      description:
+        'Scopes of keys and tokens: one that has scopes must have all of these, one without passes; absent = only keys and tokens without scopes pass.',
     }),
   ),
   verifiedOnly: flag(false, 'Whether only accounts with a verified e-mail are allowed.'),

@@ -1,11 +1,10 @@
-import { defaultKeyPrefix, keyPrefixPattern } from '../../secrets/format.ts'
 import {
   choice,
   duration,
   either,
   exactly,
   flag,
-  headerNamePattern,
+  headerName,
   integer,
   item,
   list,
@@ -18,6 +17,7 @@ import {
   text,
   type ValueOf,
 } from './fields.ts'
+import { keys } from './keys.ts'
 import { mail, portal } from './portal.ts'
 import { route } from './route.ts'
 import { store } from './store.ts'
@@ -26,9 +26,6 @@ import { tracing } from './tracing.ts'
 import { upstream } from './upstream.ts'
 
 export const defaultOpsPort = 9090
-
-const headerName = (doc: { readonly description: string; readonly default?: string }) =>
-  text({ pattern: headerNamePattern, ...doc })
 
 /**
  * Every option of the config file: its type, default, bounds and meaning. The validator, the JSON Schema
@@ -129,30 +126,7 @@ export const configSchema = {
         },
       ),
     }),
-    keys: section('Secret keys and API keys.', {
-      accept: list(headerName({ description: 'A header name, `bearer` or `basic`.' }), {
-        default: ['SecretKey'],
-        minItems: 1,
-        maxItems: 16,
-        description:
-          'Where a secret key may come: header names, `bearer` = Authorization: Bearer, `basic` = the password of Authorization: Basic, whatever the user name.',
-      }),
-      prefix: text({
-        pattern: `^${keyPrefixPattern}$`,
-        default: defaultKeyPrefix,
-        description:
-          'How new keys begin: `gate` = gate_sk_… and gate_ak_…; keys with an earlier prefix keep working.',
-      }),
-      sealingKey: secret({
-        default: { file: '../data/sealing.key' },
-        description:
-          'Encrypts stored keys and signs refresh tokens; created at first start, with SQLite only.',
-      }),
-      reveal: flag(
-        true,
-        'Whether keys can be shown again; false = a key is shown once, at creation, and no encrypted copy is stored.',
-      ),
-    }),
+    keys,
     store,
     cache: section('In-memory cache of accounts and sessions.', {
       entries: integer({

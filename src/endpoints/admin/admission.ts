@@ -17,6 +17,7 @@ export const adminRoute: GatedRoute = {
     schemes: ['secretKey', 'bearer'],
     isOptional: false,
     roles: new Set([adminRole]),
+    scopes: undefined,
     verifiedOnly: false,
   },
   rateLimit: undefined,

@@ -1,5 +1,5 @@
 import { emailLengthMax, fullName } from '../../accounts/account-input.ts'
-import type { KeysStatus } from '../../accounts/account-keys.ts'
+import type { KeyStatus, KeysStatus } from '../../accounts/account-keys.ts'
 import type { SetupLink } from '../../accounts/setup-links.ts'
 import { card } from '../../pages/card.ts'
 import { type Html, html } from '../../pages/html.ts'
@@ -196,7 +196,7 @@ function replacesField(createdAt: number): Html {
   return html`<input type="hidden" name="replaces" value="${createdAt}">`
 }
 
-function keyFacts({ now }: PageFrame, name: string, { createdAt, lastUse }: KeysStatus['secretKey']): Html {
+function keyFacts({ now }: PageFrame, name: string, { createdAt, lastUse }: KeyStatus): Html {
   return html`<div><dt>${name} created</dt><dd>${time(createdAt, now)}</dd></div><div><dt>Last used</dt><dd>${
     lastUse ? html`${time(lastUse.at, now)} from ${lastUse.address}` : html`<span class="muted">Never</span>`
   }</dd></div>`

@@ -1,8 +1,16 @@
-import { type Account, emailKey, type StoredKey } from '../account.ts'
+import { type Account, emailKey } from '../account.ts'
 import { noPortalAccess, type PortalAccess } from '../portal-access.ts'
 import { termsOf } from '../search.ts'
+import {
+  defaultKeyName,
+  parseSecretKeyRecord,
+  type SecretKey,
+  type SecretKeyRecord,
+  secretKeyRecord,
+} from '../secret-keys.ts'
 import type { NewSession, Session } from '../sessions.ts'
 import type { StoredSigningKey } from '../signing-keys.ts'
+import type { StoredKey } from '../stored-key.ts'
 
 /**
  * How records are written. An account is one text: as a hash it would take 2.2 KB, since Redis does not pack long
@@ -14,35 +22,41 @@ type Fields = Readonly<Record<string, string>>
 
 /**
  * An account as JSON; bytes are base64url. Scripts read `revision`, `isDisabled`, `sessionEpoch`, `emailKey`,
- * `terms`, `portal.epoch` and the digests of the keys.
+ * `terms`, `portal.epoch` and the digests of the keys. The default key stays where instances of an earlier version look
+ * for it, which know no others and leave them as they are; where it was revoked, its digest is empty.
  */
-export function accountText(account: Account): string {
-  const { secretKey, previousSecretKey, apiKey } = account
+export function accountText({ secretKeys, ...account }: Account): string {
+  const [current] = secretKeys.filter(isDefault).filter(({ revokedAt }) => revokedAt === undefined)
+  const [previous] = secretKeys.filter(isDefault).filter(({ revokedAt }) => revokedAt !== undefined)
   return JSON.stringify({
     ...account,
     emailKey: emailKey(account.email),
     terms: termsOf(account),
-    secretKey: encodeKey(secretKey),
-    apiKey: encodeKey(apiKey),
-    previousSecretKey: previousSecretKey && {
-      ...previousSecretKey,
-      digest: encode(previousSecretKey.digest),
-    },
+    secretKey: current ? secretKeyRecord(current) : { digest: '', createdAt: 0 },
+    previousSecretKey: previous && { ...secretKeyRecord(previous), validUntil: previous.revokedAt },
+    furtherKeys: secretKeys.filter((key) => !isDefault(key)).map(secretKeyRecord),
+    apiKey: encodeKey(account.apiKey),
   })
 }
 
 export function parseAccount(text: string): Account {
   // The text was written only by accountText.
   const written = JSON.parse(text) as AccountRecord
-  const { emailKey: _, terms: __, previousSecretKey: previous, ...account } = written
+  const { emailKey: _, terms: __, secretKey, previousSecretKey, furtherKeys = [], ...account } = written
+  const previous = previousSecretKey && {
+    createdAt: 0,
+    ...previousSecretKey,
+    revokedAt: previousSecretKey.validUntil,
+  }
+  const records = [previous, secretKey.digest === '' ? undefined : secretKey, ...furtherKeys]
   return {
     ...account,
-    secretKey: decodeKey(written.secretKey),
+    secretKeys: records.filter((record) => record !== undefined).map(parseSecretKeyRecord),
     apiKey: decodeKey(written.apiKey),
-    previousSecretKey: previous && { ...previous, digest: decode(previous.digest) },
     portal: { ...noPortalAccess, ...written.portal },
     // An account written before role epochs were introduced is in its first epoch.
     roleEpoch: written.roleEpoch ?? 1,
+    plan: written.plan,
   }
 }
 
@@ -52,15 +66,21 @@ interface KeyRecord {
   readonly createdAt: number
 }
 
-interface AccountRecord
-  extends Omit<Account, 'secretKey' | 'previousSecretKey' | 'apiKey' | 'portal' | 'roleEpoch'> {
+interface AccountRecord extends Omit<Account, 'secretKeys' | 'apiKey' | 'portal' | 'roleEpoch' | 'plan'> {
   readonly roleEpoch?: number
+  readonly plan?: string
   readonly emailKey: string
   readonly terms?: readonly string[]
   readonly portal?: Partial<PortalAccess>
-  readonly secretKey: KeyRecord
-  readonly previousSecretKey?: { readonly digest: string; readonly validUntil: number }
+  readonly secretKey: SecretKeyRecord
+  /** Earlier versions write no more than the digest and the end. */
+  readonly previousSecretKey?: Omit<SecretKeyRecord, 'createdAt'> & { readonly validUntil: number }
+  readonly furtherKeys?: readonly SecretKeyRecord[]
   readonly apiKey: KeyRecord
+}
+
+function isDefault({ name }: SecretKey): boolean {
+  return name === defaultKeyName
 }
 
 function encodeKey({ digest, sealed, createdAt }: StoredKey): object {
@@ -72,8 +92,8 @@ function decodeKey({ digest, sealed, createdAt }: KeyRecord): StoredKey {
 }
 
 /** As a JSON list: name, value, name, value. */
-export function sessionFields({ id, accountId, createdAt, expiresAt, visitor }: NewSession): string {
-  const fields = { id, accountId, createdAt, expiresAt, generation: 1, rotatedAt: createdAt }
+export function sessionFields({ id, accountId, createdAt, expiresAt, visitor, keyId }: NewSession): string {
+  const fields = { id, accountId, createdAt, expiresAt, generation: 1, rotatedAt: createdAt, keyId }
   const named = { ...fields, acknowledgedAt: createdAt, address: visitor.address, client: visitor.userAgent }
   return JSON.stringify(Object.entries(named).flatMap(([name, value]) => [name, String(value)]))
 }
@@ -90,6 +110,7 @@ export function parseSession(fields: Fields): Session | undefined {
     rotatedAt: number(fields, 'rotatedAt'),
     acknowledgedAt: acknowledgedAt(fields),
     sessionEpoch: number(fields, 'sessionEpoch'),
+    keyId: text(fields, 'keyId'),
     end: end === undefined || end === 'reused' ? end : 'revoked',
     address: text(fields, 'address'),
     userAgent: text(fields, 'client'),

@@ -154,7 +154,31 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
         (account_id, session_epoch, end_reason, created_at DESC, id, lives_until);
     `),
   (database) => database.exec(usage),
+  listSecretKeys,
 ]
+
+/** An account's secret keys become a list. A merge patch (RFC 7396) leaves out what is null. */
+function listSecretKeys(database: DatabaseSync): void {
+  database.function('base64url', { deterministic: true }, (bytes) =>
+    bytes instanceof Uint8Array ? Buffer.from(bytes).toString('base64url') : null,
+  )
+  database.exec(`
+    ALTER TABLE accounts ADD COLUMN secret_keys TEXT NOT NULL DEFAULT '[]';
+    UPDATE accounts SET secret_keys = json_array(json_patch('{}', json_object(
+      'digest', base64url(secret_digest), 'sealed', base64url(secret_sealed), 'createdAt', secret_created_at)));
+    UPDATE accounts SET secret_keys = json_array(
+        json_object('digest', base64url(previous_digest), 'createdAt', 0, 'revokedAt', previous_until),
+        json_extract(secret_keys, '$[0]'))
+      WHERE previous_digest IS NOT NULL;
+    ALTER TABLE accounts DROP COLUMN secret_digest;
+    ALTER TABLE accounts DROP COLUMN secret_sealed;
+    ALTER TABLE accounts DROP COLUMN secret_created_at;
+    ALTER TABLE accounts DROP COLUMN previous_digest;
+    ALTER TABLE accounts DROP COLUMN previous_until;
+    ALTER TABLE accounts ADD COLUMN plan TEXT;
+    ALTER TABLE sessions ADD COLUMN key_id TEXT NOT NULL DEFAULT '';
+  `)
+}
 
 /** Existing entries are the start of the chains. */
 function chainAudit(database: DatabaseSync): void {

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { type NewPlace, runCase } from '../place.ts'
-import { newKey, newSession, now, useOf } from '../samples.ts'
+import { newKey, newSecretKey, newSession, now, useOf } from '../samples.ts'
 
 /** What the verbs answer where there is nothing: an answer, never a rejection. */
 export function absenceCases(t: Test, newPlace: NewPlace): void {
@@ -10,10 +10,15 @@ export function absenceCases(t: Test, newPlace: NewPlace): void {
       t.equal(await store.findAccountByEmail(id), undefined)
       t.strictSame(await store.updateAccount(id, { role: 'Admin' }), { kind: 'unknown' })
       t.equal(await store.deleteAccount(id), false)
-      t.equal(await store.resetSecretKey(id, { secretKey: newKey(), graceUntil: undefined }), undefined)
+      t.equal(await store.resetSecretKey(id, { secretKey: newSecretKey(), graceUntil: undefined }), undefined)
+      t.equal(
+        await store.addSecretKey(id, { secretKey: newSecretKey({ name: 'ci' }), keysMax: 20 }),
+        'unknown',
+      )
+      t.equal(await store.revokeSecretKey(id, { name: 'ci', now, graceUntil: undefined }), undefined)
       t.equal(await store.resetApiKey(id, { apiKey: newKey() }), undefined)
       t.equal(
-        await store.startSession(newSession({ id }), { revision: 1, sessionEpoch: 1 }),
+        await store.startSession(newSession({ id, secretKeys: [] }), { revision: 1, sessionEpoch: 1 }),
         'account-changed',
       )
       t.strictSame(await store.rotateSession(useOf({ id })), { kind: 'over', reason: 'unknown' })

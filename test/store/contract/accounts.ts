@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { type NewPlace, openMany, runCase } from '../place.ts'
-import { createAccount, newAccount, newKey, now, plain } from '../samples.ts'
+import { createAccount, newAccount, newKey, newSecretKey, now, plain } from '../samples.ts'
 import { accountChangeCases } from './account-changes.ts'
 import { accountListCases } from './account-lists.ts'
 import { accountSearchCases } from './account-search.ts'
@@ -9,7 +9,18 @@ import { accountSearchCases } from './account-search.ts'
 export function runAccountContract(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'an account is found again as it was created', async (t, _place, store) => {
     const whole = await createAccount(store, {
-      previousSecretKey: { digest: newKey().digest, validUntil: now + 5 },
+      secretKeys: [
+        newSecretKey({ sealed: undefined, revokedAt: now + 5 }),
+        newSecretKey({ id: '' }),
+        newSecretKey({
+          name: 'ci',
+          scopes: ['orders:read', 'é'],
+          addresses: ['10.0.0.0/8'],
+          expiresAt: now + 9,
+        }),
+        newSecretKey({ name: 'old.system', sealed: undefined, isImported: true }),
+      ],
+      plan: 'free',
     })
     const bare = await createAccount(store, {
       firstName: '',
@@ -19,7 +30,7 @@ export function runAccountContract(t: Test, newPlace: NewPlace): void {
       revision: 7,
       sessionEpoch: 3,
       roleEpoch: 5,
-      secretKey: newKey({ sealed: undefined }),
+      secretKeys: [],
       apiKey: newKey({ sealed: undefined, createdAt: 0 }),
     })
     for (const account of [whole, bare]) {

@@ -4,7 +4,15 @@ import type { AuditEntry } from '../../../src/store/audit-entry.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { listAudit, newAuditEntry, newDigest, newPortalSession } from '../portal-samples.ts'
-import { createAccount, newAccount, newKey, newSigningKey, now, startSession } from '../samples.ts'
+import {
+  createAccount,
+  newAccount,
+  newKey,
+  newSecretKey,
+  newSigningKey,
+  now,
+  startSession,
+} from '../samples.ts'
 import { auditChainCases } from './audit-chain.ts'
 
 async function actions(store: Store): Promise<readonly string[]> {
@@ -25,7 +33,12 @@ function everyAct(
     () => store.endSession(sessionId, 'revoked', entry('session-ended')),
     () => store.endSessions(id, entry('sessions-ended')),
     () => store.updateAccount(id, { role: 'Admin' }, entry('account-updated')),
-    () => store.resetSecretKey(id, { secretKey: newKey(), graceUntil: now + 1e6 }, entry('secret-key-reset')),
+    () =>
+      store.resetSecretKey(
+        id,
+        { secretKey: newSecretKey(), graceUntil: now + 1e6 },
+        entry('secret-key-reset'),
+      ),
     () => store.endOverlap(id, now, entry('secret-key-overlap-ended')),
     () => store.resetApiKey(id, { apiKey: newKey() }, entry('api-key-reset')),
     () => store.setSetupLink(id, link, entry('setup-link-created')),

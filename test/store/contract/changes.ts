@@ -9,6 +9,7 @@ import {
   hour,
   newAccount,
   newKey,
+  newSecretKey,
   newSession,
   newSigningKey,
   now,
@@ -27,7 +28,7 @@ interface Subject {
 type Write = readonly [verb: string, write: (subject: Subject) => Promise<unknown>]
 
 const kid = 'the-key'
-const reset = (graceUntil: number | undefined) => ({ secretKey: newKey(), graceUntil })
+const reset = (graceUntil: number | undefined) => ({ secretKey: newSecretKey(), graceUntil })
 
 const accountChanges: readonly Write[] = [
   ['updateAccount', ({ store, account }) => store.updateAccount(account.id, { role: 'Admin' })],

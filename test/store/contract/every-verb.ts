@@ -12,7 +12,7 @@ import type { SigningKeyStore } from '../../../src/store/signing-keys.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { UsageStore } from '../../../src/store/usage.ts'
 import { newAuditEntry, newPortalSession } from '../portal-samples.ts'
-import { newAccount, newKey, newSession, newSigningKey, now, useOf } from '../samples.ts'
+import { newAccount, newKey, newSecretKey, newSession, newSigningKey, now, useOf } from '../samples.ts'
 import { newUsage, newUsageBatch, today } from '../usage-samples.ts'
 
 /** A call of each verb of a slice that asks the store. */
@@ -33,7 +33,9 @@ const accountVerbs: Calls<AccountStore> = {
 }
 
 const keyVerbs: Calls<KeyStore> = {
-  resetSecretKey: (store) => store.resetSecretKey('a', { secretKey: newKey(), graceUntil: undefined }),
+  resetSecretKey: (store) => store.resetSecretKey('a', { secretKey: newSecretKey(), graceUntil: undefined }),
+  addSecretKey: (store) => store.addSecretKey('a', { secretKey: newSecretKey({ name: 'ci' }), keysMax: 20 }),
+  revokeSecretKey: (store) => store.revokeSecretKey('a', { name: 'ci', now, graceUntil: undefined }),
   resetApiKey: (store) => store.resetApiKey('a', { apiKey: newKey() }),
   endOverlap: (store) => store.endOverlap('a', now),
   recordKeyUses: (store) =>
@@ -42,7 +44,8 @@ const keyVerbs: Calls<KeyStore> = {
 }
 
 const sessionVerbs: Calls<SessionStore> = {
-  startSession: (store) => store.startSession(newSession({ id: 'a' }), { revision: 1, sessionEpoch: 1 }),
+  startSession: (store) =>
+    store.startSession(newSession({ id: 'a', secretKeys: [] }), { revision: 1, sessionEpoch: 1 }),
   rotateSession: (store) => store.rotateSession(useOf({ id: 'a' })),
   acknowledgeRotations: (store) => store.acknowledgeRotations([{ sessionId: 'a', generation: 1, at: now }]),
   findSession: (store) => store.findSession('a'),

@@ -1,9 +1,21 @@
 import type { Test } from 'tap'
-import type { Account, StoredKey } from '../../../src/store/account.ts'
+import type { Account } from '../../../src/store/account.ts'
 import { digestText, type RecordedKeyUse } from '../../../src/store/keys.ts'
 import type { Store } from '../../../src/store/store.ts'
+import type { StoredKey } from '../../../src/store/stored-key.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
-import { createAccount, hour, newKey, now, plain, second } from '../samples.ts'
+import {
+  createAccount,
+  hour,
+  newKey,
+  newSecretKey,
+  now,
+  overlapOf,
+  plain,
+  second,
+  secretKeyOf,
+} from '../samples.ts'
+import { secretKeyCases } from './secret-keys.ts'
 
 function keyUseOf(
   { id: accountId }: Account,
@@ -20,6 +32,7 @@ async function usesOf(store: Store, { id }: Account): Promise<unknown> {
 
 /** The contract of KeyStore: how keys are reset, and when each was last used. */
 export function runKeyContract(t: Test, newPlace: NewPlace): void {
+  secretKeyCases(t, newPlace)
   runCase(
     t,
     newPlace,
@@ -28,16 +41,16 @@ export function runKeyContract(t: Test, newPlace: NewPlace): void {
       const account = await createAccount(store)
       const stores = await openMany(place, 4)
       const reset = () => ({
-        secretKey: newKey(),
+        secretKey: newSecretKey(),
         graceUntil: now + hour,
-        replaces: account.secretKey.digest,
+        replaces: secretKeyOf(account).digest,
       })
       const resets = await Promise.all(stores.map((each) => each.resetSecretKey(account.id, reset())))
       t.equal(resets.filter((each) => each !== undefined).length, 1)
       const after = await store.findAccount(account.id)
       t.strictSame(
-        plain(after?.previousSecretKey?.digest),
-        plain(account.secretKey.digest),
+        plain(overlapOf(after)?.digest),
+        plain(secretKeyOf(account).digest),
         'the old key works on',
       )
       const replaces = account.apiKey.digest
@@ -65,20 +78,20 @@ export function runKeyContract(t: Test, newPlace: NewPlace): void {
     'a reset with grace keeps the last key until the grace ends',
     async (t, _place, store) => {
       const account = await createAccount(store)
-      const keys = [account.secretKey, newKey(), newKey(), newKey()] as const
+      const keys = [secretKeyOf(account), newSecretKey(), newSecretKey(), newSecretKey()] as const
       await store.resetSecretKey(account.id, { secretKey: keys[1], graceUntil: now + 1 })
       const once = await store.findAccount(account.id)
-      t.strictSame(plain(once?.secretKey), plain(keys[1]))
-      t.strictSame(plain(once?.previousSecretKey), plain({ digest: keys[0].digest, validUntil: now + 1 }))
+      t.strictSame(plain(secretKeyOf(once)), plain({ ...keys[1], id: keys[0].id }), 'the sessions go on')
+      t.strictSame(plain(overlapOf(once)), plain({ digest: keys[0].digest, validUntil: now + 1 }))
       const twice = await store.resetSecretKey(account.id, { secretKey: keys[2], graceUntil: now + 2 })
-      t.strictSame(plain(twice?.previousSecretKey), plain({ digest: keys[1].digest, validUntil: now + 2 }))
+      t.strictSame(plain(overlapOf(twice)), plain({ digest: keys[1].digest, validUntil: now + 2 }))
       t.strictSame(plain(await store.findAccount(account.id)), plain(twice))
       const strict = await store.resetSecretKey(account.id, { secretKey: keys[3], graceUntil: undefined })
-      t.equal(strict?.previousSecretKey, undefined)
+      t.equal(overlapOf(strict), undefined)
       t.match(await store.findAccount(account.id), {
         revision: 4,
         sessionEpoch: 2,
-        previousSecretKey: undefined,
+        secretKeys: { length: 1 },
       })
     },
   )
@@ -89,12 +102,12 @@ export function runKeyContract(t: Test, newPlace: NewPlace): void {
     'an unrelated change of the account keeps the grace of a reset',
     async (t, _place, store) => {
       const account = await createAccount(store)
-      await store.resetSecretKey(account.id, { secretKey: newKey(), graceUntil: now + second })
+      await store.resetSecretKey(account.id, { secretKey: newSecretKey(), graceUntil: now + second })
       await store.updateAccount(account.id, { firstName: 'Grace' })
       const found = await store.findAccount(account.id)
       t.strictSame(
-        plain(found?.previousSecretKey),
-        plain({ digest: account.secretKey.digest, validUntil: now + second }),
+        plain(overlapOf(found)),
+        plain({ digest: secretKeyOf(account).digest, validUntil: now + second }),
       )
     },
   )
@@ -105,15 +118,15 @@ export function runKeyContract(t: Test, newPlace: NewPlace): void {
     'the latest use of each key is kept, in whatever order uses come',
     async (t, _place, store) => {
       const account = await createAccount(store)
-      const [secret, api] = [digestText(account.secretKey), digestText(account.apiKey)]
+      const [secret, api] = [digestText(secretKeyOf(account)), digestText(account.apiKey)]
       t.strictSame(await usesOf(store, account), {})
       const last = { at: now + 5, address: '2001:db8::9', scheme: 'accessToken' } as const
       await store.recordKeyUses([
-        keyUseOf(account, account.secretKey),
+        keyUseOf(account, secretKeyOf(account)),
         keyUseOf(account, account.apiKey, { scheme: 'accessToken' }),
       ])
-      await store.recordKeyUses([keyUseOf(account, account.secretKey, last)])
-      await store.recordKeyUses([keyUseOf(account, account.secretKey, { at: now + 4 })])
+      await store.recordKeyUses([keyUseOf(account, secretKeyOf(account), last)])
+      await store.recordKeyUses([keyUseOf(account, secretKeyOf(account), { at: now + 4 })])
       t.strictSame(await usesOf(store, account), {
         [secret]: last,
         [api]: { at: now, address: '192.0.2.1', scheme: 'accessToken' },
@@ -123,13 +136,13 @@ export function runKeyContract(t: Test, newPlace: NewPlace): void {
 
   runCase(t, newPlace, 'no use is kept of a deleted key', async (t, _place, store) => {
     const account = await createAccount(store)
-    await store.recordKeyUses([keyUseOf(account, account.secretKey), keyUseOf(account, newKey())])
+    await store.recordKeyUses([keyUseOf(account, secretKeyOf(account)), keyUseOf(account, newKey())])
     t.equal((await store.findKeyUses(account.id)).size, 1)
-    const next = newKey()
+    const next = newSecretKey()
     await store.resetSecretKey(account.id, { secretKey: next, graceUntil: now + hour })
     await store.recordKeyUses([
       keyUseOf(account, next),
-      keyUseOf(account, account.secretKey, { at: now + 1 }),
+      keyUseOf(account, secretKeyOf(account), { at: now + 1 }),
     ])
     t.equal((await store.findKeyUses(account.id)).size, 2, 'both keys of an overlap have theirs')
     t.equal(await store.endOverlap(account.id, now), true)
@@ -143,10 +156,10 @@ export function runKeyContract(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'the overlap of two keys is ended once', async (t, _place, store) => {
     const account = await createAccount(store)
     t.equal(await store.endOverlap(account.id, now), false)
-    await store.resetSecretKey(account.id, { secretKey: newKey(), graceUntil: now + hour })
+    await store.resetSecretKey(account.id, { secretKey: newSecretKey(), graceUntil: now + hour })
     t.equal(await store.endOverlap(account.id, now + hour), false, 'it has already expired')
     t.equal(await store.endOverlap(account.id, now + hour - 1), true)
-    t.equal((await store.findAccount(account.id))?.previousSecretKey, undefined)
+    t.equal(overlapOf(await store.findAccount(account.id)), undefined)
     t.equal(await store.endOverlap(account.id, now), false)
     t.equal(await store.endOverlap('nobody', now), false)
   })
@@ -162,7 +175,7 @@ export function runKeyContract(t: Test, newPlace: NewPlace): void {
         Array.from({ length: 1_000 }, (_, index) => {
           const account = accounts[index % 10]
           if (!account) throw new Error('no account')
-          return keyUseOf(account, account.secretKey, { at: now + index })
+          return keyUseOf(account, secretKeyOf(account), { at: now + index })
         }),
       )
       for (const [index, account] of accounts.entries()) {

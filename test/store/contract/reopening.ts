@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import { type NewPlace, runCase } from '../place.ts'
 import {
   createAccount,
-  newKey,
+  newSecretKey,
   newSigningKey,
   now,
   plain,
@@ -20,7 +20,7 @@ export function reopeningCases(t: Test, newPlace: NewPlace): void {
     await store.rotateSession(useOf(session))
     const ended = await startSession(store, account)
     await store.endSession(ended.id, 'revoked')
-    await store.resetSecretKey(account.id, { secretKey: newKey(), graceUntil: now + second })
+    await store.resetSecretKey(account.id, { secretKey: newSecretKey(), graceUntil: now + second })
     const key = newSigningKey()
     await store.addSigningKey(key)
     const before = {

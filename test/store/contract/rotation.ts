@@ -34,8 +34,8 @@ export function rotationCases(t: Test, newPlace: NewPlace): void {
       const at = now + generation * second
       const visitor = { address: `192.0.2.${generation}`, userAgent: `Browser/${generation}` }
       const rotation = await rotate({ generation, now: at, visitor })
-      const { id, accountId, createdAt, expiresAt } = session
-      const rotated = { id, accountId, createdAt, expiresAt, sessionEpoch: 1, end: undefined }
+      const { id, accountId, createdAt, expiresAt, keyId } = session
+      const rotated = { id, accountId, createdAt, expiresAt, keyId, sessionEpoch: 1, end: undefined }
       const times = { rotatedAt: at, acknowledgedAt: undefined }
       const expected = { ...rotated, generation: generation + 1, ...times, ...visitor }
       t.strictSame(plain(rotation), { kind: 'current', session: expected, account: plain(account) })

@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import type { Account } from '../../../src/store/account.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'
-import { createAccount, newKey, now, second, startSession, useOf } from '../samples.ts'
+import { createAccount, newKey, newSecretKey, now, second, startSession, useOf } from '../samples.ts'
 
 /** What is done to an account, and what it does to its sessions. */
 export function sessionEndCases(t: Test, newPlace: NewPlace): void {
@@ -13,7 +13,7 @@ export function sessionEndCases(t: Test, newPlace: NewPlace): void {
       await store.updateAccount(id, { isDisabled: false })
     },
     'a reset without grace': (store, { id }) =>
-      store.resetSecretKey(id, { secretKey: newKey(), graceUntil: undefined }),
+      store.resetSecretKey(id, { secretKey: newSecretKey(), graceUntil: undefined }),
     'ending all sessions': (store, { id }) => store.endSessions(id),
   }
   for (const [name, end] of Object.entries(endings)) {
@@ -35,7 +35,7 @@ export function sessionEndCases(t: Test, newPlace: NewPlace): void {
     'a change of role': (store, { id }) => store.updateAccount(id, { role: 'Admin' }),
     'enabling an account that is enabled': (store, { id }) => store.updateAccount(id, { isDisabled: false }),
     'a reset with grace': (store, { id }) =>
-      store.resetSecretKey(id, { secretKey: newKey(), graceUntil: now + second }),
+      store.resetSecretKey(id, { secretKey: newSecretKey(), graceUntil: now + second }),
     'a new API key': (store, { id }) => store.resetApiKey(id, { apiKey: newKey() }),
   }
   for (const [name, change] of Object.entries(others)) {

@@ -3,7 +3,7 @@ import type { Account } from '../../../src/store/account.ts'
 import type { NewSession } from '../../../src/store/sessions.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
-import { createAccount, newKey, newSession, now, startSession, useOf } from '../samples.ts'
+import { createAccount, newSecretKey, newSession, now, startSession, useOf } from '../samples.ts'
 
 const rounds = 30
 
@@ -12,7 +12,7 @@ const endings: Record<string, (store: Store, session: NewSession) => Promise<unk
   'the end of the session': (store, { id }) => store.endSession(id, 'revoked'),
   'the end of all sessions': (store, { accountId }) => store.endSessions(accountId),
   'a reset': (store, { accountId }) =>
-    store.resetSecretKey(accountId, { secretKey: newKey(), graceUntil: undefined }),
+    store.resetSecretKey(accountId, { secretKey: newSecretKey(), graceUntil: undefined }),
   'disabling the account': (store, { accountId }) => store.updateAccount(accountId, { isDisabled: true }),
   'deleting the account': (store, { accountId }) => store.deleteAccount(accountId),
 }

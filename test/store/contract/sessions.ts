@@ -6,7 +6,7 @@ import {
   createAccount,
   hour,
   mixedIds,
-  newKey,
+  newSecretKey,
   newSession,
   now,
   orderedIds,
@@ -24,7 +24,7 @@ import { sessionRaceCases } from './session-races.ts'
 export function runSessionContract(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'a session is found as it was started', async (t, _place, store) => {
     const account = await createAccount(store, { sessionEpoch: 4 })
-    const { id, accountId, createdAt, expiresAt } = await startSession(store, account)
+    const { id, accountId, createdAt, expiresAt, keyId } = await startSession(store, account)
     const expected = {
       id,
       accountId,
@@ -35,6 +35,7 @@ export function runSessionContract(t: Test, newPlace: NewPlace): void {
       rotatedAt: createdAt,
       acknowledgedAt: createdAt,
       sessionEpoch: 4,
+      keyId,
       end: undefined,
     }
     t.strictSame(await store.findSession(id), expected)
@@ -43,7 +44,7 @@ export function runSessionContract(t: Test, newPlace: NewPlace): void {
 
   const changes: Record<string, (store: Store, account: Account) => Promise<unknown>> = {
     changed: (store, { id }) => store.updateAccount(id, { firstName: 'Grace' }),
-    reset: (store, { id }) => store.resetSecretKey(id, { secretKey: newKey(), graceUntil: now + hour }),
+    reset: (store, { id }) => store.resetSecretKey(id, { secretKey: newSecretKey(), graceUntil: now + hour }),
     disabled: (store, { id }) => store.updateAccount(id, { isDisabled: true }),
     'signed out': (store, { id }) => store.endSessions(id),
     deleted: (store, { id }) => store.deleteAccount(id),
@@ -71,11 +72,11 @@ export function runSessionContract(t: Test, newPlace: NewPlace): void {
     async (t, _place, store) => {
       const { id } = await createAccount(store, { isDisabled: true })
       t.equal(
-        await store.startSession(newSession({ id }), { revision: 1, sessionEpoch: 1 }),
+        await store.startSession(newSession({ id, secretKeys: [] }), { revision: 1, sessionEpoch: 1 }),
         'account-changed',
       )
       t.equal(
-        await store.startSession(newSession({ id }), { revision: 2, sessionEpoch: 1 }),
+        await store.startSession(newSession({ id, secretKeys: [] }), { revision: 2, sessionEpoch: 1 }),
         'account-changed',
       )
     },

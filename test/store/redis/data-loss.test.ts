@@ -3,7 +3,7 @@ import { isStoreFailure } from '../../../src/store/store-failure.ts'
 import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { assertUnavailable, everyVerb } from '../contract/every-verb.ts'
-import { createAccount, newAccount, newKey, newSigningKey, plain, startSession } from '../samples.ts'
+import { createAccount, newAccount, newSecretKey, newSigningKey, plain, startSession } from '../samples.ts'
 import { openAt, openInspector, openStoreAt, optionsOf } from './place.ts'
 
 const server = await startRedis(t)
@@ -29,7 +29,8 @@ t.test('a Redis that has lost its data is unavailable, not empty', async (t) => 
   const asked = {
     findAccount: () => store.findAccount(account.id),
     findAccountByEmail: () => store.findAccountByEmail(account.email),
-    resetSecretKey: () => store.resetSecretKey(account.id, { secretKey: newKey(), graceUntil: undefined }),
+    resetSecretKey: () =>
+      store.resetSecretKey(account.id, { secretKey: newSecretKey(), graceUntil: undefined }),
     deleteAccount: () => store.deleteAccount(account.id),
     findSession: () => store.findSession(session.id),
     endSession: () => store.endSession(session.id, 'revoked'),

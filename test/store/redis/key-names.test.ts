@@ -6,7 +6,7 @@ import {
   createAccount,
   day,
   hour,
-  newKey,
+  newSecretKey,
   newSigningKey,
   now,
   second,
@@ -81,7 +81,7 @@ t.test(
     const account = await createAccount(store)
     await startSession(store, account)
     await startSession(store, account)
-    await store.resetSecretKey(account.id, { secretKey: newKey(), graceUntil: now + hour })
+    await store.resetSecretKey(account.id, { secretKey: newSecretKey(), graceUntil: now + hour })
     await store.deleteAccount(account.id)
     t.strictSame(await keysOf(inspector), [
       'gh:{account}:format',

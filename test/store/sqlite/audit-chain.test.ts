@@ -3,6 +3,7 @@ import t from 'tap'
 import { verifyAudit } from '../../../src/accounts/audit-verification.ts'
 import { auditRetention } from '../../../src/store/audit-chain.ts'
 import { newAuditEntry } from '../portal-samples.ts'
+import { withoutSecretKeyList } from './earlier-schema.ts'
 import { newSqlitePlace } from './place.ts'
 
 const actor = { kind: 'account', channel: 'portal', id: 'a', email: 'a@x', address: '::1' } as const
@@ -73,8 +74,8 @@ t.test('entries of an earlier version are the beginning of the chains', async (t
   await before.close()
   const database = new DatabaseSync(path)
   database.exec(`DROP INDEX audit_by_class; ALTER TABLE audit DROP COLUMN class;
-    ALTER TABLE audit DROP COLUMN link; DROP TABLE audit_chains;
-    ALTER TABLE sessions DROP COLUMN acknowledged_at; PRAGMA user_version = 6`)
+    ALTER TABLE audit DROP COLUMN link; DROP TABLE audit_chains; DROP TABLE usage; DROP TABLE usage_batches;
+    ALTER TABLE sessions DROP COLUMN acknowledged_at; ${withoutSecretKeyList}; PRAGMA user_version = 6`)
   database.close()
   const store = await open()
   await store.appendAudit(own)

@@ -1,6 +1,6 @@
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { createAccount, newKey } from '../samples.ts'
+import { createAccount, newSecretKey } from '../samples.ts'
 import type { Task } from './client-process.ts'
 
 /** A process of its own at a database; see client-process.ts. */
@@ -36,7 +36,7 @@ async function work(task: Task): Promise<unknown> {
     }
     case 'reset':
       return {
-        isReset: await opened().resetSecretKey(task.id, { secretKey: newKey(), graceUntil: undefined }),
+        isReset: await opened().resetSecretKey(task.id, { secretKey: newSecretKey(), graceUntil: undefined }),
       }
     default:
       return task satisfies never

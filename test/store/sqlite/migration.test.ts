@@ -4,6 +4,7 @@ import { migrations } from '../../../src/store/sqlite/schema.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { listAudit } from '../portal-samples.ts'
 import { createAccount } from '../samples.ts'
+import { withoutSecretKeyList } from './earlier-schema.ts'
 import { newSqlitePlace } from './place.ts'
 
 t.test('a database of the first version goes on, with its accounts and sessions', async (t) => {
@@ -13,8 +14,9 @@ t.test('a database of the first version goes on, with its accounts and sessions'
   old.exec('PRAGMA user_version = 1')
   const account = old.prepare(
     `INSERT INTO accounts (id, email, email_key, first_name, last_name, role, is_verified, is_disabled, created_at,
-       revision, session_epoch, secret_digest, secret_created_at, api_digest, api_created_at)
-     VALUES (?, ?, ?, ?, ?, 'User', 1, 0, 1, 3, 1, x'01', 1, x'02', 1)`,
+       revision, session_epoch, secret_digest, secret_created_at, previous_digest, previous_until, api_digest,
+       api_created_at)
+     VALUES (?, ?, ?, ?, ?, 'User', 1, 0, 1, 3, 1, x'01', 1, x'03', 8, x'02', 1)`,
   )
   account.run('a', 'Ada@Example.com', 'ada@example.com', 'Ada', 'Lovelace')
   old.exec(
@@ -28,6 +30,11 @@ t.test('a database of the first version goes on, with its accounts and sessions'
     revision: 3,
     roleEpoch: 1,
     portal: { epoch: 1, password: undefined },
+    plan: undefined,
+    secretKeys: [
+      { id: '', name: 'default', createdAt: 0, revokedAt: 8 },
+      { id: '', name: 'default', createdAt: 1, revokedAt: undefined, sealed: undefined, scopes: [] },
+    ],
   })
   const found = await store.searchAccounts({ words: ['love'], after: undefined, limit: 1 })
   t.strictSame(
@@ -36,7 +43,7 @@ t.test('a database of the first version goes on, with its accounts and sessions'
   )
   t.match(
     await store.listSessions('a', { now: 5, limit: 1_000 }),
-    [{ id: 's', acknowledgedAt: 1, address: '', userAgent: '' }],
+    [{ id: 's', keyId: '', acknowledgedAt: 1, address: '', userAgent: '' }],
     'the token before the current one does not come to life again',
   )
   t.strictSame(await listAudit(store, { before: undefined, limit: 1 }), [])
@@ -58,7 +65,7 @@ t.test('accounts of before are found by the parts of their e-mails too', async (
     `DELETE FROM account_terms WHERE term <> 'ada.lovelace@example.com'; DROP INDEX accounts_by_age; DROP INDEX sessions_open; DROP INDEX audit_by_class;
      ALTER TABLE audit DROP COLUMN class; ALTER TABLE audit DROP COLUMN link; DROP TABLE audit_chains;
      ALTER TABLE accounts DROP COLUMN role_epoch; DROP TABLE store; DROP TABLE usage; DROP TABLE usage_batches;
-     ALTER TABLE sessions DROP COLUMN acknowledged_at; PRAGMA user_version = 2`,
+     ALTER TABLE sessions DROP COLUMN acknowledged_at; ${withoutSecretKeyList}; PRAGMA user_version = 2`,
   )
   old.close()
   const store = await open()

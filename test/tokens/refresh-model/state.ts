@@ -72,6 +72,7 @@ const session: Session = {
   rotatedAt: now,
   acknowledgedAt: now,
   sessionEpoch: account.sessionEpoch,
+  keyId: account.secretKeys[0]?.id ?? '',
   end: undefined,
   ...visitor,
 }

@@ -10,6 +10,7 @@ for i = 1, #KEYS / 2 do
   for _, name in ipairs({ 'secretKey', 'previousSecretKey', 'apiKey' }) do
     if account[name] then current[account[name].digest] = true end
   end
+  for _, key in ipairs(account.furtherKeys or {}) do current[key.digest] = true end
   if current[digest] then
     local known = redis.call('HGET', uses, digest)
     if not known or tonumber(string.match(known, '^%d+')) < at then redis.call('HSET', uses, digest, use) end

@@ -1,6 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
-import { type Account, emailKey, type StoredKey } from '../../account.ts'
+import { type Account, emailKey } from '../../account.ts'
 import { parsePortalAccess } from '../../portal-access.ts'
+import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../../secret-keys.ts'
 
 /** Of the accounts table. */
 export const accountColumns = [
@@ -15,23 +16,20 @@ export const accountColumns = [
   'created_at',
   'revision',
   'session_epoch',
-  'secret_digest',
-  'secret_sealed',
-  'secret_created_at',
-  'previous_digest',
-  'previous_until',
+  'secret_keys',
   'api_digest',
   'api_sealed',
   'api_created_at',
   'portal',
   'role_epoch',
+  'plan',
 ] as const
 
 /** A row as it is bound to a statement, by the names of its columns. */
 type Row = Readonly<Record<(typeof accountColumns)[number], SQLInputValue>>
 
 export function toRow(account: Account): Row {
-  const { secretKey, previousSecretKey, apiKey } = account
+  const { apiKey } = account
   return {
     id: account.id,
     email: account.email,
@@ -44,21 +42,17 @@ export function toRow(account: Account): Row {
     created_at: account.createdAt,
     revision: account.revision,
     session_epoch: account.sessionEpoch,
-    secret_digest: secretKey.digest,
-    secret_sealed: secretKey.sealed ?? null,
-    secret_created_at: secretKey.createdAt,
-    previous_digest: previousSecretKey?.digest ?? null,
-    previous_until: previousSecretKey?.validUntil ?? null,
+    secret_keys: JSON.stringify(account.secretKeys.map(secretKeyRecord)),
     api_digest: apiKey.digest,
     api_sealed: apiKey.sealed ?? null,
     api_created_at: apiKey.createdAt,
     portal: JSON.stringify(account.portal),
     role_epoch: account.roleEpoch,
+    plan: account.plan ?? null,
   }
 }
 
 export function toAccount(row: Record<string, unknown>): Account {
-  const previousDigest = bytesOf(row.previous_digest)
   return {
     id: String(row.id),
     email: String(row.email),
@@ -71,22 +65,21 @@ export function toAccount(row: Record<string, unknown>): Account {
     revision: Number(row.revision),
     sessionEpoch: Number(row.session_epoch),
     roleEpoch: Number(row.role_epoch),
-    secretKey: toKey(row, 'secret'),
-    previousSecretKey: previousDigest && {
-      digest: previousDigest,
-      validUntil: Number(row.previous_until),
+    secretKeys: secretKeyRecords(row).map(parseSecretKeyRecord),
+    apiKey: {
+      digest: bytesOf(row.api_digest) ?? new Uint8Array(),
+      sealed: bytesOf(row.api_sealed),
+      createdAt: Number(row.api_created_at),
     },
-    apiKey: toKey(row, 'api'),
     portal: parsePortalAccess(String(row.portal)),
+    plan: typeof row.plan === 'string' ? row.plan : undefined,
   }
 }
 
-function toKey(row: Record<string, unknown>, kind: 'secret' | 'api'): StoredKey {
-  return {
-    digest: bytesOf(row[`${kind}_digest`]) ?? new Uint8Array(),
-    sealed: bytesOf(row[`${kind}_sealed`]),
-    createdAt: Number(row[`${kind}_created_at`]),
-  }
+/** The secret keys in a row that has at least this column. */
+export function secretKeyRecords({ secret_keys: text }: Record<string, unknown>): readonly SecretKeyRecord[] {
+  // The text was written only by toRow, or by a migration.
+  return JSON.parse(String(text)) as readonly SecretKeyRecord[]
 }
 
 function bytesOf(value: unknown): Uint8Array | undefined {

@@ -1,10 +1,11 @@
 import { digestText, type KeyUse, type RecordedKeyUse } from '../../keys.ts'
 import type { Database } from '../database.ts'
+import { secretKeyRecords } from './account-row.ts'
 
 /** The key_uses table. Every function is to be called within a read or a write. */
 export function openKeyUseTable({ prepare }: Database) {
   // Only the needed columns: hundreds of uses are recorded a second, and should cost next to nothing.
-  const selectKeys = prepare('SELECT secret_digest, previous_digest, api_digest FROM accounts WHERE id = ?')
+  const selectKeys = prepare('SELECT secret_keys, api_digest FROM accounts WHERE id = ?')
   const selectDigests = prepare('SELECT digest FROM key_uses WHERE account_id = ?')
   const upsert = prepare(
     `INSERT INTO key_uses (account_id, digest, at, address, scheme) VALUES (?, ?, ?, ?, ?)
@@ -20,9 +21,11 @@ export function openKeyUseTable({ prepare }: Database) {
   }
 
   function currentKeyDigests(accountId: string): readonly string[] {
-    return Object.values(selectKeys.get(accountId) ?? {}).flatMap((digest) =>
-      digest instanceof Uint8Array ? [digestText({ digest })] : [],
-    )
+    const row = selectKeys.get(accountId)
+    if (!row) return []
+    const { api_digest: digest } = row
+    const apiKey = digest instanceof Uint8Array ? [digestText({ digest })] : []
+    return [...apiKey, ...secretKeyRecords(row).map((key) => key.digest)]
   }
 
   /** Records a use only of a key that the account has now; uses of other keys are removed. */

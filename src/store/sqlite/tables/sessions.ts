@@ -23,8 +23,8 @@ export function openSessionTable({ prepare }: Database) {
   const insert = prepare(
     `INSERT INTO sessions
        (id, account_id, created_at, expires_at, lives_until, generation, rotated_at, acknowledged_at, session_epoch,
-        address, client)
-     VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?)`,
+        address, client, key_id)
+     VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)`,
   )
   const removeExpired = prepare(
     'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE lives_until < ? LIMIT ?)',
@@ -58,11 +58,11 @@ export function openSessionTable({ prepare }: Database) {
   }
 
   function start(session: NewSession, sessionEpoch: number): void {
-    const { id, accountId, createdAt, expiresAt, idleMs, visitor } = session
+    const { id, accountId, createdAt, expiresAt, idleMs, visitor, keyId } = session
     removeExpired.run(createdAt - retentionAfterEndMs, removalBatchMax)
     const livesUntil = Math.min(expiresAt, createdAt + idleMs)
     const times = [createdAt, expiresAt, livesUntil, createdAt, createdAt]
-    insert.run(id, accountId, ...times, sessionEpoch, visitor.address, visitor.userAgent)
+    insert.run(id, accountId, ...times, sessionEpoch, visitor.address, visitor.userAgent, keyId)
   }
 
   /**
@@ -137,6 +137,7 @@ function toSession(row: Record<string, unknown>): Session {
     rotatedAt: Number(row.rotated_at),
     acknowledgedAt: row.acknowledged_at === null ? undefined : Number(row.acknowledged_at),
     sessionEpoch: Number(row.session_epoch),
+    keyId: String(row.key_id),
     end: end === 'revoked' || end === 'reused' ? end : undefined,
     address: String(row.address),
     userAgent: String(row.client),

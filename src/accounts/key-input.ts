@@ -1,0 +1,61 @@
+import { type FieldError, GatehouseError } from '../errors/gatehouse-error.ts'
+import { parseAddressRange } from '../platform/address-ranges.ts'
+import { defaultKeyName } from '../store/secret-keys.ts'
+
+/** What a further secret key is created from. */
+export interface SecretKeyInput {
+  /** Unique among the account's keys. */
+  readonly name: string
+  /** Empty = it is not limited. */
+  readonly scopes: readonly string[]
+  /** Addresses and CIDR ranges that it is accepted from; empty = from anywhere. */
+  readonly addresses: readonly string[]
+  /** Milliseconds since 1970; undefined = it does not expire. */
+  readonly expiresAt: number | undefined
+}
+
+/** Of a key's name, and of each scope. */
+export const keyNameLengthMax = 64
+export const scopeLengthMax = 64
+/** Of one key. */
+export const scopesMax = 32
+export const addressesMax = 32
+/** How far ahead a key may expire: ten years. */
+export const keyLifetimeMsMax = 3_653 * 86_400_000
+
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+/** RFC 6749 3.3, without the comma, which separates scopes in commands. */
+export const scopePattern = `^[!#-+\\--\\[\\]-~]{1,${scopeLengthMax}}$`
+const scope = new RegExp(scopePattern)
+
+/** @throws GatehouseError `request-invalid` with every field that is wrong */
+export function assertValidKey(input: SecretKeyInput, now: number): void {
+  const errors = findKeyErrors(input, now)
+  if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
+}
+
+function findKeyErrors({ name, scopes, addresses, expiresAt }: SecretKeyInput, now: number): FieldError[] {
+  const errors: FieldError[] = []
+  if (name === defaultKeyName) {
+    errors.push({ field: 'name', message: `"${defaultKeyName}" is the key that a reset makes` })
+  } else if (name.length > keyNameLengthMax || !namePattern.test(name)) {
+    const message = `must be 1 to ${keyNameLengthMax} letters, digits, . _ or -, starting with a letter or digit`
+    errors.push({ field: 'name', message })
+  }
+  if (scopes.length > scopesMax || !isDistinct(scopes) || !scopes.every((each) => scope.test(each))) {
+    const message = `must be at most ${scopesMax} different scopes of 1 to ${scopeLengthMax} visible ASCII characters, without " , and \\`
+    errors.push({ field: 'scopes', message })
+  }
+  if (addresses.length > addressesMax || !addresses.every((each) => parseAddressRange(each))) {
+    const message = `must be at most ${addressesMax} addresses or CIDR ranges, such as 203.0.113.7 or 10.0.0.0/8`
+    errors.push({ field: 'addresses', message })
+  }
+  if (expiresAt !== undefined && !(expiresAt > now && expiresAt <= now + keyLifetimeMsMax)) {
+    errors.push({ field: 'expiresAt', message: 'must be in the future, at most ten years ahead' })
+  }
+  return errors
+}
+
+function isDistinct(texts: readonly string[]): boolean {
+  return new Set(texts).size === texts.length
+}

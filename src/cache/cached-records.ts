@@ -1,0 +1,38 @@
+import type { CachedAccount, CachedKey, CachedSession, Profile } from '../auth/principal.ts'
+import type { Account } from '../store/account.ts'
+import type { SecretKey } from '../store/secret-keys.ts'
+import type { Session } from '../store/sessions.ts'
+
+/** The part of an account that decisions need. */
+export function toCachedAccount(account: Account | undefined): CachedAccount | undefined {
+  if (!account) return undefined
+  const { role, plan, email, firstName, lastName, isVerified, isDisabled, sessionEpoch, roleEpoch } = account
+  const profile = { email, firstName, lastName, isVerified }
+  const keys = account.secretKeys.map((key) => toCachedKey(key, account, profile))
+  return { isDisabled, sessionEpoch, roleEpoch, role, plan, profile, keys }
+}
+
+function toCachedKey(key: SecretKey, account: Account, profile: Profile): CachedKey {
+  const { id, digest, expiresAt, revokedAt, name, scopes, addresses } = key
+  const principal = {
+    accountId: account.id,
+    role: account.role,
+    scheme: 'secretKey',
+    sessionId: undefined,
+    key: name,
+    scopes,
+    addresses,
+    plan: account.plan,
+    profile,
+  } as const
+  return { id, digest, expiresAt, revokedAt, principal }
+}
+
+export const endedSession: CachedSession = { isEnded: true }
+
+/** The part of a session that decisions need. */
+export function toCachedSession(session: Session | undefined): CachedSession | undefined {
+  if (!session) return undefined
+  const { accountId, sessionEpoch, keyId, end } = session
+  return end === undefined ? { accountId, sessionEpoch, keyId, isEnded: false } : endedSession
+}

@@ -1,0 +1,140 @@
+import type { StoredKey } from './stored-key.ts'
+
+/** A secret key of an account. An account has up to `keys.maxPerAccount`, one of which is called `default`. */
+export interface SecretKey extends StoredKey {
+  /**
+   * Which key a session was started with. It stays the same when the key is replaced with an overlap, so that its
+   * sessions go on; '' = a default key from before accounts had several keys.
+   */
+  readonly id: string
+  /** Unique among the keys of the account that are not revoked. */
+  readonly name: string
+  /** What it is limited to; empty = it is not limited. */
+  readonly scopes: readonly string[]
+  /** Addresses and CIDR ranges that it is accepted from; empty = from anywhere. */
+  readonly addresses: readonly string[]
+  /** undefined = it does not expire. */
+  readonly expiresAt: number | undefined
+  /** From when on it is revoked, at the end of an overlap; undefined = it is not. */
+  readonly revokedAt: number | undefined
+  /** Made elsewhere: of a foreign form, found by its digest. */
+  readonly isImported: boolean
+}
+
+interface HasSecretKeys {
+  readonly secretKeys: readonly SecretKey[]
+}
+
+/** The name of the key that every new account has, which a reset replaces. */
+export const defaultKeyName = 'default'
+
+/** What is shared by all keys that are not limited. */
+export const unlimited: readonly string[] = Object.freeze([])
+
+/** The part of a key that says how long it is valid. */
+export type KeyValidity = Pick<SecretKey, 'expiresAt' | 'revokedAt'>
+
+export type KeyState = 'valid' | 'expired' | 'revoked'
+
+/** Revocation is checked before anything else. */
+export function keyState({ expiresAt, revokedAt }: KeyValidity, now: number): KeyState {
+  if (revokedAt !== undefined && now >= revokedAt) return 'revoked'
+  return expiresAt !== undefined && now >= expiresAt ? 'expired' : 'valid'
+}
+
+/** When a key stops to be valid; Infinity = it does not. */
+export function validUntil({ expiresAt, revokedAt }: KeyValidity): number {
+  return Math.min(expiresAt ?? Number.POSITIVE_INFINITY, revokedAt ?? Number.POSITIVE_INFINITY)
+}
+
+/**
+ * The key that sessions of this key ID belong to: during an overlap, the one that is valid for longer.
+ * @returns undefined where the account does not have it any more
+ */
+export function keyOfSession<Key extends KeyValidity & { readonly id: string }>(
+  keys: readonly Key[],
+  id: string,
+): Key | undefined {
+  let found: Key | undefined
+  for (const key of keys) {
+    if (key.id === id && (!found || validUntil(key) > validUntil(found))) found = key
+  }
+  return found
+}
+
+/** The key called `default`; undefined = it was revoked. */
+export function defaultKeyOf({ secretKeys }: HasSecretKeys): SecretKey | undefined {
+  return namedKeyOf({ secretKeys }, defaultKeyName)
+}
+
+/** The key of a name, which may have expired; undefined = there is none, or it is revoked or about to be. */
+export function namedKeyOf({ secretKeys }: HasSecretKeys, name: string): SecretKey | undefined {
+  return secretKeys.find((key) => key.name === name && key.revokedAt === undefined)
+}
+
+/** The default key before the last reset, while it still works. */
+export function overlappingKeyOf(
+  { secretKeys }: HasSecretKeys,
+  now: number,
+): (SecretKey & { readonly revokedAt: number }) | undefined {
+  return secretKeys.filter(isRevocationSet).find((key) => key.name === defaultKeyName && now < key.revokedAt)
+}
+
+function isRevocationSet(key: SecretKey): key is SecretKey & { readonly revokedAt: number } {
+  return key.revokedAt !== undefined
+}
+
+/** A secret key as plain JSON, without what is usual; bytes are base64url. */
+export interface SecretKeyRecord {
+  readonly id?: string
+  readonly name?: string
+  readonly digest: string
+  readonly sealed?: string | undefined
+  readonly createdAt: number
+  readonly scopes?: readonly string[]
+  readonly addresses?: readonly string[]
+  readonly expiresAt?: number | undefined
+  readonly revokedAt?: number | undefined
+  readonly isImported?: true
+}
+
+export function secretKeyRecord(key: SecretKey): SecretKeyRecord {
+  const { id, name, digest, sealed, createdAt, scopes, addresses, expiresAt, revokedAt, isImported } = key
+  return {
+    ...(id !== '' && { id }),
+    ...(name !== defaultKeyName && { name }),
+    digest: encode(digest),
+    sealed: sealed && encode(sealed),
+    createdAt,
+    ...(scopes.length > 0 && { scopes }),
+    ...(addresses.length > 0 && { addresses }),
+    expiresAt,
+    revokedAt,
+    ...(isImported && { isImported }),
+  }
+}
+
+/** @param record from `secretKeyRecord` */
+export function parseSecretKeyRecord(record: SecretKeyRecord): SecretKey {
+  const { id = '', name = defaultKeyName, digest, sealed, createdAt, expiresAt, revokedAt } = record
+  return {
+    id,
+    name,
+    digest: decode(digest),
+    sealed: sealed === undefined ? undefined : decode(sealed),
+    createdAt,
+    scopes: record.scopes ?? unlimited,
+    addresses: record.addresses ?? unlimited,
+    expiresAt,
+    revokedAt,
+    isImported: record.isImported === true,
+  }
+}
+
+function encode(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64url')
+}
+
+function decode(text: string): Uint8Array {
+  return Buffer.from(text, 'base64url')
+}

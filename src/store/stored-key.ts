@@ -1,0 +1,8 @@
+/** What is stored of a key. */
+export interface StoredKey {
+  /** SHA-256 of the key. */
+  readonly digest: Uint8Array
+  /** The sealed key, to be shown again; undefined where none is kept. */
+  readonly sealed: Uint8Array | undefined
+  readonly createdAt: number
+}

@@ -1,0 +1,147 @@
+import type { Test } from 'tap'
+import { type NewPlace, openMany, runCase } from '../place.ts'
+import {
+  createAccount,
+  hour,
+  newSecretKey,
+  now,
+  plain,
+  secretKeyOf,
+  startSession,
+  useOf,
+} from '../samples.ts'
+
+const revocation = { name: 'ci', now, graceUntil: undefined }
+
+/** The contract of KeyStore for several secret keys of an account. */
+export function secretKeyCases(t: Test, newPlace: NewPlace): void {
+  runCase(
+    t,
+    newPlace,
+    'a key is added beside the others, under a name of its own',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      const ci = newSecretKey({
+        name: 'ci',
+        scopes: ['orders:read'],
+        addresses: ['10.0.0.0/8'],
+        expiresAt: now + hour,
+      })
+      t.equal(await store.addSecretKey(account.id, { secretKey: ci, keysMax: 2 }), 'added')
+      const expected = { ...account, secretKeys: [...account.secretKeys, ci], revision: 2 }
+      t.strictSame(plain(await store.findAccount(account.id)), plain(expected))
+      const again = newSecretKey({ name: 'ci' })
+      t.equal(await store.addSecretKey(account.id, { secretKey: again, keysMax: 20 }), 'exists')
+      const third = newSecretKey({ name: 'third' })
+      t.equal(await store.addSecretKey(account.id, { secretKey: third, keysMax: 2 }), 'too-many')
+      t.equal(await store.addSecretKey(account.id, { secretKey: third, keysMax: 3 }), 'added')
+      t.equal(await store.addSecretKey('nobody', { secretKey: third, keysMax: 3 }), 'unknown')
+    },
+  )
+
+  runCase(t, newPlace, 'of many keys added at once none is lost', async (t, place, store) => {
+    const account = await createAccount(store)
+    const stores = await openMany(place, 4)
+    const added = await Promise.all(
+      stores.map((each, index) =>
+        each.addSecretKey(account.id, { secretKey: newSecretKey({ name: `key${index}` }), keysMax: 4 }),
+      ),
+    )
+    t.strictSame(added.toSorted(), ['added', 'added', 'added', 'too-many'])
+    t.equal((await store.findAccount(account.id))?.secretKeys.length, 4)
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'a revoked key leaves the others and their sessions alone',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      const [ci, other] = [newSecretKey({ name: 'ci' }), newSecretKey({ name: 'other' })]
+      for (const secretKey of [ci, other]) await store.addSecretKey(account.id, { secretKey, keysMax: 20 })
+      const before = await store.findAccount(account.id)
+      if (!before) throw new Error('no account')
+      const sessions = await Promise.all(
+        before.secretKeys.map(({ id: keyId }) => startSession(store, before, { keyId })),
+      )
+      const after = await store.revokeSecretKey(account.id, revocation)
+      t.strictSame(plain(after?.secretKeys), plain([...account.secretKeys, other]))
+      t.equal(after?.sessionEpoch, before.sessionEpoch)
+      const [first, second, third] = sessions
+      if (!first || !second || !third) throw new Error('no sessions')
+      t.match(await store.rotateSession(useOf(first)), { kind: 'current' })
+      t.strictSame(await store.rotateSession(useOf(second)), { kind: 'over', reason: 'revoked' })
+      t.match(await store.rotateSession(useOf(third)), { kind: 'current' })
+      t.equal(await store.revokeSecretKey(account.id, revocation), undefined, 'it is gone')
+    },
+  )
+
+  runCase(t, newPlace, 'a key revoked with an overlap works until its end', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const ci = newSecretKey({ name: 'ci' })
+    await store.addSecretKey(account.id, { secretKey: ci, keysMax: 20 })
+    const found = await store.findAccount(account.id)
+    if (!found) throw new Error('no account')
+    const session = await startSession(store, found, { keyId: ci.id })
+    const graceUntil = now + hour
+    const after = await store.revokeSecretKey(account.id, { ...revocation, graceUntil })
+    t.match(after?.secretKeys, [{ name: 'default' }, { name: 'ci', revokedAt: graceUntil }])
+    const use = (at: number, generation: number) => useOf(session, { now: at, generation, idleMs: 2 * hour })
+    t.match(await store.rotateSession(use(graceUntil - 1, 1)), { kind: 'current' })
+    t.strictSame(await store.rotateSession(use(graceUntil, 2)), { kind: 'over', reason: 'revoked' })
+    const replaced = newSecretKey({ name: 'ci' })
+    t.equal(
+      await store.addSecretKey(account.id, { secretKey: replaced, keysMax: 2 }),
+      'added',
+      'its name is free',
+    )
+    const later = await store.revokeSecretKey(account.id, { ...revocation, graceUntil: graceUntil + 1 })
+    t.match(later?.secretKeys, [{}, { revokedAt: graceUntil }, { revokedAt: graceUntil + 1 }])
+    const none = await store.revokeSecretKey(account.id, revocation)
+    t.match(none?.secretKeys, { length: 1 }, 'both at once')
+  })
+
+  runCase(t, newPlace, 'sessions of an expired key are over', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const ci = newSecretKey({ name: 'ci', expiresAt: now + hour })
+    await store.addSecretKey(account.id, { secretKey: ci, keysMax: 20 })
+    const found = await store.findAccount(account.id)
+    if (!found) throw new Error('no account')
+    const session = await startSession(store, found, { keyId: ci.id })
+    const use = (at: number, generation: number) => useOf(session, { now: at, generation, idleMs: 2 * hour })
+    t.match(await store.rotateSession(use(now + hour - 1, 1)), { kind: 'current' })
+    t.strictSame(await store.rotateSession(use(now + hour, 2)), { kind: 'over', reason: 'expired' })
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'the default key may be revoked, and made again by a reset',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      const session = await startSession(store, account)
+      const after = await store.revokeSecretKey(account.id, { ...revocation, name: 'default' })
+      t.match(after, { secretKeys: { length: 0 }, sessionEpoch: 2 })
+      t.match((await store.findAccount(account.id))?.secretKeys, { length: 0 })
+      t.strictSame(await store.rotateSession(useOf(session)), { kind: 'over', reason: 'revoked' })
+      const secretKey = newSecretKey()
+      const reset = await store.resetSecretKey(account.id, { secretKey, graceUntil: now + hour })
+      t.strictSame(plain(secretKeyOf(reset)), plain(secretKey))
+    },
+  )
+
+  runCase(t, newPlace, 'a reset ends the sessions of the default key alone', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const ci = newSecretKey({ name: 'ci' })
+    await store.addSecretKey(account.id, { secretKey: ci, keysMax: 20 })
+    const found = await store.findAccount(account.id)
+    if (!found) throw new Error('no account')
+    const [own, others] = [
+      await startSession(store, found),
+      await startSession(store, found, { keyId: ci.id }),
+    ]
+    await store.resetSecretKey(account.id, { secretKey: newSecretKey(), graceUntil: undefined })
+    t.strictSame(await store.rotateSession(useOf(own)), { kind: 'over', reason: 'revoked' })
+    t.match(await store.rotateSession(useOf(others)), { kind: 'current' })
+  })
+}

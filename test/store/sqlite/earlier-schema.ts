@@ -1,0 +1,10 @@
+/** Takes back the step to a list of secret keys, for an empty list of accounts or where their keys do not matter. */
+export const withoutSecretKeyList = `
+  ALTER TABLE accounts DROP COLUMN secret_keys;
+  ALTER TABLE accounts DROP COLUMN plan;
+  ALTER TABLE accounts ADD COLUMN secret_digest BLOB NOT NULL DEFAULT x'01';
+  ALTER TABLE accounts ADD COLUMN secret_sealed BLOB;
+  ALTER TABLE accounts ADD COLUMN secret_created_at INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN previous_digest BLOB;
+  ALTER TABLE accounts ADD COLUMN previous_until INTEGER;
+  ALTER TABLE sessions DROP COLUMN key_id`
