@@ -17,6 +17,7 @@ import { reviewPortal } from './rules/portal.ts'
 import { reviewRoutes } from './rules/routes.ts'
 import { reviewStore } from './rules/store.ts'
 import { reviewTokens } from './rules/tokens.ts'
+import { reviewUpstreamHeaders } from './rules/upstream-headers.ts'
 import { reviewUpstreams } from './rules/upstreams.ts'
 import type { SecretReference } from './schema/fields.ts'
 import type { ConfigTree } from './schema/schema.ts'
@@ -30,6 +31,7 @@ const rules = [
   reviewListen,
   reviewPorts,
   reviewUpstreams,
+  reviewUpstreamHeaders,
   reviewRoutes,
   reviewIdentity,
   reviewTokens,

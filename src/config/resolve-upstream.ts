@@ -1,5 +1,6 @@
 import type { HealthOptions } from '../upstream/health.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
+import { createUpstreamHeaders, type UpstreamHeaders } from '../upstream/upstream-headers.ts'
 import type { ConfigTree } from './schema/schema.ts'
 import { resolveTls, type SecretLookup } from './secrets.ts'
 import { durationMs } from './units.ts'
@@ -20,9 +21,22 @@ export function resolveUpstream(
     idleTimeoutMs: durationMs(upstream.timeouts.idle),
     retryAttempts: upstream.retries.attempts,
     connectionsMax: upstream.connections,
+    headers: resolveHeaders(upstream.headers, lookup),
     host: upstream.host,
     tls: resolveTls(upstream.tls, lookup),
   }
+}
+
+function resolveHeaders(
+  { set, remove }: ConfigTree['upstreams'][string]['headers'],
+  lookup: SecretLookup,
+): UpstreamHeaders | undefined {
+  const fields = Object.entries(set).map(([name, value]) =>
+    typeof value === 'string'
+      ? { name, value, isSecret: false }
+      : { name, value: lookup.secret(value), isSecret: true },
+  )
+  return createUpstreamHeaders(fields, remove)
 }
 
 function resolveHealth({ active, passive }: ConfigTree['upstreams'][string]['health']): HealthOptions {

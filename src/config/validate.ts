@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { didYouMean } from '../platform/suggest.ts'
 import type { Path } from './problem.ts'
-import type { SchemaNode } from './schema/fields.ts'
+import { headerNamePattern, type SchemaNode } from './schema/fields.ts'
 import { schemaAt } from './schema/lookup.ts'
 import { type ConfigTree, configSchema } from './schema/schema.ts'
 import { parseDurationMs, parseSizeBytes } from './units.ts'
@@ -90,6 +90,8 @@ function emptyValueMessage(path: Path): string {
 
 function unknownOptionMessage(name: string, node: SchemaNode | undefined): string {
   if (node?.patternProperties) {
+    if (headerNamePattern in node.patternProperties)
+      return 'is not the name of a header: letters, digits and signs such as - and _, 64 characters at most'
     return 'a name has letters, digits, - and _ only, 64 at most, and begins with a letter or digit'
   }
   return `unknown option${didYouMean(name, Object.keys(node?.properties ?? {}))}`

@@ -37,6 +37,7 @@ export function findWarnings(
     ...overlyTrustedProxies(tree),
     ...insecureCookie(tree),
     ...unverifiedUpstreams(tree),
+    ...inlineCredentials(tree),
     ...webSocketsWithoutGet(tree),
     ...outdatedCertificate(config, now),
     ...cleartextPublicUrl(tree),
@@ -95,6 +96,20 @@ function unverifiedUpstreams({ upstreams }: Tree): Warning[] {
       path: ['upstreams', name, 'tls', 'verify'],
       message: "the backend's certificate is not verified: set its CA as tls.ca instead",
     }))
+}
+
+const credentialName = /authorization|cookie|secret|token|passw|api[-_]?key|credential/i
+
+/** `config show` and whoever reads the file see a text; a secret is hidden everywhere. */
+function inlineCredentials({ upstreams }: Tree): Warning[] {
+  return Object.entries(upstreams).flatMap(([name, { headers }]) =>
+    Object.entries(headers.set)
+      .filter(([field, value]) => typeof value === 'string' && credentialName.test(field))
+      .map(([field]) => ({
+        path: ['upstreams', name, 'headers', 'set', field],
+        message: 'looks like a credential, and is shown as it is written: use { file: … } or { env: … }',
+      })),
+  )
 }
 
 function webSocketsWithoutGet({ routes }: Tree): Warning[] {

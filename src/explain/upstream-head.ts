@@ -2,9 +2,11 @@ import { createCarriers } from '../auth/carriers.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Config } from '../config/config.ts'
 import type { RequestFields } from '../http/request-fields.ts'
+import { foldHeaderName } from '../platform/header-name.ts'
 import { createHeaderRules } from '../proxy/header-rules.ts'
 import { createIdentityWriter } from '../proxy/identity-headers.ts'
 import { createRequestWriter, type RequestHeadInput } from '../proxy/request-head.ts'
+import { secretPlaceholder } from '../secrets/hide-secrets.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
 import type { ShownHeader } from './explanation.ts'
 import { type ExplainedArrival, perRequestValue } from './read-arrival.ts'
@@ -40,6 +42,8 @@ export function showUpstreamHead(
   const identity = new Set(ownNames.map((name) => name.toLowerCase()))
   return headers.map((header) => {
     if (identity.has(header.name.toLowerCase())) return header
+    if (upstream.headers?.secretNames.has(foldHeaderName(header.name)))
+      return { ...header, value: secretPlaceholder }
     const isGenerated = outcome.trace !== undefined && header.value.includes(outcome.trace.upstreamSpanId)
     return isGenerated ? { ...header, value: perRequestValue } : redactHeader(header, config.keys.accept)
   })

@@ -1,6 +1,6 @@
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import { readMaxForwards, withMaxForwards } from '../proxy/max-forwards.ts'
-import { isLastOnConnection, type RequestHeadInput } from '../proxy/request-head.ts'
+import { type HeadUpstream, isLastOnConnection, type RequestHeadInput } from '../proxy/request-head.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Tracer } from '../tracing/tracer.ts'
@@ -46,7 +46,7 @@ export interface UpstreamHeadOptions {
  * @throws GatehouseError `body-too-large`, `request-invalid`
  */
 export type ReadUpstreamHead = (
-  route: Route<{ readonly name: string }>,
+  route: Route<HeadUpstream>,
   arrival: Arrival<unknown>,
 ) => RequestHeadInput | undefined
 

@@ -190,7 +190,8 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   }
 
   #trailerLines(trailers: readonly string[]): string {
-    return trailers.length === 0 ? '' : (this.#request.writeTrailers?.(trailers) ?? '')
+    const { writeTrailers, upstream } = this.#request
+    return trailers.length === 0 ? '' : (writeTrailers?.(trailers, upstream) ?? '')
   }
 
   onBodyError(error: MalformedMessage | BodyTooSlow): void {

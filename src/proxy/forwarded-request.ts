@@ -5,6 +5,7 @@ import type { BodyTooSlow, MalformedMessage } from '../http1/malformed-message.t
 import type { RequestHead } from '../http1/request-head.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { CorsHeaders } from './cors-headers.ts'
+import type { RequestWriter } from './request-head.ts'
 
 /** An admitted request and its upstream. */
 export interface ForwardedRequest {
@@ -18,7 +19,7 @@ export interface ForwardedRequest {
   /** Whether these lines say that no request follows on the connection. */
   readonly isLast: boolean
   /** Field lines for the upstream, from name, value, name, value; undefined = none are forwarded. */
-  readonly writeTrailers: ((rawTrailers: readonly string[]) => string) | undefined
+  readonly writeTrailers: RequestWriter['writeTrailers'] | undefined
   /** The Host header of the client. */
   readonly host: string
   /** The client's address, and the protocol and host by which it calls the gateway: `http`, and `localhost:8080`. */

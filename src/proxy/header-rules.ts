@@ -1,5 +1,6 @@
 import type { Carriers } from '../auth/carriers.ts'
 import { isKeyAuthorization } from '../auth/credentials.ts'
+import { foldHeaderName } from '../platform/header-name.ts'
 import { memoizeBounded } from '../platform/memoize.ts'
 
 /** How a request header is treated. */
@@ -25,6 +26,8 @@ export interface HeaderRules {
   ruleOf(name: string): HeaderRule
   /** Whether an Authorization header carries a secret key: the backend is not to see it, whoever is calling. */
   isKeyAuthorization(value: string): boolean
+  /** The name as foldHeaderName reduces it. */
+  foldedName(name: string): string
 }
 
 /** Hop-by-hop (RFC 9110 7.6.1), and the framing and routing that the gateway does itself. */
@@ -67,19 +70,19 @@ const secretKeyName = 'SecretKey'
 // CGI turns it into HTTP_PROXY, which configures a program's proxy (httpoxy, CVE-2016-5385); no field has this name.
 const proxyVariable = 'proxy'
 
-/** At most 2,048 names of up to 64 characters, longer than any in use: together no more than 0.5 MiB. */
+/** At most 2,048 names of up to 64 characters, longer than any in use: no more than 0.5 MiB for rules, and for names. */
 const memoizeBounds = { entriesMax: 2_048, keyLengthMax: 64 }
 
 /**
- * Rules for header names, each computed once. Servers that turn names into variables read `X_User_Id` and `x.user.id`
- * as X-User-Id, so only letters and digits count in names that carry an identity or a secret key.
+ * Rules for header names, each computed once. Of names that carry an identity or a secret key only letters and digits
+ * count (foldHeaderName).
  * @param configured names of the identity headers
  */
 export function createHeaderRules(configured: readonly string[], carriers: Carriers): HeaderRules {
-  const identity = new Set([...identityNames, ...configured].map(lettersAndDigits))
+  const identity = new Set([...identityNames, ...configured].map(foldHeaderName))
   const keyNames = [secretKeyName, ...carriers.headers].map((name) => name.toLowerCase())
   const keyFields = new Set(keyNames)
-  const keyAliases = new Set(keyNames.map(lettersAndDigits))
+  const keyAliases = new Set(keyNames.map(foldHeaderName))
 
   function classify(name: string): HeaderRule {
     const lower = name.toLowerCase()
@@ -87,7 +90,7 @@ export function createHeaderRules(configured: readonly string[], carriers: Carri
     if (lower === 'authorization') return 'authorization'
     if (lower === 'cookie') return 'cookie'
     if (lower === 'trailer' || lower === 'expect') return lower
-    const plain = lettersAndDigits(name)
+    const plain = foldHeaderName(name)
     if (hopByHopNames.has(lower) || gatewayNames.has(plain) || identity.has(plain)) return 'drop'
     if (plain === proxyVariable || keyAliases.has(plain)) return 'drop'
     if (methodOverrides.has(plain)) return 'method-override'
@@ -97,11 +100,8 @@ export function createHeaderRules(configured: readonly string[], carriers: Carri
   return {
     ruleOf: memoizeBounded(memoizeBounds, classify),
     isKeyAuthorization: (value) => isKeyAuthorization(value, carriers),
+    foldedName: memoizeBounded(memoizeBounds, foldHeaderName),
   }
-}
-
-export function lettersAndDigits(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 
 /** A Cookie header without the cookies of one name; empty where nothing is left. */

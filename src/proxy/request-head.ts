@@ -1,10 +1,19 @@
 import type { Principal } from '../auth/principal.ts'
 import type { RequestBody, RequestHead } from '../http1/request-head.ts'
 import { copyString } from '../platform/copy-string.ts'
+import { memoizeByObject } from '../platform/memoize.ts'
 import type { Route } from '../routes/route.ts'
+import type { UpstreamHeaders } from '../upstream/upstream-headers.ts'
 import type { Client } from './client.ts'
 import { type HeaderRule, type HeaderRules, withoutCookie } from './header-rules.ts'
 import type { AssertionHeader } from './identity-headers.ts'
+
+/** What the head depends on of the upstream that gets it. */
+export interface HeadUpstream {
+  readonly name: string
+  /** The fields that it gets instead of the client's; undefined = none. */
+  readonly headers: UpstreamHeaders | undefined
+}
 
 export interface RequestHeadInput {
   /** Name, value, name, value, as they arrived. */
@@ -12,7 +21,7 @@ export interface RequestHeadInput {
   /** Whether this is the array of an earlier request, from the head cache. */
   readonly isCachedHead: boolean
   readonly route: Pick<
-    Route<{ readonly name: string }>,
+    Route<HeadUpstream>,
     'forwardsCredentials' | 'passesMethodOverride' | 'passesTrailers' | 'upstream'
   >
   readonly principal: Principal | undefined
@@ -40,7 +49,7 @@ export interface RequestHeadOptions {
 
 /** The lines that stay the same between requests with the same fields. */
 interface ReusableLines {
-  /** The client's forwarded fields, the framing, and the protocol and host of the client's request. */
+  /** The client's forwarded fields, the framing, the fields set for the upstream, and the client's protocol and host. */
   readonly first: string
   readonly identity: string
 }
@@ -56,12 +65,12 @@ const unremovableFields = new Set(['host', 'content-length', 'transfer-encoding'
 
 export interface RequestWriter {
   /**
-   * The header lines for the upstream, all but Host: first the client's forwarded fields, then those of the gateway,
-   * the identity last.
+   * The header lines for the upstream, all but Host: first the client's forwarded fields, then those that the config
+   * sets for the upstream, then those of the gateway, the identity last.
    */
   writeHead(input: RequestHeadInput): string
   /** The trailer lines, by the same rules: a server may treat a trailer field as a header field. */
-  writeTrailers(rawTrailers: readonly string[]): string
+  writeTrailers(rawTrailers: readonly string[], upstream: HeadUpstream): string
 }
 
 /**
@@ -80,6 +89,10 @@ export function isLastOnConnection(
 export function createRequestWriter(options: RequestHeadOptions): RequestWriter {
   const { rules, writeIdentity, assertion, refreshCookie } = options
   const linesCache = new WeakMap<readonly string[], CachedLines>()
+  const rulesWith = memoizeByObject(({ replacedNames }: UpstreamHeaders) => {
+    return (name: string): HeaderRule =>
+      replacedNames.has(rules.foldedName(name)) ? 'drop' : rules.ruleOf(name)
+  })
 
   function writeHead(input: RequestHeadInput): string {
     const { route, principal, client, requestId, isCachedHead } = input
@@ -119,13 +132,15 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     }
   }
 
-  /** The client's forwarded fields, and the framing. */
+  /** The client's forwarded fields, the framing, and the fields set for the upstream. */
   function clientLines(input: RequestHeadInput): string {
     const { rawHeaders, connectionOptions, body } = input
+    const { headers } = input.route.upstream
+    const ruleOf = headers === undefined ? rules.ruleOf : rulesWith(headers)
     let lines = ''
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
       const name = rawHeaders[index] ?? ''
-      const rule = rules.ruleOf(name)
+      const rule = ruleOf(name)
       if (
         !isForwarded(rule, input) ||
         (rule === 'authorization' && isKeyToDrop(rawHeaders[index + 1] ?? '', input)) ||
@@ -136,7 +151,8 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
       lines +=
         rule === 'cookie' ? cookieLine(name, withoutCookie(value, refreshCookie)) : `${name}: ${value}\r\n`
     }
-    return lines + framingLine(body) + connectionLines(input)
+    const ownLines = framingLine(body) + connectionLines(input)
+    return headers === undefined ? lines + ownLines : lines + ownLines + headers.lines
   }
 
   /** On a public route too, where nobody has looked at it. */
@@ -144,11 +160,12 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     return !route.forwardsCredentials && rules.isKeyAuthorization(authorization)
   }
 
-  function writeTrailers(rawTrailers: readonly string[]): string {
+  function writeTrailers(rawTrailers: readonly string[], { headers }: HeadUpstream): string {
+    const ruleOf = headers === undefined ? rules.ruleOf : rulesWith(headers)
     let lines = ''
     for (let index = 0; index + 1 < rawTrailers.length; index += 2) {
       const name = rawTrailers[index] ?? ''
-      if (rules.ruleOf(name) === 'pass') lines += `${name}: ${rawTrailers[index + 1]}\r\n`
+      if (ruleOf(name) === 'pass') lines += `${name}: ${rawTrailers[index + 1]}\r\n`
     }
     return lines
   }

@@ -1,3 +1,4 @@
+import { foldHeaderName } from '../platform/header-name.ts'
 import type { Connection } from './connection.ts'
 import type { ExchangeEvents } from './exchange.ts'
 import type { UpstreamFailure } from './failure.ts'
@@ -5,23 +6,42 @@ import type { ActiveCheckOptions } from './health.ts'
 import type { Acquisition, ConnectionReceiver } from './pool.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { Target } from './target.ts'
+import type { UpstreamHeaders } from './upstream-headers.ts'
 
 /**
  * Checks targets periodically: each once an interval, spread over the interval, never with two checks at a time.
+ * @param headers what the upstream gets; it is also in the checks
  * @returns stops the checks
  */
-export function openHealthChecks(targets: readonly Target[], options: ActiveCheckOptions): () => void {
+export function openHealthChecks(
+  targets: readonly Target[],
+  options: ActiveCheckOptions,
+  headers: UpstreamHeaders | undefined,
+): () => void {
+  const headerLines = checkHeaderLines(headers)
   const stops = targets.map((target, index) => {
     // Processes that start together must not all check at the same moment.
     const share = (index + Math.random()) / targets.length
-    return checkRepeatedly(target, options, share * options.intervalMs)
+    return checkRepeatedly(target, { ...options, headerLines }, share * options.intervalMs)
   })
   return () => {
     for (const stop of stops) stop()
   }
 }
 
-function checkRepeatedly(target: Target, options: ActiveCheckOptions, firstAfterMs: number): () => void {
+/** The header lines of each check, all but Host. */
+function checkHeaderLines(headers: UpstreamHeaders | undefined): string {
+  const lines = ['User-Agent: gatehouse', 'Accept: */*'].filter(
+    (line) => headers?.replacedNames.has(foldHeaderName(line.split(':', 1)[0] ?? '')) !== true,
+  )
+  return [...lines, 'Connection: close', headers?.lines ?? ''].join('\r\n')
+}
+
+function checkRepeatedly(
+  target: Target,
+  options: CheckOptions & Pick<ActiveCheckOptions, 'intervalMs'>,
+  firstAfterMs: number,
+): () => void {
   let check: HealthCheck | undefined
   let timer = setTimeout(begin, firstAfterMs).unref()
 
@@ -49,7 +69,9 @@ const bodyBytesMax = 65_536
 /** The state of the target, with the reason for the log if it is unhealthy; `unknown` = it could not be asked. */
 type CheckResult = 'healthy' | 'unknown' | { readonly failure: string }
 
-type CheckOptions = Pick<ActiveCheckOptions, 'path' | 'timeoutMs'>
+interface CheckOptions extends Pick<ActiveCheckOptions, 'path' | 'timeoutMs'> {
+  readonly headerLines: string
+}
 
 /**
  * One health check of a target: a GET on a connection of its own. It succeeds with a 2xx or 3xx whose head arrives in
@@ -88,9 +110,9 @@ class HealthCheck implements ExchangeEvents, ConnectionReceiver {
   }
 
   onConnection(connection: Connection): void {
-    const { path, timeoutMs } = this.#options
+    const { path, timeoutMs, headerLines } = this.#options
     const timeouts = { responseTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs }
-    const lines = `Host: ${this.#target.authority}\r\nUser-Agent: gatehouse\r\nAccept: */*\r\nConnection: close\r\n`
+    const lines = `Host: ${this.#target.authority}\r\n${headerLines}`
     this.#connection = connection
     connection.start(
       `GET ${path} HTTP/1.1\r\n${lines}\r\n`,

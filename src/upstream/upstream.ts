@@ -8,6 +8,7 @@ import { type HealthOptions, TargetHealth } from './health.ts'
 import { openHealthChecks } from './health-checks.ts'
 import { Pool } from './pool.ts'
 import type { Target } from './target.ts'
+import type { UpstreamHeaders } from './upstream-headers.ts'
 
 export interface UpstreamConfig {
   readonly name: string
@@ -20,6 +21,8 @@ export interface UpstreamConfig {
   /** How many other targets are tried after a failure. */
   readonly retryAttempts: number
   readonly connectionsMax: number
+  /** What requests and health checks get besides the client's fields, or instead of them; undefined = nothing. */
+  readonly headers: UpstreamHeaders | undefined
   readonly host: 'client' | 'target'
   readonly tls: TlsVerification
 }
@@ -47,6 +50,7 @@ export interface Upstream {
   readonly config: UpstreamConfig
   readonly name: string
   readonly responseTimeoutMs: number
+  readonly headers: UpstreamHeaders | undefined
   /** Which Host header the backend gets. */
   readonly host: 'client' | 'target'
   readonly targets: readonly Target[]
@@ -56,18 +60,19 @@ export interface Upstream {
 }
 
 export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): Upstream {
-  const { name, responseTimeoutMs, host, health, retryAttempts, idleTimeoutMs } = config
+  const { name, responseTimeoutMs, headers, host, health, retryAttempts, idleTimeoutMs } = config
   const targets = openTargets(config, options)
   const [first, ...others] = targets
   if (!first) throw new Error(`the upstream ${name} has no target`)
   const chooseTarget = createBalancer(config.balancing, [first, ...others])
   const callOptions: CallOptions = { chooseTarget, retryAttempts, idleTimeoutMs }
-  const stopChecks = health.active && openHealthChecks(distinctByOrigin(targets), health.active)
+  const stopChecks = health.active && openHealthChecks(distinctByOrigin(targets), health.active, headers)
 
   return {
     config,
     name,
     responseTimeoutMs,
+    headers,
     host,
     targets,
     createCall: (request, events) => new Call(request, events, callOptions),

@@ -28,6 +28,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         targets: [{ url: new URL('http://127.0.0.1:3000'), weight: 1 }],
         balancing: 'roundRobin',
         health: { active: undefined, passive: undefined },
+        headers: undefined,
         host: 'client',
         connectTimeoutMs: 2_000,
         responseTimeoutMs: 30_000,

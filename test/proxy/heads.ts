@@ -45,7 +45,7 @@ export const routeOf = (forwardsCredentials: boolean, passesMethodOverride = fal
   forwardsCredentials,
   passesMethodOverride,
   passesTrailers: false,
-  upstream: { name: 'backend' },
+  upstream: { name: 'backend', headers: undefined },
 })
 
 /** What is written for a principal's GET. */

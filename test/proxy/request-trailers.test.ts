@@ -1,7 +1,9 @@
 import t from 'tap'
 import { identityHeaders, writerOf } from './heads.ts'
 
-const { writeTrailers } = writerOf({ ...identityHeaders, id: 'Remote-User' })
+const writer = writerOf({ ...identityHeaders, id: 'Remote-User' })
+const backend = { name: 'backend', headers: undefined }
+const writeTrailers = (rawTrailers: readonly string[]) => writer.writeTrailers(rawTrailers, backend)
 
 t.test('trailers pass in their order and case', async (t) => {
   t.equal(

@@ -31,6 +31,7 @@ export function openTestUpstream(
     retryAttempts: 0,
     connectionsMax: 128,
     host: 'target',
+    headers: undefined,
     tls: { verify: true, ca: undefined },
     ...terms,
   }

@@ -1,4 +1,4 @@
-import { lettersAndDigits } from '../../proxy/header-rules.ts'
+import { foldHeaderName } from '../../platform/header-name.ts'
 import type { Review } from '../review.ts'
 
 /** Headers that the gateway, the connection or the client use themselves, reduced to letters and digits. */
@@ -37,7 +37,7 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
 export function reviewIdentity(review: Review): void {
   const seen = new Map<string, string>()
   for (const [path, name] of identityHeaderNames(review).filter(([path]) => review.isValid(path))) {
-    const normalized = lettersAndDigits(name)
+    const normalized = foldHeaderName(name)
     const duplicate = seen.get(normalized)
     if (normalized === '') review.report(path, 'must contain a letter or digit')
     else if (reservedHeaders.has(normalized))

@@ -1,5 +1,6 @@
 import { authorizationCarriers } from '../../auth/carriers.ts'
-import { identityNames, lettersAndDigits } from '../../proxy/header-rules.ts'
+import { foldHeaderName } from '../../platform/header-name.ts'
+import { identityNames } from '../../proxy/header-rules.ts'
 import { oldKeyPrefixes, secretPrefixes } from '../../secrets/format.ts'
 import type { Review } from '../review.ts'
 import { identityHeaderNames, reservedHeaders } from './identity.ts'
@@ -37,7 +38,7 @@ export function reviewKeyCarriers(review: Review): void {
   for (const [index, name] of review.tree.keys.accept.entries()) {
     const path = ['keys', 'accept', index]
     if (!review.isValid(path)) continue
-    const normalized = lettersAndDigits(name)
+    const normalized = foldHeaderName(name)
     const problem = carrierProblem(name, taken) ?? duplicateProblem(name, seen.get(normalized))
     if (problem !== undefined) review.report(path, problem)
     seen.set(normalized, name)
@@ -46,7 +47,7 @@ export function reviewKeyCarriers(review: Review): void {
 
 function carrierProblem(name: string, identity: ReadonlySet<string>): string | undefined {
   const lower = name.toLowerCase()
-  const normalized = lettersAndDigits(name)
+  const normalized = foldHeaderName(name)
   const word = authorizationCarriers.find((each) => each === lower)
   if (word !== undefined) return word === name ? undefined : `write "${word}" in lower case`
   if (normalized === '') return 'must contain a letter or digit'
@@ -74,10 +75,10 @@ function duplicateProblem(name: string, before: string | undefined): string | un
 function identityHeaders(review: Review): ReadonlySet<string> {
   const configured = identityHeaderNames(review)
     .filter(([path]) => review.isValid(path))
-    .map(([, name]) => lettersAndDigits(name))
+    .map(([, name]) => foldHeaderName(name))
     // One of a reserved name is reported where it stands.
     .filter((name) => !reservedHeaders.has(name))
-  return new Set([...identityNames.map(lettersAndDigits), ...configured])
+  return new Set([...identityNames.map(foldHeaderName), ...configured])
 }
 
 /** The prefixes of other credentials, and of the two kinds of key before the prefix could be chosen. */

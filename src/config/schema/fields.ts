@@ -137,10 +137,14 @@ export const list = <Value>(
   doc: Doc & Pick<SchemaNode, 'minItems' | 'maxItems' | 'uniqueItems'>,
 ): Field<readonly Value[]> => ({ type: 'array', items, ...doc })
 
-/** A map of things by name. */
-export const named = <Value>(items: Field<Value>, doc: Doc): Field<Readonly<Record<string, Value>>> => ({
+/** A map of things by name. @param pattern of the names */
+export const named = <Value>(
+  items: Field<Value>,
+  doc: Doc & Pick<SchemaNode, 'maxProperties'>,
+  pattern: string = namePattern,
+): Field<Readonly<Record<string, Value>>> => ({
   type: 'object',
-  patternProperties: { [namePattern]: items },
+  patternProperties: { [pattern]: items },
   additionalProperties: false,
   ...doc,
 })

@@ -1,4 +1,21 @@
-import { choice, duration, flag, integer, item, list, optional, secret, section, text } from './fields.ts'
+import {
+  choice,
+  duration,
+  either,
+  flag,
+  headerNamePattern,
+  integer,
+  item,
+  list,
+  named,
+  optional,
+  secret,
+  section,
+  text,
+} from './fields.ts'
+
+/** Header fields that are set, or removed. */
+const headersMax = 64
 
 const target = item('One backend server.', {
   url: text({ description: 'http:// or https:// origin of the backend, without a path.' }),
@@ -108,6 +125,30 @@ export const upstream = item('A named backend that routes send requests to.', {
     maximum: 65_535,
     default: 128,
     description: 'Maximum connections from each worker to one target, not counting WebSockets.',
+  }),
+  headers: section('Header fields that the backend gets instead of those of the client.', {
+    set: named(
+      either(
+        text({ description: 'The value.' }),
+        secret({ description: 'The whole value, such as `Bearer …`; a reload reads it again.' }),
+        {
+          description:
+            'The value of a field by its name: visible ASCII, at most 8,192 characters; as text, or as a secret, which is never shown. It replaces all fields of the client with that name; only letters and digits of names are compared. Health checks get it too.',
+        },
+      ),
+      {
+        default: {},
+        maxProperties: headersMax,
+        description: 'Fields that every request gets: 64, and 16,384 characters together, at most.',
+      },
+      headerNamePattern,
+    ),
+    remove: list(text({ pattern: headerNamePattern, description: 'The name of a header.' }), {
+      default: [],
+      maxItems: headersMax,
+      description:
+        "Fields of the client's request that the backend does not get; only letters and digits of names are compared.",
+    }),
   }),
   host: choice(['client', 'target'], {
     default: 'client',

@@ -25,7 +25,7 @@ export function findInsecureFileModes(tree: ConfigTree, resolvePath: (path: stri
   })
 }
 
-function secretOptions({ listen, keys, tokens, store, mail }: ConfigTree): SecretOption[] {
+function secretOptions({ listen, keys, tokens, store, mail, upstreams }: ConfigTree): SecretOption[] {
   const url = store.driver === 'redis' ? store.redis?.url : undefined
   return [
     { path: ['listen', 'tls', 'key'], reference: listen.tls?.key },
@@ -38,6 +38,12 @@ function secretOptions({ listen, keys, tokens, store, mail }: ConfigTree): Secre
     { path: ['store', 'redis', 'password'], reference: store.redis?.password },
     { path: ['store', 'redis', 'sentinel', 'password'], reference: store.redis?.sentinel?.password },
     { path: ['mail', 'password'], reference: mail?.password },
+    ...Object.entries(upstreams).flatMap(([name, { headers }]) =>
+      Object.entries(headers.set).map(([field, value]) => ({
+        path: ['upstreams', name, 'headers', 'set', field],
+        reference: typeof value === 'string' ? undefined : value,
+      })),
+    ),
   ]
 }
 

@@ -48,3 +48,15 @@ t.test('a secret whose file does not exist yet is not warned of', async (t) => {
   })
   t.strictSame(findInsecureFileModes(tree, resolvePath), [])
 })
+
+t.test('a world-readable secret header of an upstream is warned of', async (t) => {
+  const folder = writeFiles(t, { token: 'abc' })
+  const file = join(folder, 'token')
+  chmodSync(file, 0o644)
+  const set = { Authorization: { file }, 'X-Text': 'abc' }
+  const upstreams = { backend: { ...minimalConfig.upstreams.backend, headers: { set } } }
+  const { tree, resolvePath } = read(t, { ...minimalConfig, upstreams })
+  t.match(findInsecureFileModes(tree, resolvePath), [
+    { path: ['upstreams', 'backend', 'headers', 'set', 'Authorization'], message: /mode 0644/ },
+  ])
+})

@@ -1,0 +1,20 @@
+import t, { type Test } from 'tap'
+import { findWarnings } from '../../../src/config/warnings.ts'
+import { createOwnPaths } from '../../../src/routes/own-paths.ts'
+import { type Options, read, withUpstream } from '../config-fixtures.ts'
+
+function warnings(t: Test, set: Options): readonly string[] {
+  const reading = read(t, withUpstream({ headers: { set } }), { env: { A: 'abc' } })
+  t.strictSame(reading.problems, [])
+  return findWarnings(reading, createOwnPaths(reading.tree.portal), { env: {} }).map(
+    ({ path, message }) => `${path.join('.')}: ${message}`,
+  )
+}
+
+t.test('a header of an upstream that looks like a credential is warned of where it is a text', async (t) => {
+  const at = 'upstreams.backend.headers.set'
+  const message = 'looks like a credential, and is shown as it is written: use { file: … } or { env: … }'
+  for (const name of ['Authorization', 'cookie', 'SecretKey', 'X-Api-Key', 'X-Access-Token'])
+    t.strictSame(warnings(t, { [name]: 'abc' }), [`${at}.${name}: ${message}`])
+  t.strictSame(warnings(t, { Authorization: { env: 'A' }, 'X-Gateway': 'abc' }), [])
+})
