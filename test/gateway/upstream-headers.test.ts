@@ -42,10 +42,10 @@ t.test(
       [
         'Host: gateway.test',
         'X-Other: c',
-        'X-Forwarded-Proto: http',
-        'X-Forwarded-Host: gateway.test',
         'X-Fixed: one two',
         'Accept: text/plain',
+        'X-Forwarded-Proto: http',
+        'X-Forwarded-Host: gateway.test',
         'X-Forwarded-For: 127.0.0.1',
         'X-Request-Id',
         `X-User-Id: ${accountId}`,
