@@ -4,14 +4,23 @@
  * - it decodes every escape (Django, Flask, Go, PHP), also those of slashes, and treats a backslash as a slash (IIS),
  * - it strips the parameters of a segment (Tomcat), or everything from the first one on (Fastify 4), before or after
  *   decoding,
- * - it merges slashes (nginx).
+ * - it merges slashes (nginx),
+ * - it decodes twice, as one behind another proxy may: what was encoded twice is read in both ways.
  * Backends that do only some of this need no extra check: each step can only make a path match a longer prefix, so the
  * form with all steps stands for those with fewer.
  *
  * @param path unreserved characters decoded, escapes in upper case, as `Target.path`
- * @returns one form, or two where it matters whether parameters are stripped before the path is decoded
+ * @returns one form, or two where it matters whether parameters are stripped before the path is decoded; then those of
+ *   a second decoding
  */
 export function normalizedPaths(path: string): readonly string[] {
+  const forms = decodedPaths(path)
+  if (!path.includes('%25')) return forms
+  return [...new Set([...forms, ...decodedPaths(path.replaceAll(encodedTwice, decodeOnce))])]
+}
+
+/** The forms of a path that is decoded once. */
+function decodedPaths(path: string): readonly string[] {
   const decoded = decodeEscapes(path)
   const decodedFirst = mergeSlashes(decoded.replaceAll(decodedParameters, ''))
   if (!path.includes(';') && !path.includes('%3B')) return [decodedFirst]
@@ -38,12 +47,18 @@ export function foldCase(text: string): string {
 }
 
 const rawParameters = /(?:;|%3B)[^/]*/g
+const encodedTwice = /%25([0-9A-Fa-f]{2})/g
 const decodedParameters = /;[^/\\]*/g
 const alreadyFolded = /^[a-z0-9/._-]*$/
 const ascii = /^[\0-\x7f]*$/
 /** One character of UTF-8 in percent-encoding (RFC 3629 4), or else one byte. */
 const encodedCharacter =
   /%F[0-4]%[89AB][0-9A-F]%[89AB][0-9A-F]%[89AB][0-9A-F]|%E[0-9A-F]%[89AB][0-9A-F]%[89AB][0-9A-F]|%[CD][0-9A-F]%[89AB][0-9A-F]|%[0-9A-F]{2}/g
+
+/** Escapes are in upper case, as those of the path. */
+function decodeOnce(_: string, hex: string): string {
+  return `%${hex.toUpperCase()}`
+}
 
 function decodeEscapes(path: string): string {
   return path.includes('%') ? path.replaceAll(encodedCharacter, decodeEscape) : path

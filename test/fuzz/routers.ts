@@ -129,6 +129,15 @@ export const routers: readonly Router[] = [
     readerOf: (prefixes) => plainReader(prefixes, (path) => joined(decode(path.replaceAll(/;[^/]*/g, '')))),
   },
   {
+    name: 'that decodes twice',
+    foldsCase: false,
+    readerOf: (prefixes) =>
+      plainReader(prefixes, (path) => {
+        const decoded = decode(path)
+        return decoded === undefined ? undefined : joined(decode(decoded))
+      }),
+  },
+  {
     name: 'as IIS does',
     foldsCase: true,
     readerOf: (prefixes) => {

@@ -46,7 +46,7 @@ export const route = item('Sends matching requests to an upstream.', {
   encodedSlash: choice(['auto', 'reject', 'pass'], {
     default: 'auto',
     description:
-      'Whether a path with %2F or %5C in it is rejected or forwarded. auto and pass are the same: a path that would match another route once decoded is rejected anyway.',
+      'Whether a path with %2F or %5C in it is rejected or forwarded. auto and pass are the same: a path that would match another route once decoded, or decoded twice, is rejected anyway.',
   }),
   caseSensitive: flag(
     false,

@@ -11,10 +11,23 @@ const prefix = fc.array(segment, { minLength: 1, maxLength: 3 }).map((segments) 
 /** Ways to write something that some backend takes for the same. */
 const change = fc.record({
   at: fc.nat(60),
-  kind: fc.constantFrom('case', 'case', 'escape', 'slash', 'backslash', 'parameter', 'twice', 'fold', 'drop'),
+  kind: fc.constantFrom(
+    'case',
+    'case',
+    'escape',
+    'slash',
+    'backslash',
+    'parameter',
+    'twice',
+    'double',
+    'fold',
+    'drop',
+  ),
 })
 
 type Change = typeof change extends fc.Arbitrary<infer Value> ? Value : never
+
+const encodedSlashes = { slash: '%2F', backslash: '%5C', double: '%252F' } as const
 
 function changed(path: string, { at, kind }: Change): string {
   const start = at % path.length
@@ -32,9 +45,11 @@ function changed(path: string, { at, kind }: Change): string {
         ? replaced(start, `%${character.charCodeAt(0).toString(16)}`)
         : path
     case 'slash':
-      return slash === -1 ? `${path}%2f` : replaced(slash, '%2F')
     case 'backslash':
-      return slash === -1 ? `${path}%5c` : replaced(slash, '%5C')
+    case 'double': {
+      const encoded = encodedSlashes[kind]
+      return slash === -1 ? path + encoded.toLowerCase() : replaced(slash, encoded)
+    }
     case 'twice':
       return slash === -1 ? path : replaced(slash, '/%2F')
     case 'parameter':
