@@ -1,7 +1,9 @@
 import fc from 'fast-check'
+import { foldHeaderName } from '../../../src/platform/header-name.ts'
 import { createHeaderRules } from '../../../src/proxy/header-rules.ts'
 import { encodeHeaderValue } from '../../../src/proxy/identity-headers.ts'
-import { linesOf } from '../../proxy/heads.ts'
+import { createUpstreamHeaders } from '../../../src/upstream/upstream-headers.ts'
+import { inputOf, linesOf, routeOf, writerOf } from '../../proxy/heads.ts'
 import { usualCarriers } from '../../setup/carriers.ts'
 import { defaultIdentityHeaders } from '../../setup/default-identity-headers.ts'
 import { type Property, property } from '../property.ts'
@@ -12,20 +14,77 @@ const tokenCharacter = fc.constantFrom(..."abcxyzABCXYZ0189!#$%&'*+-.^_`|~")
 const sign = fc.constantFrom(..."!#$%&'*+-.^_`|~", '')
 
 /** Another spelling of a name: other case, and other signs or none at and between its characters. */
-const spelling = fc
-  .tuple(fc.constantFrom(...droppedNames), fc.infiniteStream(fc.tuple(fc.boolean(), sign)))
-  .map(([name, choices]) => {
-    const letters = Array.from(name.replaceAll('-', ''))
-    return letters
-      .map((letter) => {
-        const [isUpper = false, after = ''] = choices.next().value ?? []
-        return (isUpper ? letter.toUpperCase() : letter.toLowerCase()) + after
-      })
-      .join('')
-  })
+const spellingOf = (names: readonly string[]) =>
+  fc
+    .tuple(fc.constantFrom(...names), fc.infiniteStream(fc.tuple(fc.boolean(), sign)))
+    .map(([name, choices]) => {
+      const letters = Array.from(name.replaceAll('-', ''))
+      return letters
+        .map((letter) => {
+          const [isUpper = false, after = ''] = choices.next().value ?? []
+          return (isUpper ? letter.toUpperCase() : letter.toLowerCase()) + after
+        })
+        .join('')
+    })
 
+const spelling = spellingOf(droppedNames)
 const name = fc.string({ unit: tokenCharacter, minLength: 1, maxLength: 20 })
 const value = fc.string({ unit: fc.constantFrom(...'ab ,;=%"'), maxLength: 20 }).map((text) => text.trim())
+
+/** What an upstream gets instead of the client's fields. */
+const setFields = ['Authorization: Bearer ours', 'X-Api-Key: ours', 'Cookie: ours=1', 'X-A: ours']
+const removedNames = ['X-Debug', 'Forwarded', 'X.B']
+const backend = {
+  name: 'backend',
+  headers: createUpstreamHeaders(
+    setFields.map((line) => ({
+      name: line.split(':', 1)[0] ?? '',
+      value: line.replace(/^.*?: /, ''),
+      isSecret: false,
+    })),
+    removedNames,
+  ),
+}
+const replacedNames = [...setFields.map((line) => line.split(':', 1)[0] ?? ''), ...removedNames]
+const foldedNames = new Set(replacedNames.map(foldHeaderName))
+const isReplaced = (line: string) => foldedNames.has(foldHeaderName(line.split(':', 1)[0] ?? ''))
+const manyFields = fc.array(fc.oneof(fc.tuple(name, value), fc.tuple(spellingOf(replacedNames), value)), {
+  maxLength: 12,
+})
+
+/** What a request of any route and client brings to an upstream with set and removed fields. */
+const replacing = fc.record({
+  fields: manyFields,
+  forwards: fc.boolean(),
+  isAnonymous: fc.boolean(),
+  isUpgrade: fc.boolean(),
+  isTrusted: fc.boolean(),
+  isCachedHead: fc.boolean(),
+  nominated: fc.subarray(replacedNames),
+})
+
+type Replacing = typeof replacing extends fc.Arbitrary<infer Value> ? Value : never
+
+const writer = writerOf()
+
+function getsOnlyWhatIsSet({
+  fields,
+  forwards,
+  isAnonymous,
+  isTrusted,
+  nominated,
+  ...rest
+}: Replacing): boolean {
+  const input = inputOf(fields.flat())
+  const lines = linesOf(fields.flat(), {
+    ...rest,
+    route: { ...routeOf(forwards, forwards), passesTrailers: forwards, upstream: backend },
+    principal: isAnonymous ? undefined : input.principal,
+    client: { ...input.client, isTrusted },
+    connectionOptions: new Set(nominated.map((name) => name.toLowerCase())),
+  })
+  return lines.filter(isReplaced).join() === setFields.join()
+}
 
 export const headerProperties: readonly Property[] = [
   property(
@@ -49,6 +108,16 @@ export const headerProperties: readonly Property[] = [
       )
       return identities.join() === 'xuserid,xuserrole' && names.slice(-2).join() === 'xuserid,xuserrole'
     },
+  ),
+  property(
+    'a client can neither change nor remove what is set for an upstream, nor send what is removed',
+    replacing,
+    getsOnlyWhatIsSet,
+  ),
+  property(
+    'no trailer reads as a field that is set for an upstream or removed',
+    manyFields,
+    (fields) => !writer.writeTrailers(fields.flat(), backend).split('\r\n').some(isReplaced),
   ),
   property('a header that is nobody else’s passes as it was sent', fc.tuple(name, value), ([rest, value]) =>
     linesOf([`Z${rest}`, value]).includes(`Z${rest}: ${value}`),
