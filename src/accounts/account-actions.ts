@@ -4,6 +4,7 @@ import type { Actor } from '../store/audit-entry.ts'
 import type { KeyStore } from '../store/keys.ts'
 import type { PortalStore } from '../store/portal.ts'
 import type { SessionStore } from '../store/sessions.ts'
+import type { UsageStore } from '../store/usage.ts'
 import { type AccountKeys, createAccountKeys } from './account-keys.ts'
 import { type AccountSearch, createAccountSearch } from './account-search.ts'
 import { type AccountSessions, createAccountSessions } from './account-sessions.ts'
@@ -14,6 +15,7 @@ import type { KeyOptions } from './make-key.ts'
 import { createProfile, type OwnProfile, type ProfileOptions } from './profile.ts'
 import { createSecretKeys, type SecretKeys } from './secret-keys.ts'
 import { createSetupLinks, type SetupLinks } from './setup-links.ts'
+import { createUsageReports, type UsageReports } from './usage-reports.ts'
 
 /**
  * Account actions of one actor, who is named in the audit log. The caller authorises: Admins for any account, others
@@ -29,11 +31,12 @@ export interface AccountActions {
   readonly profile: OwnProfile
   readonly setupLinks: SetupLinks
   readonly audit: AuditLog
+  readonly usage: UsageReports
 }
 
 export type AccountActionsOf = (by: Actor) => AccountActions
 
-type AccountActionsStore = AccountStore & KeyStore & SessionStore & PortalStore & AuditStore
+type AccountActionsStore = AccountStore & KeyStore & SessionStore & PortalStore & AuditStore & UsageStore
 
 export interface AccountActionsOptions
   extends Omit<ProfileOptions, 'store' | 'accounts' | 'entry'>,
@@ -50,6 +53,7 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
   const { store, clock } = options
   const search = createAccountSearch(store)
   const audit = createAuditLog(store)
+  const usage = createUsageReports(store, clock)
   return (by) => {
     const accounts = createAccounts({ ...options, by })
     const common = { ...options, accounts, entry: createAuditEntryFactory(by, clock) }
@@ -62,6 +66,7 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
       profile: createProfile(common),
       setupLinks: createSetupLinks(common),
       audit,
+      usage,
     }
   }
 }

@@ -1,5 +1,6 @@
 import { knownRoles } from '../accounts/account-input.ts'
 import type { KeyUses } from '../accounts/key-uses.ts'
+import type { UsageRecorder } from '../accounts/usage-recorder.ts'
 import { createCarriers } from '../auth/carriers.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { createLru } from '../cache/lru.ts'
@@ -12,6 +13,7 @@ import { createFieldReader } from '../http/request-fields.ts'
 import type { Traffic } from '../http/server.ts'
 import { createTraceRecorder } from '../http/trace-recorder.ts'
 import type { UpgradeHandler } from '../http/upgrade.ts'
+import { createUsageMeter } from '../http/usage-meter.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { createAddressSet } from '../platform/address-ranges.ts'
@@ -40,6 +42,7 @@ export interface TrafficOptions {
   readonly store: Store
   readonly sealingKey: Buffer
   readonly keyUses: KeyUses
+  readonly usageRecorder: UsageRecorder
   readonly clock: Clock
   /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string
@@ -67,6 +70,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
     metrics,
     keyUses,
     onUpgraded,
+    usageMeter: createUsageMeter(options.usageRecorder),
     portalPath: config.portal.enabled ? config.portal.path : undefined,
     tracer,
     writer: createRequestWriter({

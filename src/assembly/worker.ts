@@ -1,5 +1,6 @@
 import { auditData } from '../accounts/audit-log.ts'
 import { openKeyUses } from '../accounts/key-uses.ts'
+import { openUsageRecorder } from '../accounts/usage-recorder.ts'
 import { openRateLimiter } from '../auth/rate-limiter.ts'
 import type { WorkerMemory } from '../cache/instance-memory.ts'
 import type { StoreHealth } from '../cache/store-connection-state.ts'
@@ -69,6 +70,16 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   }
   const limiter = openRateLimiter({ store, storeConnection, clock: monotonicClock, counts })
   const keyUses = openKeyUses({ store, clock })
+  const usageRecorder = openUsageRecorder({
+    store,
+    clock,
+    onLoss: ({ requests, error, isFirst }) => {
+      metrics.usageLost.inc(requests)
+      // Once in an outage: the metric goes on.
+      if (isFirst)
+        log.error({ err: error }, 'cannot record what accounts use: some requests will not be counted')
+    },
+  })
   const acknowledgements = openAcknowledgements({
     store,
     onLoss: (err, count) => {
@@ -84,6 +95,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     sealingKey,
     limiter,
     keyUses,
+    usageRecorder,
     acknowledgements,
     metrics,
     log,
@@ -98,6 +110,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   async function closeStore(): Promise<void> {
     limiter.close()
     await keyUses.close()
+    await usageRecorder.close()
     await acknowledgements.close()
     await store.close()
   }

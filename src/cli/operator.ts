@@ -5,6 +5,7 @@ import type { Accounts } from '../accounts/accounts.ts'
 import { type AuditEntryFactory, createAuditEntryFactory } from '../accounts/audit-entry-factory.ts'
 import { UnconfirmedKeys } from '../accounts/make-key.ts'
 import type { SetupLinks } from '../accounts/setup-links.ts'
+import type { UsageReports } from '../accounts/usage-reports.ts'
 import { createConfiguredActions } from '../assembly/account-services.ts'
 import type { Config } from '../config/config.ts'
 import { type ConfigInput, loadConfig } from '../config/load.ts'
@@ -27,6 +28,7 @@ export interface Operator {
   readonly keys: AccountKeys
   readonly sessions: AccountSessions
   readonly setupLinks: SetupLinks
+  readonly usage: UsageReports
   readonly passwords: Passwords
   /** Creates the audit entry of an action. */
   readonly auditEntry: AuditEntryFactory
@@ -54,7 +56,7 @@ export async function withOperator<Result>(
     const rates = createLocalRates(monotonicClock)
     const limiter = { take: async (...rate: Parameters<typeof rates.take>) => rates.take(...rate) }
     const actionsBy = createConfiguredActions({ config, store, sealingKey, limiter, clock })
-    const { accounts, keys, sessions, setupLinks } = actionsBy(actor)
+    const { accounts, keys, sessions, setupLinks, usage } = actionsBy(actor)
     return await work({
       config,
       store,
@@ -62,6 +64,7 @@ export async function withOperator<Result>(
       keys,
       sessions,
       setupLinks,
+      usage,
       passwords: createPasswords({ pepper: deriveKey(sealingKey, 'password') }),
       auditEntry: createAuditEntryFactory(actor, clock),
       signingKeys: createSigningKeys({ store, sealer, algorithm: config.tokens.algorithm, clock }),

@@ -106,6 +106,7 @@ function resolveRoute(route: ConfigTree['routes'][number]): RouteOptions {
       perMs: durationMs(route.rateLimit.per),
       by: route.rateLimit.by,
     },
+    costHeader: route.costHeader,
     bodyBytesMax: route.maxBody === 'unlimited' ? Number.POSITIVE_INFINITY : sizeBytes(route.maxBody),
     responseTimeoutMs: response === undefined ? undefined : durationMs(response),
   }

@@ -18,6 +18,7 @@ import { translateError } from './fastify-errors.ts'
 import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import { openApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
+import { createOwnAccountApi } from './own-account.ts'
 import { type OwnEndpoint, registerOwnRoute } from './own-route.ts'
 import { registerPortal } from './portal.ts'
 import { applyReplyKeepAlive } from './reply.ts'
@@ -103,7 +104,8 @@ function answerUnroutable(_error: FastifyError, request: FastifyRequest, reply: 
 function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   acceptJsonOnly(scope, options.requestTimeoutMs)
   const admin = createAdminApi({ ...options, ...options.admin })
-  const operations = { ...publicOperations, ...admin.operations }
+  const ownAccount = createOwnAccountApi({ ...options, ...options.admin })
+  const operations = { ...publicOperations, ...ownAccount.operations, ...admin.operations }
   const endpoints: Readonly<Record<PublicPath, OwnEndpoint>> = {
     ...tokenEndpoints(scope, options),
     '/.well-known/jwks.json': jwksEndpoint(options.keyring),
@@ -111,6 +113,7 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   }
   for (const [path, endpoint] of Object.entries(endpoints)) registerOwnRoute(scope, path, endpoint)
   scope.register(async (adminScope) => admin.register(adminScope))
+  scope.register(async (accountScope) => ownAccount.register(accountScope))
 }
 
 /** The public signing keys (RFC 7517), including those that are announced but not used yet. */

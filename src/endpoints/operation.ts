@@ -6,6 +6,7 @@ import {
   type AdminPath,
   allowedMethods,
   byPathAndMethod,
+  type GatedPath,
   ownMethods,
   type PerOperation,
 } from '../routes/own-paths.ts'
@@ -55,10 +56,10 @@ export interface Admission {
   admitAgain(request: FastifyRequest): Promise<void>
 }
 
-/** Registers the operations of the admin API: it owns its paths for every method. */
-export function registerOperations(
+/** Registers operations whose callers are authenticated: they own their paths for every method. */
+export function registerOperations<Path extends GatedPath>(
   app: FastifyInstance,
-  operations: PerOperation<Operation, AdminPath>,
+  operations: PerOperation<Operation, Path>,
   admission: Admission,
 ): void {
   for (const [url, ofPath] of byPathAndMethod(operations)) {

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { adminRoute } from '../endpoints/admin/admission.ts'
+import { adminRoute, ownAccountRoute } from '../endpoints/admin/admission.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { DecisionTrace } from '../http/decision-trace.ts'
 import { createGate, type GateOptions } from '../http/gate.ts'
@@ -10,7 +10,7 @@ import { pageAccessAt } from '../portal/page-access.ts'
 import { sessionCookieName } from '../portal/portal-cookie.ts'
 import type { PortalHead } from '../portal/portal-request.ts'
 import { assetMethods, readAssets, requestedAsset } from '../portal/read-assets.ts'
-import { isAdminPath, type OwnPaths } from '../routes/own-paths.ts'
+import { isAdminPath, isGatedPath, type OwnPaths } from '../routes/own-paths.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
 import type { GatedRoute } from '../routes/route.ts'
 import type { StepResult } from './explanation.ts'
@@ -41,7 +41,7 @@ export async function explainOwnPath(arrival: ExplainedArrival, context: OwnPath
     return
   }
   assertMethodAllowed(arrival, methods)
-  if (isAdminPath(path)) await explainAdmission(arrival, methods, context)
+  if (isGatedPath(path)) await explainAdmission(arrival, methods, context)
   else {
     const detail = 'a path of the gateway itself; the response depends on the body'
     passRoute({ detail, facts: { methods } })
@@ -52,16 +52,19 @@ function assertMethodAllowed({ head }: ExplainedArrival, methods: readonly strin
   if (!methods.includes(head.method)) throw new GatehouseError('method-not-allowed', { allow: methods })
 }
 
-/** The admin API lets callers in by the gate, as a route does. */
+/** Callers are admitted by the gate, as by a route. */
 async function explainAdmission(
   arrival: ExplainedArrival,
   methods: readonly string[],
   { gateOptions, trace, passRoute }: OwnPathContext,
 ): Promise<void> {
-  const detail = 'a path of the admin API; the response depends on the path and the body'
+  const isAdmin = isAdminPath(destinationOf(arrival.outcome).target.path)
+  const detail = isAdmin
+    ? 'a path of the admin API; the response depends on the path and the body'
+    : "a path of the gateway itself, about the caller's own account"
   const gate = createGate<GatedRoute, ExplainedArrival>({
     ...gateOptions,
-    findRoute: () => adminRoute,
+    findRoute: () => (isAdmin ? adminRoute : ownAccountRoute),
     trace: {
       passed: (step) => {
         if (step === 'route') passRoute({ detail, facts: { methods } })

@@ -1,4 +1,6 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { memoize } from '../platform/memoize.ts'
+import { createCostField } from '../proxy/cost-field.ts'
 import { forward } from '../proxy/forward.ts'
 import type { ForwardEvents, ForwardedRequest } from '../proxy/forwarded-request.ts'
 import type { RequestWriter } from '../proxy/request-head.ts'
@@ -9,16 +11,18 @@ import type { Arrival } from './arrival.ts'
 import { prefersHtml } from './error-page.ts'
 import { createGate, type GateOptions, type GateResult } from './gate.ts'
 import { answerOptions } from './options-request.ts'
-import { destinationOf, recordAnswered, recordSent, recordStatus } from './outcome.ts'
+import { destinationOf, principalOf, recordAnswered, recordSent, recordStatus } from './outcome.ts'
 import { answerErrorPage, answerProblem, toGatehouseError } from './problem.ts'
 import { createUpstreamHeadReader, findRoute, type UpstreamHeadOptions } from './route-request.ts'
 import { brokenBodyError } from './unreadable.ts'
 import { isWebSocketUpgrade, type UpgradeHandler } from './upgrade.ts'
+import type { UsageMeter } from './usage-meter.ts'
 
 export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>, UpstreamHeadOptions {
   readonly table: RouteTable<Upstream>
   readonly writer: RequestWriter
   readonly onUpgraded: UpgradeHandler
+  readonly usageMeter: UsageMeter
   /** The path of the portal; undefined = there is none. */
   readonly portalPath: string | undefined
 }
@@ -34,7 +38,7 @@ export type ProxyHandler = (arrival: Arrival) => void
  * then forwarded.
  */
 export function createProxy(options: ProxyOptions): ProxyHandler {
-  const { table, writer, onUpgraded } = options
+  const { table, writer, usageMeter } = options
   const readUpstreamHead = createUpstreamHeadReader(options)
   const gate = createGate<Route<Upstream>>({
     ...options,
@@ -46,7 +50,8 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
       return route
     },
   })
-  const events = createEvents(onUpgraded)
+  const events = createEvents(options)
+  const costFieldOf = memoize(createCostField)
 
   function forwardToUpstream(route: Route<Upstream>, arrival: Arrival): void {
     const { connection, head, outcome, fields, client } = arrival
@@ -56,9 +61,11 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
       return
     }
     const { principal, isUpgrade, isLast } = upstreamHead
+    if (principal !== undefined) usageMeter.onForwarded(route, principal)
     forward(
       {
         arrival,
+        route,
         connection,
         head,
         upstream: route.upstream,
@@ -73,6 +80,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
         responseTimeoutMs: route.responseTimeoutMs,
         isUpgrade,
         corsHeaders: outcome.corsHeaders,
+        costField: route.costHeader === undefined ? undefined : costFieldOf(route.costHeader),
       },
       events,
     )
@@ -109,15 +117,23 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
 
 interface ProxiedRequest extends ForwardedRequest {
   readonly arrival: Arrival
+  readonly route: Route<Upstream>
 }
 
-function createEvents(onUpgraded: UpgradeHandler): ForwardEvents<ProxiedRequest> {
+function createEvents({
+  onUpgraded,
+  usageMeter,
+}: Pick<ProxyOptions, 'onUpgraded' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
   return {
     onSent: ({ arrival }, now) => {
       recordSent(arrival.outcome, now)
     },
     onResponseHead: ({ arrival }, status) => {
       recordStatus(arrival.outcome, status)
+    },
+    onUnits: ({ arrival, route }, units) => {
+      const principal = principalOf(arrival.outcome)
+      if (principal !== undefined) usageMeter.onUnits(route, principal, units)
     },
     onResponseEnd: ({ arrival }) => {
       recordAnswered(arrival.outcome, performance.now())

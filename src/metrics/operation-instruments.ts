@@ -33,6 +33,11 @@ export function createOperationInstruments(registry: Registry, version: string) 
     help: 'Workers that exited unexpectedly; each is replaced.',
     registers,
   })
+  const usageLost = new Counter({
+    name: 'gatehouse_usage_lost_total',
+    help: 'Requests that were served but are missing in the usage of their accounts: too much waited to be written while the store was unavailable.',
+    registers,
+  })
   const spans = new FastCounter({
     name: 'gatehouse_trace_spans_total',
     help: 'Spans of traces, by outcome: sent, dropped (the queue was full) or failed (the collector did not accept them).',
@@ -47,5 +52,5 @@ export function createOperationInstruments(registry: Registry, version: string) 
     registers,
   }).set({ version, node: process.version }, 1)
 
-  return { lastReload, reloads, workersUp, workerDeaths, workerHangs, spans }
+  return { lastReload, reloads, workersUp, workerDeaths, workerHangs, usageLost, spans }
 }

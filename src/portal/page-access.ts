@@ -22,8 +22,6 @@ const accessByPath = {
   '/integration/secret-key/end-overlap': ['viewer', 'POST'],
   '/integration/api-key/reveal': ['viewer', 'POST'],
   '/integration/api-key/reset': ['viewer', 'POST'],
-  '/integration/keys/create': ['viewer', 'POST'],
-  '/integration/keys/revoke': ['viewer', 'POST'],
   '/integration/usage': ['viewer', 'GET'],
   '/integration/try': ['viewer', 'POST'],
   '/sessions': ['viewer', 'GET'],

@@ -71,3 +71,12 @@ function addExposedNames(names: Map<string, string>, value: string): void {
     if (name !== '' && name !== '*' && !names.has(lower)) names.set(lower, name)
   }
 }
+
+/** Only the gateway's CORS fields reach the client, and only with the final response. */
+export function withGatewayCors(
+  status: number,
+  headers: readonly string[],
+  corsHeaders: CorsHeaders,
+): readonly string[] {
+  return status < 200 ? withoutCorsHeaders(headers) : withCorsHeaders(headers, corsHeaders)
+}

@@ -5,7 +5,6 @@ import type { ClientConnection } from '../http1/client-connection.ts'
 import type { RequestEvents } from '../http1/connection-events.ts'
 import type { BodyTooSlow, MalformedMessage } from '../http1/malformed-message.ts'
 import { hasWrittenAll } from '../http1/read-buffers.ts'
-import type { RequestHead } from '../http1/request-head.ts'
 import type { ResponseFraming } from '../http1/response-writer.ts'
 import { clientNetwork } from '../platform/client-network.ts'
 import type { Call, CallEvents, UpstreamRequest } from '../upstream/call.ts'
@@ -13,11 +12,12 @@ import type { UpstreamFailure } from '../upstream/failure.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import type { BodyProgress } from '../upstream/share.ts'
 import type { Target } from '../upstream/target.ts'
-import { type CorsHeaders, withCorsHeaders, withoutCorsHeaders } from './cors-headers.ts'
+import { withGatewayCors } from './cors-headers.ts'
+import { ResponseCost } from './cost-field.ts'
 import { failureCodes } from './failure-codes.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
 import { PendingBody } from './pending-body.ts'
-import { responseHeaderLines, responseTrailerLines } from './response-head.ts'
+import { clientFramingOf, responseHeaderLines, responseTrailerLines } from './response-head.ts'
 
 /** Sends a request to its upstream and streams both ways. A client that disconnects cancels it. */
 export function forward<Forwarded extends ForwardedRequest>(
@@ -38,6 +38,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   readonly #events: ForwardEvents<Forwarded>
   readonly #connection: ClientConnection
   readonly #call: Call
+  readonly #cost: ResponseCost | undefined
   #target: Target | undefined
   #bodyBytes = 0
   #isBodyComplete: boolean
@@ -61,6 +62,8 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     this.#events = events
     this.#connection = connection
     this.#call = upstream.createCall(this, this)
+    this.#cost =
+      request.costField && new ResponseCost(request.costField, (units) => events.onUnits(request, units))
   }
 
   get clientAddress(): string {
@@ -124,6 +127,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
 
   onHead({ status, reason, headers }: ResponseHead, framing: ResponseFraming): void {
     this.#headers = headers
+    this.#cost?.read(headers)
     const clientFraming = clientFramingOf(framing, this.#request.head)
     this.#isChunked = clientFraming === 'chunked'
     this.#events.onResponseHead(this.#request, status)
@@ -141,14 +145,22 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   }
 
   onEnd(trailers: readonly string[]): void {
+    this.#cost?.read(trailers)
     if (!this.#settle()) return
     this.#events.onResponseEnd(this.#request)
     this.#connection.end(
-      trailers.length > 0 && this.#isChunked ? responseTrailerLines(trailers, this.#headers) : '',
+      trailers.length > 0 && this.#isChunked
+        ? responseTrailerLines(this.#withoutCost(trailers), this.#headers)
+        : '',
     )
   }
 
+  #withoutCost(headers: readonly string[]): readonly string[] {
+    return this.#cost?.field.remove(headers) ?? headers
+  }
+
   onUpgrade({ status, reason, headers }: ResponseHead, upstreamSocket: Socket, firstBytes: Buffer): void {
+    this.#cost?.read(headers)
     if (!this.#settle()) return
     const headerLines = this.#clientHeaderLines(status, headers, false)
     this.#events.onUpgraded(this.#request, { reason, headerLines, upstreamSocket, firstBytes })
@@ -208,8 +220,9 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     if (this.#settle()) this.#call.cancel()
   }
 
-  #clientHeaderLines(status: number, headers: readonly string[], mayHaveTrailers: boolean): string {
+  #clientHeaderLines(status: number, received: readonly string[], mayHaveTrailers: boolean): string {
     const { corsHeaders } = this.#request
+    const headers = this.#withoutCost(received)
     return responseHeaderLines({
       status,
       headers: corsHeaders === undefined ? headers : withGatewayCors(status, headers, corsHeaders),
@@ -228,22 +241,8 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   #settle(): boolean {
     if (this.#isSettled) return false
     this.#isSettled = true
+    this.#cost?.end()
     this.#connection.attach(undefined)
     return true
   }
-}
-
-/** Only the gateway's CORS fields reach the client, and only with the final response. */
-function withGatewayCors(
-  status: number,
-  headers: readonly string[],
-  corsHeaders: CorsHeaders,
-): readonly string[] {
-  return status < 200 ? withoutCorsHeaders(headers) : withCorsHeaders(headers, corsHeaders)
-}
-
-/** A body of unknown length is sent in chunks to a client of HTTP/1.1. */
-function clientFramingOf(framing: ResponseFraming, { minorVersion }: RequestHead): ResponseFraming {
-  if (framing === 'none' || framing === 'counted') return framing
-  return minorVersion === 1 ? 'chunked' : 'until-close'
 }

@@ -5,6 +5,7 @@ import type { BodyTooSlow, MalformedMessage } from '../http1/malformed-message.t
 import type { RequestHead } from '../http1/request-head.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { CorsHeaders } from './cors-headers.ts'
+import type { CostField } from './cost-field.ts'
 import type { RequestWriter } from './request-head.ts'
 
 /** An admitted request and its upstream. */
@@ -31,6 +32,8 @@ export interface ForwardedRequest {
   readonly isUpgrade: boolean
   /** The CORS headers of the response; undefined = those of the upstream. */
   readonly corsHeaders: CorsHeaders | undefined
+  /** Removed from the response; undefined = the route has none. */
+  readonly costField: CostField | undefined
 }
 
 /** Events of a forwarded request; one of the last three is called, once, unless the client disconnects. */
@@ -39,6 +42,10 @@ export interface ForwardEvents<Forwarded extends ForwardedRequest> {
   onSent(forwarded: Forwarded, now: number): void
   /** The head of the response has arrived. */
   onResponseHead(forwarded: Forwarded, status: number): void
+  /**
+   * On a route with a cost field, once: the units that the response says, or one if it has ended without saying so.
+   */
+  onUnits(forwarded: Forwarded, units: number): void
   /** The whole response has been forwarded. */
   onResponseEnd(forwarded: Forwarded): void
   /** There is no response, or it cannot be forwarded completely. */

@@ -1,5 +1,6 @@
 import { lengthsOf } from '../http1/raw-headers.ts'
-import { dateLine } from '../http1/response-writer.ts'
+import type { RequestHead } from '../http1/request-head.ts'
+import { dateLine, type ResponseFraming } from '../http1/response-writer.ts'
 
 /** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway manages that to the client itself. */
 const hopByHop = new Set([
@@ -157,4 +158,10 @@ function originOf(scheme: string, authority: string): string {
   const lower = scheme.toLowerCase()
   const impliedPort = lower === 'https:' ? /:(?:443)?$/ : /:(?:80)?$/
   return `${lower}//${authority.toLowerCase().replace(impliedPort, '')}`
+}
+
+/** A body of unknown length is sent in chunks to a client of HTTP/1.1. */
+export function clientFramingOf(framing: ResponseFraming, { minorVersion }: RequestHead): ResponseFraming {
+  if (framing === 'none' || framing === 'counted') return framing
+  return minorVersion === 1 ? 'chunked' : 'until-close'
 }

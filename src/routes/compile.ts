@@ -22,6 +22,7 @@ export interface RouteOptions {
   readonly trailers: 'drop' | 'pass'
   readonly forwardCredentials: boolean
   readonly rateLimit: RateLimit | undefined
+  readonly costHeader: string | undefined
   /** Infinity = unlimited. */
   readonly bodyBytesMax: number
   /** undefined = that of the upstream. */
@@ -61,6 +62,7 @@ export function compileRoutes<Upstream extends WithTimeout>(
       passesTrailers: config.trailers === 'pass',
       forwardsCredentials: config.forwardCredentials,
       rateLimit: config.rateLimit,
+      costHeader: config.costHeader,
       bodyBytesMax: config.bodyBytesMax,
       responseTimeoutMs: config.responseTimeoutMs ?? upstream.responseTimeoutMs,
     }

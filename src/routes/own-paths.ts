@@ -13,6 +13,7 @@ export const ownOperations = {
   '/api/v1/accounts/access-token': ['POST'],
   '/api/v1/accounts/refresh-token': ['POST'],
   '/api/v1/accounts/revoke-token': ['POST'],
+  '/api/v1/accounts/usage': ['GET'],
   '/.well-known/jwks.json': ['GET'],
   '/api/v1/openapi.json': ['GET'],
   '/api/v1/admin/accounts': ['GET', 'POST'],
@@ -20,12 +21,19 @@ export const ownOperations = {
   '/api/v1/admin/accounts/:id/secret-key': ['POST'],
   '/api/v1/admin/accounts/:id/api-key': ['POST'],
   '/api/v1/admin/accounts/:id/sessions': ['GET', 'DELETE'],
+  '/api/v1/admin/accounts/:id/usage': ['GET'],
   '/api/v1/admin/audit': ['GET'],
 } as const satisfies Readonly<Record<`/${string}`, readonly OwnMethod[]>>
 
 export type OwnPath = keyof typeof ownOperations
 export type AdminPath = Extract<OwnPath, `${typeof adminPrefix}${string}`>
-export type PublicPath = Exclude<OwnPath, AdminPath>
+/** What an account may ask about itself. */
+export type OwnAccountPath = '/api/v1/accounts/usage'
+/** The paths whose callers are authenticated before their handlers run. */
+export type GatedPath = AdminPath | OwnAccountPath
+export type PublicPath = Exclude<OwnPath, GatedPath>
+
+const ownAccountPaths: readonly string[] = ['/api/v1/accounts/usage'] satisfies readonly OwnAccountPath[]
 
 /** Where both keys are exchanged for tokens, for the code examples. */
 export const accessTokenPath = '/api/v1/accounts/access-token' satisfies PublicPath
@@ -81,6 +89,11 @@ export function allowedMethods(path: string): readonly string[] {
 /** Whether an own path is one of the admin API. */
 export function isAdminPath(path: string): boolean {
   return path.startsWith(adminPrefix)
+}
+
+/** Whether the callers of an own path are authenticated. */
+export function isGatedPath(path: string): boolean {
+  return isAdminPath(path) || ownAccountPaths.includes(path)
 }
 
 /** The paths that belong to the gateway for every method, and take precedence over any route. */

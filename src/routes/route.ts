@@ -27,6 +27,8 @@ export interface Route<Upstream> extends GatedRoute {
   /** Whether trailer fields of requests reach the upstream. */
   readonly passesTrailers: boolean
   readonly forwardsCredentials: boolean
+  /** The field of responses that says how many units a request used; undefined = each is one unit. */
+  readonly costHeader: string | undefined
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number
 }

@@ -10,16 +10,18 @@ export interface AuditEntry {
   readonly details: Readonly<Record<string, string | number | boolean>>
 }
 
+export interface AccountActor {
+  readonly kind: 'account'
+  readonly channel: 'portal' | 'api'
+  readonly id: string
+  readonly email: string
+  readonly address: string
+}
+
 /** Who acts, and by which means. */
 export type Actor =
   /** An account: in the portal, or through the admin API. */
-  | {
-      readonly kind: 'account'
-      readonly channel: 'portal' | 'api'
-      readonly id: string
-      readonly email: string
-      readonly address: string
-    }
+  | AccountActor
   /** Somebody who runs commands on the machine, by the name of the system user. */
   | { readonly kind: 'operator'; readonly channel: 'cli'; readonly name: string }
   /** The gateway itself: the first account of a demo. */

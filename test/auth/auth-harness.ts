@@ -37,6 +37,7 @@ export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}):
     auth,
     roles: undefined,
     scopes: undefined,
+    costHeader: undefined,
     verifiedOnly: false,
     stripPrefix: false,
     websocket: false,

@@ -20,6 +20,8 @@ const commands: readonly (readonly [name: string, operand: string, printsData: b
   ['keys pattern', '', true],
   ['sessions list', 'ID|EMAIL', true],
   ['sessions revoke', 'ID|EMAIL', true],
+  ['usage export', '', true],
+  ['usage', 'ID|EMAIL', true],
   ['audit list', '', true],
   ['audit verify', '', true],
   ['signing-keys list', '', true],
@@ -52,6 +54,8 @@ const own: Readonly<Record<string, readonly string[]>> = {
   ],
   'keys reset-secret': ['--grace 0s'],
   'sessions revoke': ['--session SID'],
+  'usage export': ['--from DAY', '--to DAY'],
+  usage: ['--from DAY', '--to DAY'],
   'audit list': ['--action ACTION', '--who ID|EMAIL', '--limit N'],
   'signing-keys rotate': ['--now'],
 }

@@ -57,6 +57,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         trailers: 'drop',
         forwardCredentials: false,
         rateLimit: undefined,
+        costHeader: undefined,
         bodyBytesMax: 10_485_760,
         responseTimeoutMs: undefined,
       },

@@ -25,6 +25,7 @@ t.test('the OpenAPI document', async (t) => {
       `post ${accessTokenPath}`,
       `post ${refreshTokenPath}`,
       `post ${revokeTokenPath}`,
+      'get /api/v1/accounts/usage',
       `get ${jwksPath}`,
       `get ${documentPath}`,
       'get /api/v1/admin/accounts',
@@ -33,6 +34,7 @@ t.test('the OpenAPI document', async (t) => {
       'post /api/v1/admin/accounts/{id}/secret-key',
       'post /api/v1/admin/accounts/{id}/api-key',
       ...['get', 'delete'].map((method) => `${method} /api/v1/admin/accounts/{id}/sessions`),
+      'get /api/v1/admin/accounts/{id}/usage',
       'get /api/v1/admin/audit',
       'get /portal',
     ])

@@ -26,6 +26,7 @@ export const options: RouteOptions = {
   websocket: false,
   encodedSlash: 'auto',
   caseSensitive: false,
+  costHeader: undefined,
   methodOverride: 'drop',
   trailers: 'drop',
   rateLimit: undefined,

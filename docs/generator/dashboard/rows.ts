@@ -168,6 +168,12 @@ export const rows: readonly Row[] = [
             'Until the store has the acknowledgement, the previous token stays valid: its reuse is detected later.',
         },
       ),
+      graph(
+        'Requests missing in the usage of accounts',
+        'short',
+        { '{{instance}}': `increase(${series('gatehouse_usage_lost_total')}[$__rate_interval])` },
+        { description: 'Too much waited to be written while the store was unavailable.' },
+      ),
       graph('Reloads', 'short', { '{{outcome}}': increaseOf('gatehouse_config_reloads_total', ['outcome']) }),
       graph('Last config reload applied', 'short', {
         '{{instance}}': series('gatehouse_config_last_reload_successful'),

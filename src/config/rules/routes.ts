@@ -1,8 +1,10 @@
 import { METHODS } from 'node:http'
+import { foldHeaderName } from '../../platform/header-name.ts'
 import { didYouMean } from '../../platform/suggest.ts'
 import { parseRequestTarget } from '../../routes/request-target.ts'
 import { listedMax } from '../problem.ts'
 import type { Review } from '../review.ts'
+import { reservedHeaders } from './identity.ts'
 
 type RouteTree = Review['tree']['routes'][number]
 
@@ -18,6 +20,7 @@ export function reviewRoutes(review: Review): void {
   for (const [index, route] of routes) {
     reviewMatch(review, index, route)
     reviewAccess(review, index, route)
+    reviewCostHeader(review, index, route)
   }
   reviewUpstreamNames(review, routes)
   reviewNames(review, routes)
@@ -83,6 +86,33 @@ function reviewAccess(review: Review, index: number, route: RouteTree): void {
   if (route.roles !== undefined) review.report(at('roles'), message, 'key')
   if (route.verifiedOnly === true) review.report(at('verifiedOnly'), message, 'key')
 }
+
+/** It is removed from every response: clients need the others. */
+function reviewCostHeader(review: Review, index: number, { costHeader }: RouteTree): void {
+  const path = ['routes', index, 'costHeader']
+  if (costHeader === undefined || !review.isValid(path)) return
+  const normalized = foldHeaderName(costHeader)
+  if (normalized === '') review.report(path, 'must contain a letter or digit')
+  else if (reservedHeaders.has(normalized) || reservedResponseHeaders.has(normalized))
+    review.report(path, `"${costHeader}" is a reserved header: choose another name`)
+}
+
+/** Further headers that responses cannot do without, reduced to letters and digits. */
+const reservedResponseHeaders = new Set([
+  'acceptranges',
+  'age',
+  'allow',
+  'cachecontrol',
+  'contentlocation',
+  'contentrange',
+  'etag',
+  'expires',
+  'lastmodified',
+  'location',
+  'retryafter',
+  'vary',
+  'wwwauthenticate',
+])
 
 function reviewNames(review: Review, routes: readonly [number, RouteTree][]): void {
   const seen = new Set<string>()

@@ -1,5 +1,17 @@
 import { scopePattern } from '../../accounts/key-input.ts'
-import { choice, duration, flag, integer, item, list, namePattern, optional, size, text } from './fields.ts'
+import {
+  choice,
+  duration,
+  flag,
+  headerNamePattern,
+  integer,
+  item,
+  list,
+  namePattern,
+  optional,
+  size,
+  text,
+} from './fields.ts'
 
 export const route = item('Sends matching requests to an upstream.', {
   name: text({ pattern: namePattern, description: 'Unique name, seen in logs and metrics.' }),
@@ -76,6 +88,13 @@ export const route = item('Sends matching requests to an upstream.', {
         description:
           'What is counted: requests of each account (without one, of each client address), or of each client address.',
       }),
+    }),
+  ),
+  costHeader: optional(
+    text({
+      pattern: headerNamePattern,
+      description:
+        'Field of the responses that says how many units a request used, a whole number up to 1000000000: it is counted as usage, and removed. Absent, or without such a field, a request is one unit.',
     }),
   ),
   maxBody: size({

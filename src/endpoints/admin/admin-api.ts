@@ -4,10 +4,11 @@ import type { AdminPath, PerOperation } from '../../routes/own-paths.ts'
 import { type Operation, registerOperations } from '../operation.ts'
 import { validateWithSchemas } from '../validate.ts'
 import { type AdminOperationOptions, accountOperations, accountsOperations } from './accounts.ts'
-import { type AdmissionOptions, adminActorOf, createAdmission } from './admission.ts'
+import { type AdmissionOptions, actorOf, adminRoute, createAdmission } from './admission.ts'
 import { auditOperations } from './audit.ts'
 import { apiKeyOperations, secretKeyOperations } from './keys.ts'
 import { sessionsOperations } from './sessions.ts'
+import { usageOperations } from './usage.ts'
 
 export interface AdminOptions extends AdmissionOptions {
   readonly actionsOf: AccountActionsOf
@@ -24,8 +25,8 @@ export interface AdminApi {
 
 /** The admin API: the Admin actions of the portal, for programs. Its responses are never cached. */
 export function createAdminApi({ actionsOf, hasPortal, ...options }: AdminOptions): AdminApi {
-  const operations = adminOperations({ actionsOf: (request) => actionsOf(adminActorOf(request)), hasPortal })
-  const admission = createAdmission(options)
+  const operations = adminOperations({ actionsOf: (request) => actionsOf(actorOf(request)), hasPortal })
+  const admission = createAdmission(options, adminRoute)
 
   function register(scope: FastifyInstance): void {
     validateWithSchemas(scope)
@@ -45,6 +46,7 @@ function adminOperations(parts: AdminOperationOptions): AdminOperations {
     '/api/v1/admin/accounts/:id/secret-key': secretKeyOperations(parts),
     '/api/v1/admin/accounts/:id/api-key': apiKeyOperations(parts),
     '/api/v1/admin/accounts/:id/sessions': sessionsOperations(parts),
+    '/api/v1/admin/accounts/:id/usage': usageOperations(parts),
     '/api/v1/admin/audit': auditOperations(parts),
   }
 }

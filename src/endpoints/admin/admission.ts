@@ -6,11 +6,11 @@ import { arrivalOf } from '../../http/arrival.ts'
 import { createGate, type GateOptions } from '../../http/gate.ts'
 import { ownRouteName, principalOf, recordDecision } from '../../http/outcome.ts'
 import type { GatedRoute } from '../../routes/route.ts'
-import type { Actor } from '../../store/audit-entry.ts'
+import type { AccountActor } from '../../store/audit-entry.ts'
 import type { Admission } from '../operation.ts'
 
 /** The admin API as a route: for Admins, by either scheme. It has no upstream. */
-export const adminRoute: GatedRoute = {
+export const adminRoute = {
   name: ownRouteName,
   access: {
     kind: 'protected',
@@ -21,15 +21,21 @@ export const adminRoute: GatedRoute = {
     verifiedOnly: false,
   },
   rateLimit: undefined,
+} as const satisfies GatedRoute
+
+/** What an account may ask about itself, as a route: by either scheme, with a key or token that is not limited. */
+export const ownAccountRoute: GatedRoute = {
+  ...adminRoute,
+  access: { ...adminRoute.access, roles: undefined },
 }
 
 export type AdmissionOptions = Omit<GateOptions<GatedRoute>, 'findRoute'>
 
-/** Admits Admins, with the same checks, limits and metrics as a route. */
-export function createAdmission(options: AdmissionOptions): Admission {
+/** Admits the callers of some endpoints, with the same checks, limits and metrics as a route. */
+export function createAdmission(options: AdmissionOptions, route: GatedRoute): Admission {
   const { authenticator } = options
-  const { access } = adminRoute
-  const gate = createGate({ ...options, findRoute: () => adminRoute })
+  const { access } = route
+  const gate = createGate({ ...options, findRoute: () => route })
 
   async function admit({ raw }: FastifyRequest): Promise<void> {
     const gateResult = await gate(arrivalOf(raw))
@@ -48,8 +54,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
   return { admit, admitAgain }
 }
 
-/** The admitted Admin, as the audit log names them. */
-export function adminActorOf({ raw }: FastifyRequest): Actor {
+/** The admitted caller, as the audit log names them. */
+export function actorOf({ raw }: FastifyRequest): AccountActor {
   const arrival = arrivalOf(raw)
   const principal = principalOf(arrival.outcome)
   if (!principal) throw new GatehouseError('internal')

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type Carriers, createCarriers } from '../../auth/carriers.ts'
-import { byPathAndMethod, isAdminPath, type PerOperation } from '../../routes/own-paths.ts'
+import { byPathAndMethod, isGatedPath, type PerOperation } from '../../routes/own-paths.ts'
 import type { JsonSchema, OperationDoc, ResponseDoc } from '../operation.ts'
 import type { OwnEndpoint } from '../own-route.ts'
 import { headersOf, problemResponses, problemSchema } from './problems.ts'
@@ -100,7 +100,7 @@ function pathItem(
     ...Object.fromEntries(
       operations.map(([method, operation]) => [
         method.toLowerCase(),
-        describe(operation, isAdminPath(path), security),
+        describe(operation, isGatedPath(path), security),
       ]),
     ),
   }

@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto'
+import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
+import type { Clock } from '../platform/clock.ts'
+import { dayOf } from '../platform/day.ts'
+import { type UsageBatch, type UsageEntry, type UsageStore, usageBatchMax } from '../store/usage.ts'
+
+/**
+ * Counts in memory what callers use, which costs a request two look-ups, and writes it every second: a crash loses no
+ * more than two seconds. What cannot be written is kept and retried, up to a limit.
+ */
+export interface UsageRecorder {
+  /** @param route its name */
+  count(route: string, caller: UsageCaller, used: UsageAmount): void
+  /** Writes what is due; resolves even if the write fails. */
+  flush(): Promise<void>
+  /** Writes all that was counted, if the store is available. */
+  close(): Promise<void>
+}
+
+export interface UsageCaller {
+  readonly accountId: string
+  /** The name of the secret key. */
+  readonly key: string
+}
+
+export interface UsageAmount {
+  readonly requests: number
+  readonly units: number
+}
+
+export interface UsageRecorderOptions {
+  readonly store: Pick<UsageStore, 'addUsage'>
+  /** Milliseconds since 1970. */
+  readonly clock: Clock
+  /** Called with usage that will never be written, at most once with each flush. */
+  readonly onLoss: (loss: UsageLoss) => void
+  /** Default 1 s. */
+  readonly flushMs?: number
+}
+
+export interface UsageLoss {
+  /** How many requests are not counted. */
+  readonly requests: number
+  readonly error: unknown
+  /** Whether it is the first loss since something was written. */
+  readonly isFirst: boolean
+}
+
+/** How many counts may wait to be written, which takes some 20 MB. */
+export const pendingMax = 100_000
+
+interface Count extends UsageCaller {
+  requests: number
+  units: number
+}
+
+/** What was counted on one day: by route, and by account the counts of its keys, of which few are in use at once. */
+interface DayCounts {
+  readonly day: number
+  readonly routes: Map<string, Map<string, Count[]>>
+}
+
+export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder {
+  const { store, clock, onLoss, flushMs = 1_000 } = options
+  let current = noCounts(dayOf(clock()))
+  /** What is being written, oldest first. Meanwhile `current` goes on: in an outage its counts still add up. */
+  const sealed: Generator<readonly UsageEntry[]>[] = []
+  /** Repeated as it is until it is written: the store adds it once, even if a response was lost. */
+  let batch: UsageBatch | undefined
+  let pending = 0
+  let lost = { requests: 0, error: undefined as unknown }
+  let isLosing = false
+  let running: Promise<void> | undefined
+
+  function count(route: string, caller: UsageCaller, { requests, units }: UsageAmount): void {
+    const day = dayOf(clock())
+    if (day !== current.day) seal(day)
+    const counts = countsOf(route, caller.accountId)
+    for (const known of counts) {
+      if (known.key !== caller.key) continue
+      known.requests += requests
+      known.units += units
+      return
+    }
+    if (pending >= pendingMax) {
+      lose(requests, new Error('too much usage waits to be written'))
+      return
+    }
+    pending++
+    counts.push({ accountId: caller.accountId, key: caller.key, requests, units })
+  }
+
+  function countsOf(route: string, accountId: string): Count[] {
+    const accounts = current.routes.get(route) ?? new Map<string, Count[]>()
+    const counts = accounts.get(accountId) ?? []
+    // A full recorder must not grow by empty lists either.
+    if (counts.length > 0 || pending >= pendingMax) return counts
+    accounts.set(accountId, counts)
+    current.routes.set(route, accounts)
+    return counts
+  }
+
+  /** Hands over what was counted to be written. */
+  function seal(day: number): void {
+    if (current.routes.size > 0) sealed.push(batchesOf(current))
+    current = noCounts(day)
+  }
+
+  function lose(requests: number, error: unknown): void {
+    lost = { requests: lost.requests + requests, error }
+  }
+
+  function loseRest(): void {
+    seal(current.day)
+    const rest = [...(batch?.entries ?? []), ...sealed.flatMap((batches) => [...batches].flat())]
+    lose(requestsOf(rest), new Error('the store was unavailable until the end'))
+  }
+
+  function reportLoss(): void {
+    if (lost.error === undefined) return
+    onLoss({ ...lost, isFirst: !isLosing })
+    isLosing = true
+    lost = { requests: 0, error: undefined }
+  }
+
+  function nextBatch(): UsageBatch | undefined {
+    for (let next = sealed[0]?.next(); next; next = sealed[0]?.next()) {
+      if (!next.done) return { id: randomUUID(), today: dayOf(clock()), entries: next.value }
+      sealed.shift()
+    }
+    return undefined
+  }
+
+  /** @returns false where the store is unavailable */
+  async function write(batch: UsageBatch): Promise<boolean> {
+    try {
+      await store.addUsage(batch)
+      isLosing = false
+    } catch (error) {
+      if (isStoreUnavailable(error)) return false
+      lose(requestsOf(batch.entries), error)
+    }
+    return true
+  }
+
+  /** @returns false where the store is unavailable */
+  async function writeAll(): Promise<boolean> {
+    if (sealed.length === 0) seal(dayOf(clock()))
+    for (;;) {
+      batch ??= nextBatch()
+      if (!batch) return true
+      if (!(await write(batch))) return false
+      pending -= batch.entries.length
+      batch = undefined
+    }
+  }
+
+  function flush(): Promise<void> {
+    running ??= writeAll().then(() => {
+      running = undefined
+      reportLoss()
+    })
+    return running
+  }
+
+  const timer = setInterval(flush, flushMs)
+  timer.unref()
+
+  return {
+    count,
+    flush,
+    close: async () => {
+      clearInterval(timer)
+      await running
+      // Twice: the first may only have written what an outage had left.
+      const isWritten = (await writeAll()) && (await writeAll())
+      if (!isWritten) loseRest()
+      reportLoss()
+    },
+  }
+}
+
+function requestsOf(entries: readonly UsageEntry[]): number {
+  return entries.reduce((sum, { requests }) => sum + requests, 0)
+}
+
+function noCounts(day: number): DayCounts {
+  return { day, routes: new Map() }
+}
+
+function* batchesOf({ day, routes }: DayCounts): Generator<readonly UsageEntry[]> {
+  let entries: UsageEntry[] = []
+  for (const [route, accounts] of routes) {
+    for (const counts of accounts.values()) {
+      for (const count of counts) {
+        entries.push({ ...count, day, route })
+        if (entries.length < usageBatchMax) continue
+        yield entries
+        entries = []
+      }
+    }
+  }
+  if (entries.length > 0) yield entries
+}

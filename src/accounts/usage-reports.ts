@@ -1,0 +1,108 @@
+import type { Clock } from '../platform/clock.ts'
+import { dayOf, firstOfMonth, formatDay, parseDay } from '../platform/day.ts'
+import type { Account } from '../store/account.ts'
+import type { AccountStore } from '../store/accounts.ts'
+import { type DayRange, type UsageCount, type UsageStore, usageDaysKept } from '../store/usage.ts'
+import { csvLine } from './csv-line.ts'
+
+/** What accounts have used, as far as it is kept. */
+export interface UsageReports {
+  /** What one account has used, by day, key and route. @param accountId an ID, of an account that exists */
+  read(accountId: string, days: DayRange): Promise<readonly UsageCount[]>
+  /** What all accounts have used, the newest account first, in chunks of text: CSV with a header, or JSON lines. */
+  export(format: UsageFormat, days: DayRange): AsyncGenerator<string>
+  /** The days from one text to another; undefined = from the first of the month of the last day, or until today. */
+  parseDays(texts: DayTexts): DayRange | DayProblem
+  /** All days of which counts are kept. */
+  keptDays(): DayRange
+}
+
+export type UsageFormat = 'csv' | 'jsonl'
+
+/** Days such as `2026-11-23`. */
+export interface DayTexts {
+  readonly from: string | undefined
+  readonly to: string | undefined
+}
+
+/** What is wrong with one of them. */
+export interface DayProblem {
+  readonly field: keyof DayTexts
+  readonly message: string
+}
+
+/** How many accounts are read at once for an export. */
+const accountsAtOnce = 50
+
+const columns = ['accountId', 'email', 'day', 'key', 'route', 'requests', 'units'] as const
+
+export function createUsageReports(
+  store: Pick<UsageStore, 'readUsage'> & Pick<AccountStore, 'listAccounts'>,
+  clock: Clock,
+): UsageReports {
+  const today = () => dayOf(clock())
+  const oldestKept = () => today() - usageDaysKept
+
+  async function read(accountId: string, { from, to }: DayRange): Promise<readonly UsageCount[]> {
+    return store.readUsage(accountId, { from: Math.max(from, oldestKept()), to })
+  }
+
+  async function* exportAll(format: UsageFormat, days: DayRange): AsyncGenerator<string> {
+    if (format === 'csv') yield `${columns.join(',')}\r\n`
+    const write = format === 'csv' ? csvRow : jsonLine
+    for (let after: Account | undefined; ; ) {
+      const accounts = await store.listAccounts({ after, limit: accountsAtOnce })
+      const used = await Promise.all(
+        accounts.map(async ({ id, email }) =>
+          (await read(id, days))
+            .map((count) => write({ accountId: id, email, ...usageData(count) }))
+            .join(''),
+        ),
+      )
+      for (const text of used) if (text !== '') yield text
+      after = accounts.at(-1)
+      if (!after) return
+    }
+  }
+
+  function parseDays(texts: DayTexts): DayRange | DayProblem {
+    const to = texts.to === undefined ? today() : parseDay(texts.to)
+    if (to === undefined) return { field: 'to', message: dayForm }
+    const from = texts.from === undefined ? firstOfMonth(to) : parseDay(texts.from)
+    if (from === undefined) return { field: 'from', message: dayForm }
+    if (from > to) return { field: 'from', message: `must not be after ${formatDay(to)}` }
+    if (to - from > usageDaysKept)
+      return { field: 'from', message: `must be at most ${usageDaysKept} days before ${formatDay(to)}` }
+    return { from, to }
+  }
+
+  return { read, export: exportAll, parseDays, keptDays: () => ({ from: oldestKept(), to: today() + 1 }) }
+}
+
+const dayForm = 'must be a day such as 2026-11-23'
+
+/** A count as the API, the commands and the exports show it. */
+export function usageData({ day, key, route, requests, units }: UsageCount) {
+  return { day: formatDay(day), key, route, requests, units }
+}
+
+/** The same for some days: a list of days, each with its sums and its counts by key and route. */
+export function usageReportData({ from, to }: DayRange, counts: readonly UsageCount[]) {
+  const days = [...Map.groupBy(counts, ({ day }) => day)].map(([day, ofDay]) => ({
+    day: formatDay(day),
+    requests: ofDay.reduce((sum, { requests }) => sum + requests, 0),
+    units: ofDay.reduce((sum, { units }) => sum + units, 0),
+    used: ofDay.map(({ key, route, requests, units }) => ({ key, route, requests, units })),
+  }))
+  return { from: formatDay(from), to: formatDay(to), days }
+}
+
+type ExportedUsage = ReturnType<typeof usageData> & { readonly accountId: string; readonly email: string }
+
+function csvRow(usage: ExportedUsage): string {
+  return csvLine(columns.map((name) => String(usage[name])))
+}
+
+function jsonLine(usage: ExportedUsage): string {
+  return `${JSON.stringify(usage)}\n`
+}

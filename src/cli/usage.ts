@@ -1,0 +1,69 @@
+import { type UsageReports, usageData } from '../accounts/usage-reports.ts'
+import type { DayRange } from '../store/usage.ts'
+import { type Command, type Invocation, UsageError } from './command.ts'
+import { withOperator } from './operator.ts'
+import { printData, table } from './print.ts'
+
+const dayOptions = {
+  from: {
+    type: 'string',
+    value: 'DAY',
+    help: 'First day (UTC), such as 2026-11-01; default: of the month, for export of all.',
+  },
+  to: { type: 'string', value: 'DAY', help: 'Last day; default: today.' },
+} as const
+
+const exportAll: Command = {
+  name: 'usage export',
+  operands: [],
+  summary: 'Prints what all accounts have used, as CSV or with --json as JSON lines.',
+  options: dayOptions,
+  printsData: true,
+  run: async (invocation) => {
+    await withOperator(invocation.config, async ({ usage }) => {
+      const isLimited = [invocation.text('from'), invocation.text('to')].some((text) => text !== undefined)
+      const days = isLimited ? daysOf(invocation, usage) : usage.keptDays()
+      for await (const chunk of usage.export(invocation.asJson ? 'jsonl' : 'csv', days))
+        invocation.terminal.out.write(chunk)
+    })
+    return 0
+  },
+}
+
+const show: Command = {
+  name: 'usage',
+  operands: ['ID|EMAIL'],
+  summary: 'Shows what an account has used, by day, key and route.',
+  options: dayOptions,
+  printsData: true,
+  run: async (invocation) => {
+    const [who = ''] = invocation.operands
+    const counts = await withOperator(invocation.config, async ({ accounts, usage }) => {
+      const days = daysOf(invocation, usage)
+      const { id } = await accounts.find(who)
+      return usage.read(id, days)
+    })
+    const data = counts.map(usageData)
+    const rows = data.map(({ day, key, route, requests, units }) => [
+      day,
+      key || '-',
+      route,
+      String(requests),
+      String(units),
+    ])
+    printData(invocation, data, () =>
+      table(['DAY', 'KEY', 'ROUTE', 'REQUESTS', 'UNITS'], rows, 'No requests on these days.'),
+    )
+    return 0
+  },
+}
+
+/** @throws UsageError */
+function daysOf(invocation: Invocation, usage: UsageReports): DayRange {
+  const days = usage.parseDays({ from: invocation.text('from'), to: invocation.text('to') })
+  if ('field' in days) throw new UsageError(`--${days.field} ${days.message}`)
+  return days
+}
+
+/** In this order: the first whose words match is run. */
+export const usageCommands: readonly Command[] = [exportAll, show]

@@ -1,0 +1,39 @@
+import type { UsageCaller, UsageRecorder } from '../accounts/usage-recorder.ts'
+import type { Principal } from '../auth/principal.ts'
+
+/** Counts what callers use of routes. */
+export interface UsageMeter {
+  /** A request of a caller is forwarded: it counts whatever becomes of it. */
+  onForwarded(route: MeteredRoute, caller: Principal): void
+  /**
+   * The units of a forwarded request are known: on a route with `costHeader` by the response, once for each request,
+   * when its head or its trailers have arrived or it has ended without.
+   */
+  onUnits(route: MeteredRoute, caller: Principal, units: number): void
+}
+
+/** A route as usage is counted by. */
+export interface MeteredRoute {
+  readonly name: string
+  /** undefined = each request is one unit. */
+  readonly costHeader: string | undefined
+}
+
+const requestOfOneUnit = { requests: 1, units: 1 }
+const requestOfUnknownUnits = { requests: 1, units: 0 }
+
+export function createUsageMeter(recorder: Pick<UsageRecorder, 'count'>): UsageMeter {
+  return {
+    onForwarded: ({ name, costHeader }, caller) =>
+      recorder.count(
+        name,
+        callerOf(caller),
+        costHeader === undefined ? requestOfOneUnit : requestOfUnknownUnits,
+      ),
+    onUnits: ({ name }, caller, units) => recorder.count(name, callerOf(caller), { requests: 0, units }),
+  }
+}
+
+function callerOf({ accountId, key = '' }: Principal): UsageCaller {
+  return { accountId, key }
+}

@@ -1,0 +1,162 @@
+import t from 'tap'
+import { openUsageRecorder, pendingMax, type UsageLoss } from '../../src/accounts/usage-recorder.ts'
+import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
+import { dayOf, startOfDay } from '../../src/platform/day.ts'
+import { type UsageBatch, usageBatchMax } from '../../src/store/usage.ts'
+
+const today = dayOf(Date.UTC(2026, 10, 23))
+const ada = { accountId: 'ada', key: 'default' }
+const one = { requests: 1, units: 1 }
+
+/** A recorder at a clock that is set by hand, whose batches are written into a list, when the test says so. */
+function start(t: { teardown(work: () => unknown): void }) {
+  const written: UsageBatch[] = []
+  const asked: UsageBatch[] = []
+  const losses: UsageLoss[] = []
+  const state = { now: startOfDay(today) + 1_000, failure: undefined as Error | undefined }
+  const store = {
+    addUsage: async (batch: UsageBatch) => {
+      asked.push(batch)
+      if (state.failure) throw state.failure
+      written.push(batch)
+    },
+  }
+  const recorder = openUsageRecorder({
+    store,
+    clock: () => state.now,
+    onLoss: (loss) => void losses.push(loss),
+    flushMs: 3_600_000,
+  })
+  t.teardown(() => recorder.close())
+  const texts = () =>
+    written
+      .flatMap(({ entries }) => entries)
+      .map(({ accountId, day, key, route, requests, units }) =>
+        [accountId, day - today, key, route, requests, units].join(' '),
+      )
+  return { recorder, written, asked, losses, state, texts }
+}
+
+const outOfReach = new GatehouseError('store-unavailable')
+
+t.test('requests of one account, key and route are written as one count', async (t) => {
+  const { recorder, written, texts } = start(t)
+  for (let count = 0; count < 1_000; count++) recorder.count('orders', ada, one)
+  recorder.count('orders', { ...ada, key: 'ci' }, { requests: 1, units: 0 })
+  recorder.count('orders', { ...ada, key: 'ci' }, { requests: 0, units: 70 })
+  recorder.count('files', ada, one)
+  recorder.count('files', { ...ada, accountId: 'bob' }, one)
+  await recorder.flush()
+  t.strictSame(texts(), [
+    'ada 0 default orders 1000 1000',
+    'ada 0 ci orders 1 70',
+    'ada 0 default files 1 1',
+    'bob 0 default files 1 1',
+  ])
+  await recorder.flush()
+  t.equal(written.length, 1, 'nothing new, nothing written')
+})
+
+t.test('usage counts on the day it was used, up to the last millisecond before midnight UTC', async (t) => {
+  const { recorder, state, texts } = start(t)
+  state.now = startOfDay(today + 1) - 1
+  recorder.count('orders', ada, one)
+  state.now = startOfDay(today + 1)
+  recorder.count('orders', ada, one)
+  recorder.count('orders', ada, one)
+  await recorder.flush()
+  await recorder.flush()
+  t.strictSame(texts().toSorted(), ['ada 0 default orders 1 1', 'ada 1 default orders 2 2'])
+})
+
+t.test('usage is written in bounded batches, each with an ID of its own, and none is lost', async (t) => {
+  const { recorder, written } = start(t)
+  const accounts = 2 * usageBatchMax + 1
+  for (let count = 0; count < accounts; count++)
+    recorder.count('orders', { ...ada, accountId: `${count}` }, one)
+  await recorder.flush()
+  t.strictSame(
+    written.map(({ entries }) => entries.length),
+    [usageBatchMax, usageBatchMax, 1],
+  )
+  t.equal(new Set(written.map(({ id }) => id)).size, 3)
+})
+
+t.test(
+  'in an outage a batch of usage is repeated as it was, and later counts add up behind it',
+  async (t) => {
+    const { recorder, asked, state, texts, losses } = start(t)
+    state.failure = outOfReach
+    recorder.count('orders', ada, one)
+    for (let times = 0; times < 3; times++) {
+      await recorder.flush()
+      recorder.count('orders', ada, one)
+    }
+    t.equal(new Set(asked.map(({ id }) => id)).size, 1, 'one ID: a lost response counts nothing twice')
+    state.failure = undefined
+    await recorder.flush()
+    await recorder.flush()
+    t.strictSame(texts(), ['ada 0 default orders 1 1', 'ada 0 default orders 3 3'])
+    t.strictSame(losses, [])
+  },
+)
+
+t.test(
+  'usage beyond the limit of an outage is dropped, counted, and reported as the first loss once',
+  async (t) => {
+    const { recorder, state, texts, losses } = start(t)
+    state.failure = outOfReach
+    for (let count = 0; count < pendingMax; count++)
+      recorder.count('orders', { ...ada, accountId: `${count}` }, one)
+    await recorder.flush()
+    t.strictSame(losses, [], 'at the limit')
+    recorder.count('orders', { ...ada, accountId: 'one too many' }, one)
+    await recorder.flush()
+    for (let count = 0; count < 500; count++)
+      recorder.count('orders', { ...ada, accountId: `more ${count}` }, one)
+    await recorder.flush()
+    t.match(losses, [
+      { requests: 1, isFirst: true },
+      { requests: 500, isFirst: false },
+    ])
+    state.failure = undefined
+    await recorder.flush()
+    t.equal(texts().length, pendingMax)
+    recorder.count('orders', { ...ada, accountId: 'one too many' }, one)
+    await recorder.flush()
+    t.equal(texts().length, pendingMax + 1, 'there is room again')
+  },
+)
+
+t.test('a batch that the store cannot take is dropped, and the rest is written', async (t) => {
+  const { recorder, state, texts, losses } = start(t)
+  state.failure = new Error('a fault')
+  recorder.count('orders', ada, { requests: 7, units: 7 })
+  await recorder.flush()
+  t.match(losses, [{ requests: 7, error: { message: 'a fault' }, isFirst: true }])
+  state.failure = undefined
+  recorder.count('orders', ada, one)
+  await recorder.flush()
+  t.strictSame(texts(), ['ada 0 default orders 1 1'])
+})
+
+t.test('closing writes all usage, also what an outage has left', async (t) => {
+  const { recorder, state, texts } = start(t)
+  state.failure = outOfReach
+  recorder.count('orders', ada, one)
+  await recorder.flush()
+  recorder.count('files', ada, one)
+  state.failure = undefined
+  await recorder.close()
+  t.strictSame(texts(), ['ada 0 default orders 1 1', 'ada 0 default files 1 1'])
+})
+
+t.test('closing without the store does not wait, and says how much usage is lost', async (t) => {
+  const { recorder, state, losses } = start(t)
+  state.failure = outOfReach
+  recorder.count('orders', ada, { requests: 2, units: 2 })
+  await recorder.flush()
+  recorder.count('files', ada, { requests: 3, units: 3 })
+  await recorder.close()
+  t.match(losses, [{ requests: 5 }])
+})
