@@ -2,6 +2,7 @@ import type { AccountStore } from './accounts.ts'
 import type { AuditStore } from './audit.ts'
 import type { ChangeStore } from './changes.ts'
 import type { StoreDiagnostics } from './diagnostics.ts'
+import type { ImportedKeyStore } from './imported-keys.ts'
 import type { KeyStore } from './keys.ts'
 import type { PortalStore } from './portal.ts'
 import type { RateStore } from './rates.ts'
@@ -19,6 +20,7 @@ import type { UsageStore } from './usage.ts'
 export interface Store
   extends AccountStore,
     KeyStore,
+    ImportedKeyStore,
     SessionStore,
     SigningKeyStore,
     RateStore,

@@ -3,6 +3,7 @@ import { absenceCases } from './contract/absence.ts'
 import { runAccountContract } from './contract/accounts.ts'
 import { runAuditContract } from './contract/audit.ts'
 import { runChangeContract } from './contract/changes.ts'
+import { runImportedKeyContract } from './contract/imported-keys.ts'
 import { runKeyContract } from './contract/keys.ts'
 import { runPortalContract } from './contract/portal.ts'
 import { runRateContract } from './contract/rates.ts'
@@ -17,6 +18,7 @@ export function runStoreSuite(t: Test, newPlace: NewPlace): void {
   for (const run of [
     runAccountContract,
     runKeyContract,
+    runImportedKeyContract,
     runSessionContract,
     runSigningKeyContract,
     runRateContract,

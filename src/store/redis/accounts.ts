@@ -2,6 +2,7 @@ import { type Account, emailKey } from '../account.ts'
 import type { AccountCreation, AccountReader, AccountStore, TermEntry } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import { accountsByReplacing, type Replace } from '../by-replacing.ts'
+import { indexChange } from '../imported-keys.ts'
 import { search, type TermIndex, termsOf } from '../search.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
@@ -57,9 +58,10 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
       if (!account) return { kind: 'unknown' }
       const next = transform(account)
       if (!next) return { kind: 'refused' }
+      const { added, removed } = indexChange(account, next)
       const outcome = await runAudited(
         saveScript,
-        [keys.emails, keys.account(id), keys.terms],
+        [keys.emails, keys.account(id), keys.terms, keys.importedKeys],
         [
           id,
           account.revision,
@@ -67,10 +69,12 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
           emailKey(next.email),
           accountText(next),
           Number(termsOf(account).join('\n') !== termsOf(next).join('\n')),
+          added.join(' '),
+          removed.join(' '),
         ],
         audit,
       )
-      if (outcome === 'exists') return { kind: 'exists' }
+      if (outcome === 'exists' || outcome === 'taken') return replacements[outcome]
       if (outcome !== 'changed') {
         notify({ kind: 'account', accountId: id }, outcome)
         if (next.sessionEpoch !== account.sessionEpoch) await dropIndex(account)
@@ -94,6 +98,7 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
         keys.emails,
         keys.ids,
         keys.terms,
+        keys.importedKeys,
         keys.account(id),
         keys.openSessionsOf(id, account?.sessionEpoch ?? 0),
         keys.portalSessionsOf(id),
@@ -133,6 +138,9 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
     replace,
   }
 }
+
+/** What the outcomes of the script mean that change nothing. */
+const replacements = { exists: { kind: 'exists' }, taken: { kind: 'refused' } } as const
 
 function newAccountArgs(account: Account): readonly (string | number)[] {
   const { email, id, createdAt } = account

@@ -15,6 +15,7 @@ export function createKeyNames(prefix: string) {
     channel: `${base}changes`,
     emails: `${base}emails`,
     ids: `${base}ids`,
+    importedKeys: `${base}imported-keys`,
     signingKeys: `${base}signing-keys`,
     account: (id: string) => `${base}account:${id}`,
     session: (id: string) => `${base}session:${id}`,

@@ -5,6 +5,7 @@ import { openChanges } from './changes.ts'
 import type { RedisOptions } from './client.ts'
 import { openConnection } from './connection.ts'
 import { openDiagnostics } from './diagnostics.ts'
+import { openImportedKeys } from './imported-keys.ts'
 import { openKeys } from './keys.ts'
 import { openPortal } from './portal.ts'
 import { openRates } from './rates.ts'
@@ -25,6 +26,7 @@ export function openRedisStore(options: RedisOptions, { listens }: { readonly li
     ready: connection.ready,
     ...accounts,
     ...openKeys(connection, replace),
+    ...openImportedKeys(connection, access),
     ...openSessions(connection, access),
     ...openSigningKeys(connection),
     ...openRates(connection),

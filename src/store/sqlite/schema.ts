@@ -155,6 +155,11 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
     `),
   (database) => database.exec(usage),
   listSecretKeys,
+  // Imported keys do not contain the ID of their account.
+  (database) =>
+    database.exec(
+      'CREATE TABLE imported_keys (digest BLOB PRIMARY KEY, account_id TEXT NOT NULL) STRICT, WITHOUT ROWID',
+    ),
 ]
 
 /** An account's secret keys become a list. A merge patch (RFC 7396) leaves out what is null. */

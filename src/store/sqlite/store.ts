@@ -4,6 +4,7 @@ import { openAudit } from './audit.ts'
 import { openChanges } from './changes.ts'
 import { openDatabase } from './database.ts'
 import { openDiagnostics } from './diagnostics.ts'
+import { openImportedKeys } from './imported-keys.ts'
 import { openKeys } from './keys.ts'
 import { openPortal } from './portal.ts'
 import { createRates } from './rates.ts'
@@ -32,6 +33,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
     ready: async () => {},
     ...accounts,
     ...openKeys(database, tables, replace),
+    ...openImportedKeys(database, writer, tables),
     ...openSessions(database, { writer, tables, replace }),
     ...openSigningKeys(database, writer, tables),
     ...createRates(),

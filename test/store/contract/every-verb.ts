@@ -4,6 +4,7 @@ import type { AccountStore } from '../../../src/store/accounts.ts'
 import type { AuditStore } from '../../../src/store/audit.ts'
 import type { ChangeStore } from '../../../src/store/changes.ts'
 import type { StoreDiagnostics } from '../../../src/store/diagnostics.ts'
+import type { ImportedKeyStore } from '../../../src/store/imported-keys.ts'
 import type { KeyStore } from '../../../src/store/keys.ts'
 import type { PortalStore } from '../../../src/store/portal.ts'
 import type { RateStore } from '../../../src/store/rates.ts'
@@ -41,6 +42,15 @@ const keyVerbs: Calls<KeyStore> = {
   recordKeyUses: (store) =>
     store.recordKeyUses([{ accountId: 'a', digest: 'd', at: now, address: '::1', scheme: 'secretKey' }]),
   findKeyUses: (store) => store.findKeyUses('a'),
+}
+
+const importedKeyVerbs: Calls<ImportedKeyStore> = {
+  importSecretKeys: (store) =>
+    store.importSecretKeys([
+      { accountId: 'a', secretKey: { ...newSecretKey({ name: 'old' }), isImported: true }, keysMax: 20 },
+    ]),
+  findImportedKey: (store) => store.findImportedKey(new Uint8Array(32)),
+  hasImportedKeys: (store) => store.hasImportedKeys(),
 }
 
 const sessionVerbs: Calls<SessionStore> = {
@@ -108,6 +118,7 @@ const diagnosticsVerbs: Calls<StoreDiagnostics> = {
 export const everyVerb: Calls<Store> = {
   ...accountVerbs,
   ...keyVerbs,
+  ...importedKeyVerbs,
   ...sessionVerbs,
   ...signingKeyVerbs,
   ...rateVerbs,
@@ -125,6 +136,7 @@ export const writes: readonly string[] = [
   'deleteAccount',
   'resetSecretKey',
   'resetApiKey',
+  'importSecretKeys',
   'setPassword',
   'countPasswordAttempt',
   'settlePasswordAttempt',

@@ -1,5 +1,6 @@
-/** Takes back the step to a list of secret keys, for an empty list of accounts or where their keys do not matter. */
+/** Takes back the steps to a list of secret keys and later, for an empty list of accounts or where their keys do not matter. */
 export const withoutSecretKeyList = `
+  DROP TABLE imported_keys;
   ALTER TABLE accounts DROP COLUMN secret_keys;
   ALTER TABLE accounts DROP COLUMN plan;
   ALTER TABLE accounts ADD COLUMN secret_digest BLOB NOT NULL DEFAULT x'01';

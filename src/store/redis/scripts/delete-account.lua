@@ -1,13 +1,16 @@
 -- Removes an account, its index entries and all else that has its own key. Its sessions are removed afterwards, a few
 -- at a time: without their account they are invalid.
--- KEYS[4] e-mails (hash)  KEYS[5] IDs (sorted set)  KEYS[6] terms (sorted set)  KEYS[7] the account
--- KEYS[8..] all else that it has  ARGV[4] ID
+-- KEYS[4] e-mails (hash)  KEYS[5] IDs (sorted set)  KEYS[6] terms (sorted set)  KEYS[7] imported keys (hash)
+-- KEYS[8] the account  KEYS[9..] all else that it has  ARGV[4] ID
 -- Returns the position of the change, or 0 where there is no such account.
-local text = redis.call('GET', KEYS[7])
+local text = redis.call('GET', KEYS[8])
 if not text then return log_nothing() end
 local account = cjson.decode(text)
 redis.call('HDEL', KEYS[4], account.emailKey)
 redis.call('ZREM', KEYS[5], ARGV[4])
 for _, term in ipairs(account.terms or {}) do redis.call('ZREM', KEYS[6], term .. '\0' .. ARGV[4]) end
-for i = 7, #KEYS do redis.call('UNLINK', KEYS[i]) end
+for _, key in ipairs(account.furtherKeys or {}) do
+  if key.isImported and redis.call('HGET', KEYS[7], key.digest) == ARGV[4] then redis.call('HDEL', KEYS[7], key.digest) end
+end
+for i = 8, #KEYS do redis.call('UNLINK', KEYS[i]) end
 return log_change('account', ARGV[4])

@@ -1,11 +1,17 @@
--- Saves an account unless it has changed since it was read, or its new e-mail is taken.
--- KEYS[4] e-mails (hash)  KEYS[5] the account  KEYS[6] terms (sorted set)
+-- Saves an account unless it has changed since it was read, its new e-mail is taken, or an imported key that it gains
+-- is another account's.
+-- KEYS[4] e-mails (hash)  KEYS[5] the account  KEYS[6] terms (sorted set)  KEYS[7] imported keys (hash)
 -- ARGV[4] ID  ARGV[5] revision that was read  ARGV[6] old e-mail key  ARGV[7] new e-mail key
 -- ARGV[8] the account as JSON  ARGV[9] '1' where its terms are others now
--- Returns the position of the change, 'changed' or 'exists'.
+-- ARGV[10] digests of imported keys that it gains, separated by spaces  ARGV[11] of those that it loses
+-- Returns the position of the change, 'changed', 'exists' or 'taken'.
 local text = redis.call('GET', KEYS[5])
 local account = text and cjson.decode(text)
 if not account or account.revision ~= tonumber(ARGV[5]) then return 'changed' end
+for digest in string.gmatch(ARGV[10], '%S+') do
+  local holder = redis.call('HGET', KEYS[7], digest)
+  if holder and holder ~= ARGV[4] then return 'taken' end
+end
 if ARGV[6] ~= ARGV[7] then
   if redis.call('HEXISTS', KEYS[4], ARGV[7]) == 1 then return 'exists' end
   redis.call('HDEL', KEYS[4], ARGV[6])
@@ -15,5 +21,9 @@ if ARGV[9] == '1' then
   for _, term in ipairs(account.terms or {}) do redis.call('ZREM', KEYS[6], term .. '\0' .. ARGV[4]) end
   for _, term in ipairs(cjson.decode(ARGV[8]).terms) do redis.call('ZADD', KEYS[6], 0, term .. '\0' .. ARGV[4]) end
 end
+for digest in string.gmatch(ARGV[11], '%S+') do
+  if redis.call('HGET', KEYS[7], digest) == ARGV[4] then redis.call('HDEL', KEYS[7], digest) end
+end
+for digest in string.gmatch(ARGV[10], '%S+') do redis.call('HSET', KEYS[7], digest, ARGV[4]) end
 redis.call('SET', KEYS[5], ARGV[8])
 return log_change('account', ARGV[4])

@@ -4,9 +4,13 @@ import type { Replacement } from '../../by-replacing.ts'
 import { termsOf } from '../../search.ts'
 import type { Database } from '../database.ts'
 import { accountColumns, toAccount, toRow } from './account-row.ts'
+import type { ImportedKeyTable } from './imported-keys.ts'
 
-/** The accounts table. Every function is to be called within a read or a write. */
-export function openAccountTable(database: Database) {
+/** The accounts table, with its indexes. Every function is to be called within a read or a write. */
+export function openAccountTable(
+  database: Database,
+  importedKeys: Pick<ImportedKeyTable, 'update' | 'drop'>,
+) {
   const { prepare } = database
   const terms = openTermTable(database)
   const insert = prepare(
@@ -60,6 +64,7 @@ export function openAccountTable(database: Database) {
   function save(before: Account, account: Account): Account {
     update.run(toRow(account))
     terms.update(before, account)
+    importedKeys.update(before, account)
     return account
   }
 
@@ -76,7 +81,10 @@ export function openAccountTable(database: Database) {
 
   function removeOne(id: string): boolean {
     const account = find(id)
-    if (account) terms.drop(account)
+    if (account) {
+      terms.drop(account)
+      importedKeys.drop(account)
+    }
     return Number(remove.run(id).changes) > 0
   }
 

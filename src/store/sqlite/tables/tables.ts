@@ -2,6 +2,7 @@ import type { Database } from '../database.ts'
 import { openAccountTable } from './accounts.ts'
 import { openAuditTable } from './audit.ts'
 import { openChangeTable } from './changes.ts'
+import { openImportedKeyTable } from './imported-keys.ts'
 import { openKeyUseTable } from './key-uses.ts'
 import { openPortalSessionTable } from './portal-sessions.ts'
 import { openSessionTable } from './sessions.ts'
@@ -13,8 +14,10 @@ export type Tables = ReturnType<typeof openTables>
 
 /** All tables. @throws as openStoreRow */
 export function openTables(database: Database) {
+  const importedKeys = openImportedKeyTable(database)
   return {
-    accounts: openAccountTable(database),
+    accounts: openAccountTable(database, importedKeys),
+    importedKeys,
     sessions: openSessionTable(database),
     signingKeys: openSigningKeyTable(database),
     portalSessions: openPortalSessionTable(database),

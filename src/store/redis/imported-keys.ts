@@ -1,0 +1,51 @@
+import { type ImportedKeyStore, type KeyImport, type KeyImported, withImportedKey } from '../imported-keys.ts'
+import { digestText } from '../keys.ts'
+import type { AccountAccess } from './accounts.ts'
+import type { Connection } from './connection.ts'
+
+/** The index of imported keys: a hash of account IDs by digest, written together with the accounts. */
+export function openImportedKeys(
+  { keys, ask, confirmAbsence }: Connection,
+  { replace }: Pick<AccountAccess, 'replace'>,
+): ImportedKeyStore {
+  async function importOne(imported: KeyImport): Promise<KeyImported> {
+    let outcome: KeyImported = 'unknown'
+    const { kind } = await replace(imported.accountId, (account) => {
+      const next = withImportedKey(account, imported)
+      outcome = typeof next === 'string' ? next : 'added'
+      return typeof next === 'string' ? undefined : next
+    })
+    if (kind === 'unknown') return kind
+    // Nothing else of the account is changed: the index has refused it.
+    return kind !== 'updated' && isAdded(outcome) ? 'taken' : outcome
+  }
+
+  /** In order: two of one account would undo each other's reading. */
+  async function importAll(imports: readonly KeyImport[], outcomes: Map<KeyImport, KeyImported>) {
+    for (const imported of imports) outcomes.set(imported, await importOne(imported))
+  }
+
+  return {
+    importSecretKeys: async (imports) => {
+      await confirmAbsence()
+      const outcomes = new Map<KeyImport, KeyImported>()
+      const byAccount = Map.groupBy(imports, ({ accountId }) => accountId)
+      await Promise.all([...byAccount.values()].map((some) => importAll(some, outcomes)))
+      return imports.map((imported) => outcomes.get(imported) ?? 'unknown')
+    },
+    findImportedKey: async (digest) => {
+      const id = await ask((client) => client.hget(keys.importedKeys, digestText({ digest })))
+      return id ?? confirmAbsence()
+    },
+    hasImportedKeys: async () => {
+      const hasAny = (await ask((client) => client.exists(keys.importedKeys))) > 0
+      if (!hasAny) await confirmAbsence()
+      return hasAny
+    },
+  }
+}
+
+/** The compiler takes a variable that only a callback assigns for unchanged. */
+function isAdded(outcome: KeyImported): boolean {
+  return outcome === 'added'
+}
