@@ -1,46 +1,21 @@
 import type { KeyKind } from '../secrets/keys.ts'
 import { confirmPassword, formRefusal, invalidField } from './form-refusal.ts'
+import { createFurtherKeyPages } from './further-key-pages.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
 import { acceptsHtml } from './portal-request.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { createShowIntegration } from './show-integration.ts'
 import { callableRoutes, createTryIt } from './try-it.ts'
 import type { FormState } from './views/frame.ts'
-import { type IntegrationView, integrationPage, type KeyForm } from './views/integration.ts'
+import type { KeyForm } from './views/integration.ts'
 import { isInUse, usageText } from './views/key-card.ts'
 
 /** The two keys of one's own account, and how to use them. */
 export const integrationPages: CreatePages = (options) => {
-  const { signIn, publicOrigin, routes, carriers, clock } = options
+  const { signIn, routes, clock } = options
+  const show = createShowIntegration(options)
   const tryRoute = createTryIt(options)
-
-  async function show(
-    context: SignedInContext,
-    more: Partial<IntegrationView> = {},
-    refusal: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
-  ): Promise<PortalResponse> {
-    const { account } = context.viewer
-    const keys = await context.actions.keys.status(account.id)
-    const callable = callableRoutes(routes, account)
-    const { baseUrl, path } = snippetTarget(callable[0])
-    const view: IntegrationView = {
-      accountId: account.id,
-      keys,
-      snippets: { baseUrl, path, carriers },
-      tryIt: { routes: callable, chosen: undefined, outcome: undefined },
-      ...more,
-    }
-    const { status = 200, headers = {} } = refusal
-    return context.show((frame) => integrationPage(frame, view), { status, headers })
-  }
-
-  /** The URL of a route, for the code examples. */
-  function snippetTarget(route: { readonly path: string; readonly host: string | undefined } | undefined) {
-    const { protocol, port } = new URL(publicOrigin)
-    const host = route?.host
-    const baseUrl = host === undefined ? publicOrigin : `${protocol}//${host}${port && `:${port}`}`
-    return { baseUrl, path: route?.path ?? '/' }
-  }
 
   async function reveal(context: SignedInContext, kind: KeyKind): Promise<PortalResponse> {
     const { actions, viewer } = context
@@ -121,6 +96,7 @@ export const integrationPages: CreatePages = (options) => {
     { path: '/integration/secret-key/end-overlap', post: endOverlap },
     { path: '/integration/usage', get: readUsage },
     { path: '/integration/try', post: tryIt },
+    ...createFurtherKeyPages(show, options),
   ]
 }
 

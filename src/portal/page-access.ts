@@ -22,6 +22,8 @@ const accessByPath = {
   '/integration/secret-key/end-overlap': ['viewer', 'POST'],
   '/integration/api-key/reveal': ['viewer', 'POST'],
   '/integration/api-key/reset': ['viewer', 'POST'],
+  '/integration/keys/create': ['viewer', 'POST'],
+  '/integration/keys/revoke': ['viewer', 'POST'],
   '/integration/usage': ['viewer', 'GET'],
   '/integration/try': ['viewer', 'POST'],
   '/sessions': ['viewer', 'GET'],

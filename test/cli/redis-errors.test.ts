@@ -124,7 +124,7 @@ t.test('an unreplicated change is reported as unconfirmed, and its keys are show
     t.equal(printed.status, 1, command)
     t.match(
       printed.stdout,
-      /^New (secret|API) key \(unconfirmed: valid only if the change was saved\):\n {2}g[sa]k_\S+\n$/,
+      /^New (secret|API) key \(unconfirmed: valid only if the change was saved\):\n {2}gate_[sa]k_\S+\n$/,
       command,
     )
     const shown = (await sure('keys', 'show', email, '--json')).json() as Readonly<Record<string, string>>

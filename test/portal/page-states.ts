@@ -75,6 +75,23 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
         shown: { kind: 'apiKey', key: samples.sampleKeys.apiKey, replacement: { graceSeconds: 0 } },
       }),
     ),
+  'integration-further-keys': (over) =>
+    integrationPage(
+      samples.frame(over),
+      integration({ furtherKeys: samples.furtherKeys, createdKey: samples.createdKey }),
+    ),
+  'integration-further-keys-refused': (over) =>
+    integrationPage(
+      samples.frame(over),
+      integration({
+        furtherKeys: samples.furtherKeys,
+        refusedKey: {
+          values: { name: 'c i', scopes: 'orders:read', addresses: '', lifetimeDays: '' },
+          errors: { name: 'Must be 1 to 64 letters, digits, . _ or -.', password: 'The password is wrong.' },
+          message: undefined,
+        },
+      }),
+    ),
   'integration-overlap': (over) =>
     integrationPage(samples.frame(over), integration({ keys: samples.overlappingKeys })),
   'integration-refused': (over) =>
@@ -257,6 +274,7 @@ function integration(over: Partial<IntegrationView>): IntegrationView {
   return {
     accountId: 'Kx3TbWq9ZrLm2VcA',
     keys: samples.usedKeys,
+    furtherKeys: [],
     snippets: { baseUrl: 'https://api.example.com', path: '/orders', carriers: usualCarriers },
     tryIt,
     ...over,

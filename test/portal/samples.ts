@@ -1,4 +1,5 @@
 import type { KeysStatus } from '../../src/accounts/account-keys.ts'
+import type { SecretKeyStatus } from '../../src/accounts/secret-keys.ts'
 import type { FormState, PageFrame } from '../../src/portal/views/frame.ts'
 import type { Account } from '../../src/store/account.ts'
 import type { LoggedAuditEntry } from '../../src/store/audit-entry.ts'
@@ -262,3 +263,41 @@ export const sampleLink = {
   token: '',
   expiresAt: now + 15 * minute,
 }
+
+export const createdKey = { name: 'ci', key: `gate_sk_Kx3TbWq9ZrLm2VcA_${'a'.repeat(43)}_000000` }
+
+export const furtherKeys: readonly SecretKeyStatus[] = [
+  {
+    name: 'ci',
+    scopes: ['orders:read', 'orders:write'],
+    addresses: ['203.0.113.0/24', '2001:db8::/48'],
+    createdAt: now - 3 * day,
+    expiresAt: now + 87 * day,
+    revokedAt: undefined,
+    isImported: false,
+    state: 'valid',
+    lastUse: { at: now - minute, address: '203.0.113.9', scheme: 'secretKey' },
+  },
+  {
+    name: 'backup',
+    scopes: [],
+    addresses: [],
+    createdAt: now - 100 * day,
+    expiresAt: now - day,
+    revokedAt: undefined,
+    isImported: false,
+    state: 'expired',
+    lastUse: undefined,
+  },
+  {
+    name: 'legacy.reporting-system-of-the-finance-department-2024',
+    scopes: [],
+    addresses: [],
+    createdAt: now - 100 * day,
+    expiresAt: undefined,
+    revokedAt: now + day,
+    isImported: true,
+    state: 'valid',
+    lastUse: { at: now - day, address: '2001:db8:85a3:8d3:1319:8a2e:370:7348', scheme: 'accessToken' },
+  },
+]

@@ -1,10 +1,12 @@
 import type { KeysStatus } from '../../accounts/account-keys.ts'
+import type { SecretKeyStatus } from '../../accounts/secret-keys.ts'
 import { card } from '../../pages/card.ts'
 import { attributeIf, type Html, html } from '../../pages/html.ts'
 import { badge } from '../../pages/notice.ts'
 import type { KeyKind } from '../../secrets/keys.ts'
 import { codeBlock, maskKey } from './code-block.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { type CreatedKey, furtherKeysCard } from './further-keys.ts'
 import { keyCard, overlapPart, type ShownKey } from './key-card.ts'
 import { page } from './page.ts'
 import { createSnippets, type SnippetOptions } from './snippets.ts'
@@ -15,10 +17,16 @@ export type KeyForm = 'reveal' | 'reset'
 export interface IntegrationView {
   readonly accountId: string
   readonly keys: KeysStatus
+  /** The secret keys other than the default one. */
+  readonly furtherKeys: readonly SecretKeyStatus[]
   readonly snippets: SnippetOptions
   readonly tryIt: TryItView
   /** The key that this page reveals. */
   readonly shown?: (ShownKey & { readonly kind: KeyKind }) | undefined
+  /** The further key that was just created. */
+  readonly createdKey?: CreatedKey | undefined
+  /** The form for a further key, if it was refused. */
+  readonly refusedKey?: FormState | undefined
   /** The form that was refused. */
   readonly refused?: { readonly kind: KeyKind; readonly form: KeyForm; readonly state: FormState } | undefined
 }
@@ -29,8 +37,12 @@ export function integrationPage(frame: PageFrame, view: IntegrationView): Html {
     title: 'Integration',
     section: '/integration',
     lead: 'Your keys, and how to use them.',
-    body: html`${keyCardOf(frame, view, 'secretKey')}${keyCardOf(frame, view, 'apiKey')}${snippetsCard(view)}${tryItCard(frame, view.tryIt)}`,
+    body: html`${keyCardOf(frame, view, 'secretKey')}${keyCardOf(frame, view, 'apiKey')}${furtherKeysOf(frame, view)}${snippetsCard(view)}${tryItCard(frame, view.tryIt)}`,
   })
+}
+
+function furtherKeysOf(frame: PageFrame, { furtherKeys, createdKey, refusedKey }: IntegrationView): Html {
+  return furtherKeysCard(frame, { keys: furtherKeys, created: createdKey, state: refusedKey ?? emptyForm })
 }
 
 function keyCardOf(

@@ -1,0 +1,68 @@
+import type { SecretKeyInput } from '../accounts/key-input.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { Form } from './form-body.ts'
+import { confirmPassword, formRefusal, invalidField } from './form-refusal.ts'
+import type { PortalOptions, SignedInContext } from './page-context.ts'
+import type { PortalPage } from './portal-page.ts'
+import { type PortalResponse, redirectTo } from './portal-response.ts'
+import type { ShowIntegration } from './show-integration.ts'
+
+/** The further secret keys of one's own account. */
+export function createFurtherKeyPages(
+  show: ShowIntegration,
+  { signIn, clock }: Pick<PortalOptions, 'signIn' | 'clock'>,
+): readonly PortalPage[] {
+  async function create(context: SignedInContext): Promise<PortalResponse> {
+    const { actions, viewer, form } = context
+    const names = ['name', 'scopes', 'addresses', 'lifetimeDays']
+    const values = Object.fromEntries(names.map((name) => [name, form(name)]))
+    try {
+      await confirmPassword(context, signIn)
+      const input = keyInputOf(form, clock())
+      const key = await actions.secretKeys.create(viewer.account.id, input)
+      return show(context, { createdKey: { name: input.name, key } })
+    } catch (error) {
+      const refusal = formRefusal(error, values)
+      return show(context, { refusedKey: refusal.state }, refusal)
+    }
+  }
+
+  /** Only revokes, so it needs no password. */
+  async function revoke({ actions, viewer, form }: SignedInContext): Promise<PortalResponse> {
+    const graceSeconds = Number(form('graceSeconds'))
+    try {
+      await actions.secretKeys.revoke(viewer.account.id, form('name'), graceSeconds)
+      return redirectTo('/integration', graceSeconds === 0 ? 'secret-key-revoked' : 'secret-key-ends')
+    } catch (error) {
+      if (!isUnknownKey(error)) throw error
+      return redirectTo('/integration', 'secret-key-gone')
+    }
+  }
+
+  return [
+    { path: '/integration/keys/create', post: create },
+    { path: '/integration/keys/revoke', post: revoke },
+  ]
+}
+
+/** Whether the key was revoked before, such as in another tab. */
+function isUnknownKey(error: unknown): boolean {
+  return error instanceof GatehouseError && error.errors?.some(({ field }) => field === 'name') === true
+}
+
+/** @throws GatehouseError `request-invalid` (field `lifetimeDays`) if it is not a number of days */
+function keyInputOf(form: Form, now: number): SecretKeyInput {
+  const days = form('lifetimeDays')
+  if (!/^\d{0,4}$/.test(days)) throw invalidField('lifetimeDays', 'Choose when the key expires.')
+  return {
+    name: form('name').trim(),
+    scopes: listOf(form('scopes')),
+    addresses: listOf(form('addresses')),
+    expiresAt: days === '' ? undefined : now + Number(days) * 86_400_000,
+  }
+}
+
+/** What was typed, separated by commas or spaces. */
+function listOf(text: string): readonly string[] {
+  return text.split(/[\s,]+/).filter((part) => part !== '')
+}
