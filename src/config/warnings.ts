@@ -6,7 +6,7 @@ import type { Problem, Warning } from './problem.ts'
 import type { Environment } from './secrets.ts'
 import { findAddressConflicts } from './warnings/addresses.ts'
 import { findInsecureFileModes } from './warnings/file-modes.ts'
-import { findAmbiguousPaths, findSimilarRoles } from './warnings/routes.ts'
+import { findAmbiguousPaths, findSimilarRoles, findSimilarScopes } from './warnings/routes.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
 import { findMisspelledVariables } from './warnings/variables.ts'
 
@@ -43,6 +43,7 @@ export function findWarnings(
     ...cleartextPublicUrl(tree),
     ...findAddressConflicts(tree),
     ...findSimilarRoles(tree),
+    ...findSimilarScopes(tree),
     ...findInsecureFileModes(tree, resolvePath),
     ...findMisspelledVariables(env, tree),
   ]

@@ -99,17 +99,22 @@ function sentBy(credentials: Credentials): {
 export function describePrincipal(principal: Principal | undefined): StepResult {
   if (!principal)
     return { detail: 'anonymous: forwarded without identity headers', facts: { principal: null } }
-  const { accountId, role, scheme, sessionId, profile } = principal
+  const { accountId, role, scheme, sessionId, key, scopes, plan, profile } = principal
   const session = sessionId === undefined ? '' : `, session ${sessionId}`
+  const keyName = key === undefined ? '' : `, key ${key}`
+  const limits = scopes.length === 0 ? '' : `, only scopes ${scopes.join(' ')}`
   const verified = profile?.isVerified === false ? 'not verified' : 'verified'
   return {
-    detail: `account ${accountId}${profile ? ` (${profile.email}, ${verified})` : ''}, role ${role}${session}`,
+    detail: `account ${accountId}${profile ? ` (${profile.email}, ${verified})` : ''}, role ${role}${session}${keyName}${limits}`,
     facts: {
       principal: {
         accountId,
         role,
         scheme,
         sessionId,
+        key,
+        scopes,
+        plan,
         email: profile?.email,
         isVerified: profile?.isVerified,
       },
@@ -119,13 +124,20 @@ export function describePrincipal(principal: Principal | undefined): StepResult 
 
 export function describePolicy(access: Access): StepResult {
   if (access.kind === 'public')
-    return { detail: 'anyone may access', facts: { roles: null, verifiedOnly: false } }
+    return { detail: 'anyone may access', facts: { roles: null, scopes: null, verifiedOnly: false } }
   const roles = access.roles && [...access.roles]
+  const { scopes = null } = access
   const who = roles ? `allowed roles: ${roles.join(', ')}` : 'any role'
   return {
-    detail: `${who}${access.verifiedOnly ? '; verified accounts only' : ''}`,
-    facts: { roles: roles ?? null, verifiedOnly: access.verifiedOnly },
+    detail: `${who}; ${describeScopes(scopes)}${access.verifiedOnly ? '; verified accounts only' : ''}`,
+    facts: { roles: roles ?? null, scopes, verifiedOnly: access.verifiedOnly },
   }
+}
+
+function describeScopes(scopes: readonly string[] | null): string {
+  return scopes
+    ? `scopes, where a key or token has any: ${scopes.join(' ')}`
+    : 'only keys and tokens without scopes'
 }
 
 /** What would be counted, and against which limit; the counter itself is not read. */

@@ -11,7 +11,7 @@ const bearerErrors: Partial<Record<ErrorCode, string>> = {
   'token-expired': 'error="invalid_token", error_description="the token has expired"',
   'token-revoked': 'error="invalid_token", error_description="the token has been revoked"',
   'role-forbidden': 'error="insufficient_scope", error_description="the role is not allowed"',
-  'scope-forbidden': 'error="insufficient_scope", error_description="the token does not have the scopes"',
+  'scope-forbidden': 'error="insufficient_scope", error_description="the token does not have all scopes"',
 }
 
 /**
@@ -20,7 +20,10 @@ const bearerErrors: Partial<Record<ErrorCode, string>> = {
  */
 export function challenges(code: ErrorCode, access: Access | undefined, carriers: Carriers): string[] {
   if (access?.kind !== 'protected') return ownSchemes(code).map((scheme) => challengeOf(scheme, code))
-  const values = access.schemes.map((scheme) => challengeOf(scheme, code))
+  const scope = code === 'scope-forbidden' && access.scopes ? `, scope="${access.scopes.join(' ')}"` : ''
+  const values = access.schemes.map((scheme) =>
+    scheme === 'bearer' ? challengeOf(scheme, code) + scope : challengeOf(scheme, code),
+  )
   return carriers.basic && access.schemes.includes('secretKey') ? [...values, `Basic ${realm}`] : values
 }
 

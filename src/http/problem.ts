@@ -14,7 +14,7 @@ import { recordFailure, recordStatus } from './outcome.ts'
 const retryAfterS = 1
 
 /** Codes that have a challenge, besides every 401 (RFC 6750 3). */
-const challengedCodes = new Set(['credentials-ambiguous', 'role-forbidden'])
+const challengedCodes = new Set(['credentials-ambiguous', 'role-forbidden', 'scope-forbidden'])
 
 /** An error response in problem+json (RFC 9457). */
 export interface Problem {

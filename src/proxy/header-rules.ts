@@ -58,6 +58,10 @@ export const identityNames: readonly string[] = [
   'X-User-Name',
   'X-User-Session',
   'X-User-Scheme',
+  'X-User-Key',
+  'X-User-Scopes',
+  'X-User-Plan',
+  'X-User-Issuer',
   'X-Gatehouse-Assertion',
 ]
 

@@ -10,6 +10,9 @@ export interface IdentityHeaders {
   readonly name?: string | undefined
   readonly session?: string | undefined
   readonly scheme?: string | undefined
+  readonly key?: string | undefined
+  readonly scopes?: string | undefined
+  readonly plan?: string | undefined
 }
 
 /** The header that carries an assertion, and the function that signs one. */
@@ -24,7 +27,7 @@ type LineWriter = (principal: Principal) => string
 /**
  * Creates the function that writes the identity as header lines, each ended by CR LF.
  * @returns a writer that leaves out what a principal does not have, such as the session of a secret key; it throws
- *   GatehouseError `store-unavailable` if the profile could not be read
+ *   GatehouseError `store-unavailable` if the account could not be read, and something of it is needed
  */
 export function createIdentityWriter(headers: IdentityHeaders): LineWriter {
   const writers = [
@@ -35,6 +38,9 @@ export function createIdentityWriter(headers: IdentityHeaders): LineWriter {
     createFieldWriter(headers.name, (principal) => fullName(profileOf(principal))),
     createFieldWriter(headers.session, ({ sessionId }) => sessionId),
     createFieldWriter(headers.scheme, ({ scheme }) => scheme),
+    createFieldWriter(headers.key, (principal) => known(principal).key),
+    createFieldWriter(headers.scopes, ({ scopes }) => (scopes.length === 0 ? undefined : scopes.join(' '))),
+    createFieldWriter(headers.plan, (principal) => known(principal).plan),
   ].filter((writer) => writer !== undefined)
   return (principal) => {
     let lines = ''
@@ -46,6 +52,12 @@ export function createIdentityWriter(headers: IdentityHeaders): LineWriter {
 function profileOf({ profile }: Principal): Profile {
   if (!profile) throw new GatehouseError('store-unavailable')
   return profile
+}
+
+/** A principal whose account could be read: only then does an absent key or plan mean that there is none. */
+function known(principal: Principal): Principal {
+  profileOf(principal)
+  return principal
 }
 
 function createFieldWriter(

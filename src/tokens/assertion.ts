@@ -14,6 +14,8 @@ export interface AssertionSubject {
   readonly scheme: string
   /** Only with a bearer token. */
   readonly sessionId: string | undefined
+  /** What the key or token is limited to; empty = it is not limited, and there is no claim `scope`. */
+  readonly scopes: readonly string[]
 }
 
 export interface CachedAssertion {
@@ -51,7 +53,11 @@ export function createAssertions(options: AssertionsOptions): Assertions {
   const { keyring, cache, issuer, lifetimeMs, clock } = options
   const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, assertionType))
 
-  function sign({ accountId, role, scheme, sessionId }: AssertionSubject, upstream: string, key: SigningKey) {
+  function sign(
+    { accountId, role, scheme, sessionId, scopes }: AssertionSubject,
+    upstream: string,
+    key: SigningKey,
+  ) {
     const now = clock()
     const text = signerOf(key)({
       iss: issuer,
@@ -60,6 +66,7 @@ export function createAssertions(options: AssertionsOptions): Assertions {
       role,
       scheme,
       ...(sessionId !== undefined && { sid: sessionId }),
+      ...(scopes.length > 0 && { scope: scopes.join(' ') }),
       iat: Math.floor(now / 1_000),
       exp: Math.ceil((now + lifetimeMs) / 1_000),
     })
@@ -71,9 +78,9 @@ export function createAssertions(options: AssertionsOptions): Assertions {
       const now = clock()
       // Asked each time: an assertion signed with a retired or replaced key must not be reused.
       const key = keyring.signer(now)
-      const { accountId, role, scheme, sessionId = '' } = subject
-      // The role is last: only it may hold any character.
-      const name = `${upstream} ${accountId} ${scheme} ${sessionId} ${role}`
+      const { accountId, role, scheme, sessionId = '', scopes } = subject
+      // No scope contains a comma. The role is last: only it may hold any character.
+      const name = `${upstream} ${accountId} ${scheme} ${sessionId} ${scopes.join(',')} ${role}`
       const cached = cache.get(name)
       if (cached?.key === key && now <= cached.usableUntil) return cached.text
       const assertion = sign(subject, upstream, key)

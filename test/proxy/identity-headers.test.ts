@@ -11,6 +11,9 @@ const all = {
   name: 'X-User-Name',
   session: 'X-User-Session',
   scheme: 'X-User-Scheme',
+  key: 'X-User-Key',
+  scopes: 'X-User-Scopes',
+  plan: 'X-User-Plan',
 }
 
 t.test('each configured header has its field of the principal', async (t) => {
@@ -22,6 +25,14 @@ t.test('each configured header has its field of the principal', async (t) => {
     'X-User-Name: Ada%20Lovelace',
     'X-User-Session: ses_1',
     'X-User-Scheme: bearer',
+    'X-User-Key: default',
+    '',
+  ])
+  const limited: Principal = { ...principal, key: 'ci', scopes: ['orders:read', 'a%b', 'c'], plan: 'free' }
+  t.strictSame(createIdentityWriter(all)(limited).split('\r\n').slice(-4), [
+    'X-User-Key: ci',
+    'X-User-Scopes: orders:read%20a%25b%20c',
+    'X-User-Plan: free',
     '',
   ])
 })
@@ -45,11 +56,17 @@ t.test('a secret key has no session, and none is written', async (t) => {
 t.test('an identity field unknown during an outage fails the request', async (t) => {
   const { profile: _unknown, ...rest } = principal
   const known: Principal = { ...rest, profile: undefined }
-  for (const headers of [{ email: 'E' }, { verified: 'V' }, { name: 'N' }])
+  for (const headers of [{ email: 'E' }, { verified: 'V' }, { name: 'N' }, { key: 'K' }, { plan: 'P' }])
     t.throws(() => createIdentityWriter({ id: 'I', role: 'R', ...headers })(known), {
       code: 'store-unavailable',
     })
   t.equal(createIdentityWriter({ id: 'I', role: 'R' })(known), 'I: acc_1\r\nR: Admin\r\n')
+  const limited = { ...known, scopes: ['a'] }
+  t.match(
+    createIdentityWriter({ id: 'I', role: 'R', scopes: 'S' })(limited),
+    'S: a\r\n',
+    'the token has them',
+  )
 })
 
 const values: readonly (readonly [value: string, written: string])[] = [

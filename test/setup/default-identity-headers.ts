@@ -7,5 +7,9 @@ export const defaultIdentityHeaders: readonly string[] = [
   'X-User-Name',
   'X-User-Session',
   'X-User-Scheme',
+  'X-User-Key',
+  'X-User-Scopes',
+  'X-User-Plan',
+  'X-User-Issuer',
   'X-Gatehouse-Assertion',
 ]

@@ -4,7 +4,7 @@ import { type CachedAssertion, createAssertions } from '../../src/tokens/asserti
 import { createKeyring } from '../../src/tokens/keyring.ts'
 import { createBench, newSigningKey } from './forged-tokens.ts'
 
-const subject = { accountId: 'acc_1', role: 'User', scheme: 'bearer', sessionId: 'ses_1' }
+const subject = { accountId: 'acc_1', role: 'User', scheme: 'bearer', sessionId: 'ses_1', scopes: [] }
 const issuer = 'https://api.example.com'
 const startMs = 1_800_000_000_400
 
@@ -38,6 +38,8 @@ t.test('an assertion names subject, audience, issuer and expiry', async (t) => {
   const ofKey = of({ ...subject, scheme: 'secretKey', sessionId: undefined }, 'orders')
   const { sid } = partOf(ofKey, 1)
   t.equal(sid, undefined, 'a key has no session')
+  const limited = partOf(of({ ...subject, scopes: ['orders:read', 'b'] }, 'orders'), 1)
+  t.equal(limited.scope, 'orders:read b')
 })
 
 t.test('an assertion is reused while half of its lifetime is left', async (t) => {
@@ -63,6 +65,9 @@ t.test('callers that differ in any claim get different assertions', async (t) =>
     of({ ...subject, role: 'User ' }, 'orders'),
     of({ ...subject, sessionId: 'ses_2' }, 'orders'),
     of({ ...subject, scheme: 'secretKey', sessionId: undefined }, 'orders'),
+    of({ ...subject, scopes: ['a'] }, 'orders'),
+    of({ ...subject, scopes: ['a', 'b'] }, 'orders'),
+    of({ ...subject, role: 'a User' }, 'orders'),
   ]
   t.equal(new Set(all).size, all.length)
   t.equal(of({ ...subject }, 'orders'), all[0], 'and who does not, the same')

@@ -84,6 +84,7 @@ function reviewAccess(review: Review, index: number, route: RouteTree): void {
   if (!review.isValid(at('auth')) || (route.auth !== 'none' && route.auth !== 'optional')) return
   const message = `cannot be combined with auth: ${route.auth}, which allows anonymous requests`
   if (route.roles !== undefined) review.report(at('roles'), message, 'key')
+  if (route.scopes !== undefined) review.report(at('scopes'), message, 'key')
   if (route.verifiedOnly === true) review.report(at('verifiedOnly'), message, 'key')
 }
 

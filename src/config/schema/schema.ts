@@ -101,6 +101,15 @@ export const configSchema = {
         name: optional(headerName({ description: 'First and last name.' })),
         session: optional(headerName({ description: 'Session ID; sent only for a bearer token.' })),
         scheme: optional(headerName({ description: 'secretKey or bearer.' })),
+        key: optional(
+          headerName({ description: 'Name of the secret key that came, or that the token was got with.' }),
+        ),
+        scopes: optional(
+          headerName({
+            description: 'Scopes of the key or token, separated by %20; sent only where it is limited.',
+          }),
+        ),
+        plan: optional(headerName({ description: 'Plan of the account; sent only where it has one.' })),
       }),
       assertion: section('A JWT signed by the gateway with the same claims, which the upstream can verify.', {
         enabled: flag(false, 'Whether authorized requests carry one.'),

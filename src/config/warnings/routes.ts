@@ -21,6 +21,20 @@ export function findSimilarRoles({ routes }: Pick<ConfigTree, 'routes'>): Warnin
   )
 }
 
+/** Scopes of routes that differ from another scope only in case: hardly anybody means two. */
+export function findSimilarScopes({ routes }: Pick<ConfigTree, 'routes'>): Warning[] {
+  const known = new Map<string, string>()
+  return [...routes.entries()].flatMap(([route, { name, scopes = [] }]) =>
+    [...scopes.entries()].flatMap(([index, scope]): Warning[] => {
+      const first = known.get(scope.toLowerCase())
+      if (first === undefined) known.set(scope.toLowerCase(), scope)
+      if (first === undefined || first === scope) return []
+      const message = `route "${name}" has the scope "${scope}", which is not "${first}": scopes are case-sensitive`
+      return [{ path: ['routes', route, 'scopes', index], message }]
+    }),
+  )
+}
+
 /** Routes whose paths a backend may treat as the same: the gateway would reject every request to them. */
 export function findAmbiguousPaths({ routes, upstreams }: Pick<Config, 'routes' | 'upstreams'>): Warning[] {
   const compiled = compileRoutes(routes, new Map(upstreams.map((upstream) => [upstream.name, upstream])))

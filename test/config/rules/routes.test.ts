@@ -100,14 +100,17 @@ t.test('a method of a route is one in capitals that Node parses, except TRACE an
 t.test('options for known callers are refused on a route without authentication', async (t) => {
   for (const auth of ['none', 'optional']) {
     const message = `cannot be combined with auth: ${auth}, which allows anonymous requests`
-    t.strictSame(problemMessages(t, withRoute({ auth, roles: ['Admin'], verifiedOnly: true })), [
+    const options = { auth, roles: ['Admin'], scopes: ['a'], verifiedOnly: true }
+    t.strictSame(problemMessages(t, withRoute(options)), [
       `routes[0].roles: ${message}`,
+      `routes[0].scopes: ${message}`,
       `routes[0].verifiedOnly: ${message}`,
     ])
     t.strictSame(problemMessages(t, withRoute({ auth, verifiedOnly: false })), [])
   }
   for (const auth of ['any', 'secretKey', 'bearer']) {
-    t.strictSame(problemMessages(t, withRoute({ auth, roles: ['Admin'], verifiedOnly: true })), [], auth)
+    const options = { auth, roles: ['Admin'], scopes: ['a'], verifiedOnly: true }
+    t.strictSame(problemMessages(t, withRoute(options)), [], auth)
   }
 })
 

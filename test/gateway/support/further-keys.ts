@@ -1,0 +1,22 @@
+import { makeSecretKey } from '../../../src/accounts/make-key.ts'
+import { createSealer } from '../../../src/secrets/sealing.ts'
+import type { SecretKey } from '../../../src/store/secret-keys.ts'
+import type { TestGateway } from '../../setup/gateway.ts'
+
+/** Adds a secret key to an account, and returns it. */
+export async function addKey(
+  gateway: TestGateway,
+  accountId: string,
+  { name, scopes = [], ...limits }: Pick<SecretKey, 'name'> & Partial<SecretKey>,
+): Promise<string> {
+  const sealer = createSealer(Buffer.alloc(32, 7))
+  const options = { sealer, reveal: false, prefix: 'gate', clock: Date.now }
+  const input = { name, scopes, addresses: [], expiresAt: undefined }
+  const { key, stored } = makeSecretKey(accountId, input, options)
+  const secretKey = { ...stored, ...limits }
+  const added = await gateway.operate(({ store }) =>
+    store.addSecretKey(accountId, { secretKey, keysMax: 20 }),
+  )
+  if (added !== 'added') throw new Error(`the key "${name}" was not added: ${added}`)
+  return key
+}
