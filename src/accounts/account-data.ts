@@ -1,6 +1,8 @@
 import type { Account } from '../store/account.ts'
 import type { Session } from '../store/sessions.ts'
 import type { CreatedAccount } from './accounts.ts'
+import type { SecretKeyInput } from './key-input.ts'
+import type { SecretKeyStatus } from './secret-keys.ts'
 
 /** An account as commands and the admin API show it. */
 export function accountData({
@@ -63,4 +65,30 @@ export function sessionData({
     address,
     client: userAgent,
   }
+}
+
+/** A secret key, without the key. */
+export function secretKeyData(status: SecretKeyStatus) {
+  const { name, state, scopes, addresses, createdAt, expiresAt, revokedAt, lastUse } = status
+  return {
+    name,
+    state,
+    scopes,
+    addresses,
+    createdAt: new Date(createdAt).toISOString(),
+    expiresAt: timeOrNull(expiresAt),
+    revokedAt: timeOrNull(revokedAt),
+    lastUsedAt: timeOrNull(lastUse?.at),
+    lastUsedFrom: lastUse?.address ?? null,
+    imported: status.isImported,
+  }
+}
+
+/** A new secret key, with the key. */
+export function createdKeyData(secretKey: string, { name, scopes, addresses, expiresAt }: SecretKeyInput) {
+  return { secretKey, name, scopes, addresses, expiresAt: timeOrNull(expiresAt) }
+}
+
+function timeOrNull(time: number | undefined): string | null {
+  return time === undefined ? null : new Date(time).toISOString()
 }

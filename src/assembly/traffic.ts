@@ -129,6 +129,7 @@ function buildGatewayApi(options: TrafficOptions) {
       authenticator: callerAuth.authenticator,
       keyUses,
       hasPortal: enabled,
+      clock: options.clock,
     },
     accept: config.keys.accept,
     portal: enabled ? createPortal(portalOptions(accountServices, options)) : undefined,

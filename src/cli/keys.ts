@@ -1,11 +1,12 @@
-import { isValidGrace } from '../accounts/account-keys.ts'
 import { loadConfig } from '../config/load.ts'
-import { parseDurationMs } from '../config/units.ts'
 import { OperatorError } from '../errors/operator-error.ts'
 import { keyPatterns } from '../secrets/key-patterns.ts'
-import { type Command, UsageError } from './command.ts'
+import type { Command } from './command.ts'
+import { parseGraceSeconds } from './grace.ts'
 import { keepUnconfirmedKeys, withOperator, withSealingOperator } from './operator.ts'
 import { fieldLines, printData } from './print.ts'
+import { secretKeyCommands } from './secret-keys.ts'
+import { unconfirmedKeyLines } from './unconfirmed-keys.ts'
 
 const resetSecret: Command = {
   name: 'keys reset-secret',
@@ -29,7 +30,7 @@ const resetSecret: Command = {
     const oldKeyNote =
       graceSeconds === 0 ? 'The old key is revoked.' : `The old key stays valid for ${grace}.`
     const lines = ['New secret key:', `  ${secretKey}`, oldKeyNote]
-    printData(invocation, { secretKey }, unconfirmed ? unconfirmedLines('secret', secretKey) : lines)
+    printData(invocation, { secretKey }, unconfirmed ? unconfirmedKeyLines('secret', secretKey) : lines)
     if (unconfirmed) throw unconfirmed
     return 0
   },
@@ -46,7 +47,7 @@ const resetApi: Command = {
       withSealingOperator(invocation.config, ({ keys }) => keys.resetApiKey(who)),
     )
     const lines = ['New API key:', `  ${apiKey}`, 'The old key is revoked.']
-    printData(invocation, { apiKey }, unconfirmed ? unconfirmedLines('API', apiKey) : lines)
+    printData(invocation, { apiKey }, unconfirmed ? unconfirmedKeyLines('API', apiKey) : lines)
     if (unconfirmed) throw unconfirmed
     return 0
   },
@@ -90,15 +91,4 @@ const pattern: Command = {
   },
 }
 
-/** @throws UsageError if the text is not a duration, or not an allowed grace period */
-function parseGraceSeconds(text: string): number {
-  const seconds = (parseDurationMs(text) ?? Number.NaN) / 1_000
-  if (!isValidGrace(seconds)) throw new UsageError('--grace must be from 0s to 30d, such as 24h')
-  return seconds
-}
-
-function unconfirmedLines(kind: 'secret' | 'API', key: string): string[] {
-  return [`New ${kind} key (unconfirmed: valid only if the change was saved):`, `  ${key}`]
-}
-
-export const keyCommands: readonly Command[] = [resetSecret, resetApi, show, pattern]
+export const keyCommands: readonly Command[] = [...secretKeyCommands, resetSecret, resetApi, show, pattern]

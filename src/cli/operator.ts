@@ -4,6 +4,7 @@ import type { AccountSessions } from '../accounts/account-sessions.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { type AuditEntryFactory, createAuditEntryFactory } from '../accounts/audit-entry-factory.ts'
 import { UnconfirmedKeys } from '../accounts/make-key.ts'
+import type { SecretKeys } from '../accounts/secret-keys.ts'
 import type { SetupLinks } from '../accounts/setup-links.ts'
 import type { UsageReports } from '../accounts/usage-reports.ts'
 import { createConfiguredActions } from '../assembly/account-services.ts'
@@ -26,6 +27,7 @@ export interface Operator {
   readonly accounts: Accounts
   readonly signingKeys: SigningKeys
   readonly keys: AccountKeys
+  readonly secretKeys: SecretKeys
   readonly sessions: AccountSessions
   readonly setupLinks: SetupLinks
   readonly usage: UsageReports
@@ -56,12 +58,13 @@ export async function withOperator<Result>(
     const rates = createLocalRates(monotonicClock)
     const limiter = { take: async (...rate: Parameters<typeof rates.take>) => rates.take(...rate) }
     const actionsBy = createConfiguredActions({ config, store, sealingKey, limiter, clock })
-    const { accounts, keys, sessions, setupLinks, usage } = actionsBy(actor)
+    const { accounts, keys, secretKeys, sessions, setupLinks, usage } = actionsBy(actor)
     return await work({
       config,
       store,
       accounts,
       keys,
+      secretKeys,
       sessions,
       setupLinks,
       usage,

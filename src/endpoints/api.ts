@@ -30,7 +30,7 @@ export interface ApiOptions extends TokenEndpointsOptions {
   readonly version: string
   /** Where secret keys may come (`keys.accept`). */
   readonly accept: readonly string[]
-  readonly admin: Pick<AdminOptions, 'actionsOf' | 'authenticator' | 'keyUses' | 'hasPortal'>
+  readonly admin: Pick<AdminOptions, 'actionsOf' | 'authenticator' | 'keyUses' | 'hasPortal' | 'clock'>
   /** undefined = there is none. */
   readonly portal: Portal | undefined
 }

@@ -99,13 +99,14 @@ function sentBy(credentials: Credentials): {
 export function describePrincipal(principal: Principal | undefined): StepResult {
   if (!principal)
     return { detail: 'anonymous: forwarded without identity headers', facts: { principal: null } }
-  const { accountId, role, scheme, sessionId, key, scopes, plan, profile } = principal
+  const { accountId, role, scheme, sessionId, key, scopes, addresses, plan, profile } = principal
   const session = sessionId === undefined ? '' : `, session ${sessionId}`
   const keyName = key === undefined ? '' : `, key ${key}`
   const limits = scopes.length === 0 ? '' : `, only scopes ${scopes.join(' ')}`
+  const from = addresses.length === 0 ? '' : `, only from ${addresses.join(', ')}`
   const verified = profile?.isVerified === false ? 'not verified' : 'verified'
   return {
-    detail: `account ${accountId}${profile ? ` (${profile.email}, ${verified})` : ''}, role ${role}${session}${keyName}${limits}`,
+    detail: `account ${accountId}${profile ? ` (${profile.email}, ${verified})` : ''}, role ${role}${session}${keyName}${limits}${from}`,
     facts: {
       principal: {
         accountId,
@@ -114,6 +115,7 @@ export function describePrincipal(principal: Principal | undefined): StepResult 
         sessionId,
         key,
         scopes,
+        addresses,
         plan,
         email: profile?.email,
         isVerified: profile?.isVerified,

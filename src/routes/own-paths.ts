@@ -20,6 +20,8 @@ export const ownOperations = {
   '/api/v1/admin/accounts/:id': ['GET', 'PATCH', 'DELETE'],
   '/api/v1/admin/accounts/:id/secret-key': ['POST'],
   '/api/v1/admin/accounts/:id/api-key': ['POST'],
+  '/api/v1/admin/accounts/:id/keys': ['GET', 'POST'],
+  '/api/v1/admin/accounts/:id/keys/:name': ['DELETE'],
   '/api/v1/admin/accounts/:id/sessions': ['GET', 'DELETE'],
   '/api/v1/admin/accounts/:id/usage': ['GET'],
   '/api/v1/admin/audit': ['GET'],

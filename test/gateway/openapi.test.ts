@@ -33,6 +33,8 @@ t.test('the OpenAPI document', async (t) => {
       ...['get', 'patch', 'delete'].map((method) => `${method} /api/v1/admin/accounts/{id}`),
       'post /api/v1/admin/accounts/{id}/secret-key',
       'post /api/v1/admin/accounts/{id}/api-key',
+      ...['get', 'post'].map((method) => `${method} /api/v1/admin/accounts/{id}/keys`),
+      'delete /api/v1/admin/accounts/{id}/keys/{name}',
       ...['get', 'delete'].map((method) => `${method} /api/v1/admin/accounts/{id}/sessions`),
       'get /api/v1/admin/accounts/{id}/usage',
       'get /api/v1/admin/audit',

@@ -6,6 +6,7 @@ import { tryCreateSetupLink } from '../../accounts/setup-links.ts'
 import { GatehouseError } from '../../errors/gatehouse-error.ts'
 import { arrivalOf } from '../../http/arrival.ts'
 import { recordReason } from '../../http/outcome.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { AccountChanges } from '../../store/accounts.ts'
 import type { AdminOperations } from '../operation.ts'
 import { account, accountChanges, createdAccount, newAccount, pageSchema, searchQuery } from './schemas.ts'
@@ -16,6 +17,7 @@ export interface AdminOperationOptions {
   actionsOf(request: FastifyRequest): AccountActions
   /** Whether new accounts get a set-up link. */
   readonly hasPortal: boolean
+  readonly clock: Clock
 }
 
 /** The query of a list page, as validated by its schema. */

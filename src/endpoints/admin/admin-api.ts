@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { AccountActionsOf } from '../../accounts/account-actions.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { AdminPath, PerOperation } from '../../routes/own-paths.ts'
 import { type Operation, registerOperations } from '../operation.ts'
 import { validateWithSchemas } from '../validate.ts'
@@ -7,12 +8,14 @@ import { type AdminOperationOptions, accountOperations, accountsOperations } fro
 import { type AdmissionOptions, actorOf, adminRoute, createAdmission } from './admission.ts'
 import { auditOperations } from './audit.ts'
 import { apiKeyOperations, secretKeyOperations } from './keys.ts'
+import { keyOperations, keysOperations } from './secret-keys.ts'
 import { sessionsOperations } from './sessions.ts'
 import { usageOperations } from './usage.ts'
 
 export interface AdminOptions extends AdmissionOptions {
   readonly actionsOf: AccountActionsOf
   readonly hasPortal: boolean
+  readonly clock: Clock
 }
 
 type AdminOperations = PerOperation<Operation, AdminPath>
@@ -24,8 +27,12 @@ export interface AdminApi {
 }
 
 /** The admin API: the Admin actions of the portal, for programs. Its responses are never cached. */
-export function createAdminApi({ actionsOf, hasPortal, ...options }: AdminOptions): AdminApi {
-  const operations = adminOperations({ actionsOf: (request) => actionsOf(actorOf(request)), hasPortal })
+export function createAdminApi({ actionsOf, hasPortal, clock, ...options }: AdminOptions): AdminApi {
+  const operations = adminOperations({
+    actionsOf: (request) => actionsOf(actorOf(request)),
+    hasPortal,
+    clock,
+  })
   const admission = createAdmission(options, adminRoute)
 
   function register(scope: FastifyInstance): void {
@@ -45,6 +52,8 @@ function adminOperations(parts: AdminOperationOptions): AdminOperations {
     '/api/v1/admin/accounts/:id': accountOperations(parts),
     '/api/v1/admin/accounts/:id/secret-key': secretKeyOperations(parts),
     '/api/v1/admin/accounts/:id/api-key': apiKeyOperations(parts),
+    '/api/v1/admin/accounts/:id/keys': keysOperations(parts),
+    '/api/v1/admin/accounts/:id/keys/:name': keyOperations(parts),
     '/api/v1/admin/accounts/:id/sessions': sessionsOperations(parts),
     '/api/v1/admin/accounts/:id/usage': usageOperations(parts),
     '/api/v1/admin/audit': auditOperations(parts),

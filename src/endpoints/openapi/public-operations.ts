@@ -33,6 +33,8 @@ const issue: OperationDoc = {
   problems: [
     'request-invalid',
     'credentials-invalid',
+    'secret-key-expired',
+    'address-forbidden',
     'account-disabled',
     'rate-limited',
     'too-many-failures',

@@ -1,0 +1,102 @@
+import t from 'tap'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+import { run } from './run.ts'
+import { createWorkspace } from './workspace.ts'
+
+for (const driver of storeDrivers) {
+  t.test(`further secret keys by commands, beside a running gateway on ${driver}`, async (t) => {
+    const gateway = await startGateway(t, { driver })
+    const { account, secretKey } = await gateway.createAccount()
+    const gatehouse = (...args: readonly string[]) => run(t, [...args, '--config', gateway.configFile])
+    // The backend is down: 502 means authenticated, 401 rejected.
+    const statusOf = async (key: string) =>
+      (await fetch(`${gateway.url}/key`, { headers: { SecretKey: key } })).status
+
+    const created = await gatehouse('keys', 'create', account.email, '--name', 'ci', '--json')
+    t.equal(created.status, 0)
+    const ci = created.json() as { readonly secretKey: string }
+    t.strictSame(Object.keys(ci), ['secretKey', 'name', 'scopes', 'addresses', 'expiresAt'])
+    t.match(ci, { secretKey: /^gate_sk_/, name: 'ci', scopes: [], addresses: [], expiresAt: null })
+    await until('the new key works', async () => (await statusOf(ci.secretKey)) === 502 || undefined)
+
+    const limited = await gatehouse(
+      ...['keys', 'create', account.id, '--name', 'reports', '--expires', '90d'],
+      ...['--scopes', 'orders:read,orders:list', '--from', '10.0.0.0/8,203.0.113.7'],
+    )
+    t.equal(limited.status, 0)
+    t.match(limited.stdout, /^Secret key created.*\n {2}gate_sk_\w+\n/)
+    const keys = (await gatehouse('keys', 'list', account.email, '--json')).json() as object[]
+    t.match(keys, [
+      { name: 'default', state: 'valid', expiresAt: null, revokedAt: null, imported: false },
+      { name: 'ci', state: 'valid', scopes: [], addresses: [] },
+      {
+        name: 'reports',
+        scopes: ['orders:read', 'orders:list'],
+        addresses: ['10.0.0.0/8', '203.0.113.7'],
+        expiresAt: /^20\d\d-.*Z$/,
+        lastUsedAt: null,
+      },
+    ])
+    const { stdout } = await gatehouse('keys', 'list', account.id)
+    t.match(stdout, /^NAME +STATE +SCOPES +FROM +CREATED +EXPIRES +LAST USED\ndefault +valid +- +- +20/)
+    t.match(stdout, /\nreports +valid +orders:read,orders:list +10\.0\.0\.0\/8,203\.0\.113\.7 +20/)
+    t.notMatch(stdout, /gate_sk_/, 'no list shows a key')
+
+    const later = await gatehouse('keys', 'revoke', account.id, 'ci', '--grace', '1h')
+    t.match(later, { status: 0, stdout: 'Secret key ci stays valid for 1h.\n' })
+    t.equal(await statusOf(ci.secretKey), 502)
+    const now = await gatehouse('keys', 'revoke', account.id, 'ci', '--json')
+    t.strictSame(now.json(), { name: 'ci', graceSeconds: 0 })
+    await until('the key is refused', async () => (await statusOf(ci.secretKey)) === 401 || undefined)
+    t.equal(await statusOf(secretKey), 502, 'the other keys work')
+
+    const audit = (await gatehouse('audit', 'list', '--json')).json() as { readonly action: string }[]
+    t.match(audit.map(({ action }) => action).slice(0, 4), [
+      'secret-key-revoked',
+      'secret-key-revoked',
+      'secret-key-created',
+      'secret-key-created',
+    ])
+  })
+}
+
+t.test('values of keys create and keys revoke that are wrong are refused by the option', async (t) => {
+  const { run } = createWorkspace(t)
+  await run('accounts', 'create', '--email', 'ada@example.com')
+  const create = (...args: readonly string[]) => run('keys', 'create', 'ada@example.com', ...args)
+  for (const [args, pattern] of [
+    [[], /--name is missing/],
+    [['--name', 'a', '--expires', '90'], /--expires must be from/],
+    [['--name', 'a', '--expires', '0s'], /--expires must be from/],
+    [['--name', 'a', '--expires', '3654d'], /--expires must be from/],
+    [['--name', 'a', '--scopes', ''], /--scopes must be a list/],
+    [['--name', 'a', '--from', '10.0.0.0/8,'], /--from must be a list/],
+  ] as const) {
+    t.match(await create(...args), { status: 2, stdout: '', stderr: pattern }, args.join(' '))
+  }
+  for (const [args, pattern] of [
+    [['--name', 'default'], /\n {2}--name: "default"/],
+    [['--name', 'x'.repeat(65)], /\n {2}--name: must be/],
+    [['--name', 'a', '--scopes', 'b,b'], /\n {2}--scopes: must be/],
+    [['--name', 'a', '--from', '10.0.0.0/33'], /\n {2}--from: must be/],
+  ] as const) {
+    t.match(await create(...args), { status: 1, stdout: '', stderr: pattern }, args.join(' '))
+  }
+  t.match(await create('--name', 'x'.repeat(64), '--expires', '3653d'), { status: 0 })
+  t.match(await create('--name', 'x'.repeat(64)), { status: 1, stderr: /--name: .*another key/ })
+  const revoke = (...args: readonly string[]) => run('keys', 'revoke', 'ada@example.com', ...args)
+  t.match(await revoke('none'), { status: 1, stderr: /\n {2}NAME: .*no secret key called "none"/ })
+  t.match(await revoke('default', '--grace', '31d'), { status: 2, stderr: /--grace must be/ })
+  t.match(await run('keys', 'list', 'nobody@example.com'), { status: 1, stdout: '' })
+})
+
+t.test('an account may have twenty secret keys, and not one more', async (t) => {
+  const { run } = createWorkspace(t)
+  await run('accounts', 'create', '--email', 'ada@example.com')
+  const create = (name: string) => run('keys', 'create', 'ada@example.com', '--name', name)
+  for (let count = 1; count < 20; count++) t.equal((await create(`key-${count}`)).status, 0)
+  t.match(await create('one-over'), { status: 1, stderr: /--name: the account has 20 secret keys/ })
+  t.equal((await run('keys', 'revoke', 'ada@example.com', 'key-7')).status, 0)
+  t.equal((await create('one-over')).status, 0)
+})
