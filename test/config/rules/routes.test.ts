@@ -165,3 +165,23 @@ t.test('duplicate route names are refused, and a broken route hides no other pro
 t.test('a config may have no routes', async (t) => {
   t.strictSame(load(t, { ...minimalConfig, routes: [] }).routes, [])
 })
+
+t.test('the field of the costs must be one that clients can do without', async (t) => {
+  for (const costHeader of ['X-Cost', 'cost', 'X'.repeat(64)])
+    t.strictSame(problemMessages(t, withRoute({ costHeader })), [], costHeader)
+  for (const costHeader of [
+    'Content-Length',
+    'content_type',
+    'Set-Cookie',
+    'Connection',
+    'Location',
+    'ETag',
+    'Vary',
+  ])
+    t.strictSame(problemMessages(t, withRoute({ costHeader })), [
+      `routes[0].costHeader: "${costHeader}" is a reserved header: choose another name`,
+    ])
+  t.match(problemMessages(t, withRoute({ costHeader: '--' })), [/costHeader: must contain a letter or digit/])
+  for (const costHeader of ['', 'X Cost', 'X-Cost:', 'X'.repeat(65)])
+    t.match(problemMessages(t, withRoute({ costHeader })), [/^routes\[0\]\.costHeader: /], costHeader)
+})

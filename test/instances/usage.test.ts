@@ -1,0 +1,21 @@
+import t from 'tap'
+import { until } from '../setup/net.ts'
+import { startInstances } from './instances.ts'
+
+t.test('the usage of several instances on one Redis adds up', async (t) => {
+  const { gateways } = await startInstances(t)
+  const [first] = gateways
+  const { account, secretKey } = await first.createAccount()
+  let sent = 0
+  for (const { url } of [...gateways, ...gateways, first]) {
+    const response = await fetch(`${url}/any/x`, { headers: { SecretKey: secretKey } })
+    await response.text()
+    t.equal(response.status, 200)
+    sent++
+  }
+  const used = await until('all are counted', async () => {
+    const counts = await first.operate(({ usage }) => usage.read(account.id, { from: 0, to: 1_000_000 }))
+    return counts.reduce((sum, { requests }) => sum + requests, 0) === sent ? counts : undefined
+  })
+  t.match(used, [{ key: 'default', requests: sent, units: sent }])
+})
