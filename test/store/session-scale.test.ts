@@ -18,8 +18,11 @@ import { newSqlitePlace } from './sqlite/place.ts'
 t.setTimeout(170_000)
 
 const count = 100_000
-/** Of this process, and of Redis. */
-const longestMsMax = 20
+/**
+ * Of CPU time of this process what is asked for. Redis reports no CPU time of a command, only how long it took: beside
+ * a busy machine one that takes 4 ms by itself was seen at 26 ms.
+ */
+const longestMsMax = { own: 20, redis: 100 } as const
 /**
  * The shortest of several counts: in the first, much is compiled, and a busy machine may take time from any, but not
  * from all. What takes too long by itself does so each time.
@@ -62,7 +65,7 @@ async function holdsUpNobody(t: Test, place: Place): Promise<void> {
   for (const [what, { own, command }] of longest) {
     const measured = `${what}: ${own.toFixed(1)} ms of this process, ${command.toFixed(1)} ms of Redis`
     t.comment(measured)
-    t.ok(own <= longestMsMax && command <= longestMsMax, measured)
+    t.ok(own <= longestMsMax.own && command <= longestMsMax.redis, measured)
   }
 }
 
