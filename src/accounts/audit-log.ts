@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { AuditPage, AuditStore, FoundAudit } from '../store/audit.ts'
-import type { AuditEntry, AuditFilter, LoggedAuditEntry } from '../store/audit-entry.ts'
+import type { Actor, AuditEntry, AuditFilter, LoggedAuditEntry } from '../store/audit-entry.ts'
 import { csvLine } from './csv-line.ts'
 
 export interface AuditLog {
@@ -80,13 +80,26 @@ export function auditData({ at, actor, action, target, details }: AuditEntry) {
   return {
     at: new Date(at).toISOString(),
     channel: actor.channel,
-    actor: actor.kind === 'account' ? actor.email : actor.kind === 'operator' ? actor.name : 'gatehouse',
+    actor: actorName(actor),
     actorId: actor.kind === 'account' ? actor.id : null,
-    address: actor.kind === 'account' ? actor.address : null,
+    address: actor.kind === 'account' || actor.kind === 'holder' ? actor.address : null,
     action,
     target: target?.email ?? null,
     targetId: target?.id ?? null,
     details,
+  }
+}
+
+function actorName(actor: Actor): string {
+  switch (actor.kind) {
+    case 'account':
+      return actor.email
+    case 'operator':
+      return actor.name
+    case 'holder':
+      return 'key holder'
+    default:
+      return 'gatehouse'
   }
 }
 

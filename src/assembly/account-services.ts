@@ -3,12 +3,14 @@ import {
   type AccountActionsOptions,
   createAccountActions,
 } from '../accounts/account-actions.ts'
+import { createHeldKeys, type HeldKeys } from '../accounts/held-keys.ts'
 import { createEmailVerification, type EmailVerification, type SendMail } from '../accounts/profile.ts'
 import { createKnownClients } from '../auth/known-clients.ts'
 import { createPasswordCheck } from '../auth/password-check.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { createSignIn, type SignIn } from '../auth/sign-in.ts'
 import type { Config } from '../config/config.ts'
+import type { Log } from '../log/log.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createPasswords } from '../secrets/passwords.ts'
 import { createSealer, deriveKey } from '../secrets/sealing.ts'
@@ -70,6 +72,26 @@ export function createConfiguredActions({
     refreshIdleMs: config.tokens.refreshIdleMs,
     portalUrl: config.publicOrigin + config.portal.path,
     sendMail: config.mail && lazyMailer(config.mail),
+  })
+}
+
+/** What whoever holds a key can do without an account. */
+export function createConfiguredHeldKeys({
+  config,
+  store,
+  clock,
+  log,
+  actionsOf,
+}: Pick<AccountServicesOptions, 'config' | 'store' | 'clock'> &
+  Pick<AccountServices, 'actionsOf'> & { readonly log: Log }): HeldKeys {
+  return createHeldKeys({
+    store,
+    actionsOf,
+    clock,
+    portalUrl: config.publicOrigin + config.portal.path,
+    sendMail: config.mail && lazyMailer(config.mail),
+    onMailFailure: (err, account) =>
+      log.error({ err, account }, 'the owner of a revoked key could not be told by mail'),
   })
 }
 

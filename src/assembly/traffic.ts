@@ -31,7 +31,7 @@ import type { Store } from '../store/store.ts'
 import { type CachedAssertion, createAssertions } from '../tokens/assertion.ts'
 import type { Exporter } from '../tracing/exporter.ts'
 import { createTracer } from '../tracing/tracer.ts'
-import { type AccountServices, createAccountServices } from './account-services.ts'
+import { type AccountServices, createAccountServices, createConfiguredHeldKeys } from './account-services.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import type { OpenUpstreams } from './upstreams.ts'
 
@@ -131,6 +131,7 @@ function buildGatewayApi(options: TrafficOptions) {
       hasPortal: enabled,
       clock: options.clock,
     },
+    heldKeys: createConfiguredHeldKeys({ ...options, actionsOf: accountServices.actionsOf }),
     accept: config.keys.accept,
     portal: enabled ? createPortal(portalOptions(accountServices, options)) : undefined,
   })

@@ -15,6 +15,7 @@ import type { Keyring } from '../tokens/keyring.ts'
 import { jwksMaxAgeS } from '../tokens/signing-keys.ts'
 import { type AdminOptions, createAdminApi } from './admin/admin-api.ts'
 import { translateError } from './fastify-errors.ts'
+import { type HeldKeysEndpointOptions, revokeKeyEndpoint } from './held-keys.ts'
 import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import { openApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
@@ -24,7 +25,7 @@ import { registerPortal } from './portal.ts'
 import { applyReplyKeepAlive } from './reply.ts'
 import { type TokenEndpointsOptions, tokenEndpoints } from './tokens.ts'
 
-export interface ApiOptions extends TokenEndpointsOptions {
+export interface ApiOptions extends TokenEndpointsOptions, HeldKeysEndpointOptions {
   readonly keyring: Keyring
   readonly requestTimeoutMs: number
   readonly version: string
@@ -108,6 +109,7 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   const operations = { ...publicOperations, ...ownAccount.operations, ...admin.operations }
   const endpoints: Readonly<Record<PublicPath, OwnEndpoint>> = {
     ...tokenEndpoints(scope, options),
+    '/api/v1/keys/revoke': revokeKeyEndpoint(options),
     '/.well-known/jwks.json': jwksEndpoint(options.keyring),
     '/api/v1/openapi.json': openApiEndpoint({ ...options, portalPath: options.portal?.path, operations }),
   }

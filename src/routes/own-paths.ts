@@ -14,6 +14,7 @@ export const ownOperations = {
   '/api/v1/accounts/refresh-token': ['POST'],
   '/api/v1/accounts/revoke-token': ['POST'],
   '/api/v1/accounts/usage': ['GET'],
+  '/api/v1/keys/revoke': ['POST'],
   '/.well-known/jwks.json': ['GET'],
   '/api/v1/openapi.json': ['GET'],
   '/api/v1/admin/accounts': ['GET', 'POST'],

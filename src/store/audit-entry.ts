@@ -24,6 +24,8 @@ export type Actor =
   | AccountActor
   /** Somebody who runs commands on the machine, by the name of the system user. */
   | { readonly kind: 'operator'; readonly channel: 'cli'; readonly name: string }
+  /** Whoever holds a key, and ended it. */
+  | { readonly kind: 'holder'; readonly channel: 'api'; readonly address: string }
   /** The gateway itself: the first account of a demo. */
   | { readonly kind: 'system'; readonly channel: 'system' }
 

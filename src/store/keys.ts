@@ -55,6 +55,8 @@ export type SecretKeyAdded = 'added' | 'exists' | 'too-many' | 'unknown'
 
 export interface SecretKeyRevocation {
   readonly name: string
+  /** Digest of the only key to revoke; absent = all of the name. */
+  readonly only?: Uint8Array
   readonly now: number
   /** Until when it still works; undefined = it is revoked now. */
   readonly graceUntil: number | undefined

@@ -31,12 +31,14 @@ export function withNewSecretKey(
 /** @returns undefined where there is no such key */
 export function withoutSecretKey(
   account: Account,
-  { name, now, graceUntil }: SecretKeyRevocation,
+  { name, now, graceUntil, only }: SecretKeyRevocation,
 ): Account | undefined {
   const current = account.secretKeys.filter(({ revokedAt }) => revokedAt === undefined || now < revokedAt)
-  if (!current.some((key) => key.name === name)) return undefined
+  const isMeant = (key: SecretKey) =>
+    key.name === name && (only === undefined || Buffer.compare(key.digest, only) === 0)
+  if (!current.some(isMeant)) return undefined
   const left = current.flatMap((key) => {
-    if (key.name !== name) return [key]
+    if (!isMeant(key)) return [key]
     if (graceUntil === undefined) return []
     return [{ ...key, revokedAt: Math.min(graceUntil, key.revokedAt ?? graceUntil) }]
   })

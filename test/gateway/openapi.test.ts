@@ -26,6 +26,7 @@ t.test('the OpenAPI document', async (t) => {
       `post ${refreshTokenPath}`,
       `post ${revokeTokenPath}`,
       'get /api/v1/accounts/usage',
+      'post /api/v1/keys/revoke',
       `get ${jwksPath}`,
       `get ${documentPath}`,
       'get /api/v1/admin/accounts',
@@ -72,6 +73,8 @@ t.test('the OpenAPI document', async (t) => {
     await post(revokeTokenPath, { token: refreshed.json().refreshToken }, 200)
     await post(refreshTokenPath, { token: refreshed.json().refreshToken }, 401)
     await post(accessTokenPath, { SecretKey: secretKey, APIKey: apiKey.replace('_ak_', '_sk_') }, 401)
+    await post('/api/v1/keys/revoke', { key: 'x' }, 200)
+    await post('/api/v1/keys/revoke', {}, 400)
     for (const body of [{}, [], { SecretKey: 1, APIKey: '' }]) await post(accessTokenPath, body, 400)
     await post(accessTokenPath, { SecretKey: 'x'.repeat(70_000) }, 413)
     const plain = await ask(t, gateway.url, `POST ${accessTokenPath}`, ['Content-Type: text/plain'], 'x')

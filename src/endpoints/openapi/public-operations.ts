@@ -72,6 +72,17 @@ const revoke: OperationDoc = {
   problems: ['request-invalid', 'cross-site-refresh', 'store-unavailable'],
 }
 
+const revokeKey: OperationDoc = {
+  id: 'revokeKey',
+  summary:
+    'Ends a key that was found: whoever holds a key can revoke it. The answer does not tell whether there was such a key.',
+  description:
+    'A secret key is revoked, and its sessions with it; an API key is replaced. Every call counts towards the failure limit.',
+  body: { type: 'object', properties: { key: text }, required: ['key'] },
+  responses: { 200: { description: 'If it was a key, it has ended.', schema: objectSchema({}) } },
+  problems: ['request-invalid', 'too-many-failures', 'store-unavailable'],
+}
+
 const jwk = { type: 'object', required: ['kty', 'kid', 'alg', 'use'] }
 
 const jwks: OperationDoc = {
@@ -102,6 +113,7 @@ export const publicOperations: PerOperation<OperationDoc, PublicPath> = {
   '/api/v1/accounts/access-token': { POST: issue },
   '/api/v1/accounts/refresh-token': { POST: refresh },
   '/api/v1/accounts/revoke-token': { POST: revoke },
+  '/api/v1/keys/revoke': { POST: revokeKey },
   '/.well-known/jwks.json': { GET: jwks },
   '/api/v1/openapi.json': { GET: openApi },
 }

@@ -87,6 +87,8 @@ function actorCell(actor: Actor): Html {
       return html`${actor.email}<span class="sub">${actor.address} · ${actor.channel === 'api' ? 'admin API' : 'portal'}</span>`
     case 'operator':
       return html`${actor.name}<span class="sub">command line</span>`
+    case 'holder':
+      return html`Key holder<span class="sub">${actor.address}</span>`
     case 'system':
       return html`Gatehouse`
     default:

@@ -1,0 +1,94 @@
+import type { Clock } from '../platform/clock.ts'
+import { findKey, isApiKeyOf, parseKey } from '../secrets/keys.ts'
+import type { Account } from '../store/account.ts'
+import type { AccountReader } from '../store/accounts.ts'
+import type { Actor } from '../store/audit-entry.ts'
+import type { KeyStore } from '../store/keys.ts'
+import type { SessionStore } from '../store/sessions.ts'
+import type { Visitor } from '../store/visitor.ts'
+import type { AccountActionsOf } from './account-actions.ts'
+import { createAuditEntryFactory } from './audit-entry-factory.ts'
+import { endSessionsOfKey } from './end-sessions-of-key.ts'
+import type { SendMail } from './profile.ts'
+
+/** Ends keys for whoever holds them: finders of a leaked key, and secret scanners. */
+export interface HeldKeys {
+  /**
+   * Revokes a secret key, and its sessions with it; replaces an API key by one that is shown only in the portal. The
+   * owner is told by mail, if mail is configured. Any other text is ignored: it resolves all the same.
+   * @throws GatehouseError `store-unavailable`
+   */
+  end(text: string, visitor: Visitor): Promise<void>
+}
+
+export interface HeldKeysOptions {
+  readonly store: Pick<AccountReader, 'findAccount'> &
+    Pick<KeyStore, 'revokeSecretKey'> &
+    Pick<SessionStore, 'listSessions' | 'endSession'>
+  readonly actionsOf: AccountActionsOf
+  /** undefined = no mail can be sent. */
+  readonly sendMail: SendMail | undefined
+  /** The portal's URL as clients see it. */
+  readonly portalUrl: string
+  /** Told of a mail that was not accepted: the key has ended nevertheless. */
+  onMailFailure(error: unknown, accountId: string): void
+  readonly clock: Clock
+}
+
+export function createHeldKeys(options: HeldKeysOptions): HeldKeys {
+  const { store, actionsOf, sendMail, portalUrl, onMailFailure, clock } = options
+
+  /** The caller does not wait for it: the time of a call must not tell whether there was such a key. */
+  function tellOwner({ id, email }: Account, what: string): void {
+    const text = mailText(what, new Date(clock()).toISOString(), portalUrl)
+    const sending = sendMail?.({ to: email, subject: 'A key of your account was revoked', text })
+    sending?.catch((error: unknown) => onMailFailure(error, id))
+  }
+
+  async function endSecretKey(account: Account, digest: Uint8Array, actor: Actor): Promise<void> {
+    const key = findKey(account.secretKeys, digest)
+    if (!key) return
+    const { name } = key
+    const now = clock()
+    const entry = createAuditEntryFactory(actor, clock)('secret-key-revoked', account, {
+      name,
+      graceSeconds: 0,
+    })
+    // Only this one: a key of the same name may have replaced it.
+    const revocation = { name, now, graceUntil: undefined, only: digest }
+    const after = await store.revokeSecretKey(account.id, revocation, entry)
+    if (!after) return
+    tellOwner(account, `secret key "${name}"`)
+    await endSessionsOfKey(store, account, after, now)
+  }
+
+  async function endApiKey(account: Account, actor: Actor): Promise<void> {
+    const replaced = await actionsOf(actor).keys.replaceApiKey(account.id, account.apiKey.createdAt)
+    if (replaced !== undefined) tellOwner(account, 'API key')
+  }
+
+  return {
+    end: async (text, { address }) => {
+      const secretKey = parseKey('secretKey', text)
+      const apiKey = parseKey('apiKey', text)
+      const parsed = secretKey ?? apiKey
+      const account = parsed && (await store.findAccount(parsed.accountId))
+      if (!account) return
+      const actor: Actor = { kind: 'holder', channel: 'api', address }
+      if (secretKey) await endSecretKey(account, secretKey.digest, actor)
+      if (apiKey && isApiKeyOf(account, apiKey.digest)) await endApiKey(account, actor)
+    },
+  }
+}
+
+function mailText(what: string, at: string, portalUrl: string): string {
+  return [
+    `Somebody who holds the ${what} of your account has revoked it, at ${at}.`,
+    '',
+    'Such a key was probably found where it should not be: in a repository, a log or a message. It does not work any',
+    'more. If a program of yours uses it, create a new key and give it to the program:',
+    '',
+    portalUrl,
+    '',
+  ].join('\n')
+}
