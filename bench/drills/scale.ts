@@ -44,7 +44,15 @@ export async function scale(scope: Scope, report: Report, [size]: readonly strin
 async function fill(report: Report, store: Store, total: number): Promise<string[]> {
   const sealer = createSealer(Buffer.alloc(32, 7))
   const by = { kind: 'system', channel: 'system' } as const
-  const book = createAccounts({ store, sealer, reveal: true, prefix: 'gate', by, clock: Date.now })
+  const book = createAccounts({
+    store,
+    sealer,
+    reveal: true,
+    planNames: [],
+    prefix: 'gate',
+    by,
+    clock: Date.now,
+  })
   const keys: string[] = []
   const startedAt = performance.now()
   for (let made = 0; made < total; made += chunk) {

@@ -46,6 +46,8 @@ export interface AccountActionsOptions
   readonly refreshIdleMs: number
   /** How many secret keys an account may have. */
   readonly keysMax: number
+  /** The names of the plans in the config. */
+  readonly planNames: readonly string[]
 }
 
 /** The returned function is cheap: call it for each request. */

@@ -13,6 +13,7 @@ export function accountData({
   role,
   isVerified,
   isDisabled,
+  plan,
   createdAt,
 }: Account) {
   return {
@@ -23,6 +24,7 @@ export function accountData({
     role,
     isVerified,
     disabled: isDisabled,
+    plan: plan ?? null,
     createdAt: new Date(createdAt).toISOString(),
   }
 }
@@ -32,7 +34,7 @@ export function accountData({
  * @param setupUrl undefined = none: no portal, a password is set, or it cannot be created now
  */
 export function createdData({ account, secretKey, apiKey }: CreatedAccount, setupUrl?: string) {
-  const { id, email, firstName, lastName, role, isVerified } = account
+  const { id, email, firstName, lastName, role, isVerified, plan } = account
   return {
     id,
     email,
@@ -40,6 +42,7 @@ export function createdData({ account, secretKey, apiKey }: CreatedAccount, setu
     lastName,
     role,
     isVerified,
+    ...(plan !== undefined && { plan }),
     secretKey,
     apiKey,
     ...(setupUrl !== undefined && { setupUrl }),

@@ -7,7 +7,12 @@ export interface AccountInput {
   readonly lastName: string
   readonly role: string
   readonly isVerified: boolean
+  /** Absent = none. */
+  readonly plan?: string | undefined
 }
+
+/** How commands say that an account has no plan; no plan has this name. */
+export const noPlan = 'none'
 
 export const defaultRole = 'User'
 
@@ -59,6 +64,15 @@ function isText(text: string, lengthMax: number, pattern: RegExp): boolean {
 export function assertValid(input: Partial<AccountInput>): void {
   const errors = findFieldErrors(input)
   if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
+}
+
+/** @throws GatehouseError `request-invalid` if there is no such plan; undefined = none */
+export function assertKnownPlan(plan: string | undefined, known: readonly string[]): void {
+  if (plan === undefined || known.includes(plan)) return
+  const which = known.length === 0 ? 'the config has no plans' : `must be one of ${known.join(', ')}`
+  throw new GatehouseError('request-invalid', {
+    errors: [{ field: 'plan', message: `unknown plan: ${which}` }],
+  })
 }
 
 /** First and last name; '' where there is neither. */

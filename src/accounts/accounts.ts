@@ -5,7 +5,7 @@ import type { Account } from '../store/account.ts'
 import type { AccountChanges, AccountStore, AccountsPage } from '../store/accounts.ts'
 import type { Actor } from '../store/audit-entry.ts'
 import { noPortalAccess } from '../store/portal-access.ts'
-import { type AccountInput, assertValid } from './account-input.ts'
+import { type AccountInput, assertKnownPlan, assertValid, noPlan } from './account-input.ts'
 import { createAuditEntryFactory } from './audit-entry-factory.ts'
 import { type KeyOptions, makeDefaultKey, makeKey, withUnconfirmedKeys } from './make-key.ts'
 
@@ -44,13 +44,15 @@ export interface AccountsOptions extends KeyOptions {
   readonly store: AccountStore
   /** Who acts; an account cannot disable, demote or delete itself. */
   readonly by: Actor
+  /** The names of the plans in the config. */
+  readonly planNames: readonly string[]
 }
 
-export function createAccounts({ store, by, ...keyOptions }: AccountsOptions): Accounts {
+export function createAccounts({ store, by, planNames, ...keyOptions }: AccountsOptions): Accounts {
   const { clock } = keyOptions
   const entry = createAuditEntryFactory(by, clock)
 
-  function prepare({ email, firstName, lastName, role, isVerified }: AccountInput): CreatedAccount {
+  function prepare({ email, firstName, lastName, role, isVerified, plan }: AccountInput): CreatedAccount {
     const id = createAccountId()
     const secretKey = makeDefaultKey(id, keyOptions)
     const apiKey = makeKey('apiKey', id, keyOptions)
@@ -69,20 +71,24 @@ export function createAccounts({ store, by, ...keyOptions }: AccountsOptions): A
       secretKeys: [secretKey.stored],
       apiKey: apiKey.stored,
       portal: noPortalAccess,
-      plan: undefined,
+      plan,
     }
     return { account, secretKey: secretKey.key, apiKey: apiKey.key }
   }
 
   async function create(input: AccountInput): Promise<CreatedAccount> {
     assertValid(input)
+    assertKnownPlan(input.plan, planNames)
     const created = prepare(input)
     await withUnconfirmedKeys(created, save([created]))
     return created
   }
 
   async function createAll(inputs: readonly AccountInput[]): Promise<readonly CreatedAccount[]> {
-    for (const input of inputs) assertValid(input)
+    for (const input of inputs) {
+      assertValid(input)
+      assertKnownPlan(input.plan, planNames)
+    }
     const created: CreatedAccount[] = []
     for (const [index, input] of inputs.entries()) {
       if (index > 0 && index % keyBatchSize === 0) await setImmediate()
@@ -95,7 +101,12 @@ export function createAccounts({ store, by, ...keyOptions }: AccountsOptions): A
   async function save(created: readonly CreatedAccount[]): Promise<void> {
     const creation = await store.createAccounts(
       created.map(({ account }) => account),
-      created.map(({ account }) => entry('account-created', account, { role: account.role })),
+      created.map(({ account }) =>
+        entry('account-created', account, {
+          role: account.role,
+          ...(account.plan !== undefined && { plan: account.plan }),
+        }),
+      ),
     )
     if (creation.kind === 'created') return
     const errors = creation.emails.map((email) => ({ field: 'email', message: `${email} is taken` }))
@@ -116,13 +127,16 @@ export function createAccounts({ store, by, ...keyOptions }: AccountsOptions): A
 
   async function update(idOrEmail: string, changes: AccountChanges): Promise<Account> {
     assertValid(changes)
+    assertKnownPlan(changes.plan, planNames)
     const account = await find(idOrEmail)
     const { id } = account
     if (changes.isDisabled || (changes.role !== undefined && changes.role !== account.role)) {
       assertNotOwn(by, id)
     }
     const details = Object.fromEntries(
-      Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+      Object.entries({ ...changes, ...('plan' in changes && { plan: changes.plan ?? noPlan }) }).flatMap(
+        ([name, value]) => (value === undefined ? [] : [[name, value]]),
+      ),
     )
     const updated = await store.updateAccount(id, changes, entry('account-updated', account, details))
     if (updated.kind === 'exists') throw new GatehouseError('account-exists')

@@ -67,6 +67,7 @@ export function createConfiguredActions({
     reveal: config.keys.reveal,
     prefix: config.keys.prefix,
     keysMax: config.keys.maxPerAccount,
+    planNames: Object.keys(config.plans),
     limiter,
     clock,
     refreshIdleMs: config.tokens.refreshIdleMs,

@@ -2,6 +2,8 @@ import { knownRoles } from '../accounts/account-input.ts'
 import type { KeyUses } from '../accounts/key-uses.ts'
 import type { UsageRecorder } from '../accounts/usage-recorder.ts'
 import { createCarriers } from '../auth/carriers.ts'
+import { createPlans } from '../auth/plans.ts'
+import type { Quotas } from '../auth/quotas.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { createLru } from '../cache/lru.ts'
 import type { Config } from '../config/config.ts'
@@ -47,6 +49,7 @@ export interface TrafficOptions {
   /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string
   readonly limiter: RateLimiter
+  readonly quotas: Quotas
   readonly metrics: Metrics
   readonly log: Log
   readonly onUpgraded: UpgradeHandler
@@ -66,6 +69,12 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
     table,
     authenticator: callerAuth.authenticator,
     limiter,
+    takePlan: createPlans({
+      plans: config.plans,
+      limiter,
+      quotas: options.quotas,
+      onUnknown: (plan) => log.warn({ plan }, 'accounts have a plan that is not in the config: not limited'),
+    }),
     failures: config.failures,
     metrics,
     keyUses,

@@ -1,6 +1,7 @@
 import { auditData } from '../accounts/audit-log.ts'
 import { openKeyUses } from '../accounts/key-uses.ts'
 import { openUsageRecorder } from '../accounts/usage-recorder.ts'
+import { openQuotas } from '../auth/quotas.ts'
 import { openRateLimiter } from '../auth/rate-limiter.ts'
 import type { WorkerMemory } from '../cache/instance-memory.ts'
 import type { StoreHealth } from '../cache/store-connection-state.ts'
@@ -69,6 +70,13 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     },
   }
   const limiter = openRateLimiter({ store, storeConnection, clock: monotonicClock, counts })
+  const quotas = openQuotas({
+    store,
+    storeConnection,
+    clock,
+    monotonic: monotonicClock,
+    processes: limiter.instances,
+  })
   const keyUses = openKeyUses({ store, clock })
   const usageRecorder = openUsageRecorder({
     store,
@@ -94,6 +102,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     memory: options.memory,
     sealingKey,
     limiter,
+    quotas,
     keyUses,
     usageRecorder,
     acknowledgements,
@@ -109,6 +118,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
 
   async function closeStore(): Promise<void> {
     limiter.close()
+    await quotas.close()
     await keyUses.close()
     await usageRecorder.close()
     await acknowledgements.close()

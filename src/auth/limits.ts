@@ -6,7 +6,7 @@ import type { Rate, RateResult } from '../store/rates.ts'
 import type { Principal } from './principal.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
-/** The subject of a rate: the account if there is one, else the client address. */
+/** Who is counted. */
 interface RateSubject {
   readonly principal: Principal | undefined
   readonly address: string
@@ -19,10 +19,17 @@ export async function takeRate(
   { limit, perMs, by }: RateLimit,
   { principal, address }: RateSubject,
 ): Promise<GatehouseError | undefined> {
-  const who =
-    by === 'account' && principal ? `account ${principal.accountId}` : `ip ${clientNetwork(address)}`
+  const who = rateSubject(by, { principal, address })
   const taken = await limiter.take(`route ${routeName} ${who}`, { limit, perMs })
   return taken.isAllowed ? undefined : new GatehouseError('rate-limited', { rate: { limit, ...taken } })
+}
+
+/** The account or its key, if there is one, else the client address. */
+export function rateSubject(by: RateLimit['by'], { principal, address }: RateSubject): string {
+  if (by === 'ip' || !principal) return `ip ${clientNetwork(address)}`
+  // The name of the key is not known in an outage: then all keys of the account count together.
+  if (by === 'account' || principal.key === undefined) return `account ${principal.accountId}`
+  return `key ${principal.accountId} ${principal.key}`
 }
 
 /** Session starts of one account: burst 600, then 10 per second. Each is a write to the store. */

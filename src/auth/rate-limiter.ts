@@ -11,6 +11,8 @@ export interface RateLimiter {
   takeInProcess(subject: string, rate: Rate): RateResult
   /** Counts in all workers of this instance, without the store; undefined = there is only one. */
   readonly takeInInstance: ((subject: string, rate: Rate) => Promise<RateResult>) | undefined
+  /** The number of processes last known, at least 1. */
+  instances(): number
   close(): void
 }
 
@@ -61,5 +63,11 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
 
   const takeInInstance = counts && ((subject: string, rate: Rate) => counts.take(`here ${subject}`, rate))
 
-  return { take, takeInProcess: inProcess.take, takeInInstance, close: () => clearInterval(timer) }
+  return {
+    take,
+    takeInProcess: inProcess.take,
+    takeInInstance,
+    instances: () => instances,
+    close: () => clearInterval(timer),
+  }
 }

@@ -4,7 +4,7 @@ import { fieldLines } from './print.ts'
 
 /** An account as text. */
 export function accountLines(account: Account): string[] {
-  const { id, email, role, isVerified, isDisabled, createdAt } = account
+  const { id, email, role, isVerified, isDisabled, plan, createdAt } = account
   return fieldLines({
     ID: id,
     'E-mail': email,
@@ -12,6 +12,7 @@ export function accountLines(account: Account): string[] {
     Role: role,
     Verified: isVerified ? 'yes' : 'no',
     Disabled: isDisabled ? 'yes' : 'no',
+    Plan: plan ?? '-',
     Created: new Date(createdAt).toISOString(),
   })
 }

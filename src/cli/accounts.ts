@@ -1,5 +1,5 @@
 import { accountData, createdData } from '../accounts/account-data.ts'
-import { defaultRole, knownRoles, similarRole } from '../accounts/account-input.ts'
+import { defaultRole, knownRoles, noPlan, similarRole } from '../accounts/account-input.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Config } from '../config/config.ts'
 import { OperatorError } from '../errors/operator-error.ts'
@@ -28,6 +28,7 @@ const create: Command = {
   options: {
     ...profileOptions,
     verified: { type: 'boolean', help: 'Marks the e-mail as verified.' },
+    plan: { type: 'string', value: 'NAME|none', help: 'Plan of the config; default none.' },
     ...passwordOption,
   },
   printsData: true,
@@ -40,6 +41,7 @@ const create: Command = {
       lastName: invocation.text('last-name') ?? '',
       role: invocation.text('role') ?? defaultRole,
       isVerified: invocation.flag('verified'),
+      ...readPlan(invocation),
     }
     const password = await readPassword(invocation, input)
     const work = withSealingOperator(invocation.config, async (operator) => {
@@ -116,6 +118,7 @@ const update: Command = {
     role: { type: 'string', value: 'R', help: 'Role, such as User or Admin.' },
     verified: { type: 'string', value: 'true|false', help: 'Whether the e-mail is verified.' },
     disabled: { type: 'string', value: 'true|false', help: 'Whether the account is disabled.' },
+    plan: { type: 'string', value: 'NAME|none', help: 'Plan of the config, or none.' },
     ...passwordOption,
   },
   printsData: true,
@@ -205,7 +208,14 @@ function readChanges(invocation: Invocation): AccountChanges {
     isVerified: readBoolean(invocation, 'verified'),
     isDisabled: readBoolean(invocation, 'disabled'),
   }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  return { ...changes, ...readPlan(invocation) }
+}
+
+/** The plan that is given: undefined = none; {} = not given. */
+function readPlan(invocation: Invocation): Pick<AccountChanges, 'plan'> {
+  const plan = invocation.text('plan')
+  return plan === undefined ? {} : { plan: plan === noPlan ? undefined : plan }
 }
 
 /** Warns about a role that differs from one in the routes only in case. */

@@ -1,3 +1,4 @@
+import type { Plans } from '../auth/plans.ts'
 import type { CacheLimits } from '../cache/directory.ts'
 import type { OpsAddress } from '../endpoints/ops-guard.ts'
 import type { RefreshCookie } from '../endpoints/tokens.ts'
@@ -29,6 +30,7 @@ export interface Config {
   readonly identityHeaders: IdentityHeaders
   readonly assertion: AssertionConfig
   readonly tokens: TokensConfig
+  readonly plans: Plans
   readonly cookie: RefreshCookie
   /** Origins as browsers send them; none = CORS is left to the upstreams. */
   readonly cors: { readonly origins: readonly string[] }

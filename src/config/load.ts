@@ -13,6 +13,7 @@ import { reviewKeyCarriers } from './rules/key-carriers.ts'
 import { reviewKeys } from './rules/keys.ts'
 import { reviewListen, reviewPorts } from './rules/listen.ts'
 import { reviewNetwork, reviewTracing } from './rules/network.ts'
+import { reviewPlans } from './rules/plans.ts'
 import { reviewPortal } from './rules/portal.ts'
 import { reviewRoutes } from './rules/routes.ts'
 import { reviewStore } from './rules/store.ts'
@@ -33,6 +34,7 @@ const rules = [
   reviewUpstreams,
   reviewUpstreamHeaders,
   reviewRoutes,
+  reviewPlans,
   reviewIdentity,
   reviewTokens,
   reviewCookie,

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import type { Plans } from '../auth/plans.ts'
 import type { MailServer } from '../mail/mailer.ts'
 import { parseAddressRange } from '../platform/address-ranges.ts'
 import type { RouteOptions } from '../routes/compile.ts'
@@ -46,6 +47,7 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
       header: tree.identity.assertion.header,
       lifetimeMs: durationMs(tree.identity.assertion.lifetime),
     },
+    plans: resolvePlans(tree.plans),
     tokens: resolveTokens(tree, publicOrigin, lookup),
     cookie: {
       name: cookie.name,
@@ -80,6 +82,15 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
     },
     shutdown: { delayMs: durationMs(shutdown.delay), drainMs: durationMs(shutdown.drain) },
   })
+}
+
+function resolvePlans(plans: ConfigTree['plans']): Plans {
+  return Object.fromEntries(
+    Object.entries(plans).map(([name, { quota, rateLimit }]) => [
+      name,
+      { quota, rateLimit: rateLimit && { limit: rateLimit.limit, perMs: durationMs(rateLimit.per) } },
+    ]),
+  )
 }
 
 function resolveRoute(route: ConfigTree['routes'][number]): RouteOptions {

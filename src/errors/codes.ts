@@ -217,6 +217,14 @@ export const errorDefinitions = {
     detail: 'More requests than this path allows; Retry-After says when to try again.',
     check: '`rateLimit` of the route; `gatehouse_rate_limited_total`.',
   },
+  'quota-exceeded': {
+    status: 429,
+    title: 'The quota is used up',
+    detail:
+      'The account has used up the quota of its plan; Retry-After says when the next day or month begins.',
+    check:
+      '`plans.*.quota`, and the plan of the account; `gatehouse accounts update --plan` gives it another.',
+  },
   'too-many-failures': {
     status: 429,
     title: 'Too many invalid credentials',

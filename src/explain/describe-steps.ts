@@ -1,5 +1,7 @@
 import type { Carrier } from '../auth/carriers.ts'
 import type { Credentials } from '../auth/credentials.ts'
+import { rateSubject } from '../auth/limits.ts'
+import type { Plans } from '../auth/plans.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Cors, Preflight } from '../http/cors.ts'
 import { parseHostName } from '../http/host.ts'
@@ -146,17 +148,34 @@ function describeScopes(scopes: readonly string[] | null): string {
 export function describeLimits(
   { rateLimit, bodyBytesMax }: Route<unknown>,
   { outcome, client: { address } }: ExplainedArrival,
+  plans: Plans,
 ): StepResult {
   const principal = principalOf(outcome)
   const bodyMax = Number.isFinite(bodyBytesMax) ? bodyBytesMax : null
   const body = bodyMax === null ? 'a body of any length' : `a body of at most ${bodyMax} bytes`
-  if (!rateLimit) return { detail: `no rate limit; ${body}`, facts: { rate: null, bodyMax } }
+  const plan = describePlan(principal?.plan, plans)
+  if (!rateLimit)
+    return { detail: `no rate limit${plan.detail}; ${body}`, facts: { rate: null, ...plan.facts, bodyMax } }
   const { limit, perMs, by } = rateLimit
-  const counted =
-    by === 'account' && principal ? `account ${principal.accountId}` : `address ${clientNetwork(address)}`
+  const counted = rateSubject(by, { principal, address }).replace(/^ip /, 'address ')
   return {
-    detail: `${limit} requests in ${perMs / 1_000} s, counted for ${counted} (explain neither counts nor reads the counter); ${body}`,
-    facts: { rate: { limit, perMs, by, counted }, bodyMax },
+    detail: `${limit} requests in ${perMs / 1_000} s, counted for ${counted} (explain neither counts nor reads the counter)${plan.detail}; ${body}`,
+    facts: { rate: { limit, perMs, by, counted }, ...plan.facts, bodyMax },
+  }
+}
+
+function describePlan(name: string | undefined, plans: Plans): StepResult {
+  if (name === undefined) return { detail: '', facts: { plan: null } }
+  const plan = new Map(Object.entries(plans)).get(name)
+  if (!plan) return { detail: `; plan ${name} is not in the config: not limited`, facts: { plan: { name } } }
+  const { quota, rateLimit } = plan
+  const limits = [
+    ...(rateLimit ? [`${rateLimit.limit} requests in ${rateLimit.perMs / 1_000} s`] : []),
+    ...(quota ? [`${quota.limit} a ${quota.per}`] : []),
+  ]
+  return {
+    detail: `; plan ${name}: ${limits.join(', ')}, over all routes`,
+    facts: { plan: { name, quota: quota ?? null, rate: rateLimit ?? null } },
   }
 }
 

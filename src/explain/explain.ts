@@ -55,7 +55,14 @@ export async function explain(
     const arrival = readArrival(request, config)
     recorder.follow(arrival)
     const found: Found = { route: undefined }
-    const describe = describersOf(arrival, { request, cors, table, found, accept: config.keys.accept })
+    const describe = describersOf(arrival, {
+      request,
+      cors,
+      table,
+      found,
+      accept: config.keys.accept,
+      plans: config.plans,
+    })
     const trace: DecisionTrace = { passed: (step) => recorder.pass(step, describe[step]()) }
 
     const scope = chooseScope(arrival, { cors, ownPaths }, trace)
@@ -110,6 +117,7 @@ interface DescribedBy {
   readonly found: Found
   /** Where secret keys may come. */
   readonly accept: readonly string[]
+  readonly plans: Config['plans']
 }
 
 type Describers = Readonly<Record<DecisionStep, () => StepResult | undefined>>
@@ -117,7 +125,7 @@ type Describers = Readonly<Record<DecisionStep, () => StepResult | undefined>>
 /** What each step has found, from what it wrote to the outcome. */
 function describersOf(
   arrival: ExplainedArrival,
-  { request, cors, table, found, accept }: DescribedBy,
+  { request, cors, table, found, accept, plans }: DescribedBy,
 ): Describers {
   const { outcome, fields } = arrival
   return {
@@ -127,7 +135,7 @@ function describersOf(
     scheme: () => describeScheme(accessOf(arrival), fields, accept),
     principal: () => describePrincipal(principalOf(outcome)),
     policy: () => describePolicy(accessOf(arrival)),
-    limits: () => found.route && describeLimits(found.route, arrival),
+    limits: () => found.route && describeLimits(found.route, arrival, plans),
   }
 }
 

@@ -77,6 +77,7 @@ export function readOnlyGateOptions(
       confirm: async () => {},
     },
     limiter: unlimited,
+    takePlan: () => undefined,
     failures,
     metrics: undefined,
     keyUses: { record: () => {} },
@@ -89,6 +90,7 @@ const unlimited: RateLimiter = {
   take: async () => allowed,
   takeInProcess: () => allowed,
   takeInInstance: undefined,
+  instances: () => 1,
   close: () => {},
 }
 

@@ -3,6 +3,7 @@ import type { Authenticator } from '../auth/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '../auth/authorize.ts'
 import type { Decision, Refusal } from '../auth/decision.ts'
 import { countFailure, takeRate } from '../auth/limits.ts'
+import type { TakePlan } from '../auth/plans.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
@@ -20,6 +21,8 @@ export interface GateOptions<MatchedRoute extends GatedRoute, Came extends Arriv
   readonly findRoute: (arrival: Came) => GateResult<MatchedRoute>
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
+  /** Counts requests against the plans of accounts. */
+  readonly takePlan: TakePlan
   /** How many invalid credentials one client address may send. */
   readonly failures: Rate
   /** undefined = decisions are not counted. */
@@ -34,7 +37,7 @@ export interface GateOptions<MatchedRoute extends GatedRoute, Came extends Arriv
 export type GateResult<MatchedRoute extends GatedRoute> = MatchedRoute | GatehouseError
 
 /**
- * Decides about a request before a byte of its body is read: its route, the caller, access and rate. Synchronous if all
+ * Decides about a request before a byte of its body is read: its route, the caller, access, rate and quota. Synchronous if all
  * is cached. A refusal is returned, not thrown: a throw takes as long as all the rest, and functions that end with one
  * are never compiled.
  * @throws GatehouseError `store-unavailable`, synchronously or as a rejection, if it cannot be decided
@@ -53,7 +56,7 @@ type Allowed = Extract<Decision, { readonly kind: 'allowed' }>
 export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival>(
   options: GateOptions<MatchedRoute, Came>,
 ): Gate<MatchedRoute, Came> {
-  const { findRoute, authenticator, limiter, failures, metrics, keyUses, trace } = options
+  const { findRoute, authenticator, limiter, takePlan, failures, metrics, keyUses, trace } = options
   const count = createDecisionCounter(metrics)
 
   /** @param isConfirmed whether the decision is based on the store's current state, not on the cache */
@@ -80,7 +83,19 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     if (code !== undefined) return countRefusal(decision.scheme, sharedError(code))
     trace?.passed('policy')
     if (route.rateLimit) return admitRateLimited(route, route.rateLimit, arrival, decision)
-    count(decision.scheme, undefined)
+    const excess = takePlan(principal)
+    return excess instanceof Promise
+      ? excess.then((settled) => settle(route, decision, settled))
+      : settle(route, decision, excess)
+  }
+
+  function settle(
+    route: MatchedRoute,
+    { scheme }: Allowed,
+    excess: GatehouseError | undefined,
+  ): GateResult<MatchedRoute> {
+    if (excess) return countRefusal(scheme, excess)
+    count(scheme, undefined)
     return route
   }
 
@@ -88,12 +103,11 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     route: MatchedRoute,
     rateLimit: RateLimit,
     { client: { address } }: Came,
-    { scheme, principal }: Allowed,
+    decision: Allowed,
   ): Promise<GateResult<MatchedRoute>> {
+    const { principal } = decision
     const excess = await takeRate(limiter, route.name, rateLimit, { principal, address })
-    if (excess) return countRefusal(scheme, excess)
-    count(scheme, undefined)
-    return route
+    return settle(route, decision, excess ?? (await takePlan(principal)))
   }
 
   /**

@@ -40,7 +40,7 @@ export const standardMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT',
 export interface RateLimit {
   readonly limit: number
   readonly perMs: number
-  readonly by: 'account' | 'ip'
+  readonly by: 'account' | 'key' | 'ip'
 }
 
 export type SchemeName = 'secretKey' | 'bearer'

@@ -5,6 +5,7 @@ import type { StoreDiagnostics } from './diagnostics.ts'
 import type { ImportedKeyStore } from './imported-keys.ts'
 import type { KeyStore } from './keys.ts'
 import type { PortalStore } from './portal.ts'
+import type { QuotaStore } from './quotas.ts'
 import type { RateStore } from './rates.ts'
 import type { SessionStore } from './sessions.ts'
 import type { SigningKeyStore } from './signing-keys.ts'
@@ -24,6 +25,7 @@ export interface Store
     SessionStore,
     SigningKeyStore,
     RateStore,
+    QuotaStore,
     ChangeStore,
     AuditStore,
     PortalStore,

@@ -7,7 +7,7 @@ import type { Store } from '../../src/store/store.ts'
 /** What can be done to accounts of a store and their keys, in the name of the system. */
 export function actsOn(store: Store, options: KeyOptions) {
   const by = { kind: 'system', channel: 'system' } as const
-  const accounts = createAccounts({ ...options, store, by })
+  const accounts = createAccounts({ ...options, store, by, planNames: [] })
   const keys = createAccountKeys({
     ...options,
     store,

@@ -26,6 +26,7 @@ function sessionsOn(store: Store) {
     store,
     sealer: createSealer(randomBytes(32)),
     reveal: false,
+    planNames: [],
     prefix: 'gate',
     by,
     clock,

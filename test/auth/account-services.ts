@@ -62,6 +62,7 @@ export function openPeople(
     sealer: createSealer(Buffer.alloc(32, 2)),
     keysMax: 20,
     reveal: true,
+    planNames: [],
     prefix: 'gate',
     refreshIdleMs: 7 * 86_400_000,
     portalUrl: 'https://api.example.com/portal',

@@ -64,6 +64,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
     ],
     identityHeaders: { id: 'X-User-Id', role: 'X-User-Role' },
     assertion: { enabled: false, header: 'X-Gatehouse-Assertion', lifetimeMs: 60_000 },
+    plans: {},
     tokens: {
       issuer: 'http://localhost:8080',
       audience: 'gatehouse',

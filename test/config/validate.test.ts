@@ -62,7 +62,7 @@ t.test('a value of the wrong type is reported with the expected type', async (t)
     [withRoute({ rateLimit: { per: '1m' } }), 'routes[0].rateLimit.limit: is missing'],
     [
       withRoute({ rateLimit: { limit: 1, per: '1s', by: 'IP' } }),
-      'routes[0].rateLimit.by: must be one of account, ip, did you mean "ip"?',
+      'routes[0].rateLimit.by: must be one of account, key, ip, did you mean "ip"?',
     ],
     [{ ...minimalConfig, limits: { failures: 10 } }, 'limits.failures: must be a map'],
     [

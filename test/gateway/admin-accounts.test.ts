@@ -26,7 +26,7 @@ for (const driver of storeDrivers) {
       t.match([secretKey, apiKey, setupUrl], [/^gate_sk_/, /^gate_ak_/, /\/portal\/setup#gsl_/])
       const shown = await call(operations.get, `${adminPath}/${id}`)
       t.equal(shown.status, 200)
-      t.strictSame(Object.keys(shown.json()), [...profile, 'disabled', 'createdAt'])
+      t.strictSame(Object.keys(shown.json()), [...profile, 'disabled', 'plan', 'createdAt'])
       t.match(shown.json(), { id, ...bob, isVerified: true, disabled: false })
       t.equal(
         (await fetch(`${gateway.url}/key/x`, { headers: { SecretKey: String(secretKey) } })).status,

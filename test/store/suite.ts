@@ -6,6 +6,7 @@ import { runChangeContract } from './contract/changes.ts'
 import { runImportedKeyContract } from './contract/imported-keys.ts'
 import { runKeyContract } from './contract/keys.ts'
 import { runPortalContract } from './contract/portal.ts'
+import { runQuotaContract } from './contract/quotas.ts'
 import { runRateContract } from './contract/rates.ts'
 import { reopeningCases } from './contract/reopening.ts'
 import { runSessionContract } from './contract/sessions.ts'
@@ -22,6 +23,7 @@ export function runStoreSuite(t: Test, newPlace: NewPlace): void {
     runSessionContract,
     runSigningKeyContract,
     runRateContract,
+    runQuotaContract,
     runChangeContract,
     runAuditContract,
     runPortalContract,

@@ -83,10 +83,10 @@ export const route = item('Sends matching requests to an upstream.', {
         max: '24h',
         description: 'Time in which a spent limit refills, at a steady rate.',
       }),
-      by: choice(['account', 'ip'], {
+      by: choice(['account', 'key', 'ip'], {
         default: 'account',
         description:
-          'What is counted: requests of each account (without one, of each client address), or of each client address.',
+          'What is counted: requests of each account, of each secret key of an account, or of each client address; where there is no account, of each client address.',
       }),
     }),
   ),

@@ -18,6 +18,7 @@ import {
   type ValueOf,
 } from './fields.ts'
 import { keys } from './keys.ts'
+import { plans } from './plans.ts'
 import { mail, portal } from './portal.ts'
 import { route } from './route.ts'
 import { store } from './store.ts'
@@ -123,6 +124,7 @@ export const configSchema = {
       }),
     }),
     tokens,
+    plans,
     cookie,
     cors: section('Which web pages from other origins may call the gateway from a browser.', {
       origins: list(

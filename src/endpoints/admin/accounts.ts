@@ -67,11 +67,16 @@ export function accountsOperations({
       problems: ['request-invalid', 'account-exists'],
       handler: async (request, reply) => {
         // The cast is sound: the schema has validated it.
-        const { isVerified = false, ...input } = request.body as Omit<AccountInput, 'isVerified'> & {
+        const {
+          isVerified = false,
+          plan,
+          ...input
+        } = request.body as Omit<AccountInput, 'isVerified' | 'plan'> & {
           readonly isVerified?: boolean
+          readonly plan?: string | null
         }
         const { accounts, setupLinks } = actionsOf(request)
-        const created = await accounts.create({ ...input, isVerified })
+        const created = await accounts.create({ ...input, isVerified, plan: plan ?? undefined })
         const { id } = created.account
         const link = hasPortal
           ? await tryCreateSetupLink(setupLinks, id, (reason) =>
@@ -106,10 +111,15 @@ export function accountOperations({
       problems: ['request-invalid', 'account-not-found', 'account-exists', 'own-account'],
       handler: async (request) => {
         // The cast is sound: the schema has validated it.
-        const { disabled, ...changes } = request.body as Omit<AccountChanges, 'isDisabled'> & {
+        const { disabled, plan, ...changes } = request.body as Omit<AccountChanges, 'isDisabled' | 'plan'> & {
           readonly disabled?: boolean
+          readonly plan?: string | null
         }
-        const given = { ...changes, ...(disabled !== undefined && { isDisabled: disabled }) }
+        const given = {
+          ...changes,
+          ...(disabled !== undefined && { isDisabled: disabled }),
+          ...(plan !== undefined && { plan: plan ?? undefined }),
+        }
         return accountData(await actionsOf(request).accounts.update(idOf(request), given))
       },
     },

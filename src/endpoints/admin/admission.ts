@@ -29,13 +29,18 @@ export const ownAccountRoute: GatedRoute = {
   access: { ...adminRoute.access, roles: undefined },
 }
 
-export type AdmissionOptions = Omit<GateOptions<GatedRoute>, 'findRoute'>
+export type AdmissionOptions = Omit<GateOptions<GatedRoute>, 'findRoute' | 'takePlan'>
 
 /** Admits the callers of some endpoints, with the same checks, limits and metrics as a route. */
 export function createAdmission(options: AdmissionOptions, route: GatedRoute): Admission {
   const { authenticator } = options
   const { access } = route
-  const gate = createGate({ ...options, findRoute: () => route })
+  const gate = createGate({
+    ...options,
+    findRoute: () => route,
+    // Plans are about routes: whoever has used up a quota can still ask how much is left, or give more.
+    takePlan: () => undefined,
+  })
 
   async function admit({ raw }: FastifyRequest): Promise<void> {
     const gateResult = await gate(arrivalOf(raw))

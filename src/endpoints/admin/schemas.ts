@@ -22,19 +22,30 @@ export function objectSchema(
   return { type: 'object', properties, required, additionalProperties: false } as const
 }
 
+const plan = { ...textOrNull, description: 'Name of a plan of the config; null = none.' }
+
 const profile = { email: text, firstName: text, lastName: text, role: text, isVerified: flag }
 
-export const account = objectSchema({ id: text, ...profile, disabled: flag, createdAt: time })
+export const account = objectSchema({ id: text, ...profile, disabled: flag, plan, createdAt: time })
 
-export const newAccount = objectSchema(profile, ['isVerified'])
+export const newAccount = objectSchema({ ...profile, plan }, ['isVerified', 'plan'])
 
 export const createdAccount = objectSchema(
-  { id: text, ...profile, secretKey: text, apiKey: text, setupUrl: { type: 'string', format: 'uri' } },
-  ['setupUrl'],
+  {
+    id: text,
+    ...profile,
+    plan: text,
+    secretKey: text,
+    apiKey: text,
+    setupUrl: { type: 'string', format: 'uri' },
+  },
+  ['plan', 'setupUrl'],
 )
 
+const changes = { ...profile, disabled: flag, plan }
+
 export const accountChanges = {
-  ...objectSchema({ ...profile, disabled: flag }, Object.keys({ ...profile, disabled: flag })),
+  ...objectSchema(changes, Object.keys(changes)),
   minProperties: 1,
 }
 

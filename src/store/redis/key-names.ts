@@ -1,7 +1,8 @@
 /**
  * Names of the keys. All lasting data shares one hash tag, so that a Cluster keeps it in one slot: only within a slot
  * can a script change an account, the list of e-mails and the change log in one step, and give all changes one order
- * (docs/decisions/0004-one-slot.md). Counters of rates last for minutes, and are spread over the slots.
+ * (docs/decisions/0004-one-slot.md). Counters of rates and quotas expire, and
+ * are spread over the slots.
  */
 export function createKeyNames(prefix: string) {
   const base = `${prefix}{account}:`
@@ -30,6 +31,7 @@ export function createKeyNames(prefix: string) {
     usageOf: (accountId: string, month: string) => `${base}usage:${accountId}:${month}`,
     usageBatch: (id: string) => `${base}usage-batch:${id}`,
     instances: `${prefix}instances`,
+    quota: (accountId: string, window: string) => `${prefix}quota:${accountId}:${window}`,
     rate: (subject: string) => `${prefix}rate:${subject}`,
   } as const
 }

@@ -8,6 +8,7 @@ import { openDiagnostics } from './diagnostics.ts'
 import { openImportedKeys } from './imported-keys.ts'
 import { openKeys } from './keys.ts'
 import { openPortal } from './portal.ts'
+import { openQuotas } from './quotas.ts'
 import { openRates } from './rates.ts'
 import { openSessions } from './sessions.ts'
 import { openSigningKeys } from './signing-keys.ts'
@@ -30,6 +31,7 @@ export function openRedisStore(options: RedisOptions, { listens }: { readonly li
     ...openSessions(connection, access),
     ...openSigningKeys(connection),
     ...openRates(connection),
+    ...openQuotas(connection),
     ...changes,
     ...openAudit(connection),
     ...openPortal(connection, access),

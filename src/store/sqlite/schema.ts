@@ -112,6 +112,19 @@ const usage = `
   ) STRICT;
 `
 
+/** What is granted of each quota in its window (`period`), and what each process may have left, by its ID, as JSON. */
+const quotas = `
+  CREATE TABLE quotas (
+    account_id TEXT NOT NULL,
+    period TEXT NOT NULL,
+    kept_until INTEGER NOT NULL,
+    granted INTEGER NOT NULL,
+    held TEXT NOT NULL,
+    PRIMARY KEY (account_id, period)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX quotas_by_end ON quotas (kept_until);
+`
+
 /**
  * The steps from each version to the next; user_version counts those a database has gone through. Only ever added to.
  */
@@ -160,6 +173,7 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
     database.exec(
       'CREATE TABLE imported_keys (digest BLOB PRIMARY KEY, account_id TEXT NOT NULL) STRICT, WITHOUT ROWID',
     ),
+  (database) => database.exec(quotas),
 ]
 
 /** An account's secret keys become a list. A merge patch (RFC 7396) leaves out what is null. */

@@ -7,6 +7,7 @@ import { openDiagnostics } from './diagnostics.ts'
 import { openImportedKeys } from './imported-keys.ts'
 import { openKeys } from './keys.ts'
 import { openPortal } from './portal.ts'
+import { openQuotas } from './quotas.ts'
 import { createRates } from './rates.ts'
 import { openSessions } from './sessions.ts'
 import { openSigningKeys } from './signing-keys.ts'
@@ -37,6 +38,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
     ...openSessions(database, { writer, tables, replace }),
     ...openSigningKeys(database, writer, tables),
     ...createRates(),
+    ...openQuotas(database, tables),
     ...openChanges(database, writer, tables),
     ...openAudit(database, writer, tables),
     ...openPortal(database, { writer, tables, replace }),

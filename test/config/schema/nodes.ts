@@ -41,6 +41,7 @@ export const everything = {
       rateLimit: { limit: 600, per: '1m' },
     },
   ],
+  plans: { it: { quota: { limit: 1, per: 'day' }, rateLimit: { limit: 1, per: '1s' } } },
   trustedProxies: ['10.0.0.0/8'],
   tracing: { otlp: { endpoint: 'http://localhost:4318' } },
   mail: { host: 'smtp.example.com', from: 'gatehouse@example.com' },

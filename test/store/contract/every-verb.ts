@@ -7,12 +7,14 @@ import type { StoreDiagnostics } from '../../../src/store/diagnostics.ts'
 import type { ImportedKeyStore } from '../../../src/store/imported-keys.ts'
 import type { KeyStore } from '../../../src/store/keys.ts'
 import type { PortalStore } from '../../../src/store/portal.ts'
+import type { QuotaStore } from '../../../src/store/quotas.ts'
 import type { RateStore } from '../../../src/store/rates.ts'
 import type { SessionStore } from '../../../src/store/sessions.ts'
 import type { SigningKeyStore } from '../../../src/store/signing-keys.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { UsageStore } from '../../../src/store/usage.ts'
 import { newAuditEntry, newPortalSession } from '../portal-samples.ts'
+import { newQuotaTake } from '../quota-samples.ts'
 import { newAccount, newKey, newSecretKey, newSession, newSigningKey, now, useOf } from '../samples.ts'
 import { newUsage, newUsageBatch, today } from '../usage-samples.ts'
 
@@ -76,6 +78,10 @@ const rateVerbs: Calls<RateStore> = {
   heartbeat: (store) => store.heartbeat('a'),
 }
 
+const quotaVerbs: Calls<QuotaStore> = {
+  takeQuota: (store) => store.takeQuota(newQuotaTake()),
+}
+
 const changeVerbs: Calls<ChangeStore> = {
   readChanges: (store) => store.readChanges(undefined),
 }
@@ -122,6 +128,7 @@ export const everyVerb: Calls<Store> = {
   ...sessionVerbs,
   ...signingKeyVerbs,
   ...rateVerbs,
+  ...quotaVerbs,
   ...changeVerbs,
   ...auditVerbs,
   ...portalVerbs,
@@ -149,6 +156,7 @@ export const writes: readonly string[] = [
   'endPortalSessions',
   'endOverlap',
   'recordKeyUses',
+  'takeQuota',
   'addUsage',
   'appendAudit',
   'startSession',

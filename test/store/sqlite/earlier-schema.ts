@@ -1,6 +1,7 @@
 /** Takes back the steps to a list of secret keys and later, for an empty list of accounts or where their keys do not matter. */
 export const withoutSecretKeyList = `
   DROP TABLE imported_keys;
+  DROP TABLE quotas;
   ALTER TABLE accounts DROP COLUMN secret_keys;
   ALTER TABLE accounts DROP COLUMN plan;
   ALTER TABLE accounts ADD COLUMN secret_digest BLOB NOT NULL DEFAULT x'01';

@@ -5,6 +5,7 @@ import { openChangeTable } from './changes.ts'
 import { openImportedKeyTable } from './imported-keys.ts'
 import { openKeyUseTable } from './key-uses.ts'
 import { openPortalSessionTable } from './portal-sessions.ts'
+import { openQuotaTable } from './quotas.ts'
 import { openSessionTable } from './sessions.ts'
 import { openSigningKeyTable } from './signing-keys.ts'
 import { openStoreRow } from './store-row.ts'
@@ -23,6 +24,7 @@ export function openTables(database: Database) {
     portalSessions: openPortalSessionTable(database),
     keyUses: openKeyUseTable(database),
     usage: openUsageTable(database),
+    quotas: openQuotaTable(database),
     storeRow: openStoreRow(database),
     changes: openChangeTable(database),
     audit: openAuditTable(database),

@@ -1,0 +1,122 @@
+import t, { type Test } from 'tap'
+import { openQuotas, type Quota, type QuotaResult } from '../../src/auth/quotas.ts'
+import { newSqlitePlace } from '../store/sqlite/place.ts'
+
+const lastSecondOfYear = Date.UTC(2027, 11, 31, 23, 59, 59)
+const second = 1_000
+
+/** Quotas of one process, on a clock that stands still until it is moved. */
+async function start(t: Test, processes = 1) {
+  const place = await newSqlitePlace(t)
+  const store = await place.open()
+  const time = { ms: lastSecondOfYear }
+  const storeConnection = { isUp: true }
+  const calls = { count: 0 }
+  const open = () =>
+    openQuotas({
+      store: {
+        takeQuota: (take) => {
+          calls.count++
+          return store.takeQuota(take)
+        },
+      },
+      storeConnection,
+      clock: () => time.ms,
+      monotonic: () => time.ms,
+      processes: () => processes,
+    })
+  return { time, storeConnection, calls, open }
+}
+
+/** @returns how many of so many requests at once pass */
+async function takeOften(
+  take: (accountId: string, quota: Quota) => QuotaResult | Promise<QuotaResult>,
+  count: number,
+  quota: Quota,
+): Promise<number> {
+  const results = await Promise.all(Array.from({ length: count }, async () => take('ada', quota)))
+  return results.filter(({ isAllowed }) => isAllowed).length
+}
+
+for (const limit of [1, 99, 100, 1_000, 10_000]) {
+  t.test(`a quota of ${limit} of the only process allows exactly that`, async (t) => {
+    const { time, open } = await start(t)
+    const { take } = open()
+    const quota = { limit, per: 'day' } as const
+    t.equal(await takeOften(take, limit - 1, quota), limit - 1)
+    t.match(await take('ada', quota), { isAllowed: true }, 'at the limit')
+    t.strictSame(await take('ada', quota), { isAllowed: false, resetMs: second }, 'one over')
+    t.equal(await takeOften(take, 3 * limit, quota), 0, 'far over')
+    time.ms += second - 1
+    t.match(await take('ada', quota), { isAllowed: false, resetMs: 1 }, 'a millisecond too early')
+    time.ms += 1
+    t.match(await take('ada', quota), { isAllowed: true }, 'the next day')
+    t.match(await take('bob', quota), { isAllowed: true }, 'another account has its own')
+  })
+}
+
+t.test('a month ends with its last day, whatever its length', async (t) => {
+  const { time, open } = await start(t)
+  const { take } = open()
+  for (const [now, nextMonth] of [
+    [Date.UTC(2028, 1, 1), Date.UTC(2028, 2, 1)],
+    [Date.UTC(2028, 2, 31, 12), Date.UTC(2028, 3, 1)],
+    [Date.UTC(2028, 11, 31, 23, 59, 59, 999), Date.UTC(2029, 0, 1)],
+  ] as const) {
+    time.ms = now
+    t.match(await take('ada', { limit: 1, per: 'month' }), { isAllowed: true })
+    t.strictSame(await take('ada', { limit: 1, per: 'month' }), {
+      isAllowed: false,
+      resetMs: nextMonth - now,
+    })
+  }
+})
+
+t.test('while a process has some reserved, a request does not wait for the store', async (t) => {
+  const { calls, open } = await start(t)
+  const { take } = open()
+  const quota = { limit: 10_000, per: 'month' } as const
+  await take('ada', quota)
+  for (let count = 0; count < 100; count++) t.notOk(take('ada', quota) instanceof Promise)
+  const next = take('ada', quota)
+  t.ok(next instanceof Promise)
+  await next
+  t.equal(calls.count, 2)
+})
+
+t.test('a quota that is used up is asked for once a second', async (t) => {
+  const { time, calls, open } = await start(t)
+  const { take } = open()
+  const quota = { limit: 1, per: 'month' } as const
+  time.ms = Date.UTC(2028, 0, 1)
+  await takeOften(take, 2, quota)
+  const { count } = calls
+  await takeOften(take, 100, quota)
+  t.equal(calls.count, count)
+  time.ms += second
+  t.match(await take('ada', { ...quota, limit: 2 }), { isAllowed: true }, 'the plan was changed')
+})
+
+t.test('a process that closes gives back what it has not used', async (t) => {
+  const { open } = await start(t)
+  const quota = { limit: 200, per: 'month' } as const
+  const first = open()
+  await first.take('ada', quota)
+  await first.close()
+  const second = open()
+  t.equal(await takeOften(second.take, 300, quota), 199)
+})
+
+t.test('without the store a process allows its share, and tells the store later', async (t) => {
+  const { storeConnection, open } = await start(t, 4)
+  const { take } = open()
+  const quota = { limit: 40, per: 'month' } as const
+  await takeOften(take, 3, quota)
+  storeConnection.isUp = false
+  t.equal(await takeOften(take, 100, quota), 7, 'a quarter, less what has passed')
+  storeConnection.isUp = true
+  t.equal(await takeOften(take, 100, quota), 30)
+  storeConnection.isUp = false
+  t.match(await take('bob', { limit: 1, per: 'day' }), { isAllowed: true }, 'at least one')
+  t.match(await take('bob', { limit: 1, per: 'day' }), { isAllowed: false })
+})

@@ -1,0 +1,175 @@
+import t, { type Test } from 'tap'
+import { createKey, digestOf } from '../../src/secrets/keys.ts'
+import { startBackend } from '../setup/backend.ts'
+import { startGateway, type TestGateway } from '../setup/gateway.ts'
+import { newSecretKey } from '../store/samples.ts'
+
+const day = 86_400_000
+const time = { ms: Date.UTC(2100, 0, 31, 12) }
+
+const plans = {
+  free: { quota: { limit: 3, per: 'month' } },
+  pro: { quota: { limit: 5, per: 'month' } },
+  slow: { rateLimit: { limit: 2, per: '24h' }, quota: { limit: 100, per: 'day' } },
+}
+
+const routes = [
+  { name: 'one', path: '/one', upstream: 'backend', auth: 'any' },
+  { name: 'two', path: '/two', upstream: 'backend', auth: 'optional' },
+  {
+    name: 'limited',
+    path: '/limited',
+    upstream: 'backend',
+    auth: 'any',
+    rateLimit: { limit: 1, per: '24h' },
+  },
+  {
+    name: 'by-key',
+    path: '/by-key',
+    upstream: 'backend',
+    auth: 'optional',
+    rateLimit: { limit: 1, per: '24h', by: 'key' },
+  },
+]
+
+async function createFurtherKey(gateway: TestGateway, accountId: string): Promise<string> {
+  const key = createKey('secretKey', accountId, 'gate')
+  const secretKey = newSecretKey({ digest: digestOf(key), name: 'ci' })
+  await gateway.operate(({ store }) => store.addSecretKey(accountId, { secretKey, keysMax: 2 }))
+  return key
+}
+
+async function start(test: Test, config: object = {}) {
+  const backend = await startBackend(test)
+  const gateway = await startGateway(test, {
+    backend: backend.url,
+    clock: () => time.ms,
+    config: { plans, routes, ...config },
+  })
+  const ask = async (path: string, secretKey?: string) => {
+    const headers: Record<string, string> = secretKey === undefined ? {} : { SecretKey: secretKey }
+    const response = await fetch(gateway.url + path, { headers })
+    const { code } = response.status < 400 ? {} : ((await response.json()) as { readonly code: string })
+    return { status: response.status, code, headers: Object.fromEntries(response.headers) }
+  }
+  const often = async (paths: readonly string[], secretKey?: string) => {
+    const words: (string | number)[] = []
+    for (const path of paths) {
+      const { status, code } = await ask(path, secretKey)
+      words.push(code ?? status)
+    }
+    return words
+  }
+  return { gateway, ask, often }
+}
+
+t.test('a quota counts the requests of an account over all routes and keys', async (t) => {
+  const { gateway, ask, often } = await start(t)
+  const { secretKey, account } = await gateway.createAccount({ plan: 'free' })
+  t.strictSame(await often(['/one', '/two', '/one', '/two'], secretKey), [200, 200, 200, 'quota-exceeded'])
+  const { headers, status } = await ask('/one', secretKey)
+  t.equal(status, 429)
+  t.match(headers, {
+    'retry-after': String(day / 2_000),
+    'ratelimit-limit': '3',
+    'ratelimit-remaining': '0',
+    'ratelimit-reset': String(day / 2_000),
+  })
+  t.strictSame(await often(['/two', '/two']), [200, 200], 'an anonymous request has no plan')
+  time.ms += day / 2
+  t.strictSame(await often(['/one'], secretKey), [200], 'the next month')
+  await gateway.operate(({ accounts }) => accounts.update(account.id, { plan: undefined }))
+  t.strictSame(await often(Array(6).fill('/one'), secretKey), Array(6).fill(200), 'without a plan')
+})
+
+t.test('a refused request does not use up a quota', async (t) => {
+  const { gateway, often } = await start(t)
+  const { secretKey } = await gateway.createAccount({ plan: 'free' })
+  t.strictSame(await often(['/limited', '/limited', '/limited', '/nowhere'], secretKey), [
+    200,
+    'rate-limited',
+    'rate-limited',
+    'route-not-found',
+  ])
+  t.strictSame(await often(['/one', '/one', '/one'], secretKey), [200, 200, 'quota-exceeded'])
+})
+
+t.test("a plan's rate counts over all routes, before its quota", async (t) => {
+  const { gateway, ask, often } = await start(t)
+  const { secretKey } = await gateway.createAccount({ plan: 'slow' })
+  t.strictSame(await often(['/one', '/two', '/one'], secretKey), [200, 200, 'rate-limited'])
+  t.match(await ask('/two', secretKey), { status: 429, headers: { 'ratelimit-limit': '2' } })
+})
+
+t.test('a rate by key counts each key of an account, and anonymous requests by address', async (t) => {
+  const { gateway, often } = await start(t)
+  const { secretKey, account } = await gateway.createAccount()
+  const second = await createFurtherKey(gateway, account.id)
+  t.strictSame(await often(['/by-key', '/by-key'], secretKey), [200, 'rate-limited'])
+  t.strictSame(await often(['/by-key', '/by-key'], second), [200, 'rate-limited'])
+  t.strictSame(await often(['/by-key', '/by-key']), [200, 'rate-limited'])
+})
+
+t.test('a quota is kept over a restart of a gateway with SQLite', async (t) => {
+  const folder = t.testdir()
+  const config = {
+    store: { sqlite: { path: `${folder}/gatehouse.db` } },
+    keys: { sealingKey: { file: `${folder}/key` } },
+  }
+  const first = await start(t, config)
+  const { secretKey } = await first.gateway.createAccount({ plan: 'pro' })
+  await first.often(['/one', '/one', '/one'], secretKey)
+  await first.gateway.shutDown()
+  const second = await start(t, config)
+  t.strictSame(await second.often(['/one', '/one', '/one'], secretKey), [200, 200, 'quota-exceeded'])
+})
+
+t.test('an account whose plan is not in the config is not limited, which is logged once', async (t) => {
+  const { gateway, often } = await start(t)
+  const { secretKey, account } = await gateway.createAccount()
+  await gateway.operate(({ store }) => store.updateAccount(account.id, { plan: 'gone' }))
+  t.strictSame(await often(Array(6).fill('/one'), secretKey), Array(6).fill(200))
+  const warnings = gateway.logLines.filter((line) => line.includes('a plan that is not in the config'))
+  t.equal(warnings.length, 1)
+  t.match(JSON.parse(warnings[0] ?? '{}'), { level: 'warn', plan: 'gone' })
+})
+
+t.test('the admin API gives and takes plans, and is not limited by them', async (t) => {
+  const { gateway, often } = await start(t)
+  const admin = await gateway.createAccount({ role: 'Admin', plan: 'free' })
+  const call = async (method: string, path: string, body?: object) => {
+    const response = await fetch(`${gateway.url}/api/v1/admin/accounts${path}`, {
+      method,
+      headers: { SecretKey: admin.secretKey, 'Content-Type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+  t.strictSame(await often(Array(4).fill('/one'), admin.secretKey), [200, 200, 200, 'quota-exceeded'])
+  const profile = { email: 'bob@example.com', firstName: 'Bob', lastName: '', role: 'User' }
+  const created = await call('POST', '', { ...profile, plan: 'pro' })
+  t.match(created, { status: 201, body: { plan: 'pro' } })
+  const path = `/${created.body.id}`
+  t.match(await call('GET', path), { status: 200, body: { plan: 'pro' } })
+  t.match(await call('PATCH', path, { plan: 'free' }), { status: 200, body: { plan: 'free' } })
+  t.match(
+    await call('PATCH', path, { firstName: 'Rob' }),
+    { status: 200, body: { plan: 'free' } },
+    'as it was',
+  )
+  for (const plan of ['gold', '', 'none', '__proto__']) {
+    t.match(
+      await call('PATCH', path, { plan }),
+      {
+        status: 400,
+        body: {
+          code: 'request-invalid',
+          errors: [{ field: 'plan', message: 'unknown plan: must be one of free, pro, slow' }],
+        },
+      },
+      plan,
+    )
+  }
+  t.match(await call('PATCH', path, { plan: null }), { status: 200, body: { plan: null } })
+  t.match(await call('POST', '', { ...profile, email: 'x@example.com', plan: 'gold' }), { status: 400 })
+})

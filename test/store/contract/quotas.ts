@@ -1,0 +1,112 @@
+import type { Test } from 'tap'
+import { type NewPlace, runCase } from '../place.ts'
+import { newQuotaTake } from '../quota-samples.ts'
+
+/** The contract of QuotaStore: how the requests of accounts are counted by day and month. */
+export function runQuotaContract(t: Test, newPlace: NewPlace): void {
+  runCase(
+    t,
+    newPlace,
+    'a small quota is granted one by one, and never exceeded',
+    async (t, _place, store) => {
+      for (const limit of [1, 5, 99]) {
+        const take = newQuotaTake({ accountId: `of ${limit}`, limit, holders: 3 })
+        for (let count = 0; count < limit; count++) t.strictSame(await store.takeQuota(take), { granted: 1 })
+        t.strictSame(await store.takeQuota(take), { granted: 0 }, 'one over')
+        t.strictSame(await store.takeQuota({ ...take, needed: 1_000 }), { granted: 0 }, 'far over')
+        t.strictSame(await store.takeQuota({ ...take, limit: limit + 1 }), { granted: 1 }, 'a larger plan')
+      }
+    },
+  )
+
+  runCase(t, newPlace, 'a holder may reserve its part of 1 %, at most 100', async (t, _place, store) => {
+    for (const { limit, holders, reserved } of [
+      { limit: 10_000, holders: 1, reserved: 100 },
+      { limit: 10_000, holders: 3, reserved: 33 },
+      { limit: 1_000_000_000, holders: 3, reserved: 33 },
+      { limit: 500, holders: 1, reserved: 5 },
+      { limit: 500, holders: 6, reserved: 0 },
+    ]) {
+      const take = newQuotaTake({ accountId: `${limit} ${holders}`, limit, holders, needed: 7 })
+      t.strictSame(await store.takeQuota(take), { granted: 7 + reserved })
+    }
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'what others have reserved does not count against the limit',
+    async (t, _place, store) => {
+      const take = newQuotaTake({ limit: 1_000, holders: 2 })
+      t.strictSame(await store.takeQuota({ ...take, holder: 'idle' }), { granted: 6 })
+      let granted = 0
+      for (;;) {
+        const grant = await store.takeQuota(take)
+        granted += grant.granted
+        if (grant.granted === 0) break
+      }
+      t.equal(granted, 999, 'with the one request of the idle holder: the limit')
+      t.strictSame(
+        await store.takeQuota({ ...take, holder: 'idle' }),
+        { granted: 0 },
+        'its reservation is used',
+      )
+    },
+  )
+
+  runCase(
+    t,
+    newPlace,
+    'reservations never exceed 1 % together, however many hold one',
+    async (t, _place, store) => {
+      let reserved = 0
+      for (let count = 0; count < 50; count++) {
+        const take = newQuotaTake({ limit: 2_000, holder: `${count}` })
+        reserved += (await store.takeQuota(take)).granted - 1
+      }
+      t.equal(reserved, 20)
+    },
+  )
+
+  runCase(t, newPlace, 'what is given back is granted again', async (t, _place, store) => {
+    const take = newQuotaTake({ limit: 200 })
+    t.strictSame(await store.takeQuota(take), { granted: 3 })
+    t.strictSame(await store.takeQuota({ ...take, needed: 0, unused: 2 }), { granted: 0 })
+    t.strictSame(await store.takeQuota({ ...take, holder: 'two', needed: 199 }), { granted: 199 })
+    t.strictSame(await store.takeQuota({ ...take, holder: 'two' }), { granted: 0 })
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'requests that passed without the store are counted later',
+    async (t, _place, store) => {
+      const take = newQuotaTake({ limit: 50 })
+      t.strictSame(await store.takeQuota({ ...take, uncounted: 48 }), { granted: 1 })
+      t.strictSame(await store.takeQuota({ ...take, needed: 5 }), { granted: 1 })
+      t.strictSame(await store.takeQuota({ ...take, uncounted: 30 }), { granted: 0 }, 'beyond the limit too')
+    },
+  )
+
+  runCase(t, newPlace, 'accounts and windows have quotas of their own', async (t, place, store) => {
+    const take = newQuotaTake({ limit: 1 })
+    for (const own of [{}, { accountId: 'bob' }, { window: '2100-02' }, { window: '2100-01-01' }]) {
+      t.strictSame(await store.takeQuota({ ...take, ...own }), { granted: 1 })
+      t.strictSame(await store.takeQuota({ ...take, ...own }), { granted: 0 })
+    }
+    t.strictSame(await (await place.open()).takeQuota(take), { granted: 0 }, 'kept over a restart')
+  })
+
+  runCase(t, newPlace, 'of many requests at once a quota grants its limit', async (t, place, store) => {
+    const stores = [store, await place.open()]
+    const grants = await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        stores[index % 2]?.takeQuota(newQuotaTake({ limit: 60, holder: `${index % 2}`, holders: 2 })),
+      ),
+    )
+    t.equal(
+      grants.reduce((sum, grant) => sum + (grant?.granted ?? 0), 0),
+      60,
+    )
+  })
+}

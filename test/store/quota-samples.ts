@@ -1,0 +1,18 @@
+import type { QuotaTake } from '../../src/store/quotas.ts'
+
+/** One request of a quota of 10,000, of the only process, in a window that has not ended. */
+export function newQuotaTake(take: Partial<QuotaTake> = {}): QuotaTake {
+  return {
+    accountId: 'ada',
+    window: '2100-01',
+    now: Date.UTC(2100, 0, 2),
+    endsAt: Date.UTC(2100, 1, 1),
+    limit: 10_000,
+    holder: 'one',
+    holders: 1,
+    needed: 1,
+    unused: 0,
+    uncounted: 0,
+    ...take,
+  }
+}
