@@ -34,7 +34,11 @@ export function assertValidKey(input: SecretKeyInput, now: number): void {
   if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
 }
 
-function findKeyErrors({ name, scopes, addresses, expiresAt }: SecretKeyInput, now: number): FieldError[] {
+/** Every field that is wrong. */
+export function findKeyErrors(
+  { name, scopes, addresses, expiresAt }: SecretKeyInput,
+  now: number,
+): FieldError[] {
   const errors: FieldError[] = []
   if (name === defaultKeyName) {
     errors.push({ field: 'name', message: `"${defaultKeyName}" is the key that a reset makes` })

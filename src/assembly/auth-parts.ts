@@ -2,6 +2,7 @@ import type { Schemes } from '../auth/authenticate.ts'
 import { createBearerScheme } from '../auth/bearer.ts'
 import { createSecretKeyScheme } from '../auth/secret-key.ts'
 import { type CachedDirectory, createDirectory, type DirectoryOptions } from '../cache/directory.ts'
+import { createImportedKeys, type ImportedKeysOptions } from '../cache/imported-keys.ts'
 import { createVerifiedTokens } from '../cache/verified-tokens.ts'
 import type { Config } from '../config/config.ts'
 import { type AccessTokens, createAccessTokens, type VerifiedTokens } from '../tokens/access-token.ts'
@@ -23,6 +24,7 @@ export interface AuthPartsOptions
     'store' | 'storeConnection' | 'report' | 'confirm' | 'catchUp' | 'clock' | 'monotonic' | 'memory'
   > {
   readonly config: Pick<Config, 'tokens' | 'cache'>
+  readonly store: DirectoryOptions['store'] & ImportedKeysOptions['store']
 }
 
 export function createAuthParts({ config: { tokens, cache }, ...options }: AuthPartsOptions): AuthParts {
@@ -36,8 +38,14 @@ export function createAuthParts({ config: { tokens, cache }, ...options }: AuthP
     clockToleranceMs: tokens.clockToleranceMs,
   })
   const accessTokens = createAccessTokens({ keyring, verified, ...tokens, clock })
+  const importedKeys = createImportedKeys({
+    store: options.store,
+    directory,
+    negativeTtlMs: cache.negativeTtlMs,
+    monotonic: options.monotonic,
+  })
   const schemes = {
-    secretKey: createSecretKeyScheme(directory, clock),
+    secretKey: createSecretKeyScheme(directory, clock, importedKeys),
     bearer: createBearerScheme(accessTokens, directory, clock),
   }
   return { keyring, verified, directory, accessTokens, schemes }

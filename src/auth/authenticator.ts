@@ -12,6 +12,8 @@ export interface Authenticator {
    * @param now the current time on the clock of performance.now()
    */
   decide(access: Access, credentials: Credentials, now: number): Decision | Promise<Decision>
+  /** Whether the store has to be asked about a secret key that may as well be made up: see `mayLookUp` in limits.ts. */
+  mustLookUp?(credentials: Credentials): boolean
   /**
    * Brings the cache up to date: to be called before a caller is rejected for a role or a profile from the cache.
    * @throws GatehouseError `store-unavailable`
@@ -101,6 +103,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       credentials.kind === 'secretKey' || credentials.kind === 'bearer'
         ? decideIfCurrent(access, credentials, now)
         : authenticate(access, credentials, schemes),
+    mustLookUp: (credentials) =>
+      credentials.kind === 'secretKey' &&
+      credentials.recent === undefined &&
+      schemes.secretKey.mustLookUp?.(credentials.text) === true,
     confirm: directory.confirm,
   }
 }

@@ -71,6 +71,19 @@ export function countFailure(
   return countShared(limiter, rate, { subject, here, isMalformed })
 }
 
+/**
+ * Whether a network is within its limit of wrong credentials in this process. Nothing is counted: at a rate without
+ * intervals a use is free, and is refused where less than one interval of the real rate is left.
+ */
+export function isWithinFailures(
+  limiter: Pick<RateLimiter, 'takeInProcess'>,
+  { limit, perMs }: Rate,
+  address: string,
+): boolean {
+  const rate = { limit: Number.POSITIVE_INFINITY, perMs: perMs - perMs / limit }
+  return limiter.takeInProcess(failureSubject(address), rate).isAllowed
+}
+
 async function countShared(
   limiter: RateLimiter,
   rate: Rate,

@@ -26,6 +26,8 @@ export type Authentication =
 export interface Scheme {
   readonly name: SchemeName
   authenticate(credential: string): Authentication | Promise<Authentication>
+  /** Whether the store has to be asked about a credential whose form does not show that it is one. */
+  readonly mustLookUp?: (credential: string) => boolean
 }
 
 type RejectedOptions = Partial<Omit<Extract<Authentication, { readonly kind: 'rejected' }>, 'kind' | 'code'>>

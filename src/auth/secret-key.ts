@@ -1,6 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
-import { findKey, type ParsedKey, parseKey } from '../secrets/keys.ts'
+import { digestOf, findKey, type ParsedKey, parseKey } from '../secrets/keys.ts'
 import { keyState, validUntil } from '../store/secret-keys.ts'
+import { type ImportedKeys, isForeignKey } from './imported-keys.ts'
 import type { CachedAccount, Directory } from './principal.ts'
 import { createRecentKeys } from './recent-keys.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'
@@ -14,7 +15,11 @@ const disabled = rejected('account-disabled')
  * `SecretKey: gsk_…`: a key is valid until it expires or is revoked, and then for the overlap that was asked for. It is
  * rejected only after the cache was brought up to date: the account may have got this very key since.
  */
-export function createSecretKeyScheme(directory: Directory, clock: Clock): Scheme {
+export function createSecretKeyScheme(
+  directory: Directory,
+  clock: Clock,
+  importedKeys?: ImportedKeys,
+): Scheme {
   const { confirm, revokedKeys } = directory
   const recent = createRecentKeys(directory, clock)
 
@@ -71,7 +76,12 @@ export function createSecretKeyScheme(directory: Directory, clock: Clock): Schem
 
   function authenticateUncached(credential: string): Authentication | Promise<Authentication> {
     const key = parseKey('secretKey', credential)
-    if (!key) return malformed
+    if (key) return authenticateKey(credential, key)
+    if (!importedKeys || importedKeys.hasNone() || !isForeignKey(credential)) return malformed
+    return authenticateForeign(credential, importedKeys)
+  }
+
+  function authenticateKey(credential: string, key: ParsedKey): Authentication | Promise<Authentication> {
     const account = directory.account(key.accountId)
     if (account instanceof Promise) return account.then((found) => decideOrConfirm(key, found))
     const decision = decideOrConfirm(key, account)
@@ -80,8 +90,51 @@ export function createSecretKeyScheme(directory: Directory, clock: Clock): Schem
     return decision
   }
 
+  /** A key that was made elsewhere is found by its digest, if there are any such keys. */
+  function authenticateForeign(
+    credential: string,
+    imported: ImportedKeys,
+  ): Authentication | Promise<Authentication> {
+    const digest = digestOf(credential)
+    const accountId = imported.find(digest)
+    if (accountId === 'absent') return invalid
+    if (accountId === undefined) return lookUpForeign(digest, imported)
+    const account = directory.account(accountId)
+    if (account instanceof Promise) return decideForeign({ accountId, digest }, account, imported)
+    const decision = decideKey({ accountId, digest }, account)
+    return decision === invalid ? decideForeign({ accountId, digest }, account, imported) : decision
+  }
+
+  async function lookUpForeign(digest: Uint8Array, imported: ImportedKeys): Promise<Authentication> {
+    if (!(await imported.hasAny())) return malformed
+    const accountId = await imported.lookUp(digest)
+    if (accountId === undefined) return invalid
+    return decideForeign({ accountId, digest }, directory.account(accountId), imported)
+  }
+
+  /** Unlike one of ours, a key that was revoked can be imported again, also for another account. */
+  async function decideForeign(
+    key: ParsedKey,
+    account: CachedAccount | undefined | Promise<CachedAccount | undefined>,
+    imported: ImportedKeys,
+  ): Promise<Authentication> {
+    const verdict = decideKey(key, await account)
+    if (verdict !== invalid) return verdict
+    await confirm()
+    const decision = decideKey(key, await directory.account(key.accountId))
+    if (decision === invalid) imported.forget(key.digest)
+    return decision
+  }
+
   return {
     name: 'secretKey',
+    ...(importedKeys && {
+      mustLookUp: (credential: string) =>
+        !importedKeys.hasNone() &&
+        parseKey('secretKey', credential) === undefined &&
+        isForeignKey(credential) &&
+        importedKeys.find(digestOf(credential)) === undefined,
+    }),
     authenticate: (credential) => recent.get(credential) ?? authenticateUncached(credential),
   }
 }

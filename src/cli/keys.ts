@@ -3,6 +3,7 @@ import { OperatorError } from '../errors/operator-error.ts'
 import { keyPatterns } from '../secrets/key-patterns.ts'
 import type { Command } from './command.ts'
 import { parseGraceSeconds } from './grace.ts'
+import { importKeysCommand } from './import-keys.ts'
 import { keepUnconfirmedKeys, withOperator, withSealingOperator } from './operator.ts'
 import { fieldLines, printData } from './print.ts'
 import { secretKeyCommands } from './secret-keys.ts'
@@ -91,4 +92,11 @@ const pattern: Command = {
   },
 }
 
-export const keyCommands: readonly Command[] = [...secretKeyCommands, resetSecret, resetApi, show, pattern]
+export const keyCommands: readonly Command[] = [
+  ...secretKeyCommands,
+  resetSecret,
+  resetApi,
+  show,
+  pattern,
+  importKeysCommand,
+]

@@ -39,6 +39,8 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
     store: {
       findAccount: async (id) => (await openStoreOnce())?.findAccount(id),
       findSession: async (id) => (await openStoreOnce())?.findSession(id),
+      findImportedKey: async (digest) => (await openStoreOnce())?.findImportedKey(digest),
+      hasImportedKeys: async () => (await openStoreOnce())?.hasImportedKeys() ?? false,
     },
     // Everything is looked up once: there is no cache to confirm.
     storeConnection: { ...createStoreConnectionState(), isUp: true },

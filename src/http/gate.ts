@@ -2,7 +2,7 @@ import type { KeyUses } from '../accounts/key-uses.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '../auth/authorize.ts'
 import type { Decision, Refusal } from '../auth/decision.ts'
-import { countFailure, takeRate } from '../auth/limits.ts'
+import { countFailure, isWithinFailures, takeRate } from '../auth/limits.ts'
 import type { TakePlan } from '../auth/plans.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { ErrorCode } from '../errors/codes.ts'
@@ -50,6 +50,16 @@ export type Gate<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> 
 const keyUseIntervalMs = 1_000
 /** Only this code is counted: it is a guess at a key, or a key that was reset; tokens cannot be guessed. */
 const countedCode: ErrorCode = 'secret-key-invalid'
+
+/** A secret key that is not looked up. */
+const unknownKey: Refusal = {
+  kind: 'refused',
+  code: countedCode,
+  scheme: 'secretKey',
+  isMalformed: true,
+  holdsUntil: 0,
+  reason: undefined,
+}
 
 type Allowed = Extract<Decision, { readonly kind: 'allowed' }>
 
@@ -149,6 +159,12 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     return admit(route, arrival, latest, true)
   }
 
+  /** Whether a key that may be made up comes from a network that has sent too many: then it is not looked up. */
+  function isBeyondFailures({ client, fields: { credentials } }: Came): boolean {
+    if (authenticator.mustLookUp?.(credentials) !== true) return false
+    return !isWithinFailures(limiter, failures, client.address)
+  }
+
   function recordKeyUse({ fields, client, arrivedAt }: Came, { principal }: Allowed): void {
     const { credentials } = fields
     if (principal === undefined || credentials.kind !== 'secretKey') return
@@ -163,6 +179,7 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     if (route instanceof GatehouseError) return route
     recordRoute(arrival.outcome, route)
     trace?.passed('route')
+    if (route.access.kind !== 'public' && isBeyondFailures(arrival)) return admit(route, arrival, unknownKey)
     const decision = authenticator.decide(route.access, arrival.fields.credentials, arrival.arrivedAt)
     if (!(decision instanceof Promise)) return admit(route, arrival, decision)
     // What has to be looked up is of an accepted scheme, whatever is found.

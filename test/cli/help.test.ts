@@ -21,6 +21,7 @@ const commands: readonly (readonly [name: string, operand: string, printsData: b
   ['keys reset-api', 'ID|EMAIL', true],
   ['keys show', 'ID|EMAIL', true],
   ['keys pattern', '', true],
+  ['keys import', 'FILE', true],
   ['sessions list', 'ID|EMAIL', true],
   ['sessions revoke', 'ID|EMAIL', true],
   ['usage export', '', true],

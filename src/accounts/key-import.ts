@@ -1,0 +1,107 @@
+import { isRecord, parseJson } from '../platform/json.ts'
+import { readCsv } from './csv.ts'
+import { findKeyErrors, type SecretKeyInput } from './key-input.ts'
+
+/** A line of a file of keys that were made elsewhere. */
+export interface ImportedKeyLine {
+  /** ID or e-mail. */
+  readonly account: string
+  /** SHA-256 of the key. */
+  readonly digest: Uint8Array
+  readonly input: SecretKeyInput
+}
+
+const required = ['account', 'digest', 'name'] as const
+const fields: readonly string[] = [...required, 'expires', 'scopes']
+const hex = /^[0-9a-f]{64}$/i
+const base64 = /^[\w+/-]{43}=?$/
+const timestamp = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
+
+/**
+ * Reads such a file line by line: CSV with a header, or JSON lines. A record is one line.
+ * @returns a function for each next line: undefined = it has no key, a text = what is wrong with it
+ */
+export function createKeyLineReader(now: number): (text: string) => ImportedKeyLine | string | undefined {
+  let header: readonly string[] | undefined
+  let headerError: string | undefined
+  let isFirst = true
+
+  function readRow(text: string): ImportedKeyLine | string | undefined {
+    if (text.trimStart().startsWith('{')) {
+      const value = parseJson(text)
+      return isRecord(value) ? parseKeyLine(value, now) : 'is not valid JSON'
+    }
+    const cells = cellsOf(text)
+    if (!cells) return 'is not valid CSV'
+    if (!header) {
+      header = cells
+      headerError = findHeaderError(cells)
+      return headerError
+    }
+    // Without a readable header the other lines cannot be understood: it is reported once.
+    if (headerError !== undefined) return undefined
+    if (cells.length !== header.length)
+      return `has ${cells.length} columns, but the header has ${header.length}`
+    return parseKeyLine(Object.fromEntries(header.map((name, column) => [name, cells[column]])), now)
+  }
+
+  return (line) => {
+    const text = isFirst && line.startsWith('\ufeff') ? line.slice(1) : line
+    isFirst = false
+    return text.trim() === '' ? undefined : readRow(text)
+  }
+}
+
+function cellsOf(text: string): readonly string[] | undefined {
+  if (!text.includes('"')) return text.split(',').map((cell) => cell.trim())
+  const { records, fault } = readCsv(text)
+  return fault ? undefined : records[0]?.cells
+}
+
+function findHeaderError(names: readonly string[]): string | undefined {
+  const unknown = names.find((name) => !fields.includes(name))
+  const isComplete = required.every((name) => names.includes(name)) && new Set(names).size === names.length
+  if (isComplete && unknown === undefined) return undefined
+  return 'the header must name account, digest and name, each once, and may name expires and scopes'
+}
+
+function parseKeyLine(values: Readonly<Record<string, unknown>>, now: number): ImportedKeyLine | string {
+  const errors = Object.keys(values)
+    .filter((name) => !fields.includes(name))
+    .map((name) => `${name}: unknown field`)
+  const textOf = (name: string) => {
+    const value = values[name] ?? ''
+    if (typeof value === 'string') return value
+    errors.push(`${name}: must be text`)
+    return ''
+  }
+  const [account, digestText, name, expires] = [
+    textOf('account'),
+    textOf('digest'),
+    textOf('name'),
+    textOf('expires'),
+  ]
+  if (account === '') errors.push('account: must be the ID or e-mail of an account')
+  const digest = parseDigest(digestText)
+  if (!digest)
+    errors.push(
+      `digest: must be a SHA-256, 64 hexadecimal digits or 43 characters of base64; it has ${digestText.length} characters`,
+    )
+  const isTimestamp = timestamp.test(expires) && !Number.isNaN(Date.parse(expires))
+  if (expires !== '' && !isTimestamp)
+    errors.push('expires: must be a time such as 2027-01-31T00:00:00Z, or empty')
+  const input = {
+    name,
+    scopes: textOf('scopes').split(' ').filter(Boolean),
+    addresses: [],
+    expiresAt: isTimestamp ? Date.parse(expires) : undefined,
+  }
+  for (const { field, message } of findKeyErrors(input, now))
+    errors.push(`${field === 'expiresAt' ? 'expires' : field}: ${message}`)
+  return errors.length > 0 || !digest ? errors.join('; ') : { account, digest, input }
+}
+
+function parseDigest(text: string): Uint8Array | undefined {
+  if (hex.test(text)) return Buffer.from(text, 'hex')
+  return base64.test(text) ? Buffer.from(text, 'base64') : undefined
+}

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+import { run } from './run.ts'
+
+const digestOf = (key: string, encoding: 'hex' | 'base64' | 'base64url' = 'hex') =>
+  createHash('sha256').update(key).digest(encoding)
+
+const folder = mkdtempSync(join(tmpdir(), 'gatehouse-'))
+t.teardown(() => rmSync(folder, { recursive: true }))
+const file = join(folder, 'keys')
+
+for (const driver of storeDrivers) {
+  t.test(`keys import beside a running gateway on ${driver}`, async (t) => {
+    // Asking until a key works counts as failures.
+    const config = { limits: { failures: { limit: 10_000, per: '1m' } } }
+    const gateway = await startGateway(t, { driver, config })
+    const [{ account }, { account: other }] = [await gateway.createAccount(), await gateway.createAccount()]
+    const gatehouse = (...args: readonly string[]) => run(t, [...args, '--config', gateway.configFile])
+    const imported = (text: string, ...args: readonly string[]) => {
+      writeFileSync(file, text)
+      return gatehouse('keys', 'import', file, ...args)
+    }
+    // The backend is down: 502 means authenticated, 401 rejected.
+    const statusOf = async (key: string) =>
+      (await fetch(`${gateway.url}/key`, { headers: { SecretKey: key } })).status
+
+    t.test('an imported key works without a restart, in every encoding of its digest', async (t) => {
+      t.equal(await statusOf('AKIA-one'), 401)
+      const outcome = await imported(
+        `account,digest,name,expires,scopes
+${account.email},${digestOf('AKIA-one')},one,,
+${account.id},${digestOf('AKIA-two', 'base64')},two,2030-01-31T00:00:00Z,
+"${other.id}",${digestOf('AKIA-three', 'base64url')},three,,orders:read orders:write
+`,
+        '--json',
+      )
+      t.equal(outcome.stderr, '')
+      t.strictSame(outcome.json(), { lines: 3, added: 3, present: 0, refused: 0 })
+      await until('the change has its effect', async () => (await statusOf('AKIA-one')) === 502)
+      t.equal(await statusOf('AKIA-two'), 502)
+      t.equal(await statusOf('AKIA-three'), 403, 'its scopes limit it')
+      t.equal(await statusOf('AKIA-four'), 401)
+    })
+
+    t.test('importing a file again changes nothing', async (t) => {
+      const line = { account: account.id, digest: digestOf('AKIA-one'), name: 'one' }
+      const outcome = await imported(`${JSON.stringify(line)}\n\n`, '--json')
+      t.strictSame(outcome.json(), { lines: 1, added: 0, present: 1, refused: 0 })
+    })
+
+    t.test('every wrong line is named, and nothing is imported', async (t) => {
+      const good = `${account.id},${digestOf('AKIA-five')},five,`
+      const outcome = await imported(
+        `account,digest,name,expires
+${good}
+${account.id},abcd,six,
+nobody,${digestOf('AKIA-six')},six,
+${other.id},${digestOf('AKIA-one')},six,
+${account.id},${digestOf('AKIA-six')},one,
+${account.id},${digestOf('AKIA-six')},six,tomorrow
+${account.id},${digestOf('AKIA-six')},six,2020-01-01T00:00:00Z
+${account.id},${digestOf('AKIA-six')},default,
+${account.id},${digestOf('AKIA-six')}
+`,
+      )
+      t.equal(outcome.status, 1)
+      t.match(outcome.stderr, /keys:3 {2}digest: must be a SHA-256, .*; it has 4 characters/)
+      t.match(outcome.stderr, /keys:4 {2}account: there is no such account/)
+      t.match(outcome.stderr, /keys:5 {2}digest: another account has this key/)
+      t.match(outcome.stderr, /keys:6 {2}name: the account has another key of this name/)
+      t.match(outcome.stderr, /keys:7 {2}expires: must be a time/)
+      t.match(outcome.stderr, /keys:8 {2}expires: must be in the future/)
+      t.match(outcome.stderr, /keys:9 {2}name: "default"/)
+      t.match(outcome.stderr, /keys:10 {2}has 2 columns, but the header has 4/)
+      t.match(outcome.stderr, /has 8 invalid lines; nothing was imported/)
+      t.equal(await statusOf('AKIA-five'), 401)
+    })
+
+    t.test('a file without the columns, or that is not there, is refused', async (t) => {
+      t.match((await imported('id,sha\n1,2\n')).stderr, /keys:1 {2}the header must name account, digest/)
+      t.match((await gatehouse('keys', 'import', join(folder, 'none'))).stderr, /cannot read .*none/)
+    })
+
+    t.test('the keys of a disabled or deleted account are refused', async () => {
+      await gatehouse('accounts', 'update', account.id, '--disabled', 'true')
+      await until('the change has its effect', async () => (await statusOf('AKIA-two')) !== 502)
+      await gatehouse('accounts', 'delete', account.id)
+      await until('the change has its effect', async () => (await statusOf('AKIA-two')) === 401)
+    })
+  })
+
+  t.test(`beyond the failure limit no key is looked up on ${driver}`, async (t) => {
+    const gateway = await startGateway(t, {
+      driver,
+      config: { limits: { failures: { limit: 3, per: '1m' } } },
+    })
+    const { account } = await gateway.createAccount()
+    writeFileSync(file, `account,digest,name\n${account.id},${digestOf('AKIA-one')},one\n`)
+    t.equal((await run(t, ['keys', 'import', file, '--config', gateway.configFile])).status, 0)
+    const statusOf = async (key: string) =>
+      (await fetch(`${gateway.url}/key`, { headers: { SecretKey: key } })).status
+    for (const key of ['made-up-1', 'made-up-2', 'made-up-3']) t.equal(await statusOf(key), 401)
+    t.equal(await statusOf('made-up-4'), 429)
+    t.equal(await statusOf('AKIA-one'), 429, 'which of them is right is not found out')
+  })
+}
