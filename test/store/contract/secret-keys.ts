@@ -51,6 +51,19 @@ export function secretKeyCases(t: Test, newPlace: NewPlace): void {
     t.equal((await store.findAccount(account.id))?.secretKeys.length, 4)
   })
 
+  runCase(t, newPlace, 'one key alone is revoked where its digest is named', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const ci = newSecretKey({ name: 'ci' })
+    await store.addSecretKey(account.id, { secretKey: ci, keysMax: 4 })
+    await store.revokeSecretKey(account.id, { ...revocation, graceUntil: now + hour })
+    const next = newSecretKey({ name: 'ci' })
+    t.equal(await store.addSecretKey(account.id, { secretKey: next, keysMax: 4 }), 'added')
+    const after = await store.revokeSecretKey(account.id, { ...revocation, only: ci.digest })
+    t.strictSame(plain(after?.secretKeys), plain([...account.secretKeys, next]))
+    const again = await store.revokeSecretKey(account.id, { ...revocation, only: ci.digest })
+    t.equal(again, undefined, 'it is gone')
+  })
+
   runCase(
     t,
     newPlace,
