@@ -79,7 +79,7 @@ for (const driver of storeDrivers) {
       const byEmail = await run('accounts', 'show', 'ada@example.com', '--json')
       t.equal(byEmail.status, 0)
       const account = byEmail.json() as Record<string, unknown>
-      t.strictSame(Object.keys(account), [...profile, 'disabled', 'createdAt'])
+      t.strictSame(Object.keys(account), [...profile, 'disabled', 'plan', 'createdAt'])
       t.match(account, { email: 'Ada@Example.com', disabled: false, createdAt: isoTime })
       const byId = await run('accounts', 'show', String(account.id))
       t.match(byId.stdout, /^ +E-mail +Ada@Example\.com$/m)
@@ -127,7 +127,8 @@ for (const driver of storeDrivers) {
         /^\w{16} {2}Bob@example\.com +User +no +no$/,
       ])
       const list = (await run('accounts', 'list', '--json')).json() as readonly object[]
-      for (const account of list) t.strictSame(Object.keys(account), [...profile, 'disabled', 'createdAt'])
+      for (const account of list)
+        t.strictSame(Object.keys(account), [...profile, 'disabled', 'plan', 'createdAt'])
       t.equal(list.length, 2)
     })
 
