@@ -3,6 +3,7 @@ import { dayOf, firstOfMonth, formatDay, parseDay } from '../platform/day.ts'
 import type { Account } from '../store/account.ts'
 import type { AccountStore } from '../store/accounts.ts'
 import { type DayRange, type UsageCount, type UsageStore, usageDaysKept } from '../store/usage.ts'
+import type { FileDownload } from './audit-log.ts'
 import { csvLine } from './csv-line.ts'
 
 /** What accounts have used, as far as it is kept. */
@@ -95,6 +96,19 @@ export function usageReportData({ from, to }: DayRange, counts: readonly UsageCo
     used: ofDay.map(({ key, route, requests, units }) => ({ key, route, requests, units })),
   }))
   return { from: formatDay(from), to: formatDay(to), days }
+}
+
+/** What one account has used, as a CSV file. */
+export function usageFile(counts: readonly UsageCount[]): FileDownload {
+  const own = columns.filter((name) => name !== 'accountId' && name !== 'email')
+  async function* chunks(): AsyncGenerator<string> {
+    yield csvLine(own)
+    yield counts
+      .map(usageData)
+      .map((usage) => csvLine(own.map((name) => String(usage[name]))))
+      .join('')
+  }
+  return { name: 'usage.csv', type: 'text/csv; charset=utf-8', chunks: chunks() }
 }
 
 type ExportedUsage = ReturnType<typeof usageData> & { readonly accountId: string; readonly email: string }

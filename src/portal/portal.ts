@@ -36,11 +36,13 @@ import { profilePages } from './profile-pages.ts'
 import { answerAsset, readAssets } from './read-assets.ts'
 import { sessionsPages } from './sessions-pages.ts'
 import { signInPages } from './sign-in-pages.ts'
+import { usagePages } from './usage-pages.ts'
 
 const pageFactories: readonly CreatePages[] = [
   signInPages,
   integrationPages,
   sessionsPages,
+  usagePages,
   profilePages,
   accountsPages,
   accountPages,

@@ -45,6 +45,7 @@ const own: Readonly<Record<string, readonly string[]>> = {
     '--last-name L',
     '--role R',
     '--verified',
+    '--plan NAME|none',
     '--password-stdin',
   ],
   'accounts update': [
@@ -54,6 +55,7 @@ const own: Readonly<Record<string, readonly string[]>> = {
     '--role R',
     '--verified true|false',
     '--disabled true|false',
+    '--plan NAME|none',
     '--password-stdin',
   ],
   'keys create': ['--name N', '--expires 90d', '--scopes a,b', '--from CIDR,…'],

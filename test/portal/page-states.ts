@@ -11,6 +11,8 @@ import { type IntegrationView, integrationPage } from '../../src/portal/views/in
 import { profilePage } from '../../src/portal/views/profile.ts'
 import { sessionsPage } from '../../src/portal/views/sessions.ts'
 import { errorPage, setupPage, signInPage, verifyEmailPage } from '../../src/portal/views/sign-in.ts'
+import { type UsageView, usagePage } from '../../src/portal/views/usage.ts'
+import type { UsageCount } from '../../src/store/usage.ts'
 import { usualCarriers } from '../setup/carriers.ts'
 import * as samples from './samples.ts'
 
@@ -92,6 +94,15 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
         },
       }),
     ),
+  usage: (over) => usagePage(samples.frame(over), usage(samples.usage)),
+  'usage-none': (over) => usagePage(samples.frame(over), usage([])),
+  'usage-admin': (over) =>
+    usagePage(samples.frame(over), {
+      ...usage(samples.usage),
+      isOwn: false,
+      path: `/accounts/${samples.longAccount.id}/usage`,
+      account: { ...samples.longAccount, plan: 'free' },
+    }),
   'integration-overlap': (over) =>
     integrationPage(samples.frame(over), integration({ keys: samples.overlappingKeys })),
   'integration-refused': (over) =>
@@ -269,6 +280,11 @@ const outcome = {
     isTruncated: false,
   },
 } as const satisfies IntegrationView['tryIt']['outcome']
+
+function usage(counts: readonly UsageCount[]): UsageView {
+  const account = { ...samples.longAccount, plan: 'free' }
+  return { account, isOwn: true, path: '/usage', days: samples.usageDays, counts }
+}
 
 function integration(over: Partial<IntegrationView>): IntegrationView {
   return {

@@ -1,10 +1,12 @@
 import type { KeysStatus } from '../../src/accounts/account-keys.ts'
 import type { SecretKeyStatus } from '../../src/accounts/secret-keys.ts'
+import { dayOf } from '../../src/platform/day.ts'
 import type { FormState, PageFrame } from '../../src/portal/views/frame.ts'
 import type { Account } from '../../src/store/account.ts'
 import type { LoggedAuditEntry } from '../../src/store/audit-entry.ts'
 import type { PortalSession } from '../../src/store/portal.ts'
 import type { Session } from '../../src/store/sessions.ts'
+import type { UsageCount } from '../../src/store/usage.ts'
 import { newSecretKey } from '../store/samples.ts'
 
 /** What the pages are looked at with: one moment, some people, and one whose everything is long. */
@@ -301,3 +303,20 @@ export const furtherKeys: readonly SecretKeyStatus[] = [
     lastUse: { at: now - day, address: '2001:db8:85a3:8d3:1319:8a2e:370:7348', scheme: 'accessToken' },
   },
 ]
+
+export const usageDays = { from: dayOf(now) - 29, to: dayOf(now) }
+
+export const usage: readonly UsageCount[] = Array.from({ length: 30 }, (_, index) => {
+  const day = usageDays.from + index
+  const requests = (index * 7_919) % 12_345
+  return [
+    { day, key: 'default', route: 'orders', requests, units: requests },
+    {
+      day,
+      key: 'legacy.reporting-system-of-the-finance-department-2024',
+      route: 'reports',
+      requests: 3,
+      units: 900,
+    },
+  ]
+}).flat()

@@ -52,7 +52,7 @@ export function accountPage(frame: PageFrame, view: AccountView): Html {
     section: '/accounts',
     breadcrumb: { href: '/accounts', text: 'Accounts' },
     lead: fullName(account) || undefined,
-    actions: html`${isOwn && badge('plain', 'You')}${stateBadge(account)}<a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}Audit</a>`,
+    actions: html`${isOwn && badge('plain', 'You')}${stateBadge(account)}<a class="button small" href="${frame.base}/accounts/${account.id}/usage">${icon('usage')}Usage</a><a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}Audit</a>`,
     body: html`${problem !== undefined && html`<div role="alert">${staticNotice('bad', problem)}</div>`}${oneTimeSecrets && oneTimeSecretsPart(frame, oneTimeSecrets)}
 ${detailsCard(frame, view)}${accessCard(frame, account, { isOwn })}${keysCard(frame, view)}
 ${sessionsCard(frame, sessions, basePath)}${portalSessionsCard(frame, portalSessions, { current: undefined, basePath })}

@@ -25,6 +25,7 @@ interface NavEntry {
 
 const ownSections = [
   { path: '/integration', text: 'Integration', icon: 'key' },
+  { path: '/usage', text: 'Usage', icon: 'usage' },
   { path: '/sessions', text: 'Sessions', icon: 'sessions' },
   { path: '/profile', text: 'Profile', icon: 'profile' },
 ] as const satisfies readonly NavEntry[]

@@ -1,0 +1,63 @@
+import type { FileDownload } from '../accounts/audit-log.ts'
+import { usageFile } from '../accounts/usage-reports.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { Account } from '../store/account.ts'
+import type { DayRange } from '../store/usage.ts'
+import { invalidField } from './form-refusal.ts'
+import type { SignedInContext } from './page-context.ts'
+import { type CreatePages, type PortalPage, queryOf } from './portal-page.ts'
+import type { PortalResponse } from './portal-response.ts'
+import { usagePage } from './views/usage.ts'
+
+/** What an account has used: one's own, and for Admins that of any account. */
+export const usagePages: CreatePages = () => [
+  { path: '/usage', get: (context) => showUsage(context, context.viewer.account, '/usage') },
+  { path: '/usage/export', get: (context) => exportUsage(context, context.viewer.account) },
+  ...adminPages,
+]
+
+const adminPages: readonly PortalPage[] = [
+  {
+    path: '/accounts/:id/usage',
+    get: async (context) => {
+      const account = await accountOf(context)
+      return showUsage(context, account, `/accounts/${account.id}/usage`)
+    },
+  },
+  {
+    path: '/accounts/:id/usage/export',
+    get: async (context) => exportUsage(context, await accountOf(context)),
+  },
+]
+
+/** @throws GatehouseError `account-not-found`, for an e-mail too, which must not be in a URL */
+async function accountOf({ actions, request }: SignedInContext): Promise<Account> {
+  const id = request.param('id')
+  if (id.includes('@')) throw new GatehouseError('account-not-found')
+  return actions.accounts.find(id)
+}
+
+async function showUsage(context: SignedInContext, account: Account, path: string): Promise<PortalResponse> {
+  const days = daysOf(context)
+  const counts = await context.actions.usage.read(account.id, days)
+  const isOwn = path === '/usage'
+  return context.show((frame) => usagePage(frame, { account, isOwn, days, counts, path }))
+}
+
+async function exportUsage(context: SignedInContext, account: Account): Promise<PortalResponse> {
+  const counts = await context.actions.usage.read(account.id, daysOf(context))
+  const file: FileDownload = usageFile(counts)
+  return { kind: 'file', file }
+}
+
+/**
+ * The days that the query asks for; without them, those of this month.
+ * @throws GatehouseError `request-invalid`
+ */
+function daysOf(context: SignedInContext): DayRange {
+  const query = queryOf(context)
+  const texts = { from: query('from') || undefined, to: query('to') || undefined }
+  const days = context.actions.usage.parseDays(texts)
+  if ('field' in days) throw invalidField(days.field, days.message)
+  return days
+}

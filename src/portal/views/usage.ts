@@ -1,0 +1,116 @@
+import { fullName } from '../../accounts/account-input.ts'
+import { card } from '../../pages/card.ts'
+import { type Html, html, rawHtml } from '../../pages/html.ts'
+import { icon } from '../../pages/icons.ts'
+import { badge, emptyState } from '../../pages/notice.ts'
+import { formatDay } from '../../platform/day.ts'
+import type { Account } from '../../store/account.ts'
+import type { DayRange, UsageCount } from '../../store/usage.ts'
+import type { PageFrame } from './frame.ts'
+import { page } from './page.ts'
+
+export interface UsageView {
+  readonly account: Pick<Account, 'id' | 'email' | 'firstName' | 'lastName' | 'plan'>
+  readonly isOwn: boolean
+  readonly days: DayRange
+  readonly counts: readonly UsageCount[]
+  /** Path of the page, below the portal. */
+  readonly path: string
+}
+
+/** What an account has used: a picture of its days, and sums by key and route. */
+export function usagePage(frame: PageFrame, view: UsageView): Html {
+  const { account, isOwn, days, counts, path } = view
+  const { base } = frame
+  const query = `from=${formatDay(days.from)}&to=${formatDay(days.to)}`
+  return page(frame, {
+    title: 'Usage',
+    section: isOwn ? '/usage' : '/accounts',
+    lead: isOwn
+      ? 'Requests that were forwarded for your account, by day of UTC.'
+      : `Requests that were forwarded for ${fullName(account) || account.email}, by day of UTC.`,
+    actions: html`${account.plan !== undefined && badge('plain', `Plan: ${account.plan}`)}<a class="button" href="${base}${path}/export?${query}" download>${icon('download')}CSV</a>`,
+    ...(!isOwn && { breadcrumb: { href: `/accounts/${account.id}`, text: account.email } }),
+    body: html`${daysForm(frame, view)}${counts.length === 0 ? noUsage() : html`${daysCard(days, counts)}${sumsCard(counts)}`}`,
+  })
+}
+
+function daysForm({ base }: PageFrame, { days, path }: UsageView): Html {
+  return html`<form class="search" method="get" action="${base}${path}">
+<div><label for="from">From</label><input id="from" name="from" type="date" value="${formatDay(days.from)}"></div>
+<div><label for="to">To</label><input id="to" name="to" type="date" value="${formatDay(days.to)}"></div><button>Show</button></form>`
+}
+
+function noUsage(): Html {
+  return card({
+    title: 'Days',
+    isFlush: true,
+    body: emptyState({
+      icon: icon('usage'),
+      title: 'No requests on these days',
+      text: 'Requests appear here within a few seconds.',
+    }),
+  })
+}
+
+const chartWidth = 1_000
+const chartHeight = 160
+
+function daysCard({ from, to }: DayRange, counts: readonly UsageCount[]): Html {
+  const byDay = Map.groupBy(counts, ({ day }) => day)
+  const sums = Array.from({ length: to - from + 1 }, (_, index) => requestsOf(byDay.get(from + index) ?? []))
+  const most = Math.max(...sums)
+  const total = sums.reduce((sum, requests) => sum + requests, 0)
+  const text = `${number(total)} requests from ${formatDay(from)} to ${formatDay(to)}, at most ${number(most)} a day.`
+  const step = chartWidth / sums.length
+  const bars = sums.map((requests, index) => {
+    const height = Math.max(requests > 0 ? 1 : 0, Math.round((requests / most) * chartHeight))
+    const place = `x="${round(index * step)}" y="${chartHeight - height}" width="${round(step * 0.8)}" height="${height}"`
+    return html`<rect class="bar" ${rawHtml(place)}><title>${formatDay(from + index)}: ${number(requests)}</title></rect>`
+  })
+  return card({
+    title: 'Days',
+    lead: text,
+    body: html`<svg class="days" viewBox="0 0 ${chartWidth} ${chartHeight}" preserveAspectRatio="none" role="img" aria-label="${text}">${bars}</svg>
+<div class="row between muted"><span>${formatDay(from)}</span><span>${formatDay(to)}</span></div>`,
+  })
+}
+
+function sumsCard(counts: readonly UsageCount[]): Html {
+  const groups = Map.groupBy(counts, ({ key, route }) => JSON.stringify([key, route]))
+  const rows = [...groups.values()].toSorted((a, b) => requestsOf(b) - requestsOf(a))
+  const titles = ['Key', 'Route', 'Requests', 'Units']
+  return card({
+    title: 'Keys and routes',
+    lead: 'Units are what backends say that a request has cost; without that, each is one.',
+    isFlush: true,
+    body: html`<table><thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead><tbody>${rows.map(sumRow)}</tbody></table>`,
+  })
+}
+
+function sumRow(counts: readonly UsageCount[]): Html {
+  const [first] = counts
+  const units = counts.reduce((sum, count) => sum + count.units, 0)
+  return html`<tr>${[
+    cell('Key', html`<code>${first?.key === '' ? 'unknown' : first?.key}</code>`),
+    cell('Route', html`${first?.route}`),
+    cell('Requests', html`${number(requestsOf(counts))}`),
+    cell('Units', html`${number(units)}`),
+  ]}</tr>`
+}
+
+function requestsOf(counts: readonly UsageCount[]): number {
+  return counts.reduce((sum, { requests }) => sum + requests, 0)
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-GB')
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}
+
+function cell(label: string, content: Html): Html {
+  return html`<td data-label="${label}"><div>${content}</div></td>`
+}
