@@ -24,6 +24,7 @@ const expected: Readonly<Record<string, readonly [type: string, ...labels: strin
   gatehouse_refresh_acknowledgements_pending: ['gauge'],
   gatehouse_refresh_acknowledgements_lost_total: ['counter'],
   gatehouse_upstream_target_healthy: ['gauge', 'target', 'upstream'],
+  gatehouse_usage_lost_total: ['counter'],
   gatehouse_websockets_open: ['gauge'],
   gatehouse_config_last_reload_successful: ['gauge'],
   gatehouse_config_reloads_total: ['counter', 'outcome'],
