@@ -127,7 +127,11 @@ async function startInterrupted(t: Test, interrupt: (file: string) => void) {
   const file = join(dirname(gateway.configFile), 'gatehouse.db')
   const { RefreshToken: token } = await gateway.tokens(await gateway.createAccount())
   database = new DatabaseSync(file, { readOnly: true })
-  t.teardown(() => database?.close())
+  t.teardown(() => {
+    database?.close()
+    // The gateway still asks for the time while it closes.
+    database = undefined
+  })
   const refresh = () => askJson(t, gateway.url, refreshTokenPath, { token })
   const passTime = (ms: number) => {
     aheadMs += ms
