@@ -11,7 +11,7 @@ const inspector = openInspector(t, server)
 t.beforeEach(() => inspector.flushall())
 
 /** What does not rest on what is stored. */
-const independent = ['takeFromRate', 'heartbeat', 'startSession', 'probeWrite', 'findRisks']
+const independent = ['takeFromRate', 'takeQuota', 'heartbeat', 'startSession', 'probeWrite', 'findRisks']
 /** Said to those who start meanwhile. */
 const lostId = 'gh:{account}:lost-id'
 
