@@ -1,4 +1,4 @@
-import { type FieldError, GatehouseError } from '../errors/gatehouse-error.ts'
+import { type FieldError, GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
 
 /** What an account is created from. */
 export interface AccountInput {
@@ -70,9 +70,7 @@ export function assertValid(input: Partial<AccountInput>): void {
 export function assertKnownPlan(plan: string | undefined, known: readonly string[]): void {
   if (plan === undefined || known.includes(plan)) return
   const which = known.length === 0 ? 'the config has no plans' : `must be one of ${known.join(', ')}`
-  throw new GatehouseError('request-invalid', {
-    errors: [{ field: 'plan', message: `unknown plan: ${which}` }],
-  })
+  throw invalidField('plan', `unknown plan: ${which}`)
 }
 
 /** First and last name; '' where there is neither. */

@@ -1,4 +1,4 @@
-import { GatehouseError, isStoreUnavailable } from '../errors/gatehouse-error.ts'
+import { GatehouseError, invalidField, throwUnlessStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { KeyKind } from '../secrets/keys.ts'
 import type { Account } from '../store/account.ts'
 import type { AuditStore } from '../store/audit.ts'
@@ -161,12 +161,7 @@ export function isValidGrace(seconds: number): boolean {
 /** @throws GatehouseError `request-invalid` (field `graceSeconds`) */
 export function assertValidGrace(graceSeconds: number): void {
   if (isValidGrace(graceSeconds)) return
-  const message = `must be a number from 0 to ${graceSecondsMax}`
-  throw new GatehouseError('request-invalid', { errors: [{ field: 'graceSeconds', message }] })
-}
-
-function throwUnlessStoreUnavailable(error: unknown): void {
-  if (!isStoreUnavailable(error)) throw error
+  throw invalidField('graceSeconds', `must be a number from 0 to ${graceSecondsMax}`)
 }
 
 /** The account was deleted after it was looked up. */

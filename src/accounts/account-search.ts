@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { invalidField } from '../errors/gatehouse-error.ts'
 import { accountIdPattern } from '../secrets/format.ts'
 import type { Account } from '../store/account.ts'
 import type { AccountStore } from '../store/accounts.ts'
@@ -54,8 +54,4 @@ export function createAccountSearch(
       return wordsOf(trimmed).length === 0 ? listAll(cursor, limit) : find(trimmed, cursor, limit)
     },
   }
-}
-
-function invalidField(field: string, message: string): GatehouseError {
-  return new GatehouseError('request-invalid', { errors: [{ field, message }] })
 }

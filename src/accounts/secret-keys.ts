@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
 import { digestText, type KeyStore, type KeyUse } from '../store/keys.ts'
 import { type KeyState, keyState, type SecretKey } from '../store/secret-keys.ts'
 import type { SessionStore } from '../store/sessions.ts'
@@ -71,9 +71,9 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
       case 'added':
         return key
       case 'exists':
-        return refuse('name', `"${name}" is the name of another key of this account`)
+        throw invalidField('name', `"${name}" is the name of another key of this account`)
       case 'too-many':
-        return refuse(
+        throw invalidField(
           'name',
           `the account has ${keysMax} secret keys, and may have no more: revoke one first`,
         )
@@ -89,13 +89,9 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     const graceUntil = graceSeconds > 0 ? now + graceSeconds * 1_000 : undefined
     const auditEntry = entry('secret-key-revoked', account, { name, graceSeconds })
     const after = await store.revokeSecretKey(account.id, { name, now, graceUntil }, auditEntry)
-    if (!after) return refuse('name', `the account has no secret key called "${name}"`)
+    if (!after) throw invalidField('name', `the account has no secret key called "${name}"`)
     await endSessionsOfKey(store, account, after, now)
   }
 
   return { list, create, revoke }
-}
-
-function refuse(field: string, message: string): never {
-  throw new GatehouseError('request-invalid', { errors: [{ field, message }] })
 }

@@ -12,7 +12,7 @@ import {
   type StoreHealth,
 } from '../cache/store-connection-state.ts'
 import type { Config } from '../config/config.ts'
-import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
+import { throwUnlessStoreUnavailable } from '../errors/gatehouse-error.ts'
 import { OperatorError } from '../errors/operator-error.ts'
 import type { Log } from '../log/log.ts'
 import { createLookUpCounter } from '../metrics/auth-instruments.ts'
@@ -126,10 +126,6 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     health: () => healthOf(keyring, storeConnection, monotonicClock() - config.cache.maxStaleMs),
     close: invalidation.close,
   }
-}
-
-function throwUnlessStoreUnavailable(error: unknown): void {
-  if (!isStoreUnavailable(error)) throw error
 }
 
 /** @param staleAt a cache that was last confirmed then, or before, is too old; on the monotonic clock */

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { DayTexts } from '../accounts/usage-reports.ts'
 import { type UsageReports, usageReportData } from '../accounts/usage-reports.ts'
-import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { invalidField } from '../errors/gatehouse-error.ts'
 import { objectSchema } from './admin/schemas.ts'
 import type { JsonSchema, OperationDoc } from './operation.ts'
 
@@ -53,6 +53,6 @@ export async function readUsageReport(
   // The cast is sound: the schema has validated it.
   const { from, to } = query as Partial<DayTexts>
   const days = usage.parseDays({ from, to })
-  if ('field' in days) throw new GatehouseError('request-invalid', { errors: [days] })
+  if ('field' in days) throw invalidField(days.field, days.message)
   return usageReportData(days, await usage.read(accountId, days))
 }

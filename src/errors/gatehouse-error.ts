@@ -88,3 +88,13 @@ function wholeRequestErrors(message: string): readonly FieldError[] {
 export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof GatehouseError && error.code === 'store-unavailable'
 }
+
+/** To be used as a handler of rejections: passes over `store-unavailable`. @throws every other error */
+export function throwUnlessStoreUnavailable(error: unknown): void {
+  if (!isStoreUnavailable(error)) throw error
+}
+
+/** `request-invalid` for one field. */
+export function invalidField(field: string, message: string): GatehouseError {
+  return new GatehouseError('request-invalid', { errors: [{ field, message }] })
+}

@@ -1,5 +1,5 @@
 import type { SignIn } from '../auth/sign-in.ts'
-import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
 import { recordFailure } from '../http/outcome.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { FormState } from './views/frame.ts'
@@ -63,11 +63,6 @@ export function formRefusal(
 /** When to try again after a 503, in seconds. */
 const busyRetryAfterS = 5
 const unknownRetryAfterS = 3_600
-
-/** The error for one wrong field of a form. */
-export function invalidField(field: string, message: string): GatehouseError {
-  return new GatehouseError('request-invalid', { errors: [{ field, message }] })
-}
 
 /** Capitalises the message, but only if it begins with a word: an e-mail stays as it is. */
 function asSentence(message: string): string {

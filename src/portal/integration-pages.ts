@@ -1,5 +1,6 @@
+import { invalidField } from '../errors/gatehouse-error.ts'
 import type { KeyKind } from '../secrets/keys.ts'
-import { confirmPassword, formRefusal, invalidField } from './form-refusal.ts'
+import { confirmPassword, formRefusal } from './form-refusal.ts'
 import { createFurtherKeyPages } from './further-key-pages.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'

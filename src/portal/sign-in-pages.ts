@@ -1,6 +1,6 @@
-import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
 import { recordAccount, recordFailure } from '../http/outcome.ts'
-import { formRefusal, invalidField } from './form-refusal.ts'
+import { formRefusal } from './form-refusal.ts'
 import { pageAccessAt } from './page-access.ts'
 import type { PageContext, SignedInContext } from './page-context.ts'
 import { type CreatePages, queryOf } from './portal-page.ts'

@@ -1,6 +1,6 @@
 import { createdKeyData, secretKeyData } from '../../accounts/account-data.ts'
 import type { SecretKeyInput } from '../../accounts/key-input.ts'
-import { GatehouseError } from '../../errors/gatehouse-error.ts'
+import { invalidField } from '../../errors/gatehouse-error.ts'
 import type { AdminOperations } from '../operation.ts'
 import { type AdminOperationOptions, idOf } from './accounts.ts'
 import { createdKey, keyItem, keyRevocation, newKey } from './key-schemas.ts'
@@ -56,16 +56,13 @@ function readExpiry(
   now: number,
 ): number | undefined {
   if (expiresInSeconds !== undefined) {
-    if (expiresAt !== undefined) return refuse('expiresInSeconds', 'must not come with expiresAt')
+    if (expiresAt !== undefined) throw invalidField('expiresInSeconds', 'must not come with expiresAt')
     return now + expiresInSeconds * 1_000
   }
   if (expiresAt === undefined) return undefined
   const time = rfc3339.test(expiresAt) ? Date.parse(expiresAt) : Number.NaN
-  return Number.isNaN(time) ? refuse('expiresAt', 'must be a time such as 2030-01-31T00:00:00Z') : time
-}
-
-function refuse(field: string, message: string): never {
-  throw new GatehouseError('request-invalid', { errors: [{ field, message }] })
+  if (Number.isNaN(time)) throw invalidField('expiresAt', 'must be a time such as 2030-01-31T00:00:00Z')
+  return time
 }
 
 /** Operations on one secret key. */
