@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { createAccountId } from '../secrets/keys.ts'
 import type { Account } from '../store/account.ts'
-import type { AccountChanges, AccountStore, AccountsPage } from '../store/accounts.ts'
+import type { AccountChanges, AccountReader, AccountStore, AccountsPage } from '../store/accounts.ts'
 import type { Actor } from '../store/audit-entry.ts'
 import { noPortalAccess } from '../store/portal-access.ts'
 import { type AccountInput, assertKnownPlan, assertValid, noPlan } from './account-input.ts'
@@ -119,10 +119,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
   }
 
   async function find(idOrEmail: string): Promise<Account> {
-    const account = idOrEmail.includes('@')
-      ? await store.findAccountByEmail(idOrEmail)
-      : await store.findAccount(idOrEmail)
-    return account ?? notFound()
+    return (await findByIdOrEmail(store, idOrEmail)) ?? notFound()
   }
 
   async function update(idOrEmail: string, changes: AccountChanges): Promise<Account> {
@@ -158,6 +155,10 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
     update,
     remove,
   }
+}
+
+export function findByIdOrEmail(store: AccountReader, idOrEmail: string): Promise<Account | undefined> {
+  return idOrEmail.includes('@') ? store.findAccountByEmail(idOrEmail) : store.findAccount(idOrEmail)
 }
 
 /** Thus the gateway always keeps an Admin: the one who acts. */

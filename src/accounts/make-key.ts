@@ -32,6 +32,11 @@ export function makeKey(
 /** Enough for the keys of one account, over all time. */
 const keyIdLength = 8
 
+/** What sessions name a secret key by. */
+export function createKeyId(): string {
+  return randomText(keyIdLength)
+}
+
 /** A new secret key, and what is stored of it. */
 export function makeSecretKey(
   accountId: string,
@@ -39,7 +44,7 @@ export function makeSecretKey(
   options: KeyOptions,
 ): { readonly key: string; readonly stored: SecretKey } {
   const { key, stored } = makeKey('secretKey', accountId, options)
-  const id = randomText(keyIdLength)
+  const id = createKeyId()
   const limits = { scopes, addresses, expiresAt, revokedAt: undefined, isImported: false }
   return { key, stored: { ...stored, id, name, ...limits } }
 }

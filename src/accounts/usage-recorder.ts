@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
 import { dayOf } from '../platform/day.ts'
-import { type UsageBatch, type UsageEntry, type UsageStore, usageBatchMax } from '../store/usage.ts'
+import { totalOf, type UsageBatch, type UsageEntry, type UsageStore, usageBatchMax } from '../store/usage.ts'
 
 /**
  * Counts in memory what callers use, which costs a request two look-ups, and writes it every second: a crash loses no
@@ -113,7 +113,7 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
   function loseRest(): void {
     seal(current.day)
     const rest = [...(batch?.entries ?? []), ...sealed.flatMap((batches) => [...batches].flat())]
-    lose(requestsOf(rest), new Error('the store was unavailable until the end'))
+    lose(totalOf(rest).requests, new Error('the store was unavailable until the end'))
   }
 
   function reportLoss(): void {
@@ -138,7 +138,7 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
       isLosing = false
     } catch (error) {
       if (isStoreUnavailable(error)) return false
-      lose(requestsOf(batch.entries), error)
+      lose(totalOf(batch.entries).requests, error)
     }
     return true
   }
@@ -178,10 +178,6 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
       reportLoss()
     },
   }
-}
-
-function requestsOf(entries: readonly UsageEntry[]): number {
-  return entries.reduce((sum, { requests }) => sum + requests, 0)
 }
 
 function noCounts(day: number): DayCounts {

@@ -2,7 +2,7 @@ import type { Clock } from '../platform/clock.ts'
 import { dayOf, firstOfMonth, formatDay, parseDay } from '../platform/day.ts'
 import type { Account } from '../store/account.ts'
 import type { AccountStore } from '../store/accounts.ts'
-import { type DayRange, type UsageCount, type UsageStore, usageDaysKept } from '../store/usage.ts'
+import { type DayRange, totalOf, type UsageCount, type UsageStore, usageDaysKept } from '../store/usage.ts'
 import type { FileDownload } from './audit-log.ts'
 import { csvLine } from './csv-line.ts'
 
@@ -49,7 +49,7 @@ export function createUsageReports(
   }
 
   async function* exportAll(format: UsageFormat, days: DayRange): AsyncGenerator<string> {
-    if (format === 'csv') yield `${columns.join(',')}\r\n`
+    if (format === 'csv') yield csvLine(columns)
     const write = format === 'csv' ? csvRow : jsonLine
     for (let after: Account | undefined; ; ) {
       const accounts = await store.listAccounts({ after, limit: accountsAtOnce })
@@ -91,8 +91,7 @@ export function usageData({ day, key, route, requests, units }: UsageCount) {
 export function usageReportData({ from, to }: DayRange, counts: readonly UsageCount[]) {
   const days = [...Map.groupBy(counts, ({ day }) => day)].map(([day, ofDay]) => ({
     day: formatDay(day),
-    requests: ofDay.reduce((sum, { requests }) => sum + requests, 0),
-    units: ofDay.reduce((sum, { units }) => sum + units, 0),
+    ...totalOf(ofDay),
     used: ofDay.map(({ key, route, requests, units }) => ({ key, route, requests, units })),
   }))
   return { from: formatDay(from), to: formatDay(to), days }

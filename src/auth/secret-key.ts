@@ -131,7 +131,6 @@ export function createSecretKeyScheme(
     ...(importedKeys && {
       mustLookUp: (credential: string) =>
         !importedKeys.hasNone() &&
-        parseKey('secretKey', credential) === undefined &&
         isForeignKey(credential) &&
         importedKeys.find(digestOf(credential)) === undefined,
     }),

@@ -1,7 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { findByIdOrEmail } from '../accounts/accounts.ts'
 import { createKeyLineReader, type ImportedKeyLine } from '../accounts/key-import.ts'
+import { createKeyId } from '../accounts/make-key.ts'
 import { OperatorError } from '../errors/operator-error.ts'
-import { randomText } from '../platform/random.ts'
 import { errorMessage } from '../platform/system-error.ts'
 import type { Account } from '../store/account.ts'
 import { importBatchMax, type KeyImport, type KeyImported, withImportedKey } from '../store/imported-keys.ts'
@@ -106,7 +107,7 @@ async function openFile(path: string): Promise<FileHandle> {
 function check(operator: Operator, batch: readonly Line[]): Promise<readonly Checked[]> {
   return Promise.all(
     batch.map(async ({ line, key }): Promise<Checked> => {
-      const account = await findAccount(operator, key.account)
+      const account = await findByIdOrEmail(operator.store, key.account)
       if (!account) return { line, key, imported: undefined, outcome: 'unknown' }
       const imported = toImport(operator, account, key)
       const holder = await operator.store.findImportedKey(key.digest)
@@ -132,16 +133,10 @@ async function write(
   }))
 }
 
-function findAccount({ store }: Operator, who: string): Promise<Account | undefined> {
-  return who.includes('@') ? store.findAccountByEmail(who) : store.findAccount(who)
-}
-
-const keyIdLength = 8
-
 function toImport({ config }: Operator, { id }: Account, { digest, input }: ImportedKeyLine): KeyImport {
   const secretKey = {
     ...input,
-    id: randomText(keyIdLength),
+    id: createKeyId(),
     digest,
     sealed: undefined,
     createdAt: Date.now(),

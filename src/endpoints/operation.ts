@@ -10,6 +10,7 @@ import {
   ownMethods,
   type PerOperation,
 } from '../routes/own-paths.ts'
+import { validateWithSchemas } from './validate.ts'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -56,12 +57,19 @@ export interface Admission {
   admitAgain(request: FastifyRequest): Promise<void>
 }
 
-/** Registers operations whose callers are authenticated: they own their paths for every method. */
+/**
+ * Registers operations whose callers are authenticated, in a scope of their own: they own their paths for every method,
+ * and their responses are never cached.
+ */
 export function registerOperations<Path extends GatedPath>(
   app: FastifyInstance,
   operations: PerOperation<Operation, Path>,
   admission: Admission,
 ): void {
+  validateWithSchemas(app)
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('Cache-Control', 'no-store')
+  })
   for (const [url, ofPath] of byPathAndMethod(operations)) {
     for (const [method, operation] of ofPath) {
       app.route({

@@ -4,7 +4,6 @@ import type { OwnAccountPath, PerOperation } from '../routes/own-paths.ts'
 import { type AdmissionOptions, actorOf, createAdmission, ownAccountRoute } from './admin/admission.ts'
 import { type Operation, registerOperations } from './operation.ts'
 import { readUsageReport, usageOperation } from './usage.ts'
-import { validateWithSchemas } from './validate.ts'
 
 export interface OwnAccountOptions extends AdmissionOptions {
   readonly actionsOf: AccountActionsOf
@@ -28,10 +27,6 @@ export function createOwnAccountApi({ actionsOf, ...options }: OwnAccountOptions
   }
 
   function register(scope: FastifyInstance): void {
-    validateWithSchemas(scope)
-    scope.addHook('onSend', async (_request, reply) => {
-      reply.header('Cache-Control', 'no-store')
-    })
     registerOperations(scope, operations, createAdmission(options, ownAccountRoute))
   }
 

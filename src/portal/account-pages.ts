@@ -1,5 +1,5 @@
 import type { SignIn } from '../auth/sign-in.ts'
-import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
+import { invalidField } from '../errors/gatehouse-error.ts'
 import type { KeyKind } from '../secrets/keys.ts'
 import type { Account } from '../store/account.ts'
 import type { AccountChanges } from '../store/accounts.ts'
@@ -10,7 +10,7 @@ import type { PathsOf } from './page-access.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
-import { assertKnownCase, profileOf, showAccount } from './show-account.ts'
+import { accountOf, assertKnownCase, profileOf, showAccount } from './show-account.ts'
 import { deleteAccountPage } from './views/account.ts'
 
 type ActionName =
@@ -98,12 +98,7 @@ function createActionPage(name: ActionName, handler: AccountHandler, signIn: Sig
 }
 
 function withAccount(handler: AccountHandler): (context: SignedInContext) => Promise<PortalResponse> {
-  return async (context) => {
-    const id = context.request.param('id')
-    // An e-mail would find the account too, but must not be in a URL.
-    if (id.includes('@')) throw new GatehouseError('account-not-found')
-    return handler(context, await context.actions.accounts.find(id))
-  }
+  return async (context) => handler(context, await accountOf(context))
 }
 
 async function updateAccount(

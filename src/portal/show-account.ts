@@ -1,5 +1,5 @@
 import { similarRole } from '../accounts/account-input.ts'
-import { invalidField } from '../errors/gatehouse-error.ts'
+import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
 import type { Account } from '../store/account.ts'
 import type { StoredKey } from '../store/stored-key.ts'
 import type { Form } from './form-body.ts'
@@ -8,6 +8,13 @@ import type { SignedInContext } from './page-context.ts'
 import type { PortalResponse } from './portal-response.ts'
 import { readSessionsPage } from './sessions-pages.ts'
 import { type AccountView, accountPage, type OneTimeSecrets } from './views/account.ts'
+
+/** The account that the path names. @throws GatehouseError `account-not-found`, for an e-mail too, which must not be in a URL */
+export async function accountOf({ actions, request }: SignedInContext): Promise<Account> {
+  const id = request.param('id')
+  if (id.includes('@')) throw new GatehouseError('account-not-found')
+  return actions.accounts.find(id)
+}
 
 /** The page of an account. */
 export async function showAccount(

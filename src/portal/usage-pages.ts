@@ -1,11 +1,12 @@
 import type { FileDownload } from '../accounts/audit-log.ts'
 import { usageFile } from '../accounts/usage-reports.ts'
-import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
+import { invalidField } from '../errors/gatehouse-error.ts'
 import type { Account } from '../store/account.ts'
 import type { DayRange } from '../store/usage.ts'
 import type { SignedInContext } from './page-context.ts'
 import { type CreatePages, type PortalPage, queryOf } from './portal-page.ts'
 import type { PortalResponse } from './portal-response.ts'
+import { accountOf } from './show-account.ts'
 import { usagePage } from './views/usage.ts'
 
 /** What an account has used: one's own, and for Admins that of any account. */
@@ -28,13 +29,6 @@ const adminPages: readonly PortalPage[] = [
     get: async (context) => exportUsage(context, await accountOf(context)),
   },
 ]
-
-/** @throws GatehouseError `account-not-found`, for an e-mail too, which must not be in a URL */
-async function accountOf({ actions, request }: SignedInContext): Promise<Account> {
-  const id = request.param('id')
-  if (id.includes('@')) throw new GatehouseError('account-not-found')
-  return actions.accounts.find(id)
-}
 
 async function showUsage(context: SignedInContext, account: Account, path: string): Promise<PortalResponse> {
   const days = daysOf(context)

@@ -56,3 +56,13 @@ export function compareUsage(one: UsageCount, other: UsageCount): number {
 function compareText(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other))
 }
+
+/** The sums of some counts. */
+export function totalOf(counts: readonly UsageCount[]): Pick<UsageCount, 'requests' | 'units'> {
+  const total = { requests: 0, units: 0 }
+  for (const { requests, units } of counts) {
+    total.requests += requests
+    total.units += units
+  }
+  return total
+}

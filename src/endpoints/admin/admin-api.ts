@@ -3,7 +3,6 @@ import type { AccountActionsOf } from '../../accounts/account-actions.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { AdminPath, PerOperation } from '../../routes/own-paths.ts'
 import { type Operation, registerOperations } from '../operation.ts'
-import { validateWithSchemas } from '../validate.ts'
 import { type AdminOperationOptions, accountOperations, accountsOperations } from './accounts.ts'
 import { type AdmissionOptions, actorOf, adminRoute, createAdmission } from './admission.ts'
 import { auditOperations } from './audit.ts'
@@ -36,10 +35,6 @@ export function createAdminApi({ actionsOf, hasPortal, clock, ...options }: Admi
   const admission = createAdmission(options, adminRoute)
 
   function register(scope: FastifyInstance): void {
-    validateWithSchemas(scope)
-    scope.addHook('onSend', async (_request, reply) => {
-      reply.header('Cache-Control', 'no-store')
-    })
     registerOperations(scope, operations, admission)
   }
 

@@ -5,6 +5,7 @@ import { attributeIf, type Html, html } from '../../pages/html.ts'
 import { icon } from '../../pages/icons.ts'
 import { badge, emptyState, notice } from '../../pages/notice.ts'
 import { time } from '../../pages/time.ts'
+import { cell } from './cell.ts'
 import { copyButton } from './code-block.ts'
 import { currentPasswordField, field, fieldError, form, formMessage, hasErrors } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
@@ -147,8 +148,4 @@ function select(
     ({ value, text }) =>
       html`<option value="${value}"${attributeIf(value === chosen, 'selected')}>${text}</option>`,
   )}</select>`
-}
-
-function cell(label: string, content: Html): Html {
-  return html`<td data-label="${label}"><div>${content}</div></td>`
 }

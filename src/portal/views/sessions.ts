@@ -5,6 +5,7 @@ import { badge, emptyState } from '../../pages/notice.ts'
 import { time } from '../../pages/time.ts'
 import type { PortalSession } from '../../store/portal.ts'
 import type { Session } from '../../store/sessions.ts'
+import { cell } from './cell.ts'
 import { clientName } from './client-name.ts'
 import { form } from './form.ts'
 import type { PageFrame } from './frame.ts'
@@ -146,10 +147,6 @@ function portalSessionRow(
     cell('Last seen', time(seenAt, frame.now)),
     cell('Expires', time(expiresAt, frame.now)),
   ]}${endCell(frame, isThis ? { action: '/sign-out', id, text: 'Sign out' } : { action: `${basePath}/end-portal`, id, text: 'End' })}</tr>`
-}
-
-function cell(label: string, content: Html): Html {
-  return html`<td data-label="${label}"><div>${content}</div></td>`
 }
 
 function endCell(

@@ -5,7 +5,8 @@ import { icon } from '../../pages/icons.ts'
 import { badge, emptyState } from '../../pages/notice.ts'
 import { formatDay } from '../../platform/day.ts'
 import type { Account } from '../../store/account.ts'
-import type { DayRange, UsageCount } from '../../store/usage.ts'
+import { type DayRange, totalOf, type UsageCount } from '../../store/usage.ts'
+import { cell } from './cell.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './page.ts'
 
@@ -58,10 +59,12 @@ const chartHeight = 160
 
 function daysCard({ from, to }: DayRange, counts: readonly UsageCount[]): Html {
   const byDay = Map.groupBy(counts, ({ day }) => day)
-  const sums = Array.from({ length: to - from + 1 }, (_, index) => requestsOf(byDay.get(from + index) ?? []))
+  const sums = Array.from(
+    { length: to - from + 1 },
+    (_, index) => totalOf(byDay.get(from + index) ?? []).requests,
+  )
   const most = Math.max(...sums)
-  const total = sums.reduce((sum, requests) => sum + requests, 0)
-  const text = `${number(total)} requests from ${formatDay(from)} to ${formatDay(to)}, at most ${number(most)} a day.`
+  const text = `${number(totalOf(counts).requests)} requests from ${formatDay(from)} to ${formatDay(to)}, at most ${number(most)} a day.`
   const step = chartWidth / sums.length
   const bars = sums.map((requests, index) => {
     const height = Math.max(requests > 0 ? 1 : 0, Math.round((requests / most) * chartHeight))
@@ -78,7 +81,7 @@ function daysCard({ from, to }: DayRange, counts: readonly UsageCount[]): Html {
 
 function sumsCard(counts: readonly UsageCount[]): Html {
   const groups = Map.groupBy(counts, ({ key, route }) => JSON.stringify([key, route]))
-  const rows = [...groups.values()].toSorted((a, b) => requestsOf(b) - requestsOf(a))
+  const rows = [...groups.values()].toSorted((a, b) => totalOf(b).requests - totalOf(a).requests)
   const titles = ['Key', 'Route', 'Requests', 'Units']
   return card({
     title: 'Keys and routes',
@@ -90,17 +93,13 @@ function sumsCard(counts: readonly UsageCount[]): Html {
 
 function sumRow(counts: readonly UsageCount[]): Html {
   const [first] = counts
-  const units = counts.reduce((sum, count) => sum + count.units, 0)
+  const { requests, units } = totalOf(counts)
   return html`<tr>${[
     cell('Key', html`<code>${first?.key === '' ? 'unknown' : first?.key}</code>`),
     cell('Route', html`${first?.route}`),
-    cell('Requests', html`${number(requestsOf(counts))}`),
+    cell('Requests', html`${number(requests)}`),
     cell('Units', html`${number(units)}`),
   ]}</tr>`
-}
-
-function requestsOf(counts: readonly UsageCount[]): number {
-  return counts.reduce((sum, { requests }) => sum + requests, 0)
 }
 
 function number(value: number): string {
@@ -109,8 +108,4 @@ function number(value: number): string {
 
 function round(value: number): number {
   return Math.round(value * 10) / 10
-}
-
-function cell(label: string, content: Html): Html {
-  return html`<td data-label="${label}"><div>${content}</div></td>`
 }

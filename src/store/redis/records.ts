@@ -3,6 +3,7 @@ import { noPortalAccess, type PortalAccess } from '../portal-access.ts'
 import { termsOf } from '../search.ts'
 import {
   defaultKeyName,
+  defaultKeyOf,
   parseSecretKeyRecord,
   type SecretKey,
   type SecretKeyRecord,
@@ -26,8 +27,8 @@ type Fields = Readonly<Record<string, string>>
  * for it, which know no others and leave them as they are; where it was revoked, its digest is empty.
  */
 export function accountText({ secretKeys, ...account }: Account): string {
-  const [current] = secretKeys.filter(isDefault).filter(({ revokedAt }) => revokedAt === undefined)
-  const [previous] = secretKeys.filter(isDefault).filter(({ revokedAt }) => revokedAt !== undefined)
+  const current = defaultKeyOf({ secretKeys })
+  const previous = secretKeys.find((key) => isDefault(key) && key.revokedAt !== undefined)
   return JSON.stringify({
     ...account,
     emailKey: emailKey(account.email),
