@@ -21,6 +21,9 @@ t.test('the OpenAPI document', async (t) => {
         .filter((method) => method in item)
         .map((method) => `${method} ${path}`),
     )
+    const ids = JSON.stringify(described.document.paths).match(/"operationId":"[^"]*"/g) ?? []
+    t.equal(ids.length, operations.length)
+    t.equal(new Set(ids).size, ids.length, 'each has an ID of its own')
     t.strictSame(operations, [
       `post ${accessTokenPath}`,
       `post ${refreshTokenPath}`,

@@ -73,7 +73,7 @@ const revoke: OperationDoc = {
 }
 
 const revokeKey: OperationDoc = {
-  id: 'revokeKey',
+  id: 'revokeHeldKey',
   summary:
     'Ends a key that was found: whoever holds a key can revoke it. The answer does not tell whether there was such a key.',
   description:
