@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
-import { dayOf } from '../platform/day.ts'
+import { dayOf, startOfDay } from '../platform/day.ts'
 import { totalOf, type UsageBatch, type UsageEntry, type UsageStore, usageBatchMax } from '../store/usage.ts'
 
 /**
@@ -19,8 +19,8 @@ export interface UsageRecorder {
 
 export interface UsageCaller {
   readonly accountId: string
-  /** The name of the secret key. */
-  readonly key: string
+  /** The name of the secret key; undefined = not known. */
+  readonly key: string | undefined
 }
 
 export interface UsageAmount {
@@ -49,7 +49,9 @@ export interface UsageLoss {
 /** How many counts may wait to be written, which takes some 20 MB. */
 export const pendingMax = 100_000
 
-interface Count extends UsageCaller {
+interface Count {
+  readonly accountId: string
+  readonly key: string
   requests: number
   units: number
 }
@@ -57,6 +59,9 @@ interface Count extends UsageCaller {
 /** What was counted on one day: by route, and by account the counts of its keys, of which few are in use at once. */
 interface DayCounts {
   readonly day: number
+  /** When it begins and ends, in milliseconds since 1970. */
+  readonly startsAt: number
+  readonly endsAt: number
   readonly routes: Map<string, Map<string, Count[]>>
 }
 
@@ -72,12 +77,16 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
   let isLosing = false
   let running: Promise<void> | undefined
 
-  function count(route: string, caller: UsageCaller, { requests, units }: UsageAmount): void {
-    const day = dayOf(clock())
-    if (day !== current.day) seal(day)
-    const counts = countsOf(route, caller.accountId)
+  function count(
+    route: string,
+    { accountId, key = '' }: UsageCaller,
+    { requests, units }: UsageAmount,
+  ): void {
+    const now = clock()
+    if (now >= current.endsAt || now < current.startsAt) seal(dayOf(now))
+    const counts = current.routes.get(route)?.get(accountId) ?? startCounts(route, accountId)
     for (const known of counts) {
-      if (known.key !== caller.key) continue
+      if (known.key !== key) continue
       known.requests += requests
       known.units += units
       return
@@ -87,14 +96,14 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
       return
     }
     pending++
-    counts.push({ accountId: caller.accountId, key: caller.key, requests, units })
+    counts.push({ accountId, key, requests, units })
   }
 
-  function countsOf(route: string, accountId: string): Count[] {
-    const accounts = current.routes.get(route) ?? new Map<string, Count[]>()
-    const counts = accounts.get(accountId) ?? []
+  function startCounts(route: string, accountId: string): Count[] {
+    const counts: Count[] = []
     // A full recorder must not grow by empty lists either.
-    if (counts.length > 0 || pending >= pendingMax) return counts
+    if (pending >= pendingMax) return counts
+    const accounts = current.routes.get(route) ?? new Map<string, Count[]>()
     accounts.set(accountId, counts)
     current.routes.set(route, accounts)
     return counts
@@ -181,7 +190,7 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
 }
 
 function noCounts(day: number): DayCounts {
-  return { day, routes: new Map() }
+  return { day, startsAt: startOfDay(day), endsAt: startOfDay(day + 1), routes: new Map() }
 }
 
 function* batchesOf({ day, routes }: DayCounts): Generator<readonly UsageEntry[]> {

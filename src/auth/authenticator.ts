@@ -84,7 +84,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       return decision.then((settled) => decideAgainIfStale(access, credential, settled))
     }
     if (version !== undefined && decision.holdsUntil > 0) {
-      credential.recent = { access, decision, version, until: now + decisionReuseMs }
+      credential.recent = { access, decision, version, until: now + decisionReuseMs, error: undefined }
     }
     return decision
   }

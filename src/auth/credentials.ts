@@ -1,3 +1,4 @@
+import type { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Access, SchemeName } from '../routes/route.ts'
 import { looksLikeKey } from '../secrets/secret-form.ts'
 import { passwordOf } from './basic.ts'
@@ -30,6 +31,8 @@ export interface RecentDecision {
   readonly version: object
   /** Until when it is reused, on the clock of performance.now(). */
   readonly until: number
+  /** The error of a refusal, once there is one: it costs as much to find as the decision. */
+  error: GatehouseError | undefined
 }
 
 const other: Credentials = { kind: 'other' }

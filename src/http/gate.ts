@@ -1,6 +1,7 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '../auth/authorize.ts'
+import type { Credentials, RecentDecision } from '../auth/credentials.ts'
 import type { Decision, Refusal } from '../auth/decision.ts'
 import { countFailure, isWithinFailures, takeRate } from '../auth/limits.ts'
 import type { TakePlan } from '../auth/plans.ts'
@@ -130,7 +131,10 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     { client, carriers, fields: { credentials } }: Came,
   ): GatehouseError | Promise<GatehouseError> {
     const { code, isMalformed } = refusal
-    const error = sharedError(code, refusalDetail(refusal, access, { credentials, carriers }))
+    const recent = recentOf(refusal, credentials)
+    const error =
+      recent?.error ?? sharedError(code, refusalDetail(refusal, access, { credentials, carriers }))
+    if (recent) recent.error = error
     if (code !== countedCode) return error
     const excess = countFailure(limiter, failures, { address: client.address, isMalformed })
     return excess instanceof Promise ? excess.then((settled) => settled ?? error) : (excess ?? error)
@@ -186,6 +190,12 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     trace?.passed('scheme')
     return decision.then((settled) => admit(route, arrival, settled))
   }
+}
+
+/** The decision that is reused for these credentials, if it is this one. */
+function recentOf(refusal: Refusal, credentials: Credentials): RecentDecision | undefined {
+  if (credentials.kind !== 'secretKey' && credentials.kind !== 'bearer') return undefined
+  return credentials.recent?.decision === refusal ? credentials.recent : undefined
 }
 
 /** Refusals for the kind of the credentials, not for the caller. */

@@ -172,9 +172,11 @@ function serializeProblem({ headers, body }: Problem): ProblemText {
 /** What names the responses that differ only in the ID, for one route; undefined = there are none. */
 function cacheKey(error: GatehouseError): ErrorCode | GatehouseError | undefined {
   const { code, detail, errors, allow, rate, isShared } = error
+  // One object for each code and detail.
+  if (isShared) return error
   if (errors || allow || rate) return undefined
   const defaults: { readonly title: string; readonly detail?: string } = errorDefinitions[code]
-  return detail === defaults.detail ? code : isShared ? error : undefined
+  return detail === defaults.detail ? code : undefined
 }
 
 const noAccess = {}

@@ -1,4 +1,4 @@
-import type { UsageCaller, UsageRecorder } from '../accounts/usage-recorder.ts'
+import type { UsageRecorder } from '../accounts/usage-recorder.ts'
 import type { Principal } from '../auth/principal.ts'
 
 /** Counts what callers use of routes. */
@@ -25,15 +25,7 @@ const requestOfUnknownUnits = { requests: 1, units: 0 }
 export function createUsageMeter(recorder: Pick<UsageRecorder, 'count'>): UsageMeter {
   return {
     onForwarded: ({ name, costHeader }, caller) =>
-      recorder.count(
-        name,
-        callerOf(caller),
-        costHeader === undefined ? requestOfOneUnit : requestOfUnknownUnits,
-      ),
-    onUnits: ({ name }, caller, units) => recorder.count(name, callerOf(caller), { requests: 0, units }),
+      recorder.count(name, caller, costHeader === undefined ? requestOfOneUnit : requestOfUnknownUnits),
+    onUnits: ({ name }, caller, units) => recorder.count(name, caller, { requests: 0, units }),
   }
-}
-
-function callerOf({ accountId, key = '' }: Principal): UsageCaller {
-  return { accountId, key }
 }

@@ -14,8 +14,9 @@ export interface LocalRates {
  * have used up their limit.
  */
 const subjectsMax = 100_000
-/** How many are visited at each use: more than one, as each use may add one. */
-const sweptPerUse = 2
+/** How often settled ones are looked for, in uses, and how many are visited then: more than uses may have added. */
+const usesPerSweep = 16
+const sweptMax = 2 * usesPerSweep
 /** How many are compared for an eviction. */
 const evictionCandidatesMax = 8
 /** How long a subject may be to be kept as it is. */
@@ -38,11 +39,12 @@ export function createLocalRates(clock: Clock): LocalRates {
   const debts = new Map<string, Debt>()
   /** A cursor over the map that starts again at its end; a new iterator would walk over what was deleted there. */
   let sweep = debts.entries()
+  let usesUntilSweep = usesPerSweep
 
   function take(subject: string, { limit, perMs }: Rate): RateResult {
     const key = rateKey(subject)
     const now = clock()
-    sweepSettled(now)
+    if (--usesUntilSweep === 0) sweepSettled(now)
     const intervalMs = perMs / limit
     const debt = debts.get(key)
     const beforeMs = remainingDebtMs(debt, now)
@@ -70,7 +72,8 @@ export function createLocalRates(clock: Clock): LocalRates {
   }
 
   function sweepSettled(now: number): void {
-    for (let count = 0; count < sweptPerUse; count++) {
+    usesUntilSweep = usesPerSweep
+    for (let left = Math.min(sweptMax, debts.size); left > 0; left--) {
       const entry = nextEntry()
       if (entry === undefined) return
       const [key, debt] = entry

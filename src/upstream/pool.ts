@@ -112,7 +112,8 @@ export class Pool implements ConnectionUsage {
     for (let index = this.#idle.length - 1; index >= 0; index--) {
       const slot = this.#idle[index]
       if (!slot || now < (slot.connection?.reusableFrom ?? 0)) continue
-      this.#idle.splice(index, 1)
+      if (index === this.#idle.length - 1) this.#idle.pop()
+      else this.#idle.splice(index, 1)
       const { connection } = slot
       if (connection && !connection.socket.destroyed && now < connection.reusableUntil) return slot
       this.#slots.delete(slot)
