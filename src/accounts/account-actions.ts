@@ -12,6 +12,7 @@ import { type Accounts, createAccounts } from './accounts.ts'
 import { createAuditEntryFactory } from './audit-entry-factory.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import type { KeyOptions } from './make-key.ts'
+import { createPlanReports, type PlanReports, type Plans, type ReadQuotaUsed } from './plan-reports.ts'
 import { createProfile, type OwnProfile, type ProfileOptions } from './profile.ts'
 import { createSecretKeys, type SecretKeys } from './secret-keys.ts'
 import { createSetupLinks, type SetupLinks } from './setup-links.ts'
@@ -32,6 +33,7 @@ export interface AccountActions {
   readonly setupLinks: SetupLinks
   readonly audit: AuditLog
   readonly usage: UsageReports
+  readonly plans: PlanReports
 }
 
 export type AccountActionsOf = (by: Actor) => AccountActions
@@ -46,8 +48,8 @@ export interface AccountActionsOptions
   readonly refreshIdleMs: number
   /** How many secret keys an account may have. */
   readonly keysMax: number
-  /** The names of the plans in the config. */
-  readonly planNames: readonly string[]
+  readonly plans: Plans
+  readonly readQuotaUsed: ReadQuotaUsed
 }
 
 /** The returned function is cheap: call it for each request. */
@@ -56,8 +58,10 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
   const search = createAccountSearch(store)
   const audit = createAuditLog(store)
   const usage = createUsageReports(store, clock)
+  const plans = createPlanReports(options)
+  const planNames = Object.keys(options.plans)
   return (by) => {
-    const accounts = createAccounts({ ...options, by })
+    const accounts = createAccounts({ ...options, planNames, by })
     const common = { ...options, accounts, entry: createAuditEntryFactory(by, clock) }
     return {
       accounts,
@@ -69,6 +73,7 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
       setupLinks: createSetupLinks(common),
       audit,
       usage,
+      plans,
     }
   }
 }

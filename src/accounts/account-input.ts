@@ -68,9 +68,15 @@ export function assertValid(input: Partial<AccountInput>): void {
 
 /** @throws GatehouseError `request-invalid` if there is no such plan; undefined = none */
 export function assertKnownPlan(plan: string | undefined, known: readonly string[]): void {
-  if (plan === undefined || known.includes(plan)) return
+  const error = findPlanError(plan, known)
+  if (error !== undefined) throw invalidField('plan', error)
+}
+
+/** Why an account cannot be given a plan; undefined = it can, or there is none. */
+export function findPlanError(plan: string | undefined, known: readonly string[]): string | undefined {
+  if (plan === undefined || known.includes(plan)) return undefined
   const which = known.length === 0 ? 'the config has no plans' : `must be one of ${known.join(', ')}`
-  throw invalidField('plan', `unknown plan: ${which}`)
+  return `unknown plan: ${which}`
 }
 
 /** First and last name; '' where there is neither. */

@@ -21,6 +21,8 @@ const keyBatchSize = 20
 
 /** The life of an account. Functions that take an ID or e-mail throw `account-not-found`. */
 export interface Accounts {
+  /** The names of the plans in the config. */
+  readonly planNames: readonly string[]
   /** @throws GatehouseError `request-invalid`, `account-exists`; UnconfirmedKeys, as all functions that create keys */
   create(input: AccountInput): Promise<CreatedAccount>
   /**
@@ -147,6 +149,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
   }
 
   return {
+    planNames,
     create,
     createAll,
     findTaken,

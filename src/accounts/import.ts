@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { isRecord, parseJson } from '../platform/json.ts'
 import { didYouMean } from '../platform/suggest.ts'
 import { emailKey } from '../store/account.ts'
-import { type AccountInput, defaultRole, findFieldErrors } from './account-input.ts'
+import { type AccountInput, defaultRole, findFieldErrors, findPlanError } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
 import { readCsv } from './csv.ts'
 
@@ -27,7 +27,7 @@ export interface ImportFile {
   readonly badLines: readonly BadLine[]
 }
 
-const textFields = ['email', 'firstName', 'lastName', 'role'] as const
+const textFields = ['email', 'firstName', 'lastName', 'role', 'plan'] as const
 const fields: readonly string[] = [...textFields, 'isVerified']
 
 interface Row {
@@ -42,27 +42,31 @@ export function readImportFile(bytes: Buffer): ImportFile {
 }
 
 /**
- * All bad lines of a file, in order: those that cannot be read, and those whose e-mail is taken.
+ * All bad lines of a file, in order: those that cannot be read, those whose e-mail is taken or whose plan is unknown.
  * @param onChecked called with the number of accounts checked so far
  */
 export async function findBadLines(
   { accounts: entries, badLines }: ImportFile,
-  accounts: Pick<Accounts, 'findTaken'>,
+  accounts: Pick<Accounts, 'findTaken' | 'planNames'>,
   onChecked?: (count: number) => void,
 ): Promise<readonly BadLine[]> {
-  const taken: BadLine[] = []
+  const refused: BadLine[] = []
   for (let start = 0; start < entries.length; start += lookUpBatchSize) {
     const batch = entries.slice(start, start + lookUpBatchSize)
     const found = new Set(await accounts.findTaken(batch.map(({ input }) => input.email)))
     for (const { line, input } of batch) {
-      if (found.has(input.email))
-        taken.push({ line, message: `email: ${input.email} already has an account` })
+      const planError = findPlanError(input.plan, accounts.planNames)
+      const errors = [
+        ...(found.has(input.email) ? [`email: ${input.email} already has an account`] : []),
+        ...(planError === undefined ? [] : [`plan: ${planError}`]),
+      ]
+      if (errors.length > 0) refused.push({ line, message: errors.join('; ') })
     }
     onChecked?.(start + batch.length)
     // Yields to other requests: SQLite is synchronous.
     await setImmediate()
   }
-  return [...badLines, ...taken].toSorted((a, b) => a.line - b.line)
+  return [...badLines, ...refused].toSorted((a, b) => a.line - b.line)
 }
 
 /**
@@ -160,7 +164,7 @@ function findHeaderError(names: readonly string[]): string | undefined {
 function parseInput(values: Readonly<Record<string, unknown>>): AccountInput | string {
   const unknown = Object.keys(values).filter((name) => !fields.includes(name))
   const errors = unknown.map((name) => `${name}: unknown field${didYouMean(name, fields)}`)
-  const texts = { email: '', firstName: '', lastName: '', role: '' }
+  const texts = { email: '', firstName: '', lastName: '', role: '', plan: '' }
   for (const field of textFields) {
     const value = values[field] ?? ''
     if (typeof value === 'string') texts[field] = value
@@ -168,7 +172,8 @@ function parseInput(values: Readonly<Record<string, unknown>>): AccountInput | s
   }
   const isVerified = readBoolean(values.isVerified)
   if (isVerified === undefined) errors.push('isVerified: must be true or false')
-  const input = { ...texts, role: texts.role || defaultRole }
+  const { plan, ...others } = texts
+  const input = { ...others, role: others.role || defaultRole, ...(plan !== '' && { plan }) }
   for (const { field, message } of findFieldErrors(input)) errors.push(`${field}: ${message}`)
   return errors.length > 0 || isVerified === undefined ? errors.join('; ') : { ...input, isVerified }
 }

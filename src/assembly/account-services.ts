@@ -7,6 +7,7 @@ import { createHeldKeys, type HeldKeys } from '../accounts/held-keys.ts'
 import { createEmailVerification, type EmailVerification, type SendMail } from '../accounts/profile.ts'
 import { createKnownClients } from '../auth/known-clients.ts'
 import { createPasswordCheck } from '../auth/password-check.ts'
+import type { Quotas } from '../auth/quotas.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { createSignIn, type SignIn } from '../auth/sign-in.ts'
 import type { Config } from '../config/config.ts'
@@ -28,6 +29,7 @@ export interface AccountServicesOptions {
   readonly store: Store
   readonly sealingKey: Uint8Array
   readonly limiter: RateLimiter
+  readonly quotas: Pick<Quotas, 'readUsed'>
   readonly clock: Clock
 }
 
@@ -36,6 +38,7 @@ export function createAccountServices({
   store,
   sealingKey,
   limiter,
+  quotas,
   clock,
 }: AccountServicesOptions): AccountServices {
   const passwords = createPasswords({ pepper: deriveKey(sealingKey, 'password') })
@@ -48,7 +51,14 @@ export function createAccountServices({
       sessionLifetimeMs: config.portal.sessionLifetimeMs,
       clock,
     }),
-    actionsOf: createConfiguredActions({ config, store, sealingKey, limiter, clock }),
+    actionsOf: createConfiguredActions({
+      config,
+      store,
+      sealingKey,
+      limiter,
+      readQuotaUsed: quotas.readUsed,
+      clock,
+    }),
     emailVerification: createEmailVerification({ store, clock }),
   }
 }
@@ -59,15 +69,18 @@ export function createConfiguredActions({
   store,
   sealingKey,
   limiter,
+  readQuotaUsed,
   clock,
-}: Omit<AccountServicesOptions, 'limiter'> & Pick<AccountActionsOptions, 'limiter'>): AccountActionsOf {
+}: Omit<AccountServicesOptions, 'limiter' | 'quotas'> &
+  Pick<AccountActionsOptions, 'limiter' | 'readQuotaUsed'>): AccountActionsOf {
   return createAccountActions({
     store,
     sealer: createSealer(sealingKey),
     reveal: config.keys.reveal,
     prefix: config.keys.prefix,
     keysMax: config.keys.maxPerAccount,
-    planNames: Object.keys(config.plans),
+    plans: config.plans,
+    readQuotaUsed,
     limiter,
     clock,
     refreshIdleMs: config.tokens.refreshIdleMs,

@@ -74,6 +74,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
       limiter,
       quotas: options.quotas,
       onUnknown: (plan) => log.warn({ plan }, 'accounts have a plan that is not in the config: not limited'),
+      unknownPlanRequests: metrics.unknownPlanRequests,
     }),
     failures: config.failures,
     metrics,
@@ -150,7 +151,7 @@ function portalOptions(
   accountServices: AccountServices,
   { config, limiter, clock, gatewayUrl }: TrafficOptions,
 ) {
-  const { publicOrigin, portal, routes, identityHeaders, keys } = config
+  const { publicOrigin, portal, routes, identityHeaders, keys, plans } = config
   const cookie = createPortalCookie({ path: portal.path, isSecure: publicOrigin.startsWith('https:') })
   return {
     ...accountServices,
@@ -161,6 +162,7 @@ function portalOptions(
     identityHeaders,
     carriers: createCarriers(keys.accept),
     roles: knownRoles(routes),
+    plans: Object.keys(plans),
     cookie,
     clock,
     gatewayUrl,

@@ -1,17 +1,10 @@
+import type { Plan, Plans } from '../accounts/plan-reports.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { Quota } from '../store/quotas.ts'
 import type { Rate } from '../store/rates.ts'
 import type { Principal } from './principal.ts'
-import type { Quota, QuotaResult, Quotas } from './quotas.ts'
+import type { QuotaResult, Quotas } from './quotas.ts'
 import type { RateLimiter } from './rate-limiter.ts'
-
-/** How much an account with this plan may use, over all routes; undefined = not limited in this way. */
-export interface Plan {
-  readonly quota: Quota | undefined
-  readonly rateLimit: Rate | undefined
-}
-
-/** Plans by name. */
-export type Plans = Readonly<Record<string, Plan>>
 
 /**
  * Counts a request against the plan of its caller. Synchronous where nothing has to be asked.
@@ -27,22 +20,30 @@ export interface PlanOptions {
   readonly quotas: Pick<Quotas, 'take'>
   /** Called once for each plan of an account that is not in the config: such accounts are not limited. */
   onUnknown(plan: string): void
+  /** Counts the requests of such accounts. */
+  readonly unknownPlanRequests: { inc(): void }
 }
 
 /** How many unknown plans are reported: accounts may have any number. */
 const unknownMax = 100
 
-export function createPlans({ plans, limiter, quotas, onUnknown }: PlanOptions): TakePlan {
+export function createPlans(options: PlanOptions): TakePlan {
+  const { plans, limiter, quotas, onUnknown, unknownPlanRequests } = options
   const byName = new Map(Object.entries(plans))
   const unknown = new Set<string>()
 
   function planOf(name: string): Plan | undefined {
     const plan = byName.get(name)
-    if (plan === undefined && !unknown.has(name) && unknown.size < unknownMax) {
-      unknown.add(name)
-      onUnknown(name)
-    }
+    if (plan === undefined) reportUnknown(name)
     return plan
+  }
+
+  /** Not refused: a plan that was renamed in the config must not cut off those who pay for it. */
+  function reportUnknown(name: string): void {
+    unknownPlanRequests.inc()
+    if (unknown.has(name) || unknown.size >= unknownMax) return
+    unknown.add(name)
+    onUnknown(name)
   }
 
   async function takeRate(

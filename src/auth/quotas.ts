@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
-import { dayOf, firstOfMonth, formatDay, startOfDay } from '../platform/day.ts'
-import type { QuotaStore } from '../store/quotas.ts'
-
-/** So many requests in each day or month of UTC. */
-export interface Quota {
-  readonly limit: number
-  readonly per: 'day' | 'month'
-}
+import {
+  type Quota,
+  type QuotaStore,
+  type QuotaTake,
+  type QuotaWindow,
+  quotaUsed,
+  quotaWindow,
+} from '../store/quotas.ts'
 
 export interface QuotaResult {
   readonly isAllowed: boolean
@@ -19,6 +19,11 @@ export interface QuotaResult {
 export interface Quotas {
   /** Takes one request. Synchronous while this process has some reserved, and while the store is unreachable. */
   take(accountId: string, quota: Quota): QuotaResult | Promise<QuotaResult>
+  /**
+   * How many requests have passed in a window. What other processes have reserved counts as not used.
+   * @throws GatehouseError `store-unavailable`
+   */
+  readUsed(accountId: string, window: string): Promise<number>
   /** Gives back what is reserved. */
   close(): Promise<void>
 }
@@ -35,12 +40,9 @@ export interface QuotasOptions {
 }
 
 /** What this process knows of the quota of an account in one window. */
-interface Reservation {
+interface Reservation extends QuotaWindow {
   readonly accountId: string
   readonly per: Quota['per']
-  /** The name of the window. */
-  readonly window: string
-  readonly endsAt: number
   /** How many may pass without asking the store. */
   left: number
   /** How many have passed here. */
@@ -50,6 +52,9 @@ interface Reservation {
   /** Until when the store need not be asked, as the quota was used up; on the monotonic clock. */
   usedUpUntil: number
   isAsking: boolean
+  /** What the store may have counted or not: it is repeated before the next. */
+  unanswered: QuotaTake | undefined
+  isDropped: boolean
   waiting: ((result: QuotaResult) => void)[]
 }
 
@@ -67,6 +72,7 @@ const allowed: QuotaResult = { isAllowed: true, resetMs: 0 }
 export function openQuotas({ store, storeConnection, clock, monotonic, processes }: QuotasOptions): Quotas {
   const holder = randomUUID()
   const reservations = new Map<string, Reservation>()
+  let sequence = 0
 
   function take(accountId: string, { limit, per }: Quota): QuotaResult | Promise<QuotaResult> {
     const now = clock()
@@ -89,7 +95,7 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     const replaced = reservations.get(accountId)
     if (replaced) drop(replaced)
     else if (reservations.size >= reservationsMax) dropFirst()
-    const { window, endsAt } = windowOf(per, now)
+    const { window, endsAt } = quotaWindow(per, now)
     const begun: Reservation = {
       accountId,
       per,
@@ -100,6 +106,8 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
       uncounted: 0,
       usedUpUntil: 0,
       isAsking: false,
+      unanswered: undefined,
+      isDropped: false,
       waiting: [],
     }
     reservations.set(accountId, begun)
@@ -111,6 +119,7 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     reservation.isAsking = true
     while (reservation.waiting.length > 0) await askOnce(reservation, limit)
     reservation.isAsking = false
+    if (reservation.isDropped) await giveBack(reservation)
   }
 
   async function askOnce(reservation: Reservation, limit: number): Promise<void> {
@@ -126,32 +135,34 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     for (const answer of answered) answer(takeReserved(reservation))
   }
 
-  /** @returns what is granted; undefined = the store could not answer */
+  /**
+   * A take whose response was lost may have been counted. It is repeated as it was, which counts it once, and what it
+   * grants is given back: those who waited for it were answered without it.
+   * @returns what is granted; undefined = the store could not answer
+   */
   async function request(
     reservation: Reservation,
-    { limit, needed }: { readonly limit: number; readonly needed: number },
+    wanted: { readonly limit: number; readonly needed: number },
   ): Promise<number | undefined> {
-    const { accountId, window, endsAt, left: unused, uncounted } = reservation
-    reservation.left = 0
-    reservation.uncounted = 0
     try {
-      const times = { now: clock(), endsAt }
-      const take = {
-        accountId,
-        window,
-        ...times,
-        limit,
-        holder,
-        holders: processes(),
-        needed,
-        unused,
-        uncounted,
-      }
-      return (await store.takeQuota(take)).granted
+      if (reservation.unanswered) reservation.left += await send(reservation, reservation.unanswered)
+      const { accountId, window, endsAt, left: unused, uncounted } = reservation
+      reservation.left = 0
+      reservation.uncounted = 0
+      sequence++
+      const asker = { holder, sequence, holders: processes() }
+      const times = { window, endsAt, now: clock() }
+      return await send(reservation, { accountId, ...times, ...asker, ...wanted, unused, uncounted })
     } catch {
-      reservation.uncounted += uncounted
       return undefined
     }
+  }
+
+  async function send(reservation: Reservation, wanted: QuotaTake): Promise<number> {
+    reservation.unanswered = wanted
+    const { granted } = await store.takeQuota(wanted)
+    reservation.unanswered = undefined
+    return granted
   }
 
   function takeReserved(reservation: Reservation): QuotaResult {
@@ -179,16 +190,26 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
 
   function drop(reservation: Reservation): void {
     reservations.delete(reservation.accountId)
-    void giveBack(reservation)
+    reservation.isDropped = true
+    if (!reservation.isAsking) void giveBack(reservation)
   }
 
   async function giveBack(reservation: Reservation): Promise<void> {
-    if (reservation.left === 0 && reservation.uncounted === 0) return
+    const { left, uncounted, unanswered } = reservation
+    if (left === 0 && uncounted === 0 && !unanswered) return
     await request(reservation, { limit: 0, needed: 0 })
+  }
+
+  async function readUsed(accountId: string, window: string): Promise<number> {
+    const state = await store.readQuota(accountId, window)
+    const own = reservations.get(accountId)
+    if (own?.window !== window) return quotaUsed(state)
+    return quotaUsed(state, { holder, left: own.left, uncounted: own.uncounted })
   }
 
   return {
     take,
+    readUsed,
     close: async () => {
       if (storeConnection.isUp) await Promise.all([...reservations.values()].map(giveBack))
       reservations.clear()
@@ -200,11 +221,4 @@ function takeWaiting(reservation: Reservation): Reservation['waiting'] {
   const { waiting } = reservation
   reservation.waiting = []
   return waiting
-}
-
-function windowOf(per: Quota['per'], now: number): Pick<Reservation, 'window' | 'endsAt'> {
-  const today = dayOf(now)
-  return per === 'day'
-    ? { window: formatDay(today), endsAt: startOfDay(today + 1) }
-    : { window: formatDay(today).slice(0, 7), endsAt: startOfDay(firstOfMonth(today, 1)) }
 }

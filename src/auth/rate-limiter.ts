@@ -25,8 +25,10 @@ export interface RateLimiterOptions {
   readonly counts?: InstanceCounts | undefined
 }
 
-/** How often an instance sends a heartbeat to the store. */
-const heartbeatMs = 5_000
+/** How often an instance sends a heartbeat to the store: others know of it, and it of others, within this time. */
+const heartbeatMs = 1_000
+/** How soon it is sent once the store is reachable, and repeated where it failed. */
+const heartbeatRetryMs = 100
 
 /**
  * While the store is unreachable each instance counts for itself, and allows its share: the limit divided by the
@@ -38,15 +40,20 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
   const inProcess = createLocalRates(clock)
   const instance = randomUUID()
   let instances = 1
+  let heartbeatAt = Number.NEGATIVE_INFINITY
 
-  function heartbeat(): void {
-    if (!storeConnection.isUp) return
-    store.heartbeat(instance).then(
-      (count) => {
-        instances = Math.max(1, count)
-      },
-      () => {},
-    )
+  async function heartbeat(): Promise<void> {
+    if (!storeConnection.isUp) {
+      heartbeatAt = Number.NEGATIVE_INFINITY
+      return
+    }
+    if (clock() < heartbeatAt) return
+    heartbeatAt = clock() + heartbeatMs
+    try {
+      instances = Math.max(1, await store.heartbeat(instance))
+    } catch {
+      heartbeatAt = Number.NEGATIVE_INFINITY
+    }
   }
 
   async function take(subject: string, rate: Rate): Promise<RateResult> {
@@ -57,7 +64,7 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
     return local.take(subject, { ...rate, limit: Math.max(1, Math.floor(rate.limit / instances)) })
   }
 
-  const timer = setInterval(heartbeat, heartbeatMs)
+  const timer = setInterval(heartbeat, heartbeatRetryMs)
   timer.unref()
   setImmediate(heartbeat)
 

@@ -11,6 +11,7 @@ import { type Command, type Invocation, UsageError } from './command.ts'
 import { keepUnconfirmedKeys, type Operator, withOperator, withSealingOperator } from './operator.ts'
 import { passwordOption, readPassword, setPassword } from './password.ts'
 import { fieldLines, printData, printToStderr, table } from './print.ts'
+import { warnOfUnknownPlans } from './warn-of-unknown-plans.ts'
 
 const pageSize = 500
 
@@ -90,8 +91,11 @@ const list: Command = {
   summary: 'Lists all accounts.',
   printsData: true,
   run: async (invocation) => {
-    const all = await withOperator(invocation.config, ({ accounts }) => listAll(accounts))
+    const { all, planNames } = await withOperator(invocation.config, async ({ accounts }) => {
+      return { all: await listAll(accounts), planNames: accounts.planNames }
+    })
     printData(invocation, all.map(accountData), () => accountsTable(all))
+    warnOfUnknownPlans(invocation, all, planNames)
     return 0
   },
 }
@@ -103,8 +107,11 @@ const show: Command = {
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
-    const account = await withOperator(invocation.config, ({ accounts }) => accounts.find(who))
+    const { account, planNames } = await withOperator(invocation.config, async ({ accounts }) => {
+      return { account: await accounts.find(who), planNames: accounts.planNames }
+    })
     printData(invocation, accountData(account), accountLines(account))
+    warnOfUnknownPlans(invocation, [account], planNames)
     return 0
   },
 }
@@ -175,15 +182,16 @@ const remove: Command = {
 }
 
 function accountsTable(accounts: readonly Account[]): readonly string[] {
-  const rows = accounts.map(({ id, email, role, isVerified, isDisabled }) => [
+  const rows = accounts.map(({ id, email, role, isVerified, isDisabled, plan }) => [
     id,
     email,
     role,
     isVerified ? 'yes' : 'no',
     isDisabled ? 'yes' : 'no',
+    plan ?? '-',
   ])
   const whenEmpty = 'No accounts yet. Create one with: gatehouse accounts create --email E'
-  return table(['ID', 'E-MAIL', 'ROLE', 'VERIFIED', 'DISABLED'], rows, whenEmpty)
+  return table(['ID', 'E-MAIL', 'ROLE', 'VERIFIED', 'DISABLED', 'PLAN'], rows, whenEmpty)
 }
 
 async function setupUrlOf({ setupLinks }: Operator, { id }: Account): Promise<string> {

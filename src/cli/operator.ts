@@ -4,6 +4,7 @@ import type { AccountSessions } from '../accounts/account-sessions.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { type AuditEntryFactory, createAuditEntryFactory } from '../accounts/audit-entry-factory.ts'
 import { UnconfirmedKeys } from '../accounts/make-key.ts'
+import { createQuotaReader, type PlanReports } from '../accounts/plan-reports.ts'
 import type { SecretKeys } from '../accounts/secret-keys.ts'
 import type { SetupLinks } from '../accounts/setup-links.ts'
 import type { UsageReports } from '../accounts/usage-reports.ts'
@@ -31,6 +32,7 @@ export interface Operator {
   readonly sessions: AccountSessions
   readonly setupLinks: SetupLinks
   readonly usage: UsageReports
+  readonly plans: PlanReports
   readonly passwords: Passwords
   /** Creates the audit entry of an action. */
   readonly auditEntry: AuditEntryFactory
@@ -57,8 +59,15 @@ export async function withOperator<Result>(
     const clock = Date.now
     const rates = createLocalRates(monotonicClock)
     const limiter = { take: async (...rate: Parameters<typeof rates.take>) => rates.take(...rate) }
-    const actionsBy = createConfiguredActions({ config, store, sealingKey, limiter, clock })
-    const { accounts, keys, secretKeys, sessions, setupLinks, usage } = actionsBy(actor)
+    const actionsBy = createConfiguredActions({
+      config,
+      store,
+      sealingKey,
+      limiter,
+      readQuotaUsed: createQuotaReader(store),
+      clock,
+    })
+    const { accounts, keys, secretKeys, sessions, setupLinks, usage, plans } = actionsBy(actor)
     return await work({
       config,
       store,
@@ -68,6 +77,7 @@ export async function withOperator<Result>(
       sessions,
       setupLinks,
       usage,
+      plans,
       passwords: createPasswords({ pepper: deriveKey(sealingKey, 'password') }),
       auditEntry: createAuditEntryFactory(actor, clock),
       signingKeys: createSigningKeys({ store, sealer, algorithm: config.tokens.algorithm, clock }),

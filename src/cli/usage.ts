@@ -1,4 +1,5 @@
-import { type UsageReports, usageData } from '../accounts/usage-reports.ts'
+import { type PlanUse, planUseData } from '../accounts/plan-reports.ts'
+import { type UsageReports, usageData, usageReportData } from '../accounts/usage-reports.ts'
 import type { DayRange } from '../store/usage.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { withOperator } from './operator.ts'
@@ -33,29 +34,45 @@ const exportAll: Command = {
 const show: Command = {
   name: 'usage',
   operands: ['ID|EMAIL'],
-  summary: 'Shows what an account has used, by day, key and route.',
+  summary: 'Shows what an account has used, by day, key and route, and what is left of its plan.',
   options: dayOptions,
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
-    const counts = await withOperator(invocation.config, async ({ accounts, usage }) => {
-      const days = daysOf(invocation, usage)
-      const { id } = await accounts.find(who)
-      return usage.read(id, days)
-    })
-    const data = counts.map(usageData)
-    const rows = data.map(({ day, key, route, requests, units }) => [
-      day,
-      key || '-',
-      route,
-      String(requests),
-      String(units),
-    ])
-    printData(invocation, data, () =>
-      table(['DAY', 'KEY', 'ROUTE', 'REQUESTS', 'UNITS'], rows, 'No requests on these days.'),
+    const { days, plan, counts } = await withOperator(
+      invocation.config,
+      async ({ accounts, usage, plans }) => {
+        const days = daysOf(invocation, usage)
+        const account = await accounts.find(who)
+        return { days, plan: await plans.read(account), counts: await usage.read(account.id, days) }
+      },
     )
+    const rows = counts
+      .map(usageData)
+      .map(({ day, key, route, requests, units }) => [
+        day,
+        key || '-',
+        route,
+        String(requests),
+        String(units),
+      ])
+    printData(invocation, { plan: planUseData(plan), ...usageReportData(days, counts) }, () => [
+      ...planLines(plan),
+      ...table(['DAY', 'KEY', 'ROUTE', 'REQUESTS', 'UNITS'], rows, 'No requests on these days.'),
+    ])
     return 0
   },
+}
+
+function planLines(use: PlanUse | undefined): readonly string[] {
+  if (!use) return []
+  const { name, isKnown, quota, rateLimit } = use
+  if (!isKnown) return [`Plan ${name}: not in the config, so not limited`]
+  const quotaText =
+    quota &&
+    `${quota.used} of ${quota.limit} requests this ${quota.per}, ${quota.remaining} left until ${new Date(quota.resetsAt).toISOString()}`
+  const rateText = rateLimit && `${rateLimit.limit} requests per ${rateLimit.perMs / 1_000} s`
+  return [`Plan ${name}: ${[quotaText, rateText].filter(Boolean).join('; ')}`]
 }
 
 /** @throws UsageError */

@@ -1,4 +1,4 @@
-import type { Plans } from '../auth/plans.ts'
+import type { Plans } from '../accounts/plan-reports.ts'
 import type { CacheLimits } from '../cache/directory.ts'
 import type { OpsAddress } from '../endpoints/ops-guard.ts'
 import type { RefreshCookie } from '../endpoints/tokens.ts'

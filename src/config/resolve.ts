@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import type { Plans } from '../auth/plans.ts'
+import type { Plans } from '../accounts/plan-reports.ts'
 import type { MailServer } from '../mail/mailer.ts'
 import { parseAddressRange } from '../platform/address-ranges.ts'
 import type { RouteOptions } from '../routes/compile.ts'

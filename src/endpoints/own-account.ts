@@ -20,7 +20,8 @@ export function createOwnAccountApi({ actionsOf, ...options }: OwnAccountOptions
         problems: ['request-invalid'],
         handler: async (request) => {
           const actor = actorOf(request)
-          return readUsageReport(actionsOf(actor).usage, actor.id, request)
+          const actions = actionsOf(actor)
+          return readUsageReport(actions, await actions.accounts.find(actor.id), request)
         },
       },
     },

@@ -1,7 +1,7 @@
+import type { Plans } from '../accounts/plan-reports.ts'
 import type { Carrier } from '../auth/carriers.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import { rateSubject } from '../auth/limits.ts'
-import type { Plans } from '../auth/plans.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Cors, Preflight } from '../http/cors.ts'
 import { parseHostName } from '../http/host.ts'

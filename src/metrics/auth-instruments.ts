@@ -40,9 +40,15 @@ export function createAuthInstruments(registry: Registry) {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
     registers,
   })
+  const unknownPlanRequests = new Counter({
+    name: 'gatehouse_unknown_plan_requests_total',
+    help: 'Requests of accounts whose plan is not in the config: they are not limited by any plan.',
+    registers,
+  })
   return {
     decisions,
     keyCache,
+    unknownPlanRequests,
     tokensIssued,
     storeUp,
     storeWritable,

@@ -10,7 +10,7 @@ import type { PathsOf } from './page-access.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
-import { accountOf, assertKnownCase, profileOf, showAccount } from './show-account.ts'
+import { accountOf, assertKnownCase, planIn, profileOf, showAccount } from './show-account.ts'
 import { deleteAccountPage } from './views/account.ts'
 
 type ActionName =
@@ -108,7 +108,10 @@ async function updateAccount(
 ): Promise<PortalResponse> {
   const values = profileOf(context.form)
   if (values.role !== account.role) assertKnownCase(values.role, roles)
-  await context.actions.accounts.update(account.id, values)
+  const plan = planIn(values, account.plan)
+  const { plan: _, ...others } = values
+  // An account keeps a plan that is no longer in the config until it is given another.
+  await context.actions.accounts.update(account.id, plan === account.plan ? others : { ...others, plan })
   return redirectTo(`/accounts/${account.id}`, 'account-saved')
 }
 

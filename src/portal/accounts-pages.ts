@@ -5,7 +5,7 @@ import { importPages } from './import-pages.ts'
 import type { SignedInContext } from './page-context.ts'
 import { type CreatePages, queryOf } from './portal-page.ts'
 import type { PortalResponse } from './portal-response.ts'
-import { assertKnownCase, profileOf, showNewAccount } from './show-account.ts'
+import { assertKnownCase, planIn, profileOf, showNewAccount } from './show-account.ts'
 import { accountsPage, newAccountPage } from './views/accounts.ts'
 
 const pageSize = 25
@@ -43,7 +43,11 @@ async function createAccount(context: SignedInContext, roles: readonly string[])
   try {
     const isVerified = form('isVerified') === 'true'
     assertKnownCase(input.role, roles)
-    const { account, secretKey, apiKey } = await actions.accounts.create({ ...input, isVerified })
+    const { account, secretKey, apiKey } = await actions.accounts.create({
+      ...input,
+      isVerified,
+      plan: planIn(input),
+    })
     const link = await tryCreateSetupLink(actions.setupLinks, account.id, (reason) =>
       recordReason(request.arrival.outcome, reason),
     )

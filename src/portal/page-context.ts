@@ -60,6 +60,8 @@ export interface PortalOptions {
   readonly carriers: Carriers
   /** The roles that forms suggest. */
   readonly roles: readonly string[]
+  /** The names of the plans in the config. */
+  readonly plans: readonly string[]
   /** The URL of this gateway's listener; to be called once it listens. */
   gatewayUrl(): string
 }
@@ -80,7 +82,7 @@ export function createPageContext(
     formPagePath,
   }: Pick<PageContext, 'request' | 'viewer'> & Pick<PageFrame, 'formPagePath'>,
 ): PageContext {
-  const { cookie, clock, path, roles } = options
+  const { cookie, clock, path, roles, plans } = options
 
   /** The CSRF token of the session or, without one, of the form cookie. */
   function csrfToken(): string {
@@ -102,6 +104,7 @@ export function createPageContext(
         isAdmin: viewer.account.role === adminRole,
       },
       roles,
+      plans,
       // An error page does not consume the notice: the next page shows it.
       notice: status < 500 ? notices.take(request) : undefined,
       formPagePath,

@@ -1,4 +1,4 @@
-import { similarRole } from '../accounts/account-input.ts'
+import { noPlan, similarRole } from '../accounts/account-input.ts'
 import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
 import type { Account } from '../store/account.ts'
 import type { StoredKey } from '../store/stored-key.ts'
@@ -67,6 +67,12 @@ export function assertKnownCase(role: string, known: readonly string[]): void {
   throw invalidField('role', `Did you mean ${similar}? Roles are case-sensitive.`)
 }
 
+/** The plan that a form gives to an account: undefined = none. A form without the field changes nothing. */
+export function planIn({ plan }: { readonly plan: string }, before?: string): string | undefined {
+  if (plan === '') return before
+  return plan === noPlan ? undefined : plan
+}
+
 /** The fields of an account form, as submitted. */
 export function profileOf(form: Form) {
   const text = (name: string) => form(name).trim()
@@ -75,5 +81,6 @@ export function profileOf(form: Form) {
     firstName: text('firstName'),
     lastName: text('lastName'),
     role: text('role'),
+    plan: text('plan'),
   }
 }

@@ -32,9 +32,10 @@ const adminPages: readonly PortalPage[] = [
 
 async function showUsage(context: SignedInContext, account: Account, path: string): Promise<PortalResponse> {
   const days = daysOf(context)
-  const counts = await context.actions.usage.read(account.id, days)
+  const { usage, plans } = context.actions
+  const [plan, counts] = await Promise.all([plans.read(account), usage.read(account.id, days)])
   const isOwn = path === '/usage'
-  return context.show((frame) => usagePage(frame, { account, isOwn, days, counts, path }))
+  return context.show((frame) => usagePage(frame, { account, isOwn, days, plan, counts, path }))
 }
 
 async function exportUsage(context: SignedInContext, account: Account): Promise<PortalResponse> {

@@ -1,3 +1,19 @@
+import { dayOf, firstOfMonth, formatDay, startOfDay } from '../platform/day.ts'
+
+/** So many requests in each day or month of UTC. */
+export interface Quota {
+  readonly limit: number
+  readonly per: 'day' | 'month'
+}
+
+/** A day or month of UTC. */
+export interface QuotaWindow {
+  /** Such as `2026-11-23` or `2026-11`. */
+  readonly window: string
+  /** Milliseconds since 1970. */
+  readonly endsAt: number
+}
+
 /** How much of the quotas of accounts is used, in each window of UTC. */
 export interface QuotaStore {
   /**
@@ -5,6 +21,8 @@ export interface QuotaStore {
    * each. Counted across instances, and kept over restarts. See takeOfQuota for what is granted.
    */
   takeQuota(take: QuotaTake): Promise<QuotaGrant>
+  /** What is granted and reserved of an account's quota in a window; nothing where none was taken. */
+  readQuota(accountId: string, window: string): Promise<QuotaState>
 }
 
 export interface QuotaTake {
@@ -19,6 +37,11 @@ export interface QuotaTake {
   readonly limit: number
   /** The process that asks; random. */
   readonly holder: string
+  /**
+   * From 1, and greater with each take of the holder. A take whose response was lost is repeated with its number: it is
+   * counted once, and the response is the same.
+   */
+  readonly sequence: number
   /** How many processes there are, at least 1: the more, the less each may reserve. */
   readonly holders: number
   /** Requests that wait; they pass at once if they are granted. 0 = nothing is reserved either. */
@@ -37,8 +60,15 @@ export interface QuotaGrant {
 export interface QuotaState {
   /** All that was granted. */
   readonly granted: number
-  /** What each process may have left of its reservation. */
-  readonly held: ReadonlyMap<string, number>
+  readonly holders: ReadonlyMap<string, QuotaHolder>
+}
+
+/** What a process got when it asked last. */
+export interface QuotaHolder {
+  /** What it may have left of its reservation. */
+  readonly reserved: number
+  readonly sequence: number
+  readonly granted: number
 }
 
 /** How long the count of a window is kept after its end, as the clocks of instances differ. */
@@ -56,27 +86,59 @@ export function quotaSlack(limit: number): number {
  */
 export function takeOfQuota(
   state: QuotaState,
-  { limit, holder, holders, needed, unused, uncounted }: QuotaTake,
+  { limit, holder, sequence, holders, needed, unused, uncounted }: QuotaTake,
 ): QuotaGrant & { readonly next: QuotaState } {
-  const held = new Map(state.held)
-  held.delete(holder)
+  const before = state.holders.get(holder)
+  if (before && sequence <= before.sequence) return { granted: before.granted, next: state }
+  const others = new Map(state.holders)
+  others.delete(holder)
   const used = state.granted - unused + uncounted
+  // Whoever only gives back asks for nothing more.
+  if (needed === 0) return { granted: 0, next: { granted: used, holders: others } }
   const slack = quotaSlack(limit)
-  let heldByOthers = 0
-  for (const amount of held.values()) heldByOthers += amount
+  const heldByOthers = reservedBy(others)
   const room = Math.max(0, limit + Math.min(heldByOthers, slack) - used)
-  if (needed > room || needed === 0) {
-    const granted = Math.min(needed, room)
-    return { granted, next: { granted: used + granted, held } }
-  }
-  const reserved = Math.max(
-    0,
-    Math.min(
-      Math.floor(slack / holders),
-      slack - heldByOthers,
-      Math.floor((limit - used - needed) / (2 * holders)),
-    ),
-  )
-  if (reserved > 0) held.set(holder, reserved)
-  return { granted: needed + reserved, next: { granted: used + needed + reserved, held } }
+  const reserved =
+    needed > room
+      ? 0
+      : Math.max(
+          0,
+          Math.min(
+            Math.floor(slack / holders),
+            slack - heldByOthers,
+            Math.floor((limit - used - needed) / (2 * holders)),
+          ),
+        )
+  const granted = Math.min(needed, room) + reserved
+  const next = others.set(holder, { reserved, sequence, granted })
+  return { granted, next: { granted: used + granted, holders: next } }
+}
+
+/** What processes have reserved together. */
+export function reservedBy(holders: QuotaState['holders']): number {
+  let sum = 0
+  for (const { reserved } of holders.values()) sum += reserved
+  return sum
+}
+
+/**
+ * How many requests have passed. What processes have reserved counts as not used, though it may be: the sum is up to
+ * `quotaSlack` too low.
+ * @param own what the process that asks knows of its own reservation
+ */
+export function quotaUsed(
+  { granted, holders }: QuotaState,
+  own?: { readonly holder: string; readonly left: number; readonly uncounted: number },
+): number {
+  const ownReserved = own ? (holders.get(own.holder)?.reserved ?? 0) : 0
+  const unused = reservedBy(holders) - ownReserved + (own?.left ?? 0)
+  return Math.max(0, granted - unused + (own?.uncounted ?? 0))
+}
+
+/** The day or month of a moment. @param now milliseconds since 1970 */
+export function quotaWindow(per: Quota['per'], now: number): QuotaWindow {
+  const today = dayOf(now)
+  return per === 'day'
+    ? { window: formatDay(today), endsAt: startOfDay(today + 1) }
+    : { window: formatDay(today).slice(0, 7), endsAt: startOfDay(firstOfMonth(today, 1)) }
 }

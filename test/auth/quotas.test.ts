@@ -1,5 +1,7 @@
 import t, { type Test } from 'tap'
-import { openQuotas, type Quota, type QuotaResult } from '../../src/auth/quotas.ts'
+import { openQuotas, type QuotaResult } from '../../src/auth/quotas.ts'
+import type { Quota } from '../../src/store/quotas.ts'
+import { until } from '../setup/net.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
 
 const lastSecondOfYear = Date.UTC(2027, 11, 31, 23, 59, 59)
@@ -12,12 +14,16 @@ async function start(t: Test, processes = 1) {
   const time = { ms: lastSecondOfYear }
   const storeConnection = { isUp: true }
   const calls = { count: 0 }
+  /** Whether the store answers; it does what it is asked for all the same. */
+  const responses = { areLost: false }
   const open = () =>
     openQuotas({
       store: {
+        ...store,
         takeQuota: (take) => {
           calls.count++
-          return store.takeQuota(take)
+          const grant = store.takeQuota(take)
+          return responses.areLost ? grant.then(() => Promise.reject(new Error('timed out'))) : grant
         },
       },
       storeConnection,
@@ -25,7 +31,7 @@ async function start(t: Test, processes = 1) {
       monotonic: () => time.ms,
       processes: () => processes,
     })
-  return { time, storeConnection, calls, open }
+  return { time, storeConnection, calls, responses, store, open }
 }
 
 /** @returns how many of so many requests at once pass */
@@ -119,4 +125,34 @@ t.test('without the store a process allows its share, and tells the store later'
   storeConnection.isUp = false
   t.match(await take('bob', { limit: 1, per: 'day' }), { isAllowed: true }, 'at least one')
   t.match(await take('bob', { limit: 1, per: 'day' }), { isAllowed: false })
+})
+
+t.test('what the store has counted without an answer is not counted again', async (t) => {
+  const { responses, store, open } = await start(t, 2)
+  const { take, readUsed } = open()
+  const quota = { limit: 1_000, per: 'month' } as const
+  await takeOften(take, 10, quota)
+  responses.areLost = true
+  t.equal(await takeOften(take, 100, quota), 100, 'its share')
+  responses.areLost = false
+  t.equal(await takeOften(take, 2_000, quota), 890, 'the rest, to the request')
+  t.equal(await readUsed('ada', '2027-12'), 1_000)
+  const { granted, holders } = await store.readQuota('ada', '2027-12')
+  t.equal(granted, 1_000)
+  t.ok([...holders.values()].every(({ reserved }) => reserved === 0))
+})
+
+t.test('a reservation that is dropped while the store does not answer is given back later', async (t) => {
+  const { time, responses, store, open } = await start(t)
+  const quotas = open()
+  const quota = { limit: 1_000, per: 'day' } as const
+  await quotas.take('ada', quota)
+  responses.areLost = true
+  t.equal(await takeOften(quotas.take, 20, quota), 20)
+  responses.areLost = false
+  time.ms += second
+  t.equal((await quotas.take('ada', quota)).isAllowed, true, 'the next day')
+  await until('the last day is settled', async () => {
+    return (await store.readQuota('ada', '2027-12-31')).granted === 21 || undefined
+  })
 })

@@ -50,3 +50,39 @@ t.test('with the store down an instance allows its share of a rate, at least one
   storeConnection.isUp = false
   t.strictSame([await take(2, 'b'), await take(2, 'b')], [true, false])
 })
+
+t.test('instances are counted as soon as the store is reachable, and again after an outage', async (t) => {
+  const server = await startRedis(t)
+  const open = async () => {
+    const store = await openStoreAt(t, optionsOf(server))
+    const seen = { beats: 0, downs: 0 }
+    const state = { isUp: false }
+    const storeConnection = {
+      get isUp() {
+        if (!state.isUp) seen.downs++
+        return state.isUp
+      },
+    }
+    const heartbeat = async (instance: string) => {
+      const count = await store.heartbeat(instance)
+      seen.beats++
+      return count
+    }
+    // On a clock that stands still no second heartbeat is due.
+    const limiter = openRateLimiter({ store: { ...store, heartbeat }, storeConnection, clock: () => 0 })
+    t.teardown(limiter.close)
+    return { limiter, state, seen }
+  }
+  const [one, two] = [await open(), await open()]
+  two.state.isUp = true
+  await until('the second has sent its heartbeat', () => two.seen.beats === 1 || undefined)
+  one.state.isUp = true
+  await until('the first knows of both', () => one.limiter.instances() === 2 || undefined)
+  t.equal(two.limiter.instances(), 1, 'its next heartbeat is not due')
+  const { downs } = two.seen
+  two.state.isUp = false
+  await until('the outage is seen', () => two.seen.downs > downs || undefined)
+  two.state.isUp = true
+  await until('it counts at once when the store is back', () => two.limiter.instances() === 2 || undefined)
+  t.equal(two.seen.beats, 2)
+})

@@ -121,10 +121,10 @@ for (const driver of storeDrivers) {
     t.test('accounts list has every account, in columns by default', async (t) => {
       const { stdout } = await run('accounts', 'list')
       const [heading, ...rows] = stdout.trimEnd().split('\n')
-      t.match(heading, /^ID +E-MAIL +ROLE +VERIFIED +DISABLED$/)
+      t.match(heading, /^ID +E-MAIL +ROLE +VERIFIED +DISABLED +PLAN$/)
       t.match(rows.toSorted(byEmail), [
-        /^\w{16} {2}ada@new\.example +Ops +no +yes$/,
-        /^\w{16} {2}Bob@example\.com +User +no +no$/,
+        /^\w{16} {2}ada@new\.example +Ops +no +yes +-$/,
+        /^\w{16} {2}Bob@example\.com +User +no +no +-$/,
       ])
       const list = (await run('accounts', 'list', '--json')).json() as readonly object[]
       for (const account of list)

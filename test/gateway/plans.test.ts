@@ -11,6 +11,7 @@ const time = { ms: Date.UTC(2100, 0, 31, 12) }
 const plans = {
   free: { quota: { limit: 3, per: 'month' } },
   pro: { quota: { limit: 5, per: 'month' } },
+  large: { quota: { limit: 2_000, per: 'day' }, rateLimit: { limit: 5_000, per: '1s' } },
   slow: { rateLimit: { limit: 2, per: '24h' }, quota: { limit: 100, per: 'day' } },
 }
 
@@ -168,7 +169,7 @@ t.test('the admin API gives and takes plans, and is not limited by them', async 
         status: 400,
         body: {
           code: 'request-invalid',
-          errors: [{ field: 'plan', message: 'unknown plan: must be one of free, pro, slow' }],
+          errors: [{ field: 'plan', message: 'unknown plan: must be one of free, pro, large, slow' }],
         },
       },
       plan,
@@ -176,4 +177,60 @@ t.test('the admin API gives and takes plans, and is not limited by them', async 
   }
   t.match(await call('PATCH', path, { plan: null }), { status: 200, body: { plan: null } })
   t.match(await call('POST', '', { ...profile, email: 'x@example.com', plan: 'gold' }), { status: 400 })
+})
+
+t.test('usage shows the plan of the caller and what is left of it, to the request', async (t) => {
+  const { gateway, often } = await start(t)
+  const created = await gateway.createAccount({ plan: 'large' })
+  const { secretKey, account } = created
+  const { JwtToken } = await gateway.tokens(created)
+  const admin = await gateway.createAccount({ role: 'Admin' })
+  const planAt = async (path: string, headers: Record<string, string>) => {
+    const response = await fetch(`${gateway.url}/api/v1/${path}`, { headers })
+    return ((await response.json()) as { readonly plan: unknown }).plan
+  }
+  const resetsAt = new Date(Math.ceil((time.ms + 1) / day) * day).toISOString()
+  const expected = (used: number) => ({
+    name: 'large',
+    known: true,
+    quota: { limit: 2_000, per: 'day', used, remaining: 2_000 - used, resetsAt },
+    rateLimit: { limit: 5_000, perSeconds: 1 },
+  })
+  t.strictSame(await planAt('accounts/usage', { SecretKey: secretKey }), expected(0))
+  await often(Array(7).fill('/one'), secretKey)
+  for (const [path, headers] of [
+    ['accounts/usage', { SecretKey: secretKey }],
+    ['accounts/usage', { Authorization: `Bearer ${JwtToken}` }],
+    [`admin/accounts/${account.id}/usage`, { SecretKey: admin.secretKey }],
+  ] as const) {
+    t.strictSame(await planAt(path, headers), expected(7), 'what is only reserved is not used')
+  }
+  t.equal(await planAt('accounts/usage', { SecretKey: admin.secretKey }), null, 'no plan')
+  await gateway.operate(({ store }) => store.updateAccount(account.id, { plan: 'gone' }))
+  t.strictSame(await planAt('accounts/usage', { SecretKey: secretKey }), {
+    name: 'gone',
+    known: false,
+    quota: null,
+    rateLimit: null,
+  })
+})
+
+t.test('a quota that is used up shows that nothing is left, and usage can still be asked for', async (t) => {
+  const { gateway, often } = await start(t)
+  const { secretKey } = await gateway.createAccount({ plan: 'free' })
+  t.strictSame(await often(Array(5).fill('/one'), secretKey), [
+    ...[200, 200, 200],
+    ...['quota-exceeded', 'quota-exceeded'],
+  ])
+  const response = await fetch(`${gateway.url}/api/v1/accounts/usage`, { headers: { SecretKey: secretKey } })
+  t.match(await response.json(), { plan: { quota: { limit: 3, used: 3, remaining: 0 } } })
+})
+
+t.test('requests of accounts whose plan is unknown are counted in the metrics', async (t) => {
+  const { gateway, often } = await start(t)
+  const { secretKey, account } = await gateway.createAccount()
+  await gateway.operate(({ store }) => store.updateAccount(account.id, { plan: 'gone' }))
+  await often(Array(3).fill('/one'), secretKey)
+  const text = await (await fetch(`${gateway.opsUrl}/metrics`)).text()
+  t.match(text, /^gatehouse_unknown_plan_requests_total 3$/m)
 })

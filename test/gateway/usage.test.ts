@@ -183,12 +183,12 @@ for (const driver of storeDrivers) {
       ] as const) {
         t.strictSame(await ask(path, headers), {
           status: 200,
-          body: { from: `${today.slice(0, 8)}01`, to: today, days },
+          body: { plan: null, from: `${today.slice(0, 8)}01`, to: today, days },
           cache: 'no-store',
         })
       }
       const empty = await ask(`${own}?from=2020-01-01&to=2020-01-31`, { SecretKey: ada.secretKey })
-      t.strictSame(empty.body, { from: '2020-01-01', to: '2020-01-31', days: [] })
+      t.strictSame(empty.body, { plan: null, from: '2020-01-01', to: '2020-01-31', days: [] })
       t.equal((await ask(own, {})).status, 401)
       t.equal((await ask(ofAda, { SecretKey: ada.secretKey })).status, 403)
       t.equal((await ask('/api/v1/admin/accounts/nobody/usage', { SecretKey: admin.secretKey })).status, 404)
@@ -221,7 +221,13 @@ for (const driver of storeDrivers) {
       t.equal(shown.status, 0)
       t.match(shown.stdout, new RegExp(`DAY +KEY +ROUTE +REQUESTS +UNITS\\n${day} +default +plain +1 +1\\n`))
       const json = await gatehouse('usage', account.id, '--json', '--from', day, '--to', day)
-      t.strictSame(json.json(), [{ day, key: 'default', route: 'plain', requests: 1, units: 1 }])
+      const used = [{ key: 'default', route: 'plain', requests: 1, units: 1 }]
+      t.strictSame(json.json(), {
+        plan: null,
+        from: day,
+        to: day,
+        days: [{ day, requests: 1, units: 1, used }],
+      })
       const none = await gatehouse('usage', account.id, '--from', '2020-01-01', '--to', '2020-01-01')
       t.match(none, { status: 0, stdout: 'No requests on these days.\n' })
       const csv = await gatehouse('usage', 'export')

@@ -95,13 +95,15 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       }),
     ),
   usage: (over) => usagePage(samples.frame(over), usage(samples.usage)),
+  'usage-without-plan': (over) =>
+    usagePage(samples.frame(over), { ...usage(samples.usage), plan: undefined }),
   'usage-none': (over) => usagePage(samples.frame(over), usage([])),
   'usage-admin': (over) =>
     usagePage(samples.frame(over), {
       ...usage(samples.usage),
       isOwn: false,
       path: `/accounts/${samples.longAccount.id}/usage`,
-      account: { ...samples.longAccount, plan: 'free' },
+      plan: { name: 'retired', isKnown: false, quota: undefined, rateLimit: undefined },
     }),
   'integration-overlap': (over) =>
     integrationPage(samples.frame(over), integration({ keys: samples.overlappingKeys })),
@@ -178,7 +180,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
   'account-new': (over) => newAccountPage(samples.adminFrame(over)),
   'account-new-refused': (over) =>
     newAccountPage(
-      samples.adminFrame(over),
+      samples.adminFrame({ plans: ['free', 'pro'], ...over }),
       samples.refused({
         values: { email: 'ada@example.com', firstName: 'Ada', role: '1st', isVerified: 'true' },
         errors: {
@@ -205,8 +207,8 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       state: samples.refused({ errors: { password: 'The password is wrong.' } }),
     }),
   'account-long': (over) =>
-    accountPage(samples.adminFrame(over), {
-      account: samples.longAccount,
+    accountPage(samples.adminFrame({ plans: ['free', 'pro'], ...over }), {
+      account: { ...samples.longAccount, plan: 'retired' },
       keys: samples.usedKeys,
       sessions: pageOf(samples.sessions),
       portalSessions: [],
@@ -282,8 +284,8 @@ const outcome = {
 } as const satisfies IntegrationView['tryIt']['outcome']
 
 function usage(counts: readonly UsageCount[]): UsageView {
-  const account = { ...samples.longAccount, plan: 'free' }
-  return { account, isOwn: true, path: '/usage', days: samples.usageDays, counts }
+  const account = samples.longAccount
+  return { account, plan: samples.plan, isOwn: true, path: '/usage', days: samples.usageDays, counts }
 }
 
 function integration(over: Partial<IntegrationView>): IntegrationView {

@@ -1,4 +1,5 @@
 import type { KeysStatus } from '../../src/accounts/account-keys.ts'
+import type { PlanUse } from '../../src/accounts/plan-reports.ts'
 import type { SecretKeyStatus } from '../../src/accounts/secret-keys.ts'
 import { dayOf } from '../../src/platform/day.ts'
 import type { FormState, PageFrame } from '../../src/portal/views/frame.ts'
@@ -25,6 +26,7 @@ export function frame(over: Partial<PageFrame> = {}): PageFrame {
     csrfToken: 'sample',
     viewer: { id: 'Kx3TbWq9ZrLm2VcA', email: 'ada@example.com', name: 'Ada Lovelace', isAdmin: false },
     roles: ['Admin', 'User'],
+    plans: [],
     notice: undefined,
     ...over,
   }
@@ -303,6 +305,13 @@ export const furtherKeys: readonly SecretKeyStatus[] = [
     lastUse: { at: now - day, address: '2001:db8:85a3:8d3:1319:8a2e:370:7348', scheme: 'accessToken' },
   },
 ]
+
+export const plan: PlanUse = {
+  name: 'free',
+  isKnown: true,
+  quota: { limit: 10_000, per: 'month', used: 9_730, remaining: 270, resetsAt: now + 7 * day },
+  rateLimit: { limit: 60, perMs: minute },
+}
 
 export const usageDays = { from: dayOf(now) - 29, to: dayOf(now) }
 

@@ -80,7 +80,14 @@ for (const driver of storeDrivers) {
       const mail = { host: '127.0.0.1', port: 1, security: 'none' as const, from: 'a@b.c' }
       const tls = { verify: true, ca: undefined }
       const withMail = { ...config, mail: { ...mail, tls, username: undefined, password: undefined } }
-      const people = createAccountServices({ config: withMail, store, sealingKey: key, limiter, clock })
+      const people = createAccountServices({
+        config: withMail,
+        store,
+        sealingKey: key,
+        limiter,
+        quotas: { readUsed: async () => 0 },
+        clock,
+      })
       const usedLink = await setupLinks.create(id)
       const signedIn = await people.signIn.redeemSetupLink({ token: usedLink.token, password }, visitor)
       const openLink = await setupLinks.create(id)

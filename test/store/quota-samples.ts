@@ -1,4 +1,4 @@
-import type { QuotaTake } from '../../src/store/quotas.ts'
+import type { QuotaGrant, QuotaStore, QuotaTake } from '../../src/store/quotas.ts'
 
 /** One request of a quota of 10,000, of the only process, in a window that has not ended. */
 export function newQuotaTake(take: Partial<QuotaTake> = {}): QuotaTake {
@@ -9,10 +9,19 @@ export function newQuotaTake(take: Partial<QuotaTake> = {}): QuotaTake {
     endsAt: Date.UTC(2100, 1, 1),
     limit: 10_000,
     holder: 'one',
+    sequence: 1,
     holders: 1,
     needed: 1,
     unused: 0,
     uncounted: 0,
     ...take,
   }
+}
+
+let sequence = 0
+
+/** Takes, each time with the next number. */
+export function takeNext(store: QuotaStore, take: QuotaTake): Promise<QuotaGrant> {
+  sequence++
+  return store.takeQuota({ ...take, sequence })
 }

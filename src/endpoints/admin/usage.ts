@@ -12,9 +12,8 @@ export function usageOperations({
       summary: 'Shows what an account has used.',
       problems: ['request-invalid', 'account-not-found'],
       handler: async (request) => {
-        const { accounts, usage } = actionsOf(request)
-        const { id } = await accounts.find(idOf(request))
-        return readUsageReport(usage, id, request)
+        const actions = actionsOf(request)
+        return readUsageReport(actions, await actions.accounts.find(idOf(request)), request)
       },
     },
   }

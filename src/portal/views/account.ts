@@ -9,7 +9,7 @@ import { time } from '../../pages/time.ts'
 import type { KeyKind } from '../../secrets/keys.ts'
 import type { Account } from '../../store/account.ts'
 import type { PortalSession } from '../../store/portal.ts'
-import { roleField, stateBadge } from './accounts.ts'
+import { planField, roleField, stateBadge } from './accounts.ts'
 import { codeBlock, copyButton } from './code-block.ts'
 import { actionRow, currentPasswordField, factRow, field, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
@@ -110,7 +110,7 @@ function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountVi
         autocomplete: 'off',
         lengthMax: emailLengthMax,
         value: account.email,
-      })}${nameFields(state, account)}${roleField(frame, state, account.role)}${ownPasswordField(frame, account, { state, idPrefix: 'details' })}
+      })}${nameFields(state, account)}${roleField(frame, state, account.role)}${planField(frame, state, account.plan)}${ownPasswordField(frame, account, { state, idPrefix: 'details' })}
 <p class="hint">Changing the role revokes access tokens issued with the old role.</p><div><button>Save details</button></div>`,
     }),
   })

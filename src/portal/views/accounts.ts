@@ -1,11 +1,11 @@
-import { defaultRole, emailLengthMax, fullName, roleLengthMax } from '../../accounts/account-input.ts'
+import { defaultRole, emailLengthMax, fullName, noPlan, roleLengthMax } from '../../accounts/account-input.ts'
 import { queryLengthMax } from '../../accounts/account-search.ts'
-import { type Html, html } from '../../pages/html.ts'
+import { attributeIf, type Html, html } from '../../pages/html.ts'
 import { icon } from '../../pages/icons.ts'
 import { badge, emptyState, staticNotice } from '../../pages/notice.ts'
 import { time } from '../../pages/time.ts'
 import type { Account } from '../../store/account.ts'
-import { field, form, formMessage } from './form.ts'
+import { field, fieldError, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { page } from './page.ts'
 import { nameFields, verifiedBadge } from './profile.ts'
@@ -98,7 +98,7 @@ export function newAccountPage(frame: PageFrame, state: FormState = emptyForm): 
       autocomplete: 'off',
       lengthMax: emailLengthMax,
       hasFocus: true,
-    })}${nameFields(state, { firstName: '', lastName: '' })}${roleField(frame, state, defaultRole)}
+    })}${nameFields(state, { firstName: '', lastName: '' })}${roleField(frame, state, defaultRole)}${planField(frame, state, undefined)}
 <label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>Mark the e-mail as verified</label>
 <div class="row"><button class="primary">Create account</button><a class="button" href="${frame.base}/accounts">Cancel</a></div>`,
   })
@@ -122,6 +122,24 @@ export function roleField({ roles }: PageFrame, state: FormState, value: string)
     choices: roles,
     hint: `Roles are case-sensitive. Known roles: ${roles.join(', ')}.`,
   })
+}
+
+/** Shown where there are plans to choose from, or the account has one. */
+export function planField(
+  { plans }: PageFrame,
+  { values, errors }: FormState,
+  current: string | undefined,
+): Html | undefined {
+  if (plans.length === 0 && current === undefined) return undefined
+  const isUnknown = current !== undefined && !plans.includes(current)
+  const chosen = values.plan ?? current ?? noPlan
+  const option = (value: string, text: string) =>
+    html`<option value="${value}"${attributeIf(value === chosen, 'selected')}>${text}</option>`
+  const error = errors.plan
+  return html`<div class="field"><label for="plan">Plan</label>
+<p class="hint" id="plan-hint">How much the account may use.</p>
+<select id="plan" name="plan" aria-describedby="plan-hint${error !== undefined && ' plan-error'}"${attributeIf(error !== undefined, 'aria-invalid="true"')}>${option(noPlan, 'None: not limited')}${plans.map((plan) => option(plan, plan))}${isUnknown && option(current, `${current} (not in the config: not limited)`)}</select>
+${error !== undefined && fieldError('plan-error', error)}</div>`
 }
 
 export function plural(count: number, noun: string): string {

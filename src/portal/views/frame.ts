@@ -15,6 +15,8 @@ export interface PageFrame {
   readonly viewer: PageViewer | undefined
   /** Roles to suggest: the built-in ones and those that routes name. */
   readonly roles: readonly string[]
+  /** The names of the plans in the config. */
+  readonly plans: readonly string[]
   /** Shown above the page. */
   readonly notice: PageNotice | undefined
   /** For the response to a form: path of the page with the form. Default: not the response to a form. */

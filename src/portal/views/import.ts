@@ -37,7 +37,7 @@ ${badLines.length > 0 && badLinesCard(view)}
       isUpload: true,
       body: html`${formMessage(state)}
 <div class="field"><label for="file">File</label><input id="file" name="file" type="file" accept=".csv,.jsonl,.ndjson,.json,text/csv,application/x-ndjson"></div>
-<div class="field"><label for="text">Or paste it here</label><p class="hint" id="text-hint">Fields: email, firstName, lastName, role, isVerified; only email is required.</p>
+<div class="field"><label for="text">Or paste it here</label><p class="hint" id="text-hint">Fields: email, firstName, lastName, role, isVerified, plan; only email is required.</p>
 <textarea id="text" name="text" rows="8" spellcheck="false" aria-describedby="text-hint" placeholder="email,firstName,lastName,role,isVerified">
 ${state.values.text}</textarea></div>
 <div><button class="primary">Import</button></div>`,

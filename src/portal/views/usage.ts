@@ -1,8 +1,10 @@
 import { fullName } from '../../accounts/account-input.ts'
+import type { PlanUse, QuotaUse } from '../../accounts/plan-reports.ts'
 import { card } from '../../pages/card.ts'
 import { type Html, html, rawHtml } from '../../pages/html.ts'
 import { icon } from '../../pages/icons.ts'
-import { badge, emptyState } from '../../pages/notice.ts'
+import { emptyState } from '../../pages/notice.ts'
+import { time } from '../../pages/time.ts'
 import { formatDay } from '../../platform/day.ts'
 import type { Account } from '../../store/account.ts'
 import { type DayRange, totalOf, type UsageCount } from '../../store/usage.ts'
@@ -11,9 +13,11 @@ import type { PageFrame } from './frame.ts'
 import { page } from './page.ts'
 
 export interface UsageView {
-  readonly account: Pick<Account, 'id' | 'email' | 'firstName' | 'lastName' | 'plan'>
+  readonly account: Pick<Account, 'id' | 'email' | 'firstName' | 'lastName'>
   readonly isOwn: boolean
   readonly days: DayRange
+  /** undefined = the account has none. */
+  readonly plan: PlanUse | undefined
   readonly counts: readonly UsageCount[]
   /** Path of the page, below the portal. */
   readonly path: string
@@ -21,7 +25,7 @@ export interface UsageView {
 
 /** What an account has used: a picture of its days, and sums by key and route. */
 export function usagePage(frame: PageFrame, view: UsageView): Html {
-  const { account, isOwn, days, counts, path } = view
+  const { account, isOwn, days, plan, counts, path } = view
   const { base } = frame
   const query = `from=${formatDay(days.from)}&to=${formatDay(days.to)}`
   return page(frame, {
@@ -30,10 +34,27 @@ export function usagePage(frame: PageFrame, view: UsageView): Html {
     lead: isOwn
       ? 'Requests that were forwarded for your account, by day of UTC.'
       : `Requests that were forwarded for ${fullName(account) || account.email}, by day of UTC.`,
-    actions: html`${account.plan !== undefined && badge('plain', `Plan: ${account.plan}`)}<a class="button" href="${base}${path}/export?${query}" download>${icon('download')}CSV</a>`,
+    actions: html`<a class="button" href="${base}${path}/export?${query}" download>${icon('download')}CSV</a>`,
     ...(!isOwn && { breadcrumb: { href: `/accounts/${account.id}`, text: account.email } }),
-    body: html`${daysForm(frame, view)}${counts.length === 0 ? noUsage() : html`${daysCard(days, counts)}${sumsCard(counts)}`}`,
+    body: html`${plan && planCard(frame, plan)}${daysForm(frame, view)}${counts.length === 0 ? noUsage() : html`${daysCard(days, counts)}${sumsCard(counts)}`}`,
   })
+}
+
+/** What is left of the plan now. */
+function planCard(frame: PageFrame, { name, isKnown, quota, rateLimit }: PlanUse): Html {
+  return card({
+    title: `Plan: ${name}`,
+    body: html`${!isKnown && html`<p>The gateway has no such plan any more: the account is not limited.</p>`}${quota && quotaPart(frame, quota)}${
+      rateLimit &&
+      html`<p class="muted">At most ${number(rateLimit.limit)} requests at once, and as many again every ${rateLimit.perMs / 1_000} seconds.</p>`
+    }`,
+  })
+}
+
+function quotaPart({ now }: PageFrame, { limit, per, used, remaining, resetsAt }: QuotaUse): Html {
+  const text = `${number(used)} of ${number(limit)} requests used this ${per}, ${number(remaining)} left`
+  return html`<p id="quota">${text}</p><progress class="quota" max="${limit}" value="${Math.min(used, limit)}" aria-labelledby="quota">${text}</progress>
+<p class="muted">Starts again ${time(resetsAt, now)}, with the next ${per} of UTC.</p>`
 }
 
 function daysForm({ base }: PageFrame, { days, path }: UsageView): Html {

@@ -1,19 +1,44 @@
-import { type QuotaStore, quotaKeptMs, quotaSlack } from '../quotas.ts'
+import { type QuotaHolder, type QuotaState, type QuotaStore, quotaKeptMs, quotaSlack } from '../quotas.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
 const takeScript = loadScript('take-quota')
 
 /** Quotas that are counted across instances; a failover may lose the last second. */
-export function openQuotas({ keys, run }: Connection): QuotaStore {
+export function openQuotas({ keys, ask, run, confirmAbsence }: Connection): QuotaStore {
   return {
-    takeQuota: async ({ accountId, window, endsAt, limit, holder, holders, needed, unused, uncounted }) => {
+    takeQuota: async ({ accountId, window, endsAt, limit, ...take }) => {
+      const { holder, sequence, holders, needed, unused, uncounted } = take
       const reply = await run(
         takeScript,
         [keys.quota(accountId, window)],
-        [limit, quotaSlack(limit), holder, holders, needed, unused, uncounted, endsAt + quotaKeptMs],
+        [
+          limit,
+          quotaSlack(limit),
+          holder,
+          holders,
+          needed,
+          unused,
+          uncounted,
+          endsAt + quotaKeptMs,
+          sequence,
+        ],
       )
       return { granted: Number(reply) }
     },
+    readQuota: async (accountId, window) => {
+      const fields = await ask((client) => client.hgetall(keys.quota(accountId, window)))
+      if (fields.granted === undefined) await confirmAbsence()
+      return toState(fields)
+    },
   }
+}
+
+/** What the script writes. */
+function toState({ granted = '0', ...holders }: Readonly<Record<string, string>>): QuotaState {
+  const entries = Object.entries(holders).map(([field, value]): [string, QuotaHolder] => {
+    const [reserved = 0, sequence = 0, granted = 0] = value.split(' ').map(Number)
+    return [field.slice('by '.length), { reserved, sequence, granted }]
+  })
+  return { granted: Number(granted), holders: new Map(entries) }
 }

@@ -112,7 +112,7 @@ const usage = `
   ) STRICT;
 `
 
-/** What is granted of each quota in its window (`period`), and what each process may have left, by its ID, as JSON. */
+/** What is granted of each quota in its window (`period`), and what each process got last, by its ID, as JSON. */
 const quotas = `
   CREATE TABLE quotas (
     account_id TEXT NOT NULL,

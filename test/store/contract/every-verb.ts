@@ -80,6 +80,7 @@ const rateVerbs: Calls<RateStore> = {
 
 const quotaVerbs: Calls<QuotaStore> = {
   takeQuota: (store) => store.takeQuota(newQuotaTake()),
+  readQuota: (store) => store.readQuota('a', '2100-01'),
 }
 
 const changeVerbs: Calls<ChangeStore> = {

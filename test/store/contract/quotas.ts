@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { type NewPlace, runCase } from '../place.ts'
-import { newQuotaTake } from '../quota-samples.ts'
+import { newQuotaTake, takeNext } from '../quota-samples.ts'
 
 /** The contract of QuotaStore: how the requests of accounts are counted by day and month. */
 export function runQuotaContract(t: Test, newPlace: NewPlace): void {
@@ -11,10 +11,10 @@ export function runQuotaContract(t: Test, newPlace: NewPlace): void {
     async (t, _place, store) => {
       for (const limit of [1, 5, 99]) {
         const take = newQuotaTake({ accountId: `of ${limit}`, limit, holders: 3 })
-        for (let count = 0; count < limit; count++) t.strictSame(await store.takeQuota(take), { granted: 1 })
-        t.strictSame(await store.takeQuota(take), { granted: 0 }, 'one over')
-        t.strictSame(await store.takeQuota({ ...take, needed: 1_000 }), { granted: 0 }, 'far over')
-        t.strictSame(await store.takeQuota({ ...take, limit: limit + 1 }), { granted: 1 }, 'a larger plan')
+        for (let count = 0; count < limit; count++) t.strictSame(await takeNext(store, take), { granted: 1 })
+        t.strictSame(await takeNext(store, take), { granted: 0 }, 'one over')
+        t.strictSame(await takeNext(store, { ...take, needed: 1_000 }), { granted: 0 }, 'far over')
+        t.strictSame(await takeNext(store, { ...take, limit: limit + 1 }), { granted: 1 }, 'a larger plan')
       }
     },
   )
@@ -28,7 +28,7 @@ export function runQuotaContract(t: Test, newPlace: NewPlace): void {
       { limit: 500, holders: 6, reserved: 0 },
     ]) {
       const take = newQuotaTake({ accountId: `${limit} ${holders}`, limit, holders, needed: 7 })
-      t.strictSame(await store.takeQuota(take), { granted: 7 + reserved })
+      t.strictSame(await takeNext(store, take), { granted: 7 + reserved })
     }
   })
 
@@ -38,16 +38,16 @@ export function runQuotaContract(t: Test, newPlace: NewPlace): void {
     'what others have reserved does not count against the limit',
     async (t, _place, store) => {
       const take = newQuotaTake({ limit: 1_000, holders: 2 })
-      t.strictSame(await store.takeQuota({ ...take, holder: 'idle' }), { granted: 6 })
+      t.strictSame(await takeNext(store, { ...take, holder: 'idle' }), { granted: 6 })
       let granted = 0
       for (;;) {
-        const grant = await store.takeQuota(take)
+        const grant = await takeNext(store, take)
         granted += grant.granted
         if (grant.granted === 0) break
       }
       t.equal(granted, 999, 'with the one request of the idle holder: the limit')
       t.strictSame(
-        await store.takeQuota({ ...take, holder: 'idle' }),
+        await takeNext(store, { ...take, holder: 'idle' }),
         { granted: 0 },
         'its reservation is used',
       )
@@ -62,7 +62,7 @@ export function runQuotaContract(t: Test, newPlace: NewPlace): void {
       let reserved = 0
       for (let count = 0; count < 50; count++) {
         const take = newQuotaTake({ limit: 2_000, holder: `${count}` })
-        reserved += (await store.takeQuota(take)).granted - 1
+        reserved += (await takeNext(store, take)).granted - 1
       }
       t.equal(reserved, 20)
     },
@@ -70,10 +70,10 @@ export function runQuotaContract(t: Test, newPlace: NewPlace): void {
 
   runCase(t, newPlace, 'what is given back is granted again', async (t, _place, store) => {
     const take = newQuotaTake({ limit: 200 })
-    t.strictSame(await store.takeQuota(take), { granted: 3 })
-    t.strictSame(await store.takeQuota({ ...take, needed: 0, unused: 2 }), { granted: 0 })
-    t.strictSame(await store.takeQuota({ ...take, holder: 'two', needed: 199 }), { granted: 199 })
-    t.strictSame(await store.takeQuota({ ...take, holder: 'two' }), { granted: 0 })
+    t.strictSame(await takeNext(store, take), { granted: 3 })
+    t.strictSame(await takeNext(store, { ...take, needed: 0, unused: 2 }), { granted: 0 })
+    t.strictSame(await takeNext(store, { ...take, holder: 'two', needed: 199 }), { granted: 199 })
+    t.strictSame(await takeNext(store, { ...take, holder: 'two' }), { granted: 0 })
   })
 
   runCase(
@@ -82,31 +82,64 @@ export function runQuotaContract(t: Test, newPlace: NewPlace): void {
     'requests that passed without the store are counted later',
     async (t, _place, store) => {
       const take = newQuotaTake({ limit: 50 })
-      t.strictSame(await store.takeQuota({ ...take, uncounted: 48 }), { granted: 1 })
-      t.strictSame(await store.takeQuota({ ...take, needed: 5 }), { granted: 1 })
-      t.strictSame(await store.takeQuota({ ...take, uncounted: 30 }), { granted: 0 }, 'beyond the limit too')
+      t.strictSame(await takeNext(store, { ...take, uncounted: 48 }), { granted: 1 })
+      t.strictSame(await takeNext(store, { ...take, needed: 5 }), { granted: 1 })
+      t.strictSame(await takeNext(store, { ...take, uncounted: 30 }), { granted: 0 }, 'beyond the limit too')
     },
   )
 
   runCase(t, newPlace, 'accounts and windows have quotas of their own', async (t, place, store) => {
     const take = newQuotaTake({ limit: 1 })
     for (const own of [{}, { accountId: 'bob' }, { window: '2100-02' }, { window: '2100-01-01' }]) {
-      t.strictSame(await store.takeQuota({ ...take, ...own }), { granted: 1 })
-      t.strictSame(await store.takeQuota({ ...take, ...own }), { granted: 0 })
+      t.strictSame(await takeNext(store, { ...take, ...own }), { granted: 1 })
+      t.strictSame(await takeNext(store, { ...take, ...own }), { granted: 0 })
     }
-    t.strictSame(await (await place.open()).takeQuota(take), { granted: 0 }, 'kept over a restart')
+    t.strictSame(await takeNext(await place.open(), take), { granted: 0 }, 'kept over a restart')
   })
 
   runCase(t, newPlace, 'of many requests at once a quota grants its limit', async (t, place, store) => {
     const stores = [store, await place.open()]
     const grants = await Promise.all(
       Array.from({ length: 100 }, (_, index) =>
-        stores[index % 2]?.takeQuota(newQuotaTake({ limit: 60, holder: `${index % 2}`, holders: 2 })),
+        takeNext(stores[index % 2] ?? store, newQuotaTake({ limit: 60, holder: `${index % 2}`, holders: 2 })),
       ),
     )
     t.equal(
-      grants.reduce((sum, grant) => sum + (grant?.granted ?? 0), 0),
+      grants.reduce((sum, grant) => sum + grant.granted, 0),
       60,
     )
+  })
+
+  runCase(t, newPlace, 'a take that is repeated with its number is counted once', async (t, place, store) => {
+    const first = newQuotaTake({ limit: 1_000, sequence: 7, needed: 3 })
+    const grant = await store.takeQuota(first)
+    t.strictSame(grant, { granted: 13 })
+    t.strictSame(await store.takeQuota(first), grant, 'the same response')
+    t.strictSame(await (await place.open()).takeQuota(first), grant, 'over another connection')
+    t.match(await store.readQuota('ada', first.window), { granted: 13 })
+    const late = { ...first, sequence: 6, uncounted: 500 }
+    t.strictSame(await store.takeQuota(late), grant, 'one that arrives late changes nothing')
+    t.match(await store.readQuota('ada', first.window), { granted: 13 })
+    const next = { ...first, sequence: 8, needed: 1, unused: 10 }
+    t.strictSame(await store.takeQuota(next), { granted: 11 })
+    t.strictSame(await store.takeQuota({ ...first, holder: 'two' }), { granted: 3 }, 'of another holder')
+  })
+
+  runCase(t, newPlace, 'what is granted and reserved of a quota can be read', async (t, _place, store) => {
+    const take = newQuotaTake({ limit: 1_000, sequence: 1, holders: 2 })
+    t.strictSame(await store.readQuota('ada', take.window), { granted: 0, holders: new Map() })
+    await store.takeQuota(take)
+    await store.takeQuota({ ...take, holder: 'two', sequence: 9, needed: 2 })
+    const one = { reserved: 5, sequence: 1, granted: 6 }
+    const two = { reserved: 5, sequence: 9, granted: 7 }
+    const holders = new Map([
+      ['one', one],
+      ['two', two],
+    ])
+    t.strictSame(await store.readQuota('ada', take.window), { granted: 13, holders })
+    t.strictSame(await store.readQuota('ada', '2100-02'), { granted: 0, holders: new Map() })
+    t.strictSame(await store.readQuota('bob', take.window), { granted: 0, holders: new Map() })
+    await store.takeQuota({ ...take, sequence: 2, needed: 0, unused: 5 })
+    t.strictSame(await store.readQuota('ada', take.window), { granted: 8, holders: new Map([['two', two]]) })
   })
 }

@@ -1,9 +1,10 @@
 -- Takes requests of a quota, as takeOfQuota of quotas.ts does.
--- KEYS[1] the quota of an account in a window (hash: `granted`, and what each holder has reserved)
+-- KEYS[1] the quota of an account in a window (hash: `granted`, and by each holder `reserved sequence granted`)
 -- ARGV[1] limit  [2] slack  [3] holder  [4] holders  [5] needed  [6] unused  [7] uncounted  [8] when the key expires
+-- [9] sequence
 -- Returns what is granted.
 local limit, slack, holders, needed = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[4]), tonumber(ARGV[5])
-redis.call('HDEL', KEYS[1], 'by ' .. ARGV[3])
+local own = 'by ' .. ARGV[3]
 local used = -ARGV[6] + ARGV[7]
 local held = 0
 local fields = redis.call('HGETALL', KEYS[1])
@@ -11,15 +12,25 @@ for i = 1, #fields, 2 do
   if fields[i] == 'granted' then
     used = used + fields[i + 1]
   else
-    held = held + fields[i + 1]
+    local reserved, sequence, granted = string.match(fields[i + 1], '^(%d+) (%d+) (%d+)$')
+    if fields[i] ~= own then
+      held = held + reserved
+    elseif tonumber(ARGV[9]) <= tonumber(sequence) then
+      return tonumber(granted)
+    end
   end
 end
-local room = math.max(0, limit + math.min(held, slack) - used)
-local granted = math.min(needed, room)
-if needed > 0 and needed <= room then
-  local reserved = math.max(0, math.min(math.floor(slack / holders), slack - held, math.floor((limit - used - needed) / (2 * holders))))
-  if reserved > 0 then redis.call('HSET', KEYS[1], 'by ' .. ARGV[3], reserved) end
-  granted = granted + reserved
+local granted = 0
+if needed == 0 then
+  redis.call('HDEL', KEYS[1], own)
+else
+  local room = math.max(0, limit + math.min(held, slack) - used)
+  local reserved = 0
+  if needed <= room then
+    reserved = math.max(0, math.min(math.floor(slack / holders), slack - held, math.floor((limit - used - needed) / (2 * holders))))
+  end
+  granted = math.min(needed, room) + reserved
+  redis.call('HSET', KEYS[1], own, string.format('%.0f %s %.0f', reserved, ARGV[9], granted))
 end
 redis.call('HSET', KEYS[1], 'granted', string.format('%.0f', used + granted))
 redis.call('PEXPIREAT', KEYS[1], ARGV[8])

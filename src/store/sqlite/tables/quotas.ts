@@ -4,7 +4,7 @@ import type { Database } from '../database.ts'
 /** How many ended windows are removed with a write: more than the one that it may add. */
 const removedPerWrite = 2
 
-/** The table of quotas. Every function is to be called within a write. */
+/** The table of quotas. Every function is to be called within a read or write. */
 export function openQuotaTable({ prepare }: Database) {
   const select = prepare('SELECT granted, held FROM quotas WHERE account_id = ? AND period = ?')
   const save = prepare(
@@ -18,19 +18,35 @@ export function openQuotaTable({ prepare }: Database) {
 
   function take(wanted: QuotaTake): QuotaGrant {
     const { accountId, window, now, endsAt } = wanted
-    const { granted, next } = takeOfQuota(toState(select.get(accountId, window)), wanted)
-    const held = JSON.stringify(Object.fromEntries(next.held))
-    save.run(accountId, window, endsAt + quotaKeptMs, next.granted, held)
+    const { granted, next } = takeOfQuota(read(accountId, window), wanted)
+    save.run(accountId, window, endsAt + quotaKeptMs, next.granted, toHeld(next))
     removeEnded.run(now, removedPerWrite)
     return { granted }
   }
 
-  return { take }
+  function read(accountId: string, window: string): QuotaState {
+    return toState(select.get(accountId, window))
+  }
+
+  return { take, read }
+}
+
+/** Of each process, by its ID: reserved, sequence, granted. */
+type Held = Readonly<Record<string, readonly [number, number, number]>>
+
+function toHeld({ holders }: QuotaState): string {
+  const held: Held = Object.fromEntries(
+    [...holders].map(([holder, { reserved, sequence, granted }]) => [holder, [reserved, sequence, granted]]),
+  )
+  return JSON.stringify(held)
 }
 
 function toState(row: Record<string, unknown> | undefined): QuotaState {
-  if (!row) return { granted: 0, held: new Map() }
+  if (!row) return { granted: 0, holders: new Map() }
   // The cast is sound: only `take` writes it.
-  const held = JSON.parse(String(row.held)) as Readonly<Record<string, number>>
-  return { granted: Number(row.granted), held: new Map(Object.entries(held)) }
+  const held = JSON.parse(String(row.held)) as Held
+  const holders = Object.entries(held).map(
+    ([holder, [reserved, sequence, granted]]) => [holder, { reserved, sequence, granted }] as const,
+  )
+  return { granted: Number(row.granted), holders: new Map(holders) }
 }
