@@ -91,9 +91,9 @@ export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | un
 }
 
 /** Answers a preflight: it carries no credentials, so nobody is authenticated. */
-export function answerPreflight({ connection, outcome }: Arrival, { lines }: Preflight): void {
+export function answerPreflight({ connection, outcome, requestId }: Arrival, { lines }: Preflight): void {
   recordStatus(outcome, 204)
-  connection.respond(204, 'No Content', lines + dateLine(), 'none')
+  connection.respond(204, 'No Content', `${lines}X-Request-Id: ${requestId}\r\n${dateLine()}`, 'none')
   connection.end()
 }
 

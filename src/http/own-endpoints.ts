@@ -36,10 +36,11 @@ export function createOwnEndpoints(): OwnEndpoints {
   const responses = new Map<Arrival, ServerResponse>()
 
   function handle(arrival: Arrival, router: EndpointRouter): void {
-    const { connection, outcome } = arrival
+    const { connection, outcome, requestId } = arrival
     const request = createIncomingMessage(arrival)
     const response = new ServerResponse(request)
     attachArrival(request, arrival)
+    response.setHeader('X-Request-Id', requestId)
     for (const [name, value] of outcome.corsHeaders?.fields ?? []) response.setHeader(name, value)
     responses.set(arrival, response)
     response.shouldKeepAlive = connection.canPersist()

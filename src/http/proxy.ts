@@ -54,7 +54,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
   const costFieldOf = memoize(createCostField)
 
   function forwardToUpstream(route: Route<Upstream>, arrival: Arrival): void {
-    const { connection, head, outcome, fields, client } = arrival
+    const { connection, head, outcome, fields, client, requestId } = arrival
     const upstreamHead = readUpstreamHead(route, arrival)
     if (!upstreamHead) {
       answerOptions(arrival, route.methods ?? standardMethods)
@@ -75,6 +75,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
         writeTrailers: route.passesTrailers ? writer.writeTrailers : undefined,
         host: fields.host ?? '',
         client,
+        requestId,
         accountId: principal?.accountId,
         bodyBytesMax: route.bodyBytesMax,
         responseTimeoutMs: route.responseTimeoutMs,

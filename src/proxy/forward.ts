@@ -221,7 +221,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   }
 
   #clientHeaderLines(status: number, received: readonly string[], mayHaveTrailers: boolean): string {
-    const { corsHeaders } = this.#request
+    const { corsHeaders, requestId } = this.#request
     const headers = this.#withoutCost(received)
     return responseHeaderLines({
       status,
@@ -229,6 +229,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
       mayHaveTrailers,
       targetOrigin: this.#target?.origin ?? '',
       client: this.#request.client,
+      requestId,
     })
   }
 

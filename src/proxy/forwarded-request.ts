@@ -25,6 +25,7 @@ export interface ForwardedRequest {
   readonly host: string
   /** The client's address, and the protocol and host by which it calls the gateway: `http`, and `localhost:8080`. */
   readonly client: { readonly address: string; readonly protocol: string; readonly host: string }
+  readonly requestId: string
   /** The calling account; undefined = anonymous. */
   readonly accountId: string | undefined
   readonly bodyBytesMax: number

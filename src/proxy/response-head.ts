@@ -13,6 +13,9 @@ const hopByHop = new Set([
   'upgrade',
 ])
 
+/** Fields of the upstream that never reach the client; its request ID is replaced by that of the gateway. */
+const dropped = new Set([...hopByHop, 'x-request-id'])
+
 export interface ResponseHeadInput {
   readonly status: number
   /** Name, value, name, value, as they arrived. */
@@ -23,11 +26,12 @@ export interface ResponseHeadInput {
   readonly targetOrigin: string
   /** As the client calls the gateway: `http`, and `localhost:8080`. */
   readonly client: { readonly protocol: string; readonly host: string }
+  readonly requestId: string
 }
 
 /**
  * The header lines for the client, each ended by CR LF: as received, but without hop-by-hop fields and without the
- * target's address.
+ * target's address, and with the request ID of the gateway in the final response.
  */
 export function responseHeaderLines({
   status,
@@ -35,6 +39,7 @@ export function responseHeaderLines({
   mayHaveTrailers,
   targetOrigin,
   client,
+  requestId,
 }: ResponseHeadInput): string {
   const connectionOptions = connectionOptionsOf(headers)
   let lines = ''
@@ -49,6 +54,8 @@ export function responseHeaderLines({
     if (lower === 'date') hasDate = true
     lines += `${name}: ${rewriteValue(lower, value, { targetOrigin, client })}\r\n`
   }
+  // A 1xx comes before the response, but for a 101, which is one.
+  if (status >= 200 || status === 101) lines += `X-Request-Id: ${requestId}\r\n`
   // RFC 9110 6.6.1.
   return hasDate ? lines : lines + dateLine()
 }
@@ -63,7 +70,7 @@ function isDropped(lower: string, { status, mayHaveTrailers, hasLength }: FieldC
   if (lower === 'trailer') return !mayHaveTrailers
   // Without a body there is no length (RFC 9110 8.6): a client that trusted it would wait for a body.
   if (lower === 'content-length') return hasLength || status < 200 || status === 204
-  return hopByHop.has(lower)
+  return dropped.has(lower)
 }
 
 function rewriteValue(
@@ -99,7 +106,7 @@ export function responseTrailerLines(trailers: readonly string[], headers: reado
 }
 
 const forbiddenInTrailers = new Set([
-  ...hopByHop,
+  ...dropped,
   'content-length',
   'content-encoding',
   'content-type',
@@ -119,7 +126,7 @@ const forbiddenInTrailers = new Set([
 ])
 
 /** Rules for names that are not simply forwarded. */
-const lengths = lengthsOf([...hopByHop, 'trailer', 'content-length', 'date', 'location', 'content-location'])
+const lengths = lengthsOf([...dropped, 'trailer', 'content-length', 'date', 'location', 'content-location'])
 
 /** Names that the upstream's Connection marks as hop-by-hop; undefined where there are none. */
 function connectionOptionsOf(headers: readonly string[]): Set<string> | undefined {

@@ -134,9 +134,11 @@ t.test(
     const [statusLine, ...received] = head.split('\r\n')
     t.equal(statusLine, 'HTTP/1.1 299 Quite OK')
     t.strictSame(received.slice(0, lines.length), lines)
-    // No Server of the gateway's own; a missing Date, and what it says of its connection may follow.
+    // No Server of the gateway's own; its request ID, a missing Date, and what it says of its connection may follow.
     t.strictSame(
-      received.slice(lines.length).filter((line) => !/^(Connection|Keep-Alive|Date): /.test(line)),
+      received
+        .slice(lines.length)
+        .filter((line) => !/^(Connection|Keep-Alive|Date|X-Request-Id): /.test(line)),
       [],
     )
     t.equal(body, 'ok')

@@ -9,6 +9,7 @@ import {
 const origins = {
   targetOrigin: 'http://10.0.0.11:3000',
   client: { protocol: 'https', host: 'api.example.com' },
+  requestId: 'r-1',
 }
 
 function keptOf(
@@ -19,15 +20,34 @@ function keptOf(
   const fields = parseFieldLines(Buffer.from(lines, 'latin1'))
   // The Date that is added where there is none has a test of its own.
   const isDated = headers.some((name, index) => index % 2 === 0 && name.toLowerCase() === 'date')
-  return fields?.at(-2) === 'Date' && !isDated ? fields.slice(0, -2) : fields
+  const sent = fields?.at(-2) === 'Date' && !isDated ? fields.slice(0, -2) : fields
+  // So has the request ID.
+  return sent?.at(-2) === 'X-Request-Id' ? sent.slice(0, -2) : sent
 }
 
 t.test('an answer without a Date gets one, an interim answer none', async (t) => {
   const linesOf = (status: number, headers: readonly string[]) =>
     responseHeaderLines({ status, headers, mayHaveTrailers: false, ...origins })
-  t.match(linesOf(200, ['X', 'y']), /^X: y\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n$/)
-  t.equal(linesOf(200, ['date', 'now']), 'date: now\r\n')
+  t.match(
+    linesOf(200, ['X', 'y']),
+    /^X: y\r\nX-Request-Id: r-1\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n$/,
+  )
+  t.equal(linesOf(200, ['date', 'now']), 'date: now\r\nX-Request-Id: r-1\r\n')
   t.equal(linesOf(103, ['X', 'y']), 'X: y\r\n')
+})
+
+t.test('the request ID of the gateway replaces that of the target, in heads and trailers', async (t) => {
+  const headers = ['x-request-id', 'theirs', 'X-Request-ID', 'twice']
+  const linesOf = (status: number) =>
+    responseHeaderLines({ status, headers, mayHaveTrailers: false, ...origins }).split('\r\n')
+  for (const status of [101, 200, 204, 304, 404, 503]) {
+    t.strictSame(
+      linesOf(status).filter((line) => /request-id/i.test(line)),
+      ['X-Request-Id: r-1'],
+    )
+  }
+  for (const status of [100, 102, 103]) t.strictSame(linesOf(status), [''])
+  t.equal(responseTrailerLines(headers, []), '')
 })
 
 t.test('equal Content-Lengths of a response are sent as one', async (t) => {

@@ -35,15 +35,14 @@ t.test('an upgrade passes with the fields of the WebSocket, and without what may
   client.send(ask)
   const { status, headers } = await client.response()
   t.equal(status, 101)
-  t.strictSame(
-    { ...headers },
-    {
-      connection: 'Upgrade',
-      upgrade: 'websocket',
-      'sec-websocket-accept': 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=',
-      'sec-websocket-protocol': 'chat',
-    },
-  )
+  const { 'x-request-id': requestId, ...others } = headers
+  t.match(requestId, /^[0-9a-f-]{36}$/)
+  t.strictSame(others, {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-accept': 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=',
+    'sec-websocket-protocol': 'chat',
+  })
   const text = backend.heads[0]?.text ?? ''
   for (const line of [
     'Connection: Upgrade',
