@@ -33,7 +33,7 @@ t.test(
     }
     const strays = installed.files.filter(
       (path) =>
-        /^(?:src|test|bench|node_modules|data|\.)/.test(path) ||
+        /^(?:src|test|bench(?!\/README\.md$)|node_modules|data|\.)/.test(path) ||
         /(?<!\.d)\.ts$|\.(?:db|key|pem|map)$/.test(path),
     )
     t.strictSame(strays, [])
