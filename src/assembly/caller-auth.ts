@@ -63,8 +63,11 @@ export interface CallerAuthOptions {
   onChange(change: Change | undefined): void
 }
 
-/** How often the change log is read: SQLite is a local file, Redis a server that others use too. */
-const pollMs = { sqlite: 25, redis: 100 } as const
+/**
+ * How often the change log is read: SQLite is a local file, Redis a server that others use too. With the time that a
+ * reading may take (250 ms, store/open.ts) it has to stay well below `currentForMs` of cache/invalidation.ts.
+ */
+const pollMs = { sqlite: 25, redis: 150 } as const
 /** How long a start waits for the store before it continues without it. */
 const initialConnectTimeoutMs = 500
 

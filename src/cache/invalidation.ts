@@ -54,7 +54,7 @@ export interface Invalidation {
 const confirmGapMs = 5
 
 /**
- * How long after the start of a reading cached data is used. In an ordinary outage a reading is sent within 100 ms
+ * How long after the start of a reading cached data is used. In an ordinary outage a reading is sent within 150 ms
  * after the last and has failed within 250 ms: nobody waits then. If more time has passed, this process stalled.
  */
 const currentForMs = 450
