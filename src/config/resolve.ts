@@ -94,7 +94,7 @@ function resolvePlans(plans: ConfigTree['plans']): Plans {
 }
 
 function resolveRoute(route: ConfigTree['routes'][number]): RouteOptions {
-  const response = route.timeouts?.response
+  const { response, idle } = route.timeouts ?? {}
   return {
     name: route.name,
     host: route.host,
@@ -120,6 +120,7 @@ function resolveRoute(route: ConfigTree['routes'][number]): RouteOptions {
     costHeader: route.costHeader,
     bodyBytesMax: route.maxBody === 'unlimited' ? Number.POSITIVE_INFINITY : sizeBytes(route.maxBody),
     responseTimeoutMs: response === undefined ? undefined : durationMs(response),
+    idleTimeoutMs: idle === undefined ? undefined : durationMs(idle),
   }
 }
 

@@ -79,6 +79,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
         accountId: principal?.accountId,
         bodyBytesMax: route.bodyBytesMax,
         responseTimeoutMs: route.responseTimeoutMs,
+        idleTimeoutMs: route.idleTimeoutMs,
         isUpgrade,
         corsHeaders: outcome.corsHeaders,
         costField: route.costHeader === undefined ? undefined : costFieldOf(route.costHeader),

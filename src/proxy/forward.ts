@@ -12,12 +12,12 @@ import type { UpstreamFailure } from '../upstream/failure.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import type { BodyProgress } from '../upstream/share.ts'
 import type { Target } from '../upstream/target.ts'
-import { withGatewayCors } from './cors-headers.ts'
 import { ResponseCost } from './cost-field.ts'
 import { failureCodes } from './failure-codes.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
+import { forwardedResponseLines } from './forwarded-response.ts'
 import { PendingBody } from './pending-body.ts'
-import { clientFramingOf, responseHeaderLines, responseTrailerLines } from './response-head.ts'
+import { clientFramingOf, responseTrailerLines } from './response-head.ts'
 
 /** Sends a request to its upstream and streams both ways. A client that disconnects cancels it. */
 export function forward<Forwarded extends ForwardedRequest>(
@@ -34,6 +34,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   readonly body: 'none' | 'counted' | 'chunked'
   readonly isLast: boolean
   readonly responseTimeoutMs: number
+  readonly idleTimeoutMs: number
   readonly #request: Forwarded
   readonly #events: ForwardEvents<Forwarded>
   readonly #connection: ClientConnection
@@ -51,13 +52,14 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   #isChunked = false
 
   constructor(request: Forwarded, events: ForwardEvents<Forwarded>) {
-    const { connection, head, upstream, responseTimeoutMs, isUpgrade } = request
+    const { connection, head, upstream, responseTimeoutMs, idleTimeoutMs, isUpgrade } = request
     this.method = head.method
     this.isUpgrade = isUpgrade
     this.body = head.body.kind
     this.isLast = request.isLast
     this.#isBodyComplete = head.body.kind === 'none'
     this.responseTimeoutMs = responseTimeoutMs
+    this.idleTimeoutMs = idleTimeoutMs
     this.#request = request
     this.#events = events
     this.#connection = connection
@@ -221,15 +223,10 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   }
 
   #clientHeaderLines(status: number, received: readonly string[], mayHaveTrailers: boolean): string {
-    const { corsHeaders, requestId } = this.#request
-    const headers = this.#withoutCost(received)
-    return responseHeaderLines({
+    return forwardedResponseLines(this.#request, this.#target?.origin ?? '', {
       status,
-      headers: corsHeaders === undefined ? headers : withGatewayCors(status, headers, corsHeaders),
+      headers: this.#withoutCost(received),
       mayHaveTrailers,
-      targetOrigin: this.#target?.origin ?? '',
-      client: this.#request.client,
-      requestId,
     })
   }
 

@@ -30,6 +30,7 @@ export interface ForwardedRequest {
   readonly accountId: string | undefined
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number
+  readonly idleTimeoutMs: number
   readonly isUpgrade: boolean
   /** The CORS headers of the response; undefined = those of the upstream. */
   readonly corsHeaders: CorsHeaders | undefined

@@ -27,17 +27,20 @@ export interface RouteOptions {
   readonly bodyBytesMax: number
   /** undefined = that of the upstream. */
   readonly responseTimeoutMs: number | undefined
+  /** undefined = that of the upstream. */
+  readonly idleTimeoutMs: number | undefined
 }
 
-interface WithTimeout {
+interface WithTimeouts {
   readonly responseTimeoutMs: number
+  readonly idleTimeoutMs: number
 }
 
 /**
  * Compiles the routes of the config for the hot path.
  * @param upstreams the opened upstreams, by name; the config was validated, so each route finds its own
  */
-export function compileRoutes<Upstream extends WithTimeout>(
+export function compileRoutes<Upstream extends WithTimeouts>(
   configs: readonly RouteOptions[],
   upstreams: ReadonlyMap<string, Upstream>,
 ): readonly Route<Upstream>[] {
@@ -65,6 +68,7 @@ export function compileRoutes<Upstream extends WithTimeout>(
       costHeader: config.costHeader,
       bodyBytesMax: config.bodyBytesMax,
       responseTimeoutMs: config.responseTimeoutMs ?? upstream.responseTimeoutMs,
+      idleTimeoutMs: config.idleTimeoutMs ?? upstream.idleTimeoutMs,
     }
   })
 }

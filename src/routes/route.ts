@@ -31,6 +31,7 @@ export interface Route<Upstream> extends GatedRoute {
   readonly costHeader: string | undefined
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number
+  readonly idleTimeoutMs: number
 }
 
 /** The methods announced for a route that allows any: those that RFC 9110 9 defines for resources, and PATCH. */

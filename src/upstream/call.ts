@@ -10,10 +10,7 @@ import type { ResponseHead } from './response-head.ts'
 import type { BodyProgress, ConnectionUser } from './share.ts'
 import type { Target } from './target.ts'
 
-export interface UpstreamRequest
-  extends Omit<RequestOptions, 'idleTimeoutMs'>,
-    BalancingClient,
-    ConnectionUser {
+export interface UpstreamRequest extends RequestOptions, BalancingClient, ConnectionUser {
   /** The whole head for a target, with the empty line at its end. */
   head(target: Target): string
 }
@@ -28,7 +25,6 @@ export interface CallOptions {
   readonly chooseTarget: Balancer<Target>
   /** How many other targets are tried after a failure. */
   readonly retryAttempts: number
-  readonly idleTimeoutMs: number
 }
 
 /** Safe methods, which may be retried (RFC 9110 9.2.1, 9.2.2). */
@@ -179,12 +175,11 @@ export class Call implements ExchangeEvents, Waiter {
       connection.destroy()
       return
     }
-    const { idleTimeoutMs } = this.#options
     this.#acquisition = undefined
     this.#connection = connection
     const head = this.#request.head(target)
     const now = performance.now()
-    const { method, isUpgrade, body, isLast, responseTimeoutMs } = this.#request
+    const { method, isUpgrade, body, isLast, responseTimeoutMs, idleTimeoutMs } = this.#request
     connection.start(head, { method, isUpgrade, body, isLast, responseTimeoutMs, idleTimeoutMs }, this, now)
     this.#events.onSent(target, now)
   }

@@ -50,6 +50,7 @@ export interface Upstream {
   readonly config: UpstreamConfig
   readonly name: string
   readonly responseTimeoutMs: number
+  readonly idleTimeoutMs: number
   readonly headers: UpstreamHeaders | undefined
   /** Which Host header the backend gets. */
   readonly host: 'client' | 'target'
@@ -65,13 +66,14 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
   const [first, ...others] = targets
   if (!first) throw new Error(`the upstream ${name} has no target`)
   const chooseTarget = createBalancer(config.balancing, [first, ...others])
-  const callOptions: CallOptions = { chooseTarget, retryAttempts, idleTimeoutMs }
+  const callOptions: CallOptions = { chooseTarget, retryAttempts }
   const stopChecks = health.active && openHealthChecks(distinctByOrigin(targets), health.active, headers)
 
   return {
     config,
     name,
     responseTimeoutMs,
+    idleTimeoutMs,
     headers,
     host,
     targets,

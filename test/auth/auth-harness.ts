@@ -44,6 +44,7 @@ export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}):
     forwardCredentials: false,
     bodyBytesMax: 0,
     responseTimeoutMs: undefined,
+    idleTimeoutMs: undefined,
     encodedSlash: 'auto',
     caseSensitive: false,
     methodOverride: 'drop',
@@ -51,7 +52,7 @@ export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}):
     rateLimit: undefined,
     ...changes,
   }
-  const [route] = compileRoutes([options], new Map([['backend', { responseTimeoutMs: 0 }]]))
+  const [route] = compileRoutes([options], new Map([['backend', { responseTimeoutMs: 0, idleTimeoutMs: 0 }]]))
   if (!route) throw new Error('no route')
   return route.access
 }

@@ -60,6 +60,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         costHeader: undefined,
         bodyBytesMax: 10_485_760,
         responseTimeoutMs: undefined,
+        idleTimeoutMs: undefined,
       },
     ],
     identityHeaders: { id: 'X-User-Id', role: 'X-User-Role' },
@@ -214,3 +215,11 @@ function unfrozen(value: unknown, place: string): string[] {
   const below = Object.entries(value).flatMap(([name, member]) => unfrozen(member, `${place}.${name}`))
   return Object.isFrozen(value) ? below : [place, ...below]
 }
+
+t.test('timeouts of a route are from 10 ms to a day, each by itself', async (t) => {
+  const [route] = load(t, withRoute({ timeouts: { idle: '10ms' } })).routes
+  t.hasStrict(route, { idleTimeoutMs: 10, responseTimeoutMs: undefined })
+  t.equal(load(t, withRoute({ timeouts: { idle: '24h' } })).routes[0]?.idleTimeoutMs, 86_400_000)
+  for (const idle of ['9ms', '0s', '86401s', '30d'])
+    t.throws(() => load(t, withRoute({ timeouts: { idle } })), /routes\[0\]\.timeouts\.idle/, idle)
+})

@@ -124,3 +124,40 @@ t.test("a route's response timeout overrides its upstream's", async (t) => {
   assertProblem(t, await ask(t, gateway.url, 'GET /fast'), { status: 504, code: 'upstream-timeout' })
   t.ok(performance.now() - start < 3_000)
 })
+
+t.test("a route's idle timeout overrides its upstream's, longer or shorter", async (t) => {
+  const streams = new Map<string, () => void>()
+  const url = await startServer(t, (request, response) => {
+    response.write('data: 1\n\n')
+    streams.set(request.url ?? '', () => response.end('data: 2\n\n'))
+  })
+  const route = { upstream: 'backend', auth: 'none' }
+  const gateway = await startGateway(t, {
+    config: {
+      upstreams: {
+        backend: { targets: [{ url }], timeouts: { idle: '200ms' } },
+        patient: { targets: [{ url }], timeouts: { idle: '1m' } },
+      },
+      routes: [
+        { ...route, name: 'plain', path: '/plain' },
+        { ...route, name: 'events', path: '/events', timeouts: { idle: '1m' } },
+        { ...route, name: 'strict', path: '/strict', upstream: 'patient', timeouts: { idle: '100ms' } },
+      ],
+    },
+  })
+  const start = async (path: string) => {
+    const client = await connectRaw(t, gateway.url)
+    client.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    await client.readUntil('data: 1\n\n')
+    return client
+  }
+  const events = await start('/events')
+  const plain = await start('/plain')
+  // The response is broken off: its last chunk never comes.
+  for (const client of [plain, await start('/strict')]) {
+    await client.ended()
+    t.notMatch(client.rest().toString(), '0\r\n\r\n')
+  }
+  streams.get('/events')?.()
+  t.match(await events.readUntil('0\r\n\r\n'), 'data: 2')
+})

@@ -44,9 +44,10 @@ t.test('compiled access holds roles and verifiedOnly', async (t) => {
   t.hasStrict(compileOne({}).access, { roles: undefined, verifiedOnly: false })
 })
 
-t.test("a route's own response timeout wins over its upstream's", async (t) => {
+t.test("a route's own timeouts win over its upstream's, each by itself", async (t) => {
+  t.hasStrict(compileOne({ idleTimeoutMs: 10 }), { responseTimeoutMs: 30_000, idleTimeoutMs: 10 })
   t.equal(compileOne({ responseTimeoutMs: 10 }).responseTimeoutMs, 10)
-  t.equal(compileOne({}).responseTimeoutMs, 30_000)
+  t.hasStrict(compileOne({}), { responseTimeoutMs: 30_000, idleTimeoutMs: 60_000 })
 })
 
 t.test('switches and limits of a route are compiled unchanged', async (t) => {

@@ -5,10 +5,11 @@ import { createRouteTable, type RouteTable } from '../../src/routes/table.ts'
 
 export interface FakeUpstream {
   readonly responseTimeoutMs: number
+  readonly idleTimeoutMs: number
 }
 
 export const upstreams: ReadonlyMap<string, FakeUpstream> = new Map([
-  ['backend', { responseTimeoutMs: 30_000 }],
+  ['backend', { responseTimeoutMs: 30_000, idleTimeoutMs: 60_000 }],
 ])
 
 /** A route with the defaults of the config. */
@@ -33,6 +34,7 @@ export const options: RouteOptions = {
   forwardCredentials: false,
   bodyBytesMax: 10_485_760,
   responseTimeoutMs: undefined,
+  idleTimeoutMs: undefined,
 }
 
 export function compileOne(changes: Partial<RouteOptions>): Route<FakeUpstream> {

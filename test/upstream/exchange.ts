@@ -49,6 +49,7 @@ export interface Asked {
   readonly isUpgrade?: boolean
   readonly isLast?: boolean
   readonly responseTimeoutMs?: number
+  readonly idleTimeoutMs?: number
   /** Default: of each request another. */
   readonly clientAddress?: string
   readonly accountId?: string
@@ -98,6 +99,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
       isUpgrade,
       isLast: asked.isLast ?? false,
       responseTimeoutMs: asked.responseTimeoutMs ?? upstream.responseTimeoutMs,
+      idleTimeoutMs: asked.idleTimeoutMs ?? upstream.idleTimeoutMs,
       clientAddress: asked.clientAddress ?? '127.0.0.1',
       clientNetwork: asked.clientAddress ?? `client ${clients++}`,
       accountId: asked.accountId,

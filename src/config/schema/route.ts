@@ -113,6 +113,13 @@ export const route = item('Sends matching requests to an upstream.', {
           description: 'From the end of the request to the head of the response.',
         }),
       ),
+      idle: optional(
+        duration({
+          min: '10ms',
+          max: '24h',
+          description: 'Maximum idle time within a body, as between the events of a stream.',
+        }),
+      ),
     }),
   ),
 })
