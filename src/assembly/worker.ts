@@ -1,8 +1,3 @@
-import { auditData } from '../accounts/audit-log.ts'
-import { openKeyUses } from '../accounts/key-uses.ts'
-import { openUsageRecorder } from '../accounts/usage-recorder.ts'
-import { openQuotas } from '../auth/quotas.ts'
-import { openRateLimiter } from '../auth/rate-limiter.ts'
 import type { WorkerMemory } from '../cache/instance-memory.ts'
 import type { StoreHealth } from '../cache/store-connection-state.ts'
 import type { Config } from '../config/config.ts'
@@ -12,16 +7,14 @@ import { createGatewayServer } from '../http/server.ts'
 import { createWebSockets } from '../http/web-sockets.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { type Clock, monotonicClock } from '../platform/clock.ts'
-import { openSealingKey } from '../secrets/sealing-key.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { StoreState } from '../store/diagnostics.ts'
-import { openStore } from '../store/open.ts'
 import type { InstanceCounts } from '../store/rates.ts'
-import { openAcknowledgements } from '../tokens/acknowledgements.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import { watchDescriptors } from './descriptors.ts'
 import type { PreparedConfig } from './request-server.ts'
 import { openStoreMonitor } from './store-monitor.ts'
+import { openStoreServices } from './store-services.ts'
 import { targetStates } from './upstreams.ts'
 import { createSharedStore, createWorkerPartsBuilder } from './worker-parts.ts'
 
@@ -58,54 +51,22 @@ export interface WorkerOptions {
  */
 export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const { config, log, metrics, clock, counts } = options
-  const sealingKey = openSealingKey(config.keys.sealingKey, { mayCreate: config.store.driver === 'sqlite' })
-  const store = await openStore(config.store, 'request', counts)
-  // A copy that someone with write access to the store cannot change.
-  store.onAudit((entry) => log.info({ event: 'audit', ...auditData(entry) }, 'audit log entry'))
-  const webSockets = createWebSockets({ metrics, clock, authState: () => current.callerAuth })
   let currentCallerAuth: CallerAuth | undefined
-  const storeConnection = {
-    get isUp() {
-      return currentCallerAuth?.storeConnection.isUp === true
-    },
-  }
-  const limiter = openRateLimiter({ store, storeConnection, clock: monotonicClock, counts })
-  const quotas = openQuotas({
-    store,
-    storeConnection,
+  const services = await openStoreServices({
+    config,
+    log,
+    metrics,
     clock,
-    monotonic: monotonicClock,
-    processes: limiter.instances,
+    counts,
+    isStoreUp: () => currentCallerAuth?.storeConnection.isUp === true,
   })
-  const keyUses = openKeyUses({ store, clock })
-  const usageRecorder = openUsageRecorder({
-    store,
-    clock,
-    onLoss: ({ requests, error, isFirst }) => {
-      metrics.usageLost.inc(requests)
-      // Once in an outage: the metric goes on.
-      if (isFirst)
-        log.error({ err: error }, 'cannot record what accounts use: some requests will not be counted')
-    },
-  })
-  const acknowledgements = openAcknowledgements({
-    store,
-    onLoss: (err, count) => {
-      metrics.acknowledgementsLost.inc(count)
-      log.error({ err, count }, 'cannot record which refresh tokens were issued')
-    },
-  })
-  metrics.collectPendingAcknowledgements(acknowledgements.pendingCount)
+  const { store, storeConnection } = services
+  const webSockets = createWebSockets({ metrics, clock, authState: () => current.callerAuth })
   let ownUrl = ''
   const build = createWorkerPartsBuilder({
+    ...services,
     store: createSharedStore(store),
     memory: options.memory,
-    sealingKey,
-    limiter,
-    quotas,
-    keyUses,
-    usageRecorder,
-    acknowledgements,
     metrics,
     log,
     clock,
@@ -116,16 +77,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     },
   })
 
-  async function closeStore(): Promise<void> {
-    limiter.close()
-    await quotas.close()
-    await keyUses.close()
-    await usageRecorder.close()
-    await acknowledgements.close()
-    await store.close()
-  }
-
-  let current = await cleanUpOnFailure(closeStore, build(config))
+  let current = await cleanUpOnFailure(services.close, build(config))
   currentCallerAuth = current.callerAuth
   metrics.collectTargetHealth(() => targetStates(current.upstreams))
   const storeMonitor = openStoreMonitor({ store, storeConnection, log, metrics })
@@ -176,7 +128,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     storeMonitor.close()
     current.closeUnshared(undefined)
     await exporter?.close()
-    await closeStore()
+    await services.close()
   }
 
   const listening = listen(gatewayServer.server, config.listen, 'listen.host and listen.port')

@@ -1,0 +1,80 @@
+import { knownRoles } from '../accounts/account-input.ts'
+import type { KeyUses } from '../accounts/key-uses.ts'
+import { createCarriers } from '../auth/carriers.ts'
+import type { RateLimiter } from '../auth/rate-limiter.ts'
+import type { Config } from '../config/config.ts'
+import type { ApiOptions } from '../endpoints/api.ts'
+import type { Log } from '../log/log.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { Clock } from '../platform/clock.ts'
+import { readVersion } from '../platform/version.ts'
+import { createPortal } from '../portal/portal.ts'
+import { createPortalCookie } from '../portal/portal-cookie.ts'
+import type { Store } from '../store/store.ts'
+import { type AccountServices, createAccountServices, createConfiguredHeldKeys } from './account-services.ts'
+import type { CallerAuth } from './caller-auth.ts'
+
+/** What the endpoints of the gateway itself are made of. */
+export interface ApiPartsOptions {
+  readonly config: Config
+  readonly callerAuth: CallerAuth
+  readonly store: Store
+  readonly sealingKey: Buffer
+  readonly keyUses: KeyUses
+  readonly clock: Clock
+  /** The URL at which this machine reaches this gateway, once it listens. */
+  gatewayUrl(): string
+  readonly limiter: RateLimiter
+  readonly metrics: Metrics
+  readonly log: Log
+}
+
+/** The endpoints of the gateway itself, and the portal if there is one. */
+export function createApiOptions(options: ApiPartsOptions): ApiOptions {
+  const { config, callerAuth, limiter, metrics, keyUses } = options
+  const { enabled } = config.portal
+  const accountServices = createAccountServices(options)
+  return {
+    sessions: callerAuth.sessions,
+    keyring: callerAuth.keyring,
+    limiter,
+    metrics,
+    failures: config.failures,
+    cookie: config.cookie,
+    publicOrigin: config.publicOrigin,
+    requestTimeoutMs: config.listen.requestTimeoutMs,
+    version: readVersion(),
+    admin: {
+      actionsOf: accountServices.actionsOf,
+      authenticator: callerAuth.authenticator,
+      keyUses,
+      hasPortal: enabled,
+      clock: options.clock,
+    },
+    heldKeys: createConfiguredHeldKeys({ ...options, actionsOf: accountServices.actionsOf }),
+    accept: config.keys.accept,
+    portal: enabled ? createPortal(portalOptions(accountServices, options)) : undefined,
+  }
+}
+
+function portalOptions(
+  accountServices: AccountServices,
+  { config, limiter, clock, gatewayUrl }: ApiPartsOptions,
+) {
+  const { publicOrigin, portal, routes, identityHeaders, keys, plans } = config
+  const cookie = createPortalCookie({ path: portal.path, isSecure: publicOrigin.startsWith('https:') })
+  return {
+    ...accountServices,
+    limiter,
+    path: portal.path,
+    publicOrigin,
+    routes,
+    identityHeaders,
+    carriers: createCarriers(keys.accept),
+    roles: knownRoles(routes),
+    plans: Object.keys(plans),
+    cookie,
+    clock,
+    gatewayUrl,
+  }
+}

@@ -1,0 +1,45 @@
+import type { Carriers } from '../auth/carriers.ts'
+import { createLru } from '../cache/lru.ts'
+import type { Config } from '../config/config.ts'
+import type { Clock } from '../platform/clock.ts'
+import { createHeaderRules } from '../proxy/header-rules.ts'
+import { type AssertionHeader, createIdentityWriter } from '../proxy/identity-headers.ts'
+import { createRequestWriter, type RequestWriter } from '../proxy/request-head.ts'
+import { type CachedAssertion, createAssertions } from '../tokens/assertion.ts'
+import type { CallerAuth } from './caller-auth.ts'
+
+interface RequestWriterParts {
+  readonly config: Config
+  readonly callerAuth: Pick<CallerAuth, 'keyring'>
+  readonly clock: Clock
+}
+
+/** Maximum number of cached assertions, half a KiB each; beyond that some are signed more often. */
+const assertionsMax = 10_000
+
+/** The writer of heads for upstreams, by the names and rules of a config. */
+export function createConfiguredWriter(parts: RequestWriterParts, carriers: Carriers): RequestWriter {
+  const { config } = parts
+  return createRequestWriter({
+    rules: createHeaderRules([...Object.values(config.identityHeaders), config.assertion.header], carriers),
+    writeIdentity: createIdentityWriter(config.identityHeaders),
+    assertion: createAssertionHeader(parts),
+    refreshCookie: config.cookie.name,
+  })
+}
+
+function createAssertionHeader({
+  config,
+  callerAuth,
+  clock,
+}: RequestWriterParts): AssertionHeader | undefined {
+  const { enabled, header, lifetimeMs } = config.assertion
+  if (!enabled) return undefined
+  const assertionCache = createLru<CachedAssertion>(assertionsMax)
+  const { issuer } = config.tokens
+  return {
+    header,
+    of: createAssertions({ keyring: callerAuth.keyring, cache: assertionCache, issuer, lifetimeMs, clock })
+      .issue,
+  }
+}

@@ -1,0 +1,102 @@
+import { auditData } from '../accounts/audit-log.ts'
+import { type KeyUses, openKeyUses } from '../accounts/key-uses.ts'
+import { openUsageRecorder, type UsageRecorder } from '../accounts/usage-recorder.ts'
+import { openQuotas, type Quotas } from '../auth/quotas.ts'
+import { openRateLimiter, type RateLimiter } from '../auth/rate-limiter.ts'
+import type { Config } from '../config/config.ts'
+import type { Log } from '../log/log.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { type Clock, monotonicClock } from '../platform/clock.ts'
+import { openSealingKey } from '../secrets/sealing-key.ts'
+import { openStore } from '../store/open.ts'
+import type { InstanceCounts } from '../store/rates.ts'
+import type { Store } from '../store/store.ts'
+import { type Acknowledgements, openAcknowledgements } from '../tokens/acknowledgements.ts'
+
+/** The store, and what is written to it in the background or counted in it. */
+export interface StoreServices {
+  readonly sealingKey: Buffer
+  readonly store: Store
+  readonly limiter: RateLimiter
+  readonly quotas: Quotas
+  readonly keyUses: KeyUses
+  readonly usageRecorder: UsageRecorder
+  readonly acknowledgements: Acknowledgements
+  /** Whether the store is reachable. */
+  readonly storeConnection: { readonly isUp: boolean }
+  /** Writes what is pending, and closes the store last. */
+  close(): Promise<void>
+}
+
+export interface StoreServicesOptions {
+  readonly config: Config
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly clock: Clock
+  /** See WorkerOptions. */
+  readonly counts?: InstanceCounts | undefined
+  /** Asked at each use: the part that follows the store is opened later, and a reload may replace it. */
+  isStoreUp(): boolean
+}
+
+/** @throws OperatorError if the sealing key or the database is not available */
+export async function openStoreServices(options: StoreServicesOptions): Promise<StoreServices> {
+  const { config, log, metrics, clock, counts, isStoreUp } = options
+  const sealingKey = openSealingKey(config.keys.sealingKey, { mayCreate: config.store.driver === 'sqlite' })
+  const store = await openStore(config.store, 'request', counts)
+  // A copy that someone with write access to the store cannot change.
+  store.onAudit((entry) => log.info({ event: 'audit', ...auditData(entry) }, 'audit log entry'))
+  const storeConnection = {
+    get isUp() {
+      return isStoreUp()
+    },
+  }
+  const limiter = openRateLimiter({ store, storeConnection, clock: monotonicClock, counts })
+  const quotas = openQuotas({
+    store,
+    storeConnection,
+    clock,
+    monotonic: monotonicClock,
+    processes: limiter.instances,
+  })
+  const keyUses = openKeyUses({ store, clock })
+  const usageRecorder = openUsageRecorder({
+    store,
+    clock,
+    onLoss: ({ requests, error, isFirst }) => {
+      metrics.usageLost.inc(requests)
+      // Once in an outage: the metric goes on.
+      if (isFirst)
+        log.error({ err: error }, 'cannot record what accounts use: some requests will not be counted')
+    },
+  })
+  const acknowledgements = openAcknowledgements({
+    store,
+    onLoss: (err, count) => {
+      metrics.acknowledgementsLost.inc(count)
+      log.error({ err, count }, 'cannot record which refresh tokens were issued')
+    },
+  })
+  metrics.collectPendingAcknowledgements(acknowledgements.pendingCount)
+
+  async function close(): Promise<void> {
+    limiter.close()
+    await quotas.close()
+    await keyUses.close()
+    await usageRecorder.close()
+    await acknowledgements.close()
+    await store.close()
+  }
+
+  return {
+    sealingKey,
+    store,
+    limiter,
+    quotas,
+    keyUses,
+    usageRecorder,
+    acknowledgements,
+    storeConnection,
+    close,
+  }
+}
