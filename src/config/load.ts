@@ -2,9 +2,9 @@ import { dirname, resolve } from 'node:path'
 import { OperatorError } from '../errors/operator-error.ts'
 import { applyOverrides } from './apply-overrides.ts'
 import type { Config } from './config.ts'
-import { environmentOverrides, flagOverrides } from './overrides.ts'
+import { environmentOverrides, flagOverrides, type Override } from './overrides.ts'
 import { listProblems, type Path, type Problem, type Source } from './problem.ts'
-import { readConfigFile } from './read-config-file.ts'
+import { type ConfigFile, readConfigFile } from './read-config-file.ts'
 import { resolveConfig } from './resolve.ts'
 import { createReview } from './review.ts'
 import { reviewCookie, reviewCors } from './rules/browsers.ts'
@@ -77,10 +77,21 @@ export function readConfig({ file: given, settings = [], env = process.env }: Co
   // Empty means not set: this is how a variable is often unset.
   const file = given ?? (env.GATEHOUSE_CONFIG || 'config/gateway.yaml')
   const configFile = readConfigFile(file)
-  const overridden = applyOverrides(configFile.tree, [
-    ...environmentOverrides(env, configFile.tree),
-    ...flagOverrides(settings),
-  ])
+  const overrides = [...environmentOverrides(env, configFile.tree), ...flagOverrides(settings)]
+  return reviewConfig({ configFile, file, overrides, env })
+}
+
+export interface ReviewInput {
+  readonly configFile: ConfigFile
+  /** Relative paths of the config are relative to it. */
+  readonly file: string
+  readonly overrides: readonly Override[]
+  readonly env: Environment
+}
+
+/** Finds every problem of a config that was read, and resolves it where there is none. */
+export function reviewConfig({ configFile, file, overrides, env }: ReviewInput): ConfigReadResult {
+  const overridden = applyOverrides(configFile.tree, overrides)
   const resolvePath = (path: string) => resolve(dirname(file), path)
   const validation = validate(overridden.tree)
   const readSecret = createSecretReader(env, resolvePath)
@@ -129,7 +140,10 @@ export class ConfigError extends OperatorError {
  * @throws ConfigError with every problem; OperatorError if the file cannot be read
  */
 export function loadConfig(input: ConfigInput): LoadedConfig {
-  const { file, config, snapshot, problems, sourceOf } = readConfig(input)
+  return assertUsable(readConfig(input))
+}
+
+function assertUsable({ file, config, snapshot, problems, sourceOf }: ConfigReadResult): LoadedConfig {
   if (config && snapshot) return { config, snapshot, sourceOf }
   throw new ConfigError(problems, `Fix ${file} and check it with: gatehouse check --config ${file}`)
 }

@@ -5,6 +5,8 @@ export type Path = readonly (string | number)[]
 export type Source =
   | { readonly kind: 'file'; readonly file: string; readonly line: number; readonly column: number }
   | { readonly kind: 'env'; readonly name: string }
+  /** Passed by the program that hosts Gatehouse. */
+  | { readonly kind: 'app' }
   | { readonly kind: 'flag'; readonly text: string }
   | { readonly kind: 'default' }
 
@@ -38,6 +40,8 @@ export function formatSource(source: Source): string {
       return `${source.file}:${source.line}:${source.column}`
     case 'env':
       return `$${source.name}`
+    case 'app':
+      return 'config'
     case 'flag':
       return `--set ${source.text}`
     case 'default':

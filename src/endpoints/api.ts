@@ -56,31 +56,40 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     exposeHeadRoutes: false,
     return503OnClosing: false,
   })
-  await app.register(fastifyCookie)
+  await registerEndpoints(app, options)
+  await app.ready()
+  return app
+}
+
+/**
+ * Registers the endpoints in a scope, with error responses of its own. Each request must have an arrival attached
+ * before the hooks of this scope run.
+ */
+export async function registerEndpoints(scope: FastifyInstance, options: ApiOptions): Promise<void> {
+  // An app that hosts the endpoints may have registered it: it can be registered only once.
+  if (!scope.hasRequestDecorator('cookies')) await scope.register(fastifyCookie)
   const isSecure = options.publicOrigin.startsWith('https:')
-  app.addHook('onRequest', (request, reply, done) => {
+  scope.addHook('onRequest', (request, reply, done) => {
     recordRouteName(arrivalOf(request.raw).outcome, ownRouteName)
     // On the response itself: every way to respond keeps it. Over plain HTTP browsers ignore it (RFC 6797 8.1).
     if (isSecure) reply.raw.setHeader('Strict-Transport-Security', strictTransportSecurity)
     done()
   })
-  app.setErrorHandler<FastifyError>((error, request, reply) => {
+  scope.setErrorHandler<FastifyError>((error, request, reply) => {
     // The body was aborted, and the error already sent.
     if (reply.sent) return reply
     const { status, headers, body } = createProblem(arrivalOf(request.raw), translateError(error))
     applyReplyKeepAlive(request, reply)
     return reply.code(status).headers(headers).send(Buffer.from(body))
   })
-  await app.register(async (scope) => registerJson(scope, options))
+  await scope.register(async (jsonScope) => registerJson(jsonScope, options))
   const { portal } = options
   if (portal) {
-    await app.register(async (scope) => {
-      limitBodies(scope, options.requestTimeoutMs)
-      registerPortal(scope, portal)
+    await scope.register(async (portalScope) => {
+      limitBodies(portalScope, options.requestTimeoutMs)
+      registerPortal(portalScope, portal)
     })
   }
-  await app.ready()
-  return app
 }
 
 /**

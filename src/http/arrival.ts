@@ -65,17 +65,28 @@ export function createArrival<Connection extends Pick<ClientConnection, 'peerAdd
   }
 }
 
+/** What the built-in endpoints need of the connection of a request. */
+export type EndpointConnection = Pick<
+  ClientConnection,
+  'peerAddress' | 'protocol' | 'bodyState' | 'canPersist' | 'abort'
+>
+
 /** Attaches its arrival to a request for the built-in endpoints. */
-export function attachArrival(request: IncomingMessage, arrival: Arrival): void {
+export function attachArrival(request: IncomingMessage, arrival: Arrival<EndpointConnection>): void {
   Object.assign(request, { [arrivalKey]: arrival })
 }
 
 /** The arrival that attachArrival attached. */
-export function arrivalOf(request: IncomingMessage): Arrival {
-  // The cast is sound: only attachArrival writes this key, before any other code sees the request.
-  const arrival = (request as { [arrivalKey]?: Arrival })[arrivalKey]
+export function arrivalOf(request: IncomingMessage): Arrival<EndpointConnection> {
+  const arrival = attachedArrivalOf(request)
   if (!arrival) throw new Error('no arrival is attached to this request')
   return arrival
+}
+
+/** The same; undefined where none was attached. */
+export function attachedArrivalOf(request: IncomingMessage): Arrival<EndpointConnection> | undefined {
+  // The cast is sound: only attachArrival writes this key, before any other code sees the request.
+  return (request as { [arrivalKey]?: Arrival<EndpointConnection> })[arrivalKey]
 }
 
 /** The origin of a request, as stored with sessions and in the audit log. */

@@ -32,7 +32,10 @@ interface ProblemContext {
 }
 
 /** Builds the response to a failed request to a built-in endpoint, and records the failure for its log line. */
-export function createProblem({ outcome, requestId, carriers }: Arrival, error: GatehouseError): Problem {
+export function createProblem(
+  { outcome, requestId, carriers }: Arrival<unknown>,
+  error: GatehouseError,
+): Problem {
   recordFailure(outcome, error)
   return describeProblem(error, { requestId, access: outcome.access, carriers })
 }

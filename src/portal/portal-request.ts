@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Viewer } from '../auth/portal-sessions.ts'
-import type { Arrival } from '../http/arrival.ts'
+import type { Arrival, EndpointConnection } from '../http/arrival.ts'
 import type { Visitor } from '../store/visitor.ts'
 
 /** A request to the portal, and the cookies of its response: all that pages know of the HTTP server. */
 export interface PortalRequest {
   /** The same request as the HTTP server knows it, with its logged outcome. */
-  readonly arrival: Arrival
+  readonly arrival: Arrival<EndpointConnection>
   readonly method: string
   /** Path and query. */
   readonly url: string

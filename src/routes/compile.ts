@@ -77,7 +77,13 @@ function compileMethods(methods: readonly string[] | undefined): ReadonlySet<str
   return methods && new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)
 }
 
-function compileAccess({ auth, roles, scopes, verifiedOnly }: RouteOptions): Access {
+/** Who may call a route. */
+export function compileAccess({
+  auth,
+  roles,
+  scopes,
+  verifiedOnly,
+}: Pick<RouteOptions, 'auth' | 'roles' | 'scopes' | 'verifiedOnly'>): Access {
   if (auth === 'none') return { kind: 'public' }
   return {
     kind: 'protected',

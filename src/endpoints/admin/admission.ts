@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { adminRole } from '../../accounts/account-input.ts'
 import { authorize } from '../../auth/authorize.ts'
 import { GatehouseError, sharedError } from '../../errors/gatehouse-error.ts'
-import { arrivalOf } from '../../http/arrival.ts'
+import { type Arrival, arrivalOf, type EndpointConnection } from '../../http/arrival.ts'
 import { createGate, type GateOptions } from '../../http/gate.ts'
 import { ownRouteName, principalOf, recordDecision } from '../../http/outcome.ts'
 import type { GatedRoute } from '../../routes/route.ts'
@@ -29,13 +29,15 @@ export const ownAccountRoute: GatedRoute = {
   access: { ...adminRoute.access, roles: undefined },
 }
 
-export type AdmissionOptions = Omit<GateOptions<GatedRoute>, 'findRoute' | 'takePlan'>
+type EndpointArrival = Arrival<EndpointConnection>
+
+export type AdmissionOptions = Omit<GateOptions<GatedRoute, EndpointArrival>, 'findRoute' | 'takePlan'>
 
 /** Admits the callers of some endpoints, with the same checks, limits and metrics as a route. */
 export function createAdmission(options: AdmissionOptions, route: GatedRoute): Admission {
   const { authenticator } = options
   const { access } = route
-  const gate = createGate({
+  const gate = createGate<GatedRoute, EndpointArrival>({
     ...options,
     findRoute: () => route,
     // Plans are about routes: whoever has used up a quota can still ask how much is left, or give more.

@@ -1,0 +1,137 @@
+import { join } from 'node:path'
+import { OperatorError } from '../errors/operator-error.ts'
+import { isRecord } from '../platform/json.ts'
+import type { RouteOptions } from '../routes/compile.ts'
+import type { UpstreamConfig } from '../upstream/upstream.ts'
+import type { Config } from './config.ts'
+import { ConfigError, reviewConfig } from './load.ts'
+import { environmentOverrides } from './overrides.ts'
+import type { Problem } from './problem.ts'
+import { type ConfigFile, readConfigFile } from './read-config-file.ts'
+import { type ConfigTree, configSchema } from './schema/schema.ts'
+import type { Environment } from './secrets.ts'
+
+/** The sections that mean something to an app that hosts Gatehouse: it has its own listener, routes and log. */
+const appSections = [
+  'version',
+  'publicUrl',
+  'trustedProxies',
+  'identity',
+  'tokens',
+  'plans',
+  'cookie',
+  'keys',
+  'store',
+  'cache',
+  'limits',
+] as const
+
+/** Limits of the gateway's own listener. */
+const listenerLimits = ['headers', 'bodyRate']
+
+type DeepPartial<Value> = Value extends readonly unknown[]
+  ? Value
+  : Value extends object
+    ? { readonly [Name in keyof Value]?: DeepPartial<Value[Name]> }
+    : Value
+
+/** A config as an app writes it: options as in the config file, in code. Relative paths begin in the working directory. */
+export type AppConfigOptions = DeepPartial<Pick<ConfigTree, (typeof appSections)[number]>>
+
+/**
+ * The config of an app that hosts Gatehouse: options, or the path of a config file, of which the sections about the
+ * gateway's own listeners, routes and upstreams are not used, and need not be there.
+ * @throws ConfigError with every problem; OperatorError if the file cannot be read
+ */
+export function loadAppConfig(source: AppConfigOptions | string, env: Environment = process.env): Config {
+  const isFile = typeof source === 'string'
+  if (!isFile && !isRecord(source))
+    throw new OperatorError('the config must be an object or the path of a file')
+  const file = isFile ? source : join(process.cwd(), 'config')
+  const configFile = withoutRoutes(isFile ? readConfigFile(source) : optionsOf(source))
+  const overrides = isFile ? environmentOverrides(env, configFile.tree) : []
+  const { config, problems } = reviewConfig({ configFile, file, overrides, env })
+  if (!config) throw new ConfigError(problems, isFile ? `Fix ${file}.` : 'Fix the options of the plugin.')
+  return config
+}
+
+/** The options of code as if they had been read from a file; what an app does not use is a problem. */
+function optionsOf(options: Readonly<Record<string, unknown>>): ConfigFile {
+  const { limits } = options
+  const sections: readonly string[] = appSections
+  const unused = [
+    ...Object.keys(options)
+      .filter((name) => Object.hasOwn(configSchema.properties ?? {}, name) && !sections.includes(name))
+      .map((name) => [name]),
+    ...listenerLimits.filter((name) => isRecord(limits) && name in limits).map((name) => ['limits', name]),
+  ]
+  return appFile(
+    withAppPaths(options),
+    unused.map((path) => ({ path, message: 'is about the gateway as a program: an app has its own' })),
+  )
+}
+
+/** Options of code in the form of a file that was read. */
+function appFile(
+  tree: Record<string, unknown>,
+  problems: readonly Pick<Problem, 'path' | 'message'>[] = [],
+): ConfigFile {
+  const source = { kind: 'app' } as const
+  return {
+    // Not the caller's: defaults are filled in.
+    tree: structuredClone(tree),
+    problems: problems.map((problem) => ({ source, ...problem })),
+    isReadable: true,
+    locate: () => source,
+    locateKey: () => source,
+  }
+}
+
+/** The same default files as of the gateway, but relative to the working directory. */
+function withAppPaths(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { keys = {}, store = {} } = options
+  const sqlite = isRecord(store) ? (store.sqlite ?? {}) : {}
+  return {
+    ...options,
+    keys: isRecord(keys) ? { sealingKey: { file: 'data/sealing.key' }, ...keys } : keys,
+    store:
+      isRecord(store) && store.driver !== 'redis' && isRecord(sqlite)
+        ? { ...store, sqlite: { path: 'data/gatehouse.db', ...sqlite } }
+        : store,
+  }
+}
+
+/** Both are required of a gateway; an app may have the file of one. */
+function withoutRoutes(configFile: ConfigFile): ConfigFile {
+  const { tree } = configFile
+  return { ...configFile, tree: { upstreams: {}, routes: [], ...tree } }
+}
+
+/** Options of one route of an app, as in the section `routes` of the config file, and those of its upstream. */
+export interface AppRouteInput {
+  readonly route: Readonly<Record<string, unknown>>
+  readonly upstream: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Checks the options of a route in an app by the rules of the config file, and resolves them.
+ * @param caller named in the error
+ * @throws ConfigError with every problem
+ */
+export function resolveAppRoute(
+  { route, upstream }: AppRouteInput,
+  caller: string,
+): { readonly route: RouteOptions; readonly upstream: UpstreamConfig } {
+  const configFile = appFile({ upstreams: { app: upstream }, routes: [{ ...route, upstream: 'app' }] })
+  const reviewed = reviewConfig({
+    configFile,
+    file: join(process.cwd(), 'config'),
+    overrides: [],
+    env: process.env,
+  })
+  const resolved = { route: reviewed.config?.routes[0], upstream: reviewed.config?.upstreams[0] }
+  if (resolved.route && resolved.upstream) return { route: resolved.route, upstream: resolved.upstream }
+  // The options stand in a call, not in sections.
+  const problems = reviewed.problems.map(({ path, ...problem }) => ({ ...problem, path: path.slice(2) }))
+  throw new ConfigError(problems, `Fix the options of ${caller}.`)
+}

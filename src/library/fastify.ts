@@ -1,0 +1,5 @@
+/** Entry point `gatehouse/fastify`. */
+export type { AppConfigOptions } from '../config/load-app-config.ts'
+export type { Caller, CallerProfile } from './fastify/caller.ts'
+export { type Gatehouse, type GatehouseOptions, gatehouse, gatehouse as default } from './fastify/plugin.ts'
+export type { RateLimitOptions, RequireOptions } from './fastify/require.ts'

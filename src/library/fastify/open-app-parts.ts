@@ -1,0 +1,98 @@
+import { createApiOptions } from '../../assembly/api-options.ts'
+import { type CallerAuth, openCallerAuth } from '../../assembly/caller-auth.ts'
+import { createConfiguredWriter } from '../../assembly/request-writer.ts'
+import { openStoreMonitor } from '../../assembly/store-monitor.ts'
+import { openStoreServices } from '../../assembly/store-services.ts'
+import { createTakePlan } from '../../assembly/take-plan.ts'
+import { createCarriers } from '../../auth/carriers.ts'
+import type { StoreHealth } from '../../cache/store-connection-state.ts'
+import type { Config } from '../../config/config.ts'
+import type { ApiOptions } from '../../endpoints/api.ts'
+import type { ArrivalReader } from '../../http/arrival.ts'
+import type { GateOptions } from '../../http/gate.ts'
+import { createFieldReader } from '../../http/request-fields.ts'
+import { createUsageMeter, type UsageMeter } from '../../http/usage-meter.ts'
+import { createWebSockets, type WebSockets } from '../../http/web-sockets.ts'
+import type { Log } from '../../log/log.ts'
+import { createMetrics, type Metrics } from '../../metrics/metrics.ts'
+import { createAddressSet } from '../../platform/address-ranges.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { readVersion } from '../../platform/version.ts'
+import type { RequestWriter } from '../../proxy/request-head.ts'
+import type { GatedRoute } from '../../routes/route.ts'
+import type { AppArrival } from './read-arrival.ts'
+
+/** The parts of the gateway that work within an app, on a store of their own. */
+export interface AppParts {
+  readonly reader: ArrivalReader
+  readonly gate: Omit<GateOptions<GatedRoute, AppArrival>, 'findRoute'>
+  readonly api: ApiOptions
+  readonly writer: RequestWriter
+  readonly usageMeter: UsageMeter
+  readonly webSockets: WebSockets
+  readonly metrics: Metrics
+  health(): StoreHealth
+  /** Writes what is pending, and closes the store. */
+  close(): Promise<void>
+}
+
+export interface AppPartsOptions {
+  readonly config: Config
+  readonly log: Log
+  readonly clock: Clock
+}
+
+/** @throws OperatorError if a key or the database is not available; without Redis it opens, and waits for it */
+export async function openAppParts({ config, log, clock }: AppPartsOptions): Promise<AppParts> {
+  const metrics = createMetrics({ version: readVersion() })
+  let opened: CallerAuth | undefined
+  const isStoreUp = () => opened?.storeConnection.isUp === true
+  const services = await openStoreServices({ config, log, metrics, clock, isStoreUp }).catch(
+    (error: unknown) => {
+      metrics.close()
+      throw error
+    },
+  )
+  const webSockets = createWebSockets({ metrics, clock, authState: () => callerAuth })
+  const callerAuth = await openCallerAuth({
+    ...services,
+    config,
+    log,
+    metrics,
+    clock,
+    onChange: (change) => opened && webSockets.revalidate(change),
+  }).catch(async (error: unknown) => {
+    await services.close()
+    metrics.close()
+    throw error
+  })
+  opened = callerAuth
+  const monitor = openStoreMonitor({ ...services, log, metrics })
+  const carriers = createCarriers(config.keys.accept)
+  const { limiter, keyUses } = services
+
+  return {
+    reader: { trusted: createAddressSet(config.trustedProxies), fieldReader: createFieldReader(carriers) },
+    gate: {
+      authenticator: callerAuth.authenticator,
+      limiter,
+      takePlan: createTakePlan({ ...services, config, log }),
+      failures: config.failures,
+      metrics,
+      keyUses,
+    },
+    api: createApiOptions({ ...services, config, callerAuth, clock, gatewayUrl: () => '', metrics, log }),
+    writer: createConfiguredWriter({ config, callerAuth, clock }, carriers),
+    usageMeter: createUsageMeter(services.usageRecorder),
+    webSockets,
+    metrics,
+    health: callerAuth.health,
+    close: async () => {
+      webSockets.closeAll(1001, 'the server is shutting down')
+      monitor.close()
+      callerAuth.close()
+      await services.close()
+      metrics.close()
+    },
+  }
+}

@@ -1,0 +1,81 @@
+import type { FastifyInstance, onRequestHookHandler } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
+import type { StoreHealth } from '../../cache/store-connection-state.ts'
+import { type AppConfigOptions, loadAppConfig } from '../../config/load-app-config.ts'
+import { registerEndpoints } from '../../endpoints/api.ts'
+import { createAppLog } from './app-log.ts'
+import type { Caller } from './caller.ts'
+import { type AppParts, openAppParts } from './open-app-parts.ts'
+import { readAppArrival } from './read-arrival.ts'
+import { createRequire, type RequireOptions } from './require.ts'
+import { sendContinueOnceAdmitted } from './send-continue.ts'
+
+/** Options of the plugin. */
+export interface GatehouseOptions {
+  /**
+   * The options of a config file, or the path of one. Sections about listeners, routes, upstreams and the portal belong
+   * to the gateway as a program: in an object they are an error, in a file they are not used.
+   */
+  readonly config: AppConfigOptions | string
+  /** Milliseconds since 1970; default: the system's clock. For tests. */
+  readonly clock?: () => number
+}
+
+/** `app.gatehouse`. */
+export interface Gatehouse {
+  /**
+   * A hook that authenticates and authorises the requests of a route, before their body is read; to be used as
+   * `onRequest`. Sets `request.principal`. Refusals are answered with the problems, status codes and headers of the
+   * gateway; while the store is unreachable and the caller is not cached, with 503.
+   * @throws ConfigError for options that are not valid
+   */
+  require(options?: RequireOptions): onRequestHookHandler
+  /** Whether callers can be decided about; `degraded` = only known ones. For a readiness probe. */
+  health(): StoreHealth
+  /** The metrics of the decisions, in the text format of Prometheus. */
+  metrics(): Promise<string>
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    gatehouse: Gatehouse
+  }
+  interface FastifyRequest {
+    /** Who is calling; undefined = anonymous, or a route without `gatehouse.require()`. */
+    principal: Caller | undefined
+  }
+}
+
+async function registerGatehouse(app: FastifyInstance, options: GatehouseOptions): Promise<void> {
+  if ('http2' in app.initialConfig && app.initialConfig.http2)
+    throw new Error('gatehouse: apps over HTTP/2 are not supported')
+  const configured = loadAppConfig(options.config)
+  // The pages for people need the gateway itself.
+  const config = { ...configured, portal: { ...configured.portal, enabled: false } }
+  const parts = await openAppParts({
+    config,
+    log: createAppLog(app.log),
+    clock: options.clock ?? Date.now,
+  })
+  app.addHook('onClose', parts.close)
+  app.decorateRequest('principal', undefined)
+  app.decorate('gatehouse', createGatehouse(parts))
+  sendContinueOnceAdmitted(app)
+  await app.register(async (scope) => {
+    scope.addHook('onRequest', (request, _reply, done) => {
+      done(readAppArrival(request.raw, parts.reader).connection.malformed)
+    })
+    await registerEndpoints(scope, parts.api)
+  })
+}
+
+function createGatehouse(parts: AppParts): Gatehouse {
+  return {
+    require: (options) => createRequire(parts, options),
+    health: parts.health,
+    metrics: parts.metrics.text,
+  }
+}
+
+/** Gatehouse in a Fastify 5 app: `await app.register(gatehouse, { config })`. */
+export const gatehouse = fastifyPlugin(registerGatehouse, { fastify: '5.x', name: 'gatehouse' })

@@ -1,0 +1,96 @@
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { resolveAppRoute } from '../../config/load-app-config.ts'
+import { GatehouseError } from '../../errors/gatehouse-error.ts'
+import { createGate, type GateResult } from '../../http/gate.ts'
+import { principalOf, recordRouteName } from '../../http/outcome.ts'
+import { toGatehouseError } from '../../http/problem.ts'
+import { memoize } from '../../platform/memoize.ts'
+import { compileAccess } from '../../routes/compile.ts'
+import type { GatedRoute } from '../../routes/route.ts'
+import { callerOf } from './caller.ts'
+import type { AppParts } from './open-app-parts.ts'
+import { type AppArrival, readAppArrival } from './read-arrival.ts'
+import { refuse } from './refuse.ts'
+
+/** Who may call a route, and how often: the options of the same names in the section `routes` of the config file. */
+export interface RequireOptions {
+  /** The accepted schemes; `optional` also admits requests without a credential. Default: `any`. */
+  readonly auth?: 'secretKey' | 'bearer' | 'any' | 'optional'
+  /** Roles that may call, any of them; default: every role. */
+  readonly roles?: readonly string[]
+  /** Scopes that a limited key or token needs, all of them; default: limited ones are refused. */
+  readonly scopes?: readonly string[]
+  /** Whether only verified accounts may call; default: false. */
+  readonly verifiedOnly?: boolean
+  /** How often; counted across instances, for each path of the app by itself. Default: no limit. */
+  readonly rateLimit?: RateLimitOptions
+}
+
+export interface RateLimitOptions {
+  /** From 1 to 1e9. */
+  readonly limit: number
+  /** A duration such as `1m`. */
+  readonly per: string
+  /** Default: `account`. */
+  readonly by?: 'account' | 'key' | 'ip'
+}
+
+/**
+ * Creates the hook that decides about requests before their body is read.
+ * @throws ConfigError for options that are not valid
+ */
+export function createRequire(parts: AppParts, options: RequireOptions = {}): onRequestHookHandler {
+  const { auth = 'any', ...others } = options
+  const { route } = resolveAppRoute(
+    {
+      route: { name: 'app', path: '/', auth, ...others },
+      upstream: { targets: [{ url: 'http://localhost' }] },
+    },
+    'gatehouse.require()',
+  )
+  const access = compileAccess(route)
+  // Rates and usage are counted by the path that the app has given its route.
+  const routeOf = memoize((name: string): GatedRoute => ({ name, access, rateLimit: route.rateLimit }))
+  const gate = createGate<GatedRoute, AppArrival>({
+    ...parts.gate,
+    findRoute: ({ connection, outcome }) => connection.malformed ?? routeOf(outcome.route),
+  })
+
+  function settle(result: GateResult<GatedRoute>, { request, reply, arrival, done }: Pending): void {
+    if (result instanceof GatehouseError) {
+      refuse(reply, arrival, result)
+      return
+    }
+    const principal = principalOf(arrival.outcome)
+    if (principal) {
+      request.principal = callerOf(principal)
+      parts.usageMeter.onForwarded({ name: result.name, costHeader: undefined }, principal)
+    }
+    done()
+  }
+
+  return function requireCaller(request, reply, done) {
+    const arrival = readAppArrival(request.raw, parts.reader)
+    const pending = { request, reply, arrival, done }
+    recordRouteName(arrival.outcome, request.routeOptions.url ?? 'app')
+    try {
+      const result = gate(arrival)
+      if (!(result instanceof Promise)) settle(result, pending)
+      else
+        result.then(
+          (settled) => settle(settled, pending),
+          (error: unknown) => refuse(reply, arrival, toGatehouseError(error)),
+        )
+    } catch (error) {
+      refuse(reply, arrival, toGatehouseError(error))
+    }
+  }
+}
+
+/** A request that is being decided about. */
+interface Pending {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly arrival: AppArrival
+  readonly done: () => void
+}
