@@ -4,7 +4,8 @@ import t from 'tap'
 
 /** Where each library may be imported, as the start of a path under src/. */
 const homes: Readonly<Record<string, readonly string[]>> = {
-  fastify: ['endpoints/'],
+  fastify: ['endpoints/', 'library/fastify/'],
+  'fastify-plugin': ['library/fastify/'],
   '@fastify/cookie': ['endpoints/api.ts'],
   'node:sqlite': ['store/sqlite/'],
   ioredis: ['store/redis/'],
@@ -104,6 +105,7 @@ const rooms = [
   ...[
     'main.ts',
     'cli',
+    'library',
     'gateway.ts',
     'explain',
     'fleet',

@@ -1,6 +1,7 @@
 import { knownRoles } from '../accounts/account-input.ts'
 import type { KeyUses } from '../accounts/key-uses.ts'
 import { createCarriers } from '../auth/carriers.ts'
+import type { Quotas } from '../auth/quotas.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { Config } from '../config/config.ts'
 import type { ApiOptions } from '../endpoints/api.ts'
@@ -25,6 +26,7 @@ export interface ApiPartsOptions {
   /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string
   readonly limiter: RateLimiter
+  readonly quotas: Quotas
   readonly metrics: Metrics
   readonly log: Log
 }

@@ -1,6 +1,5 @@
 import type { UsageRecorder } from '../accounts/usage-recorder.ts'
 import { createCarriers } from '../auth/carriers.ts'
-import type { Quotas } from '../auth/quotas.ts'
 import { buildApi } from '../endpoints/api.ts'
 import { createCors } from '../http/cors.ts'
 import { createObserver } from '../http/observe.ts'
@@ -24,7 +23,6 @@ import type { OpenUpstreams } from './upstreams.ts'
 export interface TrafficOptions extends ApiPartsOptions {
   readonly upstreams: OpenUpstreams
   readonly usageRecorder: UsageRecorder
-  readonly quotas: Quotas
   readonly onUpgraded: UpgradeHandler
   /** Sends the spans; undefined = nothing is traced. */
   readonly exporter: Exporter | undefined

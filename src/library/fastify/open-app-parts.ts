@@ -76,7 +76,7 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
     gate: {
       authenticator: callerAuth.authenticator,
       limiter,
-      takePlan: createTakePlan({ ...services, config, log }),
+      takePlan: createTakePlan({ ...services, config, log, metrics }),
       failures: config.failures,
       metrics,
       keyUses,
