@@ -12,7 +12,7 @@ t.test('the page shows the example as it is', async (t) => {
   for (const [file, language] of [
     ['app.ts', 'ts'],
     ['gatehouse.yaml', 'yaml'],
-  ])
+  ] as const)
     t.ok(page.includes(`\`\`\`${language}\n${readFileSync(`${example}/${file}`, 'utf8')}\`\`\``), file)
 })
 
