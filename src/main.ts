@@ -13,12 +13,14 @@ const { cacheCompiledCode } = await import('./platform/compile-cache.ts')
 
 cacheCompiledCode()
 
-const { main } = await import('./cli/main.ts')
+const [{ main }, { openOutput }] = await Promise.all([
+  import('./cli/main.ts'),
+  import('./cli/terminal/output.ts'),
+])
 
-// The reader of the output may stop early: `gatehouse config show | head`.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
+process.exitCode = await main(process.argv.slice(2), {
+  out: openOutput(process.stdout),
+  err: openOutput(process.stderr),
 })
-process.exitCode = await main(process.argv.slice(2), { out: process.stdout, err: process.stderr })
 
 export {}

@@ -17,7 +17,8 @@ t.test('every file and folder that the documentation names exists', async (t) =>
   const path = new RegExp(`^(?:src|test|docs|bench|config|dashboards|${rooms.join('|')})/[\\w./-]*$`)
   const named = pages.flatMap((page) =>
     [...readFileSync(page, 'utf8').matchAll(/[^`\s()]+/g)]
-      .map(([text]) => text)
+      // Without the full stop of a sentence.
+      .map(([text]) => text.replace(/\.$/, ''))
       .filter((text) => path.test(text))
       .map((text) => ({ page, text })),
   )

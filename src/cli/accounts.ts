@@ -1,31 +1,26 @@
 import { accountData, createdData } from '../accounts/account-data.ts'
-import { defaultRole, knownRoles, noPlan, similarRole } from '../accounts/account-input.ts'
-import type { Accounts } from '../accounts/accounts.ts'
-import type { Config } from '../config/config.ts'
+import { defaultRole } from '../accounts/account-input.ts'
 import { OperatorError } from '../errors/operator-error.ts'
 import { assertGoodPassword } from '../secrets/passwords.ts'
 import type { Account } from '../store/account.ts'
-import type { AccountChanges } from '../store/accounts.ts'
 import { accountLines } from './account-view.ts'
-import { type Command, type Invocation, UsageError } from './command.ts'
+import { listAccountsCommand } from './accounts/list.ts'
+import { profileOptions, readChanges, readPlan, warnOfSimilarRole } from './accounts/options.ts'
+import { type Command, UsageError } from './command.ts'
 import { keepUnconfirmedKeys, type Operator, withOperator, withSealingOperator } from './operator.ts'
 import { passwordOption, readPassword, setPassword } from './password.ts'
-import { fieldLines, printData, printToStderr, table } from './print.ts'
+import { fieldLines, printData } from './print.ts'
+import { confirm, yesOption } from './terminal/confirm.ts'
 import { warnOfUnknownPlans } from './warn-of-unknown-plans.ts'
-
-const pageSize = 500
-
-const profileOptions = {
-  email: { type: 'string', value: 'E', help: 'E-mail address; no two accounts may share one.' },
-  'first-name': { type: 'string', value: 'F', help: 'First name.' },
-  'last-name': { type: 'string', value: 'L', help: 'Last name.' },
-  role: { type: 'string', value: 'R', help: `Role, such as User or Admin; default ${defaultRole}.` },
-} as const
 
 const create: Command = {
   name: 'accounts create',
   operands: [],
   summary: 'Creates an account and prints its keys.',
+  examples: [
+    'gatehouse accounts create --email ada@example.com --role Admin --verified',
+    'gatehouse accounts create --email bob@example.com --password-stdin < password.txt',
+  ],
   options: {
     ...profileOptions,
     verified: { type: 'boolean', help: 'Marks the e-mail as verified.' },
@@ -85,25 +80,11 @@ async function setUpPortal(operator: Operator, account: Account, password?: stri
   }
 }
 
-const list: Command = {
-  name: 'accounts list',
-  operands: [],
-  summary: 'Lists all accounts.',
-  printsData: true,
-  run: async (invocation) => {
-    const { all, planNames } = await withOperator(invocation.config, async ({ accounts }) => {
-      return { all: await listAll(accounts), planNames: accounts.planNames }
-    })
-    printData(invocation, all.map(accountData), () => accountsTable(all))
-    warnOfUnknownPlans(invocation, all, planNames)
-    return 0
-  },
-}
-
 const show: Command = {
   name: 'accounts show',
   operands: ['ID|EMAIL'],
   summary: 'Shows an account.',
+  examples: ['gatehouse accounts show ada@example.com'],
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
@@ -120,6 +101,10 @@ const update: Command = {
   name: 'accounts update',
   operands: ['ID|EMAIL'],
   summary: 'Updates an account. A role change revokes access tokens; disabling revokes sessions.',
+  examples: [
+    'gatehouse accounts update ada@example.com --role User',
+    'gatehouse accounts update ada@example.com --disabled true',
+  ],
   options: {
     ...profileOptions,
     role: { type: 'string', value: 'R', help: 'Role, such as User or Admin.' },
@@ -155,6 +140,7 @@ const setupLink: Command = {
   name: 'accounts setup-link',
   operands: ['ID|EMAIL'],
   summary: 'Creates a one-time link for setting a portal password, valid for 15 minutes.',
+  examples: ['gatehouse accounts setup-link ada@example.com'],
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
@@ -172,76 +158,30 @@ const remove: Command = {
   name: 'accounts delete',
   operands: ['ID|EMAIL'],
   summary: 'Deletes an account and revokes its keys, tokens and sessions.',
+  examples: ['gatehouse accounts delete ada@example.com --yes'],
+  options: yesOption,
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
-    const account = await withOperator(invocation.config, ({ accounts }) => accounts.remove(who))
+    const account = await withOperator(invocation.config, async ({ accounts }) => {
+      const { id, email } = await accounts.find(who)
+      await confirm(invocation, `Delete the account ${email} (${id}) with its keys, tokens and sessions?`)
+      return accounts.remove(id)
+    })
     printData(invocation, { id: account.id }, [`Account ${account.id} (${account.email}) deleted.`])
     return 0
   },
-}
-
-function accountsTable(accounts: readonly Account[]): readonly string[] {
-  const rows = accounts.map(({ id, email, role, isVerified, isDisabled, plan }) => [
-    id,
-    email,
-    role,
-    isVerified ? 'yes' : 'no',
-    isDisabled ? 'yes' : 'no',
-    plan ?? '-',
-  ])
-  const whenEmpty = 'No accounts yet. Create one with: gatehouse accounts create --email E'
-  return table(['ID', 'E-MAIL', 'ROLE', 'VERIFIED', 'DISABLED', 'PLAN'], rows, whenEmpty)
 }
 
 async function setupUrlOf({ setupLinks }: Operator, { id }: Account): Promise<string> {
   return (await setupLinks.create(id)).url
 }
 
-async function listAll(accounts: Accounts): Promise<Account[]> {
-  const all: Account[] = []
-  for (;;) {
-    const page = await accounts.list({ after: all.at(-1), limit: pageSize })
-    all.push(...page)
-    if (page.length < pageSize) return all
-  }
-}
-
-function readChanges(invocation: Invocation): AccountChanges {
-  const given = {
-    email: invocation.text('email'),
-    firstName: invocation.text('first-name'),
-    lastName: invocation.text('last-name'),
-    role: invocation.text('role'),
-    isVerified: readBoolean(invocation, 'verified'),
-    isDisabled: readBoolean(invocation, 'disabled'),
-  }
-  const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  return { ...changes, ...readPlan(invocation) }
-}
-
-/** The plan that is given: undefined = none; {} = not given. */
-function readPlan(invocation: Invocation): Pick<AccountChanges, 'plan'> {
-  const plan = invocation.text('plan')
-  return plan === undefined ? {} : { plan: plan === noPlan ? undefined : plan }
-}
-
-/** Warns about a role that differs from one in the routes only in case. */
-function warnOfSimilarRole(
-  { terminal }: Invocation,
-  role: string | undefined,
-  routes: Config['routes'],
-): void {
-  const similar = role === undefined ? undefined : similarRole(role, knownRoles(routes))
-  if (similar === undefined) return
-  printToStderr(terminal, `warning: role "${role}" is not "${similar}": roles are case-sensitive`)
-}
-
-function readBoolean(invocation: Invocation, option: string): boolean | undefined {
-  const text = invocation.text(option)
-  if (text === undefined) return undefined
-  if (text !== 'true' && text !== 'false') throw new UsageError(`--${option} must be true or false`)
-  return text === 'true'
-}
-
-export const accountCommands: readonly Command[] = [create, list, show, update, setupLink, remove]
+export const accountCommands: readonly Command[] = [
+  create,
+  listAccountsCommand,
+  show,
+  update,
+  setupLink,
+  remove,
+]

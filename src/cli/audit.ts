@@ -12,6 +12,7 @@ const list: Command = {
   name: 'audit list',
   operands: [],
   summary: 'Lists the entries of the audit log, newest first.',
+  examples: ['gatehouse audit list --who ada@example.com --limit 10'],
   options: {
     action: { type: 'string', value: 'ACTION', help: 'Only entries with this action.' },
     who: {
@@ -46,6 +47,7 @@ const verify: Command = {
   name: 'audit verify',
   operands: [],
   summary: 'Verifies the hash chain of the audit log: that no entry was changed or removed.',
+  examples: ['gatehouse audit verify'],
   printsData: true,
   run: async (invocation) => {
     const result = await withOperator(invocation.config, ({ store }) => verifyAudit(store))

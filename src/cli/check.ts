@@ -11,6 +11,7 @@ export const checkCommand: Command = {
   name: 'check',
   operands: [],
   summary: 'Validates the config: prints every problem, and warnings for risky options.',
+  examples: ['gatehouse check', 'gatehouse check --config my-gateway.yaml'],
   printsData: true,
   run: async (invocation) => {
     const reading = readConfig(invocation.config)

@@ -3,9 +3,10 @@ import type { ConfigInput } from '../config/load.ts'
 import type { Environment } from '../config/secrets.ts'
 import { redactTarget } from '../explain/redact.ts'
 import { suggest } from '../platform/suggest.ts'
+import type { Output } from './terminal/output.ts'
 
 /** One option of a command. */
-interface Option {
+export interface Option {
   readonly type: 'string' | 'boolean'
   readonly multiple?: boolean
   /** One-letter alias. */
@@ -13,6 +14,8 @@ interface Option {
   /** The placeholder for the value in the help: `FILE`. */
   readonly value?: string
   readonly help: string
+  /** All values that it takes, for completion; default: those that `value` lists, such as `true|false`. */
+  readonly choices?: readonly string[]
 }
 
 /** A command, as main.ts finds it and as its help shows it. */
@@ -22,6 +25,8 @@ export interface Command {
   /** What follows the name: `ID|EMAIL`. */
   readonly operands: readonly string[]
   readonly summary: string
+  /** Command lines for a shell, at least one; `test/cli/examples.test.ts` runs each of them. */
+  readonly examples: readonly string[]
   readonly options?: Readonly<Record<string, Option>>
   /** Whether it prints data, and therefore accepts --json. */
   readonly printsData?: boolean
@@ -53,17 +58,13 @@ export interface Terminal {
   readonly env?: Environment
 }
 
-interface Output {
-  readonly isTTY?: boolean
-  write(text: string): unknown
-}
-
 /** Invalid usage of a command: exit status 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-const commonOptions: Readonly<Record<string, Option>> = {
+/** Options of every command. */
+export const commonOptions: Readonly<Record<string, Option>> = {
   config: {
     type: 'string',
     value: 'FILE',

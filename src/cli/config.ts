@@ -11,6 +11,7 @@ const schema: Command = {
   name: 'config schema',
   operands: [],
   summary: 'Prints the JSON Schema of the config file, for editors.',
+  examples: ['gatehouse config schema > gateway.schema.json'],
   printsData: true,
   run: async ({ terminal }) => {
     print(terminal, [JSON.stringify(publishedSchema(), undefined, 2)])
@@ -22,6 +23,7 @@ const show: Command = {
   name: 'config show',
   operands: [],
   summary: 'Prints the effective config: every option, and where its value comes from.',
+  examples: ['gatehouse config show --set listen.port=8443'],
   printsData: true,
   run: async (invocation) => {
     const reading = readConfig(invocation.config)

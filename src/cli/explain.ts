@@ -12,6 +12,10 @@ export const explainCommand: Command = {
   name: 'explain',
   operands: ['METHOD', 'URL'],
   summary: 'Explains step by step how the gateway would handle a request; sends nothing.',
+  examples: [
+    'gatehouse explain GET /orders/7',
+    "gatehouse explain GET /orders/7 -H 'SecretKey: gate_sk_…' --from 203.0.113.7",
+  ],
   options: {
     header: {
       type: 'string',

@@ -6,7 +6,17 @@ export function commandHelp(command: Command): string {
     const forms = short === undefined ? `--${name}` : `-${short}, --${name}`
     return [value ? `${forms} ${value}` : forms, help] as const
   })
-  return [`Usage: ${usageOf(command)}`, '', command.summary, '', 'Options:', ...columns(options)].join('\n')
+  return [
+    `Usage: ${usageOf(command)}`,
+    '',
+    command.summary,
+    '',
+    'Options:',
+    ...columns(options),
+    '',
+    'Examples:',
+    ...command.examples.map((line) => `  ${line}`),
+  ].join('\n')
 }
 
 /** The help page of all commands, or of those that begin with a word. */

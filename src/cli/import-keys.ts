@@ -35,6 +35,7 @@ export const importKeysCommand: Command = {
   name: 'keys import',
   operands: ['FILE'],
   summary: 'Imports the SHA-256 of keys made elsewhere, from CSV or JSON Lines.',
+  examples: ['gatehouse keys import digests.csv'],
   printsData: true,
   run: async (invocation) => {
     const [path = ''] = invocation.operands

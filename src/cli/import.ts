@@ -12,6 +12,10 @@ export const importCommand: Command = {
   name: 'accounts import',
   operands: ['FILE'],
   summary: 'Imports accounts from CSV with a header row, or from JSON Lines; all or none.',
+  examples: [
+    'gatehouse accounts import people.csv',
+    'gatehouse accounts import people.jsonl --json > keys.json',
+  ],
   printsData: true,
   run: async (invocation) => {
     const [path = ''] = invocation.operands

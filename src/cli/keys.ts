@@ -13,6 +13,7 @@ const resetSecret: Command = {
   name: 'keys reset-secret',
   operands: ['ID|EMAIL'],
   summary: 'Replaces the secret key and prints the new one.',
+  examples: ['gatehouse keys reset-secret ada@example.com --grace 24h'],
   options: {
     grace: {
       type: 'string',
@@ -41,6 +42,7 @@ const resetApi: Command = {
   name: 'keys reset-api',
   operands: ['ID|EMAIL'],
   summary: 'Replaces the API key and prints the new one.',
+  examples: ['gatehouse keys reset-api ada@example.com'],
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
@@ -58,6 +60,7 @@ const show: Command = {
   name: 'keys show',
   operands: ['ID|EMAIL'],
   summary: 'Shows both keys again, if encrypted copies are stored (keys.reveal).',
+  examples: ['gatehouse keys show ada@example.com'],
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
@@ -79,6 +82,7 @@ const pattern: Command = {
   name: 'keys pattern',
   operands: [],
   summary: 'Prints regular expressions that find keys, one a line: for secret scanners and grep -E.',
+  examples: ['gatehouse keys pattern', 'gatehouse keys pattern > patterns.txt'],
   printsData: true,
   run: async (invocation) => {
     const { config } = loadConfig(invocation.config)

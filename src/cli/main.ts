@@ -5,18 +5,31 @@ import { errorMessage } from '../platform/system-error.ts'
 import { readVersion } from '../platform/version.ts'
 import { isStoreFailure } from '../store/store-failure.ts'
 import { type Command, parseInvocation, type Terminal, UsageError } from './command.ts'
+import { allCommands, commandsOf } from './commands.ts'
 import { commandHelp, generalHelp, usageOf } from './help.ts'
 import { print, printToStderr } from './print.ts'
+import { isReaderGone } from './terminal/output.ts'
 
+const versionFlags: readonly string[] = ['--version', '-V']
 const exitStatus = { done: 0, refused: 1, badUsage: 2 } as const
 
 /** Runs the command that the arguments name. @returns the exit status */
 export async function main(args: readonly string[], terminal: Terminal): Promise<number> {
-  if (args.includes('--version') && args.length === 1) {
+  const status = await runArguments(args, terminal)
+  await terminal.out.flushed?.()
+  const { failure } = terminal.out
+  // A reader that stops early has what it wanted.
+  if (!failure || isReaderGone(terminal.out)) return status
+  printToStderr(terminal, `gatehouse: cannot write to standard output: ${errorMessage(failure)}`)
+  return exitStatus.refused
+}
+
+async function runArguments(args: readonly string[], terminal: Terminal): Promise<number> {
+  if (args.length === 1 && versionFlags.includes(args[0] ?? '')) {
     print(terminal, [readVersion()])
     return exitStatus.done
   }
-  if (args[0] === 'help') return main([...args.slice(1), '--help'], terminal)
+  if (args[0] === 'help') return runArguments([...args.slice(1), '--help'], terminal)
   const group = await commandsOf(args[0])
   const command = group.find(({ name }) => name.split(' ').every((word, index) => args[index] === word))
   return command ? runCommand(command, args, terminal) : printUsage(args, group, terminal)
@@ -99,31 +112,4 @@ function describe(error: GatehouseError): string {
   // For a command it concerns its options or input, not a request.
   if (code === 'request-invalid') return 'invalid values:'
   return detail ?? title
-}
-
-/** The commands by their first word. Only the commands of the given word are loaded, for a fast start. */
-const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
-  serve: async () => [(await import('./serve.ts')).serveCommand],
-  check: async () => [(await import('./check.ts')).checkCommand],
-  explain: async () => [(await import('./explain.ts')).explainCommand],
-  accounts: async () => [
-    ...(await import('./accounts.ts')).accountCommands,
-    (await import('./import.ts')).importCommand,
-  ],
-  keys: async () => (await import('./keys.ts')).keyCommands,
-  sessions: async () => (await import('./sessions.ts')).sessionCommands,
-  usage: async () => (await import('./usage.ts')).usageCommands,
-  audit: async () => (await import('./audit.ts')).auditCommands,
-  'signing-keys': async () => (await import('./signing-keys.ts')).signingKeyCommands,
-  config: async () => (await import('./config.ts')).configCommands,
-}
-
-/** All commands whose name begins with a word; none if it is unknown. */
-async function commandsOf(word: string | undefined): Promise<readonly Command[]> {
-  const load = word !== undefined && Object.hasOwn(groups, word) ? groups[word] : undefined
-  return load ? load() : []
-}
-
-async function allCommands(): Promise<readonly Command[]> {
-  return (await Promise.all(Object.values(groups).map((load) => load()))).flat()
 }

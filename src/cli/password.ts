@@ -1,12 +1,17 @@
 import { isUtf8 } from 'node:buffer'
+import { OperatorError } from '../errors/operator-error.ts'
 import type { PasswordOwner } from '../secrets/common-password.ts'
 import { assertGoodPassword, rejectPassword } from '../secrets/passwords.ts'
 import type { Account } from '../store/account.ts'
-import { type Invocation, UsageError } from './command.ts'
+import { type Invocation, type Terminal, UsageError } from './command.ts'
 import type { Operator } from './operator.ts'
+import { isInteractive, openAsker } from './terminal/ask.ts'
 
 export const passwordOption = {
-  'password-stdin': { type: 'boolean', help: 'Reads a password for the portal from standard input.' },
+  'password-stdin': {
+    type: 'boolean',
+    help: 'Reads a password for the portal from standard input; on a terminal asks for it, unseen.',
+  },
 } as const
 
 /** How much is read: longer than any accepted password. */
@@ -22,6 +27,7 @@ export async function readPassword(
   owner?: PasswordOwner,
 ): Promise<string | undefined> {
   if (!flag('password-stdin')) return undefined
+  if (isInteractive(terminal)) return askPassword(terminal, owner)
   const bytes = await readInput(terminal.input ?? process.stdin)
   const password = bytes.toString().replace(/\r?\n$/, '')
   if (password === '') throw new UsageError('--password-stdin: standard input is empty')
@@ -30,6 +36,20 @@ export async function readPassword(
   if (/[\r\n]/.test(password)) rejectPassword('must be one line: no sign-in form accepts a line break')
   assertGoodPassword(password, owner)
   return password
+}
+
+/** Asks twice: what is typed is not seen. */
+async function askPassword(terminal: Terminal, owner?: PasswordOwner): Promise<string> {
+  const asker = openAsker(terminal)
+  try {
+    const password = await asker.hidden('Password for the portal: ')
+    assertGoodPassword(password, owner)
+    const again = await asker.hidden('The same password again: ')
+    if (again !== password) throw new OperatorError('the two passwords differ: nothing was changed')
+    return password
+  } finally {
+    asker.close()
+  }
 }
 
 /** Reads bytes: a chunk may end within a character. */

@@ -10,6 +10,7 @@ import type { Account } from '../store/account.ts'
 import type { Terminal } from './command.ts'
 import { type Operator, withOperator } from './operator.ts'
 import { print } from './print.ts'
+import { programWords } from './terminal/program-words.ts'
 
 /** The account created in an empty store, to try the gateway with, or an existing one. */
 type FirstAccount =
@@ -40,8 +41,6 @@ export interface WelcomeOptions {
 }
 
 const firstEmail = 'admin@localhost'
-/** How the program is run: in a checkout, whose sources run directly, or from a package. */
-const gatehouse = import.meta.url.endsWith('.ts') ? 'npm run -s gatehouse --' : 'gatehouse'
 
 /**
  * Prints where a demo runs, with commands to paste; on an empty store for a new first account. If the store is
@@ -106,7 +105,7 @@ function command(words: string, { file, settings = [] }: ConfigInput): string {
     ...(file === undefined ? [] : [`--config ${shellWord(file)}`]),
     ...settings.map((setting) => `--set ${shellWord(setting)}`),
   ]
-  return [gatehouse, words, ...options].join(' ')
+  return [programWords, words, ...options].join(' ')
 }
 
 function linesToPaste(

@@ -31,13 +31,20 @@ export function table(
 ): string[] {
   if (rows.length === 0) return [whenEmpty]
   const all = [headings, ...rows]
-  const widths = headings.map((_, column) => widthOf(all, column))
-  return all.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+  const widths = columnWidths(all)
+  return all.map((row) => tableRow(row, widths))
+}
+
+/** How wide each column must be. */
+export function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
+  return (rows[0] ?? []).map((_, column) => widthOf(rows, column))
+}
+
+export function tableRow(row: readonly string[], widths: readonly number[]): string {
+  return row
+    .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+    .join('  ')
+    .trimEnd()
 }
 
 /** A loop: Math.max cannot take as many arguments as there may be rows. */

@@ -6,12 +6,14 @@ import { type Command, type Invocation, UsageError } from './command.ts'
 import { parseGraceSeconds } from './grace.ts'
 import { keepUnconfirmedKeys, withOperator, withSealingOperator } from './operator.ts'
 import { fieldLines, printData, table } from './print.ts'
+import { confirm, yesOption } from './terminal/confirm.ts'
 import { unconfirmedKeyLines } from './unconfirmed-keys.ts'
 
 const list: Command = {
   name: 'keys list',
   operands: ['ID|EMAIL'],
   summary: 'Lists the secret keys of an account.',
+  examples: ['gatehouse keys list ada@example.com'],
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
@@ -44,6 +46,9 @@ const create: Command = {
   name: 'keys create',
   operands: ['ID|EMAIL'],
   summary: 'Creates a further secret key and prints it, once.',
+  examples: [
+    'gatehouse keys create ada@example.com --name ci --expires 90d --scopes orders:read --from 10.0.0.0/8',
+  ],
   options: {
     name: { type: 'string', value: 'N', help: 'Name, such as ci; no two keys of an account may share one.' },
     expires: {
@@ -116,7 +121,12 @@ const revoke: Command = {
   name: 'keys revoke',
   operands: ['ID|EMAIL', 'NAME'],
   summary: 'Revokes a secret key, its sessions and its access tokens.',
+  examples: [
+    'gatehouse keys revoke ada@example.com ci --yes',
+    'gatehouse keys revoke ada@example.com ci --grace 1h',
+  ],
   options: {
+    ...yesOption,
     grace: {
       type: 'string',
       value: '0s',
@@ -128,6 +138,12 @@ const revoke: Command = {
     const [who = '', name = ''] = invocation.operands
     const grace = invocation.text('grace') ?? '0s'
     const graceSeconds = parseGraceSeconds(grace)
+    if (graceSeconds === 0) {
+      await confirm(
+        invocation,
+        `Revoke the secret key ${name} of ${who}, with its sessions and access tokens?`,
+      )
+    }
     await namingOptions(
       withOperator(invocation.config, ({ secretKeys }) => secretKeys.revoke(who, name, graceSeconds)),
       'NAME',

@@ -16,6 +16,7 @@ export const serveCommand: Command = {
   name: 'serve',
   operands: [],
   summary: 'Runs the gateway until SIGTERM or SIGINT; a second signal forces an immediate stop.',
+  examples: ['gatehouse serve --config my-gateway.yaml', 'gatehouse serve --demo'],
   options: {
     demo: {
       type: 'boolean',

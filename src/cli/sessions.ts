@@ -8,6 +8,7 @@ const list: Command = {
   name: 'sessions list',
   operands: ['ID|EMAIL'],
   summary: 'Lists the active sessions of an account.',
+  examples: ['gatehouse sessions list ada@example.com'],
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
@@ -33,6 +34,7 @@ const revoke: Command = {
   name: 'sessions revoke',
   operands: ['ID|EMAIL'],
   summary: 'Revokes the sessions of an account and their access tokens.',
+  examples: ['gatehouse sessions revoke ada@example.com'],
   options: { session: { type: 'string', value: 'SID', help: 'Only this session.' } },
   printsData: true,
   run: async (invocation) => {

@@ -5,11 +5,13 @@ import { announcedMs, currentSigner } from '../tokens/signing-keys.ts'
 import type { Command } from './command.ts'
 import { withOperator } from './operator.ts'
 import { printData, table } from './print.ts'
+import { confirm, yesOption } from './terminal/confirm.ts'
 
 const list: Command = {
   name: 'signing-keys list',
   operands: [],
   summary: 'Lists the signing keys of access tokens.',
+  examples: ['gatehouse signing-keys list'],
   printsData: true,
   run: async (invocation) => {
     const data = await withOperator(invocation.config, async ({ config, signingKeys }) => {
@@ -37,6 +39,7 @@ const rotate: Command = {
   name: 'signing-keys rotate',
   operands: [],
   summary: 'Adds a signing key. It is published in the JWKS first, and signs after ten minutes.',
+  examples: ['gatehouse signing-keys rotate'],
   options: {
     now: {
       type: 'boolean',
@@ -68,11 +71,14 @@ const retire: Command = {
   name: 'signing-keys retire',
   operands: ['KID'],
   summary: 'Removes a signing key; access tokens signed with it become invalid.',
+  examples: ['gatehouse signing-keys retire "$KID" --yes'],
+  options: yesOption,
   printsData: true,
   run: async (invocation) => {
     const [kid = ''] = invocation.operands
     await withOperator(invocation.config, async ({ config, signingKeys, auditEntry }) => {
       assertKeptInStore(config)
+      await confirm(invocation, `Remove the signing key ${kid}? Access tokens signed with it become invalid.`)
       await signingKeys.retire(kid, () => auditEntry('signing-key-retired', undefined, { kid }))
     })
     printData(invocation, { kid }, [`Signing key ${kid} removed.`])

@@ -1,9 +1,11 @@
 import { type PlanUse, planUseData } from '../accounts/plan-reports.ts'
-import { type UsageReports, usageData, usageReportData } from '../accounts/usage-reports.ts'
+import { type UsageReports, usageData, usageFile, usageReportData } from '../accounts/usage-reports.ts'
 import type { DayRange } from '../store/usage.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { withOperator } from './operator.ts'
 import { printData, table } from './print.ts'
+import { csvOption } from './terminal/csv-option.ts'
+import { writeChunks } from './terminal/output.ts'
 
 const dayOptions = {
   from: {
@@ -18,14 +20,17 @@ const exportAll: Command = {
   name: 'usage export',
   operands: [],
   summary: 'Prints what all accounts have used, as CSV or with --json as JSON lines.',
+  examples: [
+    'gatehouse usage export --from 2026-11-01 > usage.csv',
+    'gatehouse usage export --json | gzip > usage.jsonl.gz',
+  ],
   options: dayOptions,
   printsData: true,
   run: async (invocation) => {
     await withOperator(invocation.config, async ({ usage }) => {
       const isLimited = [invocation.text('from'), invocation.text('to')].some((text) => text !== undefined)
       const days = isLimited ? daysOf(invocation, usage) : usage.keptDays()
-      for await (const chunk of usage.export(invocation.asJson ? 'jsonl' : 'csv', days))
-        invocation.terminal.out.write(chunk)
+      await writeChunks(invocation.terminal.out, usage.export(invocation.asJson ? 'jsonl' : 'csv', days))
     })
     return 0
   },
@@ -35,10 +40,13 @@ const show: Command = {
   name: 'usage',
   operands: ['ID|EMAIL'],
   summary: 'Shows what an account has used, by day, key and route, and what is left of its plan.',
-  options: dayOptions,
+  examples: ['gatehouse usage ada@example.com', 'gatehouse usage ada@example.com --csv > usage.csv'],
+  options: { ...dayOptions, ...csvOption },
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
+    const asCsv = invocation.flag('csv')
+    if (asCsv && invocation.asJson) throw new UsageError('--csv and --json exclude each other')
     const { days, plan, counts } = await withOperator(
       invocation.config,
       async ({ accounts, usage, plans }) => {
@@ -47,6 +55,10 @@ const show: Command = {
         return { days, plan: await plans.read(account), counts: await usage.read(account.id, days) }
       },
     )
+    if (asCsv) {
+      await writeChunks(invocation.terminal.out, usageFile(counts).chunks)
+      return 0
+    }
     const rows = counts
       .map(usageData)
       .map(({ day, key, route, requests, units }) => [

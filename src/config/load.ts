@@ -49,6 +49,8 @@ const rules = [
 export interface ConfigInput {
   /** Default: $GATEHOUSE_CONFIG, else config/gateway.yaml. */
   readonly file?: string | undefined
+  /** The content of a file that is not written yet; default: what is in the file. */
+  readonly text?: string
   /** `listen.port=0`: options from the command line, which win over the environment. */
   readonly settings?: readonly string[]
   readonly env?: Environment
@@ -73,10 +75,10 @@ export interface ConfigReadResult {
  * Reads the whole config and finds every problem in it at once.
  * @throws OperatorError if the file cannot be read
  */
-export function readConfig({ file: given, settings = [], env = process.env }: ConfigInput): ConfigReadResult {
-  // Empty means not set: this is how a variable is often unset.
-  const file = given ?? (env.GATEHOUSE_CONFIG || 'config/gateway.yaml')
-  const configFile = readConfigFile(file)
+export function readConfig(input: ConfigInput): ConfigReadResult {
+  const { text, settings = [], env = process.env } = input
+  const file = configFileOf(input)
+  const configFile = readConfigFile(file, text)
   const overrides = [...environmentOverrides(env, configFile.tree), ...flagOverrides(settings)]
   return reviewConfig({ configFile, file, overrides, env })
 }
@@ -113,6 +115,11 @@ export function reviewConfig({ configFile, file, overrides, env }: ReviewInput):
   const snapshot = config && { file, tree, secrets }
   const found = { problems: problems.toSorted(byPosition), tree, sourceOf: sources.sourceOf }
   return { file, config, snapshot, ...found, resolvePath }
+}
+
+/** The file of a config. A variable that is empty counts as not set: this is how one is often unset. */
+export function configFileOf({ file, env = process.env }: Pick<ConfigInput, 'file' | 'env'>): string {
+  return file ?? (env.GATEHOUSE_CONFIG || 'config/gateway.yaml')
 }
 
 /** A config that is ready for use. */

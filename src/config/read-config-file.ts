@@ -34,14 +34,15 @@ interface ParsedDocument {
 
 /**
  * Reads a YAML 1.2 file. Duplicate keys and broken YAML are problems, not exceptions.
+ * @param text default: what is in the file
  * @throws OperatorError if the file does not exist or may not be read
  */
-export function readConfigFile(file: string): ConfigFile {
+export function readConfigFile(file: string, text = readText(file)): ConfigFile {
   const lines = new LineCounter()
   // Warnings would go to standard error by themselves; whatever they are about is rejected by the schema.
   const options = { lineCounter: lines, merge: false, strict: true, logLevel: 'error' } as const
   // The library would compare each name with all before it; readTree finds duplicates faster.
-  const document = parseDocument(readText(file), { ...options, uniqueKeys: false })
+  const document = parseDocument(text, { ...options, uniqueKeys: false })
   const { tree, faults, isReadable, aliasTargets } = readDocument(document)
   const locator = createLocator(document.contents, aliasTargets)
   const sourceAt = (offset: number): Source => {

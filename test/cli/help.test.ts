@@ -4,6 +4,7 @@ import { run, tempFolder } from './run.ts'
 
 /** Every command, with what follows its name and whether it prints data. */
 const commands: readonly (readonly [name: string, operand: string, printsData: boolean])[] = [
+  ['init', '', true],
   ['serve', '', false],
   ['check', '', true],
   ['explain', 'METHOD URL', true],
@@ -33,10 +34,26 @@ const commands: readonly (readonly [name: string, operand: string, printsData: b
   ['signing-keys retire', 'KID', true],
   ['config schema', '', true],
   ['config show', '', true],
+  ['completion', 'bash|zsh|fish', false],
 ]
 
 /** Options that only one command has. */
 const own: Readonly<Record<string, readonly string[]>> = {
+  init: [
+    '--upstream URL',
+    '--path /',
+    '--auth any|secretKey|bearer|optional|none',
+    '--host ADDRESS',
+    '--port PORT',
+    '--public-url URL',
+    '--store sqlite|redis',
+    '--redis-url URL',
+    '-y, --yes',
+    '--force',
+  ],
+  'accounts list': ['--csv'],
+  'accounts delete': ['-y, --yes'],
+  'signing-keys retire': ['-y, --yes'],
   serve: ['--demo', '--ready-file PATH'],
   explain: ['-H, --header LINE', '--from ADDRESS'],
   'accounts create': [
@@ -59,11 +76,11 @@ const own: Readonly<Record<string, readonly string[]>> = {
     '--password-stdin',
   ],
   'keys create': ['--name N', '--expires 90d', '--scopes a,b', '--from CIDR,…'],
-  'keys revoke': ['--grace 0s'],
+  'keys revoke': ['-y, --yes', '--grace 0s'],
   'keys reset-secret': ['--grace 0s'],
   'sessions revoke': ['--session SID'],
   'usage export': ['--from DAY', '--to DAY'],
-  usage: ['--from DAY', '--to DAY'],
+  usage: ['--from DAY', '--to DAY', '--csv'],
   'audit list': ['--action ACTION', '--who ID|EMAIL', '--limit N'],
   'signing-keys rotate': ['--now'],
 }
@@ -120,9 +137,11 @@ t.test('help COMMAND shows the help of the command', async (t) => {
   t.match(stdout, /--grace/)
 })
 
-t.test('--version prints the version of the package', async (t) => {
+t.test('--version and -V print the version of the package', async (t) => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
-  const { status, stdout } = await run(t, ['--version'])
-  t.equal(status, 0)
-  t.equal(stdout, `${version}\n`)
+  for (const flag of ['--version', '-V']) {
+    const { status, stdout } = await run(t, [flag])
+    t.equal(status, 0)
+    t.equal(stdout, `${version}\n`)
+  }
 })

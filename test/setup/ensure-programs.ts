@@ -16,6 +16,10 @@ interface Program {
 const programs: readonly Program[] = [
   { names: ['redis-server'], debianPackage: 'redis-server', otherWay: 'brew install redis' },
   { names: chromiumNames, debianPackage: 'chromium', otherWay: 'brew install --cask chromium' },
+  { names: ['bash'], debianPackage: 'bash', otherWay: 'brew install bash' },
+  { names: ['zsh'], debianPackage: 'zsh', otherWay: 'brew install zsh' },
+  { names: ['fish'], debianPackage: 'fish', otherWay: 'brew install fish' },
+  { names: ['script'], debianPackage: 'bsdutils', otherWay: 'the script of util-linux' },
   ...requiredServers.map(({ name, probe: [program, ...probe], debianPackage }) => ({
     names: [program],
     probe,

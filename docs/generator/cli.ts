@@ -1,0 +1,53 @@
+import { type Command, commonOptions, type Option } from '../../src/cli/command.ts'
+import { allCommands } from '../../src/cli/commands.ts'
+import { usageOf } from '../../src/cli/help.ts'
+
+/** Every command with its options and examples, from the same table as the help and the completion. */
+export async function cliPage(): Promise<string> {
+  const commands = await allCommands()
+  return [
+    '# The command line',
+    '',
+    '`gatehouse COMMAND --help` prints the same as this page. In a checkout write `npm run -s gatehouse --` for',
+    '`gatehouse`. Exit status: 0 done; 1 refused (bad config, not found, failed start); 2 bad usage or a forced stop.',
+    'What a terminal changes, large imports and CSV are explained under [Operating](operating.md#on-a-terminal).',
+    '',
+    'Every command takes these options, and those that print data also take `--json`:',
+    '',
+    ...optionTable(commonOptions),
+    '',
+    ...commands.flatMap(section),
+  ].join('\n')
+}
+
+function section(command: Command): readonly string[] {
+  const { name, summary, options = {}, examples } = command
+  return [
+    `## ${name}`,
+    '',
+    `\`${usageOf(command)}\``,
+    '',
+    summary,
+    '',
+    ...(Object.keys(options).length > 0 ? [...optionTable(options), ''] : []),
+    '```sh',
+    ...examples,
+    '```',
+    '',
+  ]
+}
+
+function optionTable(options: Readonly<Record<string, Option>>): readonly string[] {
+  return [
+    '| option | meaning |',
+    '|---|---|',
+    ...Object.entries(options).map(([name, { short, value, help }]) => {
+      const forms = [...(short === undefined ? [] : [`-${short}`]), `--${name}`].join(', ')
+      return `| \`${escaped(value === undefined ? forms : `${forms} ${value}`)}\` | ${escaped(help)} |`
+    }),
+  ]
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('|', '\\|')
+}

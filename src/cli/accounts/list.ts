@@ -1,0 +1,111 @@
+import { accountData } from '../../accounts/account-data.ts'
+import type { Accounts } from '../../accounts/accounts.ts'
+import { csvLine } from '../../accounts/csv-line.ts'
+import type { Account } from '../../store/account.ts'
+import { type Command, type Invocation, UsageError } from '../command.ts'
+import { withOperator } from '../operator.ts'
+import { columnWidths, tableRow } from '../print.ts'
+import { csvOption } from '../terminal/csv-option.ts'
+import { writeChunks } from '../terminal/output.ts'
+import { createUnknownPlans } from '../warn-of-unknown-plans.ts'
+
+const pageSize = 500
+
+/** Reads page by page, so that any number of accounts takes no more memory than a page. */
+export const listAccountsCommand: Command = {
+  name: 'accounts list',
+  operands: [],
+  summary: 'Lists all accounts, the newest first.',
+  examples: ['gatehouse accounts list', 'gatehouse accounts list --csv > accounts.csv'],
+  options: csvOption,
+  printsData: true,
+  run: async (invocation) => {
+    const format = formatOf(invocation)
+    await withOperator(invocation.config, async ({ accounts }) => {
+      const unknownPlans = createUnknownPlans(accounts.planNames)
+      await writeChunks(invocation.terminal.out, format(pagesOf(accounts, unknownPlans.add)))
+      unknownPlans.warn(invocation)
+    })
+    return 0
+  },
+}
+
+type Pages = AsyncIterable<readonly Account[]>
+type Format = (pages: Pages) => AsyncGenerator<string>
+
+function formatOf({ asJson, flag }: Invocation): Format {
+  if (asJson && flag('csv')) throw new UsageError('--csv and --json exclude each other')
+  if (asJson) return toJson
+  return flag('csv') ? toCsv : toTable
+}
+
+async function* pagesOf(
+  accounts: Accounts,
+  onPage: (page: readonly Account[]) => void,
+): AsyncGenerator<readonly Account[]> {
+  for (let after: Account | undefined; ; ) {
+    const page = await accounts.list({ after, limit: pageSize })
+    onPage(page)
+    if (page.length > 0) yield page
+    after = page.at(-1)
+    if (page.length < pageSize) return
+  }
+}
+
+async function* toJson(pages: Pages): AsyncGenerator<string> {
+  let isFirst = true
+  for await (const page of pages) {
+    const items = page.map((account) => indented(JSON.stringify(accountData(account), undefined, 2)))
+    yield `${isFirst ? '[' : ','}\n${items.join(',\n')}`
+    isFirst = false
+  }
+  yield isFirst ? '[]\n' : '\n]\n'
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^/gm, '  ')
+}
+
+async function* toCsv(pages: Pages): AsyncGenerator<string> {
+  yield csvLine(columns)
+  for await (const page of pages) yield page.map(csvRow).join('')
+}
+
+const columns = [
+  'id',
+  'email',
+  'firstName',
+  'lastName',
+  'role',
+  'isVerified',
+  'disabled',
+  'plan',
+  'createdAt',
+] as const
+
+function csvRow(account: Account): string {
+  const data = accountData(account)
+  return csvLine(columns.map((name) => String(data[name] ?? '')))
+}
+
+/** The columns are as wide as the first page needs. */
+async function* toTable(pages: Pages): AsyncGenerator<string> {
+  let widths: readonly number[] | undefined
+  for await (const page of pages) {
+    const rows = page.map(({ id, email, role, isVerified, isDisabled, plan }) => [
+      id,
+      email,
+      role,
+      isVerified ? 'yes' : 'no',
+      isDisabled ? 'yes' : 'no',
+      plan ?? '-',
+    ])
+    const isFirst = widths === undefined
+    widths ??= columnWidths([headings, ...rows])
+    const shown = widths
+    yield (isFirst ? [headings, ...rows] : rows).map((row) => `${tableRow(row, shown)}\n`).join('')
+  }
+  if (!widths) yield 'No accounts yet. Create one with: gatehouse accounts create --email E\n'
+}
+
+const headings = ['ID', 'E-MAIL', 'ROLE', 'VERIFIED', 'DISABLED', 'PLAN']

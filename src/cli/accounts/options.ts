@@ -1,0 +1,50 @@
+import { defaultRole, knownRoles, noPlan, similarRole } from '../../accounts/account-input.ts'
+import type { Config } from '../../config/config.ts'
+import type { AccountChanges } from '../../store/accounts.ts'
+import { type Invocation, UsageError } from '../command.ts'
+import { printToStderr } from '../print.ts'
+
+export const profileOptions = {
+  email: { type: 'string', value: 'E', help: 'E-mail address; no two accounts may share one.' },
+  'first-name': { type: 'string', value: 'F', help: 'First name.' },
+  'last-name': { type: 'string', value: 'L', help: 'Last name.' },
+  role: { type: 'string', value: 'R', help: `Role, such as User or Admin; default ${defaultRole}.` },
+} as const
+
+/** The changes that the options name. */
+export function readChanges(invocation: Invocation): AccountChanges {
+  const given = {
+    email: invocation.text('email'),
+    firstName: invocation.text('first-name'),
+    lastName: invocation.text('last-name'),
+    role: invocation.text('role'),
+    isVerified: readBoolean(invocation, 'verified'),
+    isDisabled: readBoolean(invocation, 'disabled'),
+  }
+  const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  return { ...changes, ...readPlan(invocation) }
+}
+
+/** The plan that is given: undefined = none; {} = not given. */
+export function readPlan(invocation: Invocation): Pick<AccountChanges, 'plan'> {
+  const plan = invocation.text('plan')
+  return plan === undefined ? {} : { plan: plan === noPlan ? undefined : plan }
+}
+
+/** Warns about a role that differs from one in the routes only in case. */
+export function warnOfSimilarRole(
+  { terminal }: Invocation,
+  role: string | undefined,
+  routes: Config['routes'],
+): void {
+  const similar = role === undefined ? undefined : similarRole(role, knownRoles(routes))
+  if (similar === undefined) return
+  printToStderr(terminal, `warning: role "${role}" is not "${similar}": roles are case-sensitive`)
+}
+
+function readBoolean(invocation: Invocation, option: string): boolean | undefined {
+  const text = invocation.text(option)
+  if (text === undefined) return undefined
+  if (text !== 'true' && text !== 'false') throw new UsageError(`--${option} must be true or false`)
+  return text === 'true'
+}

@@ -1,0 +1,31 @@
+import type { Command } from './command.ts'
+
+/** The commands by their first word. Only the commands of the given word are loaded, for a fast start. */
+const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
+  init: async () => [(await import('./init/init.ts')).initCommand],
+  serve: async () => [(await import('./serve.ts')).serveCommand],
+  check: async () => [(await import('./check.ts')).checkCommand],
+  explain: async () => [(await import('./explain.ts')).explainCommand],
+  accounts: async () => [
+    ...(await import('./accounts.ts')).accountCommands,
+    (await import('./import.ts')).importCommand,
+  ],
+  keys: async () => (await import('./keys.ts')).keyCommands,
+  sessions: async () => (await import('./sessions.ts')).sessionCommands,
+  usage: async () => (await import('./usage.ts')).usageCommands,
+  audit: async () => (await import('./audit.ts')).auditCommands,
+  'signing-keys': async () => (await import('./signing-keys.ts')).signingKeyCommands,
+  config: async () => (await import('./config.ts')).configCommands,
+  completion: async () => [(await import('./completion/completion.ts')).createCompletionCommand(allCommands)],
+}
+
+/** All commands whose name begins with a word; none if it is unknown. */
+export async function commandsOf(word: string | undefined): Promise<readonly Command[]> {
+  const load = word !== undefined && Object.hasOwn(groups, word) ? groups[word] : undefined
+  return load ? load() : []
+}
+
+/** Every command, in the order of the help. */
+export async function allCommands(): Promise<readonly Command[]> {
+  return (await Promise.all(Object.values(groups).map((load) => load()))).flat()
+}

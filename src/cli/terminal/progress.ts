@@ -1,0 +1,52 @@
+import type { Output } from './output.ts'
+
+/** How often progress is shown: on a terminal in one line that is overwritten, elsewhere in lines. */
+const intervalMs = { terminal: 500, other: 10_000 } as const
+
+/** The progress of long work, on standard error. */
+export interface Progress {
+  /** @param count how much is done so far */
+  report(count: number): void
+  /** Ends the line, if one is shown. */
+  end(): void
+}
+
+export interface ProgressOptions {
+  /** Such as `checked`. */
+  readonly verb: string
+  /** undefined = not known. */
+  readonly total?: number | undefined
+  readonly err: Output
+  /** In milliseconds; default: the clock of the process. */
+  readonly now?: () => number
+}
+
+/** Shows nothing of work that is done before the first interval has passed. */
+export function createProgress({ verb, total, err, now = defaultNow }: ProgressOptions): Progress {
+  const isTerminal = err.isTTY === true
+  const everyMs = isTerminal ? intervalMs.terminal : intervalMs.other
+  const startedAt = now()
+  let next = startedAt + everyMs
+  let width = 0
+
+  function report(count: number): void {
+    const at = now()
+    if (at < next) return
+    next = at + everyMs
+    const perSecond = Math.round((count * 1_000) / (at - startedAt))
+    const text = `${verb} ${count}${total === undefined ? '' : ` of ${total}`} (${perSecond}/s)`
+    err.write(isTerminal ? `\r${text.padEnd(width)}` : `${text}\n`)
+    width = text.length
+  }
+
+  return {
+    report,
+    end: () => {
+      if (isTerminal && width > 0) err.write('\n')
+    },
+  }
+}
+
+function defaultNow(): number {
+  return performance.now()
+}

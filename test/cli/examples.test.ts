@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { allCommands } from '../../src/cli/commands.ts'
+import { shellWord } from '../../src/platform/shell-word.ts'
+import { createKey, digestOf } from '../../src/secrets/keys.ts'
+import { program, run, serve, tempFolder } from './run.ts'
+import { configOf } from './workspace.ts'
+
+const email = 'ada@example.com'
+const people = 'email,firstName\ncyd@example.com,Cyd\n'
+const digest = Buffer.from(digestOf(createKey('secretKey', 'elsewhere', 'old'))).toString('hex')
+
+const files: Readonly<Record<string, string>> = {
+  'my-gateway.yaml': configOf({ listen: { port: 0 } }),
+  'people.csv': people,
+  'people.jsonl': '{"email":"dan@example.com"}\n',
+  'digests.csv': `account,digest,name\n${email},${digest},old\n`,
+  'password.txt': 'correct horse battery\n',
+}
+
+/** What an example needs that an empty store does not have. */
+const preparations: Readonly<Record<string, string>> = {
+  'signing-keys retire':
+    'export KID=$(gatehouse signing-keys rotate --json | grep -o \'"kid": *"[^"]*\' | cut -d\\" -f4)',
+  'keys revoke': `gatehouse keys create ${email} --name ci`,
+}
+
+/** Commands whose examples begin without an account. */
+const beginEmpty: readonly string[] = ['accounts create', 'init']
+
+/** A folder as somebody has it who follows the examples, with `gatehouse` on PATH. */
+async function createFolder(t: Test, command: string): Promise<string> {
+  const folder = tempFolder(t)
+  for (const name of ['bin', 'config']) mkdirSync(join(folder, name))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  if (command !== 'init') writeFileSync(join(folder, 'config/gateway.yaml'), inConfigFolder)
+  const words = [process.execPath, program].map(shellWord).join(' ')
+  writeFileSync(join(folder, 'bin/gatehouse'), `#!/bin/sh\nexec ${words} "$@"\n`)
+  chmodSync(join(folder, 'bin/gatehouse'), 0o755)
+  if (!beginEmpty.includes(command)) await run(t, ['accounts', 'create', '--email', email], { cwd: folder })
+  return folder
+}
+
+const inConfigFolder = configOf({
+  keys: { sealingKey: { file: '../data/sealing.key' } },
+  store: { sqlite: { path: '../data/gatehouse.db' } },
+})
+
+const commands = await allCommands()
+
+for (const { name, examples } of commands.filter((command) => command.name !== 'serve')) {
+  t.test(`every example of ${name} works as it stands in the help`, async (t) => {
+    t.ok(examples.length > 0)
+    for (const line of examples) {
+      t.ok(line.includes(`gatehouse ${name}`), 'it is an example of this command')
+      const folder = await createFolder(t, name)
+      const script = ['set -e', 'set -o pipefail', preparations[name] ?? '', line].join('\n')
+      const env = { PATH: `${join(folder, 'bin')}:${process.env.PATH}` }
+      const work = promisify(execFile)('bash', ['--norc', '-c', script], { cwd: folder, env })
+      const failure = await work.then(
+        () => undefined,
+        (error: unknown) => String(error),
+      )
+      t.equal(failure, undefined, line)
+    }
+  })
+}
+
+t.test('every example of serve starts a gateway', async (t) => {
+  const examples = commands.find(({ name }) => name === 'serve')?.examples ?? []
+  t.ok(examples.length > 0)
+  for (const line of examples) {
+    const folder = await createFolder(t, 'serve')
+    const args = line.split(' ').slice(2)
+    const ports = ['--set', 'listen.port=0', '--set', 'ops.port=0']
+    const { child, ended } = await serve(t, [...args, ...ports], { cwd: folder })
+    child.kill('SIGTERM')
+    t.equal((await ended).status, 0, line)
+  }
+})
