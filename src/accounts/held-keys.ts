@@ -1,8 +1,10 @@
 import type { Clock } from '../platform/clock.ts'
-import { findKey, isApiKeyOf, parseKey } from '../secrets/keys.ts'
+import { isForeignKey } from '../secrets/foreign-key.ts'
+import { digestOf, findKey, isApiKeyOf, type ParsedKey, parseKey } from '../secrets/keys.ts'
 import type { Account } from '../store/account.ts'
 import type { AccountReader } from '../store/accounts.ts'
 import type { Actor } from '../store/audit-entry.ts'
+import type { ImportedKeyStore } from '../store/imported-keys.ts'
 import type { KeyStore } from '../store/keys.ts'
 import type { SessionStore } from '../store/sessions.ts'
 import type { Visitor } from '../store/visitor.ts'
@@ -24,6 +26,7 @@ export interface HeldKeys {
 export interface HeldKeysOptions {
   readonly store: Pick<AccountReader, 'findAccount'> &
     Pick<KeyStore, 'revokeSecretKey'> &
+    Pick<ImportedKeyStore, 'findImportedKey'> &
     Pick<SessionStore, 'listSessions' | 'endSession'>
   readonly actionsOf: AccountActionsOf
   /** undefined = no mail can be sent. */
@@ -67,9 +70,17 @@ export function createHeldKeys(options: HeldKeysOptions): HeldKeys {
     if (replaced !== undefined) tellOwner(account, 'API key')
   }
 
+  /** A key that was made elsewhere. */
+  async function findForeign(text: string): Promise<ParsedKey | undefined> {
+    if (!isForeignKey(text)) return undefined
+    const digest = digestOf(text)
+    const accountId = await store.findImportedKey(digest)
+    return accountId === undefined ? undefined : { accountId, digest }
+  }
+
   return {
     end: async (text, { address }) => {
-      const secretKey = parseKey('secretKey', text)
+      const secretKey = parseKey('secretKey', text) ?? (await findForeign(text))
       const apiKey = parseKey('apiKey', text)
       const parsed = secretKey ?? apiKey
       const account = parsed && (await store.findAccount(parsed.accountId))

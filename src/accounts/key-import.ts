@@ -1,4 +1,5 @@
 import { isRecord, parseJson } from '../platform/json.ts'
+import { parseTime } from '../platform/time.ts'
 import { readCsv } from './csv.ts'
 import { findKeyErrors, type SecretKeyInput } from './key-input.ts'
 
@@ -15,7 +16,6 @@ const required = ['account', 'digest', 'name'] as const
 const fields: readonly string[] = [...required, 'expires', 'scopes']
 const hex = /^[0-9a-f]{64}$/i
 const base64 = /^[\w+/-]{43}=?$/
-const timestamp = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 
 /**
  * Reads such a file line by line: CSV with a header, or JSON lines. A record is one line.
@@ -87,14 +87,14 @@ function parseKeyLine(values: Readonly<Record<string, unknown>>, now: number): I
     errors.push(
       `digest: must be a SHA-256, 64 hexadecimal digits or 43 characters of base64; it has ${digestText.length} characters`,
     )
-  const isTimestamp = timestamp.test(expires) && !Number.isNaN(Date.parse(expires))
-  if (expires !== '' && !isTimestamp)
+  const expiresAt = parseTime(expires)
+  if (expires !== '' && expiresAt === undefined)
     errors.push('expires: must be a time such as 2027-01-31T00:00:00Z, or empty')
   const input = {
     name,
     scopes: textOf('scopes').split(' ').filter(Boolean),
     addresses: [],
-    expiresAt: isTimestamp ? Date.parse(expires) : undefined,
+    expiresAt,
   }
   for (const { field, message } of findKeyErrors(input, now))
     errors.push(`${field === 'expiresAt' ? 'expires' : field}: ${message}`)

@@ -12,7 +12,7 @@ export interface Authenticator {
    * @param now the current time on the clock of performance.now()
    */
   decide(access: Access, credentials: Credentials, now: number): Decision | Promise<Decision>
-  /** Whether the store has to be asked about a secret key that may as well be made up: see `mayLookUp` in limits.ts. */
+  /** Whether the store has to be asked about a secret key that may as well be made up: see look-up-guard.ts. */
   mustLookUp?(credentials: Credentials): boolean
   /**
    * Brings the cache up to date: to be called before a caller is rejected for a role or a profile from the cache.

@@ -1,5 +1,6 @@
 import type { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Access, SchemeName } from '../routes/route.ts'
+import { isForeignBearerKey } from '../secrets/foreign-key.ts'
 import { looksLikeKey } from '../secrets/secret-form.ts'
 import { passwordOf } from './basic.ts'
 import type { Carrier, Carriers } from './carriers.ts'
@@ -73,12 +74,12 @@ export function isKeyAuthorization(value: string, carriers: Carriers): boolean {
 
 /**
  * The credential in an Authorization header; undefined = it is of a scheme that is not the gateway's. Where keys may
- * come as bearer tokens, their form tells them from JWTs.
+ * come as bearer tokens, their form tells them from JWTs, also those that were made elsewhere.
  */
 function readAuthorization(value: string, { bearer, basic }: Carriers): Credential | undefined {
   const token = tokenOf(value)
   if (token !== undefined) {
-    return bearer && looksLikeKey(token)
+    return bearer && (looksLikeKey(token) || isForeignBearerKey(token))
       ? newCredential('secretKey', token, 'bearer')
       : newCredential('bearer', token, undefined)
   }

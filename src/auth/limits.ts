@@ -72,16 +72,20 @@ export function countFailure(
 }
 
 /**
- * Whether a network is within its limit of wrong credentials in this process. Nothing is counted: at a rate without
- * intervals a use is free, and is refused where less than one interval of the real rate is left.
+ * How many more wrong credentials a network may send to this process now. Nothing is counted: at a rate without
+ * intervals a use is free.
  */
-export function isWithinFailures(
+export function failuresLeft(
   limiter: Pick<RateLimiter, 'takeInProcess'>,
   { limit, perMs }: Rate,
   address: string,
-): boolean {
-  const rate = { limit: Number.POSITIVE_INFINITY, perMs: perMs - perMs / limit }
-  return limiter.takeInProcess(failureSubject(address), rate).isAllowed
+): number {
+  const { resetMs } = limiter.takeInProcess(failureSubject(address), {
+    limit: Number.POSITIVE_INFINITY,
+    perMs,
+  })
+  // Times are rounded up to a millisecond.
+  return Math.floor((perMs - resetMs + 1) / (perMs / limit))
 }
 
 async function countShared(

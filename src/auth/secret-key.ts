@@ -1,7 +1,8 @@
 import type { Clock } from '../platform/clock.ts'
+import { isForeignKey } from '../secrets/foreign-key.ts'
 import { digestOf, findKey, type ParsedKey, parseKey } from '../secrets/keys.ts'
 import { keyState, validUntil } from '../store/secret-keys.ts'
-import { type ImportedKeys, isForeignKey } from './imported-keys.ts'
+import type { ImportedKeys } from './imported-keys.ts'
 import type { CachedAccount, Directory } from './principal.ts'
 import { createRecentKeys } from './recent-keys.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'
@@ -22,6 +23,8 @@ export function createSecretKeyScheme(
 ): Scheme {
   const { confirm, revokedKeys } = directory
   const recent = createRecentKeys(directory, clock)
+  /** Of the foreign key that comes next, if it was asked whether it must be looked up: it is digested once. */
+  let digested: { readonly credential: string; readonly digest: Uint8Array } | undefined
 
   function decideKey({ digest }: ParsedKey, account: CachedAccount | undefined): Authentication {
     const key = account && findKey(account.keys, digest)
@@ -95,7 +98,8 @@ export function createSecretKeyScheme(
     credential: string,
     imported: ImportedKeys,
   ): Authentication | Promise<Authentication> {
-    const digest = digestOf(credential)
+    const digest = digested?.credential === credential ? digested.digest : digestOf(credential)
+    digested = undefined
     const accountId = imported.find(digest)
     if (accountId === 'absent') return invalid
     if (accountId === undefined) return lookUpForeign(digest, imported)
@@ -129,10 +133,11 @@ export function createSecretKeyScheme(
   return {
     name: 'secretKey',
     ...(importedKeys && {
-      mustLookUp: (credential: string) =>
-        !importedKeys.hasNone() &&
-        isForeignKey(credential) &&
-        importedKeys.find(digestOf(credential)) === undefined,
+      mustLookUp: (credential: string) => {
+        if (importedKeys.hasNone() || !isForeignKey(credential)) return false
+        digested = { credential, digest: digestOf(credential) }
+        return importedKeys.find(digested.digest) === undefined
+      },
     }),
     authenticate: (credential) => recent.get(credential) ?? authenticateUncached(credential),
   }

@@ -98,7 +98,11 @@ function sentBy(credentials: Credentials): {
   return { sent: kind, carrier: credentials.carrier ?? null }
 }
 
-export function describePrincipal(principal: Principal | undefined): StepResult {
+/** @param validUntil when its key or token expires, or the overlap of its key ends; undefined = never */
+export function describePrincipal(
+  principal: Principal | undefined,
+  validUntil: number | undefined,
+): StepResult {
   if (!principal)
     return { detail: 'anonymous: forwarded without identity headers', facts: { principal: null } }
   const { accountId, role, scheme, sessionId, key, scopes, addresses, plan, profile } = principal
@@ -106,9 +110,11 @@ export function describePrincipal(principal: Principal | undefined): StepResult 
   const keyName = key === undefined ? '' : `, key ${key}`
   const limits = scopes.length === 0 ? '' : `, only scopes ${scopes.join(' ')}`
   const from = addresses.length === 0 ? '' : `, only from ${addresses.join(', ')}`
+  const until = validUntil === undefined ? undefined : new Date(validUntil).toISOString()
+  const expiry = until === undefined ? '' : `, valid until ${until}`
   const verified = profile?.isVerified === false ? 'not verified' : 'verified'
   return {
-    detail: `account ${accountId}${profile ? ` (${profile.email}, ${verified})` : ''}, role ${role}${session}${keyName}${limits}${from}`,
+    detail: `account ${accountId}${profile ? ` (${profile.email}, ${verified})` : ''}, role ${role}${session}${keyName}${limits}${from}${expiry}`,
     facts: {
       principal: {
         accountId,
@@ -118,6 +124,7 @@ export function describePrincipal(principal: Principal | undefined): StepResult 
         key,
         scopes,
         addresses,
+        validUntil: until ?? null,
         plan,
         email: profile?.email,
         isVerified: profile?.isVerified,

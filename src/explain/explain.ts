@@ -4,7 +4,7 @@ import { chooseScope } from '../http/choose-scope.ts'
 import { type Cors, createCors } from '../http/cors.ts'
 import type { DecisionStep, DecisionTrace } from '../http/decision-trace.ts'
 import { createGate } from '../http/gate.ts'
-import { destinationOf, principalOf } from '../http/outcome.ts'
+import { destinationOf, type Outcome, principalOf } from '../http/outcome.ts'
 import { createUpstreamHeadReader, findRoute } from '../http/route-request.ts'
 import type { RequestHeadInput } from '../proxy/request-head.ts'
 import { compileRoutes } from '../routes/compile.ts'
@@ -133,10 +133,16 @@ function describersOf(
     cors: () => describeCors(arrival, cors),
     route: () => found.route && describeRoute(found.route, table, arrival),
     scheme: () => describeScheme(accessOf(arrival), fields, accept),
-    principal: () => describePrincipal(principalOf(outcome)),
+    principal: () => describePrincipal(principalOf(outcome), validUntilOf(outcome)),
     policy: () => describePolicy(accessOf(arrival)),
     limits: () => found.route && describeLimits(found.route, arrival, plans),
   }
+}
+
+/** Until when the credential is valid; undefined = it does not expire, or there is none. */
+function validUntilOf({ decision }: Outcome): number | undefined {
+  if (decision?.kind !== 'allowed' || !decision.principal) return undefined
+  return Number.isFinite(decision.holdsUntil) && decision.holdsUntil > 0 ? decision.holdsUntil : undefined
 }
 
 function accessOf({ outcome: { access } }: ExplainedArrival): Access {

@@ -3,16 +3,17 @@ import type { Authenticator } from '../auth/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '../auth/authorize.ts'
 import type { Credentials, RecentDecision } from '../auth/credentials.ts'
 import type { Decision, Refusal } from '../auth/decision.ts'
-import { countFailure, isWithinFailures, takeRate } from '../auth/limits.ts'
+import { countFailure, takeRate } from '../auth/limits.ts'
+import { createLookUpGuard } from '../auth/look-up-guard.ts'
 import type { TakePlan } from '../auth/plans.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import { memoize } from '../platform/memoize.ts'
 import type { GatedRoute, RateLimit, SchemeName } from '../routes/route.ts'
 import type { Rate } from '../store/rates.ts'
 import type { Arrival } from './arrival.ts'
+import { createDecisionCounter } from './decision-counter.ts'
 import type { DecisionTrace } from './decision-trace.ts'
 import { recordDecision, recordRoute } from './outcome.ts'
 import { refusalDetail } from './refusal-detail.ts'
@@ -69,6 +70,7 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
 ): Gate<MatchedRoute, Came> {
   const { findRoute, authenticator, limiter, takePlan, failures, metrics, keyUses, trace } = options
   const count = createDecisionCounter(metrics)
+  const lookUps = createLookUpGuard(limiter, failures)
 
   /** @param isConfirmed whether the decision is based on the store's current state, not on the cache */
   function admit(
@@ -163,10 +165,27 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     return admit(route, arrival, latest, true)
   }
 
-  /** Whether a key that may be made up comes from a network that has sent too many: then it is not looked up. */
-  function isBeyondFailures({ client, fields: { credentials } }: Came): boolean {
-    if (authenticator.mustLookUp?.(credentials) !== true) return false
-    return !isWithinFailures(limiter, failures, client.address)
+  /** A key that may be made up: from a network that has sent too many it is not looked up. */
+  async function lookUp(route: MatchedRoute, arrival: Came): Promise<GateResult<MatchedRoute>> {
+    const { address } = arrival.client
+    if (!(await lookUps.admit(address))) return admit(route, arrival, unknownKey)
+    try {
+      return await decide(route, arrival, performance.now())
+    } finally {
+      lookUps.release(address)
+    }
+  }
+
+  function decide(
+    route: MatchedRoute,
+    arrival: Came,
+    now: number,
+  ): GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>> {
+    const decision = authenticator.decide(route.access, arrival.fields.credentials, now)
+    if (!(decision instanceof Promise)) return admit(route, arrival, decision)
+    // What has to be looked up is of an accepted scheme, whatever is found.
+    trace?.passed('scheme')
+    return decision.then((settled) => admit(route, arrival, settled))
   }
 
   function recordKeyUse({ fields, client, arrivedAt }: Came, { principal }: Allowed): void {
@@ -183,12 +202,10 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     if (route instanceof GatehouseError) return route
     recordRoute(arrival.outcome, route)
     trace?.passed('route')
-    if (route.access.kind !== 'public' && isBeyondFailures(arrival)) return admit(route, arrival, unknownKey)
-    const decision = authenticator.decide(route.access, arrival.fields.credentials, arrival.arrivedAt)
-    if (!(decision instanceof Promise)) return admit(route, arrival, decision)
-    // What has to be looked up is of an accepted scheme, whatever is found.
-    trace?.passed('scheme')
-    return decision.then((settled) => admit(route, arrival, settled))
+    const { credentials } = arrival.fields
+    if (route.access.kind !== 'public' && authenticator.mustLookUp?.(credentials) === true)
+      return lookUp(route, arrival)
+    return decide(route, arrival, arrival.arrivedAt)
   }
 }
 
@@ -209,26 +226,4 @@ function traceDecision(trace: DecisionTrace, decision: Decision): void {
   if (decision.kind === 'refused' && schemeCodes.has(decision.code)) return
   trace.passed('scheme')
   if (decision.kind === 'allowed') trace.passed('principal')
-}
-
-/** Counts decisions by scheme, refusals also by code. */
-type CountDecision = (scheme: SchemeName | undefined, code: ErrorCode | undefined) => void
-
-function createDecisionCounter(metrics: GateOptions<GatedRoute>['metrics']): CountDecision {
-  if (!metrics) return () => {}
-  const { decisions } = metrics
-  const seriesOf = (scheme: string, allowedFor: string) =>
-    memoize((code: ErrorCode | undefined) =>
-      code === undefined
-        ? decisions.labels(scheme, 'allowed', allowedFor)
-        : decisions.labels(scheme, 'refused', code),
-    )
-  const series = {
-    none: seriesOf('none', 'anonymous'),
-    secretKey: seriesOf('secretKey', 'ok'),
-    bearer: seriesOf('bearer', 'ok'),
-  }
-  return (scheme, code) => {
-    series[scheme ?? 'none'](code).value++
-  }
 }

@@ -3,7 +3,8 @@ import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isWithin } from '../platform/address-ranges.ts'
 import type { Clock } from '../platform/clock.ts'
-import { findKey, isApiKeyOf, parseKey } from '../secrets/keys.ts'
+import { isForeignKey } from '../secrets/foreign-key.ts'
+import { digestOf, findKey, isApiKeyOf, parseKey } from '../secrets/keys.ts'
 import type { Account } from '../store/account.ts'
 import type { AccountReader } from '../store/accounts.ts'
 import { keyOfSession, keyState, type SecretKey, validUntil } from '../store/secret-keys.ts'
@@ -144,12 +145,13 @@ export function createSessions(options: SessionsOptions): Sessions {
     apiKeyText: string,
     { address }: Visitor,
   ): Promise<{ readonly account: Account; readonly key: SecretKey }> {
-    const secretKey = parseKey('secretKey', secretKeyText)
+    const digest = secretKeyDigest(secretKeyText)
     const apiKey = parseKey('apiKey', apiKeyText)
-    if (!secretKey || !apiKey) throw new GatehouseError('credentials-invalid')
-    const account = await store.findAccount(secretKey.accountId)
+    if (!digest || !apiKey) throw new GatehouseError('credentials-invalid')
+    // By the API key, as a secret key that was made elsewhere does not name its account.
+    const account = await store.findAccount(apiKey.accountId)
     // Both are always compared: timing must not reveal which of them is wrong.
-    const key = findKey(account?.secretKeys ?? [], secretKey.digest)
+    const key = findKey(account?.secretKeys ?? [], digest)
     const isApiKey = isApiKeyOf(account, apiKey.digest)
     const state = key ? keyState(key, clock()) : 'revoked'
     if (!account || !key || !isApiKey || state === 'revoked') throw new GatehouseError('credentials-invalid')
@@ -207,4 +209,9 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   return { start, refresh, revoke }
+}
+
+/** undefined where the text can be no secret key, neither one of ours nor one that was made elsewhere. */
+function secretKeyDigest(text: string): Uint8Array | undefined {
+  return parseKey('secretKey', text)?.digest ?? (isForeignKey(text) ? digestOf(text) : undefined)
 }

@@ -185,7 +185,7 @@ export const configSchema = {
         description: 'Minimum rate of a request body per second, averaged over 10 s; slower clients get 408.',
       }),
       failures: section(
-        'Failed authentication attempts allowed per client address; valid credentials are always accepted.',
+        'Failed authentication attempts allowed per client address. Valid credentials are always accepted, but for imported keys that this process has not seen yet.',
         {
           limit: integer({
             minimum: 1,

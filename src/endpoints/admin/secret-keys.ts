@@ -1,6 +1,7 @@
 import { createdKeyData, secretKeyData } from '../../accounts/account-data.ts'
 import type { SecretKeyInput } from '../../accounts/key-input.ts'
 import { invalidField } from '../../errors/gatehouse-error.ts'
+import { parseTime } from '../../platform/time.ts'
 import type { AdminOperations } from '../operation.ts'
 import { type AdminOperationOptions, idOf } from './accounts.ts'
 import { createdKey, keyItem, keyRevocation, newKey } from './key-schemas.ts'
@@ -48,9 +49,6 @@ export function keysOperations({
   }
 }
 
-/** RFC 3339 5.6. */
-const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/
-
 function readExpiry(
   { expiresAt, expiresInSeconds }: Pick<NewKey, 'expiresAt' | 'expiresInSeconds'>,
   now: number,
@@ -60,8 +58,8 @@ function readExpiry(
     return now + expiresInSeconds * 1_000
   }
   if (expiresAt === undefined) return undefined
-  const time = rfc3339.test(expiresAt) ? Date.parse(expiresAt) : Number.NaN
-  if (Number.isNaN(time)) throw invalidField('expiresAt', 'must be a time such as 2030-01-31T00:00:00Z')
+  const time = parseTime(expiresAt)
+  if (time === undefined) throw invalidField('expiresAt', 'must be a time such as 2030-01-31T00:00:00Z')
   return time
 }
 

@@ -1,7 +1,9 @@
 import { makeSecretKey } from '../../../src/accounts/make-key.ts'
+import { digestOf } from '../../../src/secrets/keys.ts'
 import { createSealer } from '../../../src/secrets/sealing.ts'
 import type { SecretKey } from '../../../src/store/secret-keys.ts'
 import type { TestGateway } from '../../setup/gateway.ts'
+import { newSecretKey } from '../../store/samples.ts'
 
 /** Adds a secret key to an account, and returns it. */
 export async function addKey(
@@ -19,4 +21,18 @@ export async function addKey(
   )
   if (added !== 'added') throw new Error(`the key "${name}" was not added: ${added}`)
   return key
+}
+
+/** Imports a key that was made elsewhere. */
+export async function importKey(
+  gateway: TestGateway,
+  accountId: string,
+  key: string,
+  { name = 'elsewhere', ...limits }: Partial<SecretKey> = {},
+): Promise<void> {
+  const secretKey = { ...newSecretKey({ name, digest: digestOf(key), ...limits }), isImported: true } as const
+  const [outcome] = await gateway.operate(({ store }) =>
+    store.importSecretKeys([{ accountId, secretKey, keysMax: 20 }]),
+  )
+  if (outcome !== 'added') throw new Error(`the key "${name}" was not imported: ${outcome}`)
 }

@@ -1,0 +1,27 @@
+import type { ErrorCode } from '../errors/codes.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { memoize } from '../platform/memoize.ts'
+import type { SchemeName } from '../routes/route.ts'
+
+/** Counts decisions by scheme, refusals also by code. */
+export type CountDecision = (scheme: SchemeName | undefined, code: ErrorCode | undefined) => void
+
+/** @param metrics undefined = decisions are not counted */
+export function createDecisionCounter(metrics: Pick<Metrics, 'decisions'> | undefined): CountDecision {
+  if (!metrics) return () => {}
+  const { decisions } = metrics
+  const seriesOf = (scheme: string, allowedFor: string) =>
+    memoize((code: ErrorCode | undefined) =>
+      code === undefined
+        ? decisions.labels(scheme, 'allowed', allowedFor)
+        : decisions.labels(scheme, 'refused', code),
+    )
+  const series = {
+    none: seriesOf('none', 'anonymous'),
+    secretKey: seriesOf('secretKey', 'ok'),
+    bearer: seriesOf('bearer', 'ok'),
+  }
+  return (scheme, code) => {
+    series[scheme ?? 'none'](code).value++
+  }
+}
