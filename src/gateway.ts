@@ -16,6 +16,8 @@ export interface Gateway {
   readonly url: string
   /** The URL for operators. */
   readonly opsUrl: string
+  /** The URL for other proxies; undefined = there is no such listener. */
+  readonly decideUrl: string | undefined
   /** Reads the config again and applies it, or reports its problems; reloads run one at a time. */
   reload(): Promise<ReloadOutcome>
   /**
@@ -93,7 +95,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   try {
     const opsPort = await listen(ops.server, config.ops, 'ops.host and ops.port')
     await status.start()
-    return { url: requestServer.url, opsUrl: urlOf('http', config.ops.host, opsPort), reload, shutDown }
+    const { url, decideUrl } = requestServer
+    return { url, opsUrl: urlOf('http', config.ops.host, opsPort), decideUrl, reload, shutDown }
   } catch (error) {
     status.close()
     await requestServer.drain(0)

@@ -114,6 +114,7 @@ const rooms = [
     'endpoints',
     'portal',
     'demo',
+    'decide',
   ],
   ...['http', 'status', 'tracing', 'metrics', 'cache', 'proxy', 'auth', 'tokens', 'mail', 'accounts'],
   ...['upstream', 'store', 'http1', 'log', 'secrets', 'errors', 'platform', 'routes', 'pages'],

@@ -7,6 +7,8 @@ import type { StoreState } from '../store/diagnostics.ts'
 export interface RequestServer {
   /** The URL for clients, such as `http://127.0.0.1:8080`. */
   readonly url: string
+  /** Where other proxies ask whether to forward a request; undefined = nowhere. */
+  readonly decideUrl: string | undefined
   health(): StoreHealth | Promise<StoreHealth>
   storeState(): StoreState | Promise<StoreState>
   /** The whole exposition in Prometheus text format. */

@@ -18,17 +18,22 @@ interface RequestWriterParts {
 const assertionsMax = 10_000
 
 /** The writer of heads for upstreams, by the names and rules of a config. */
-export function createConfiguredWriter(parts: RequestWriterParts, carriers: Carriers): RequestWriter {
+export function createConfiguredWriter(
+  parts: RequestWriterParts,
+  carriers: Carriers,
+  assertion = createAssertionHeader(parts),
+): RequestWriter {
   const { config } = parts
   return createRequestWriter({
     rules: createHeaderRules([...Object.values(config.identityHeaders), config.assertion.header], carriers),
     writeIdentity: createIdentityWriter(config.identityHeaders),
-    assertion: createAssertionHeader(parts),
+    assertion,
     refreshCookie: config.cookie.name,
   })
 }
 
-function createAssertionHeader({
+/** @returns undefined where assertions are disabled */
+export function createAssertionHeader({
   config,
   callerAuth,
   clock,

@@ -1,5 +1,9 @@
 import type { UsageRecorder } from '../accounts/usage-recorder.ts'
 import { createCarriers } from '../auth/carriers.ts'
+import { createDecideArrivalReader } from '../decide/decide-arrival.ts'
+import { createDecide } from '../decide/decide-request.ts'
+import type { DecideTraffic } from '../decide/decide-server.ts'
+import { createDecisionWriter } from '../decide/decision-headers.ts'
 import { buildApi } from '../endpoints/api.ts'
 import { createCors } from '../http/cors.ts'
 import { createObserver } from '../http/observe.ts'
@@ -16,7 +20,7 @@ import { createRouteTable } from '../routes/table.ts'
 import type { Exporter } from '../tracing/exporter.ts'
 import { createTracer } from '../tracing/tracer.ts'
 import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
-import { createConfiguredWriter } from './request-writer.ts'
+import { createAssertionHeader, createConfiguredWriter } from './request-writer.ts'
 import { createTakePlan } from './take-plan.ts'
 import type { OpenUpstreams } from './upstreams.ts'
 
@@ -24,42 +28,78 @@ export interface TrafficOptions extends ApiPartsOptions {
   readonly upstreams: OpenUpstreams
   readonly usageRecorder: UsageRecorder
   readonly onUpgraded: UpgradeHandler
+  /** A peer asks for decisions that is no trusted proxy. */
+  onUntrustedProxy(peerAddress: string): void
   /** Sends the spans; undefined = nothing is traced. */
   readonly exporter: Exporter | undefined
 }
 
-export async function buildTraffic(options: TrafficOptions): Promise<Traffic> {
+/** What the listeners share under one config. */
+export interface WorkerTraffic extends Traffic {
+  /** undefined = there is no listener for other proxies. */
+  readonly decide: DecideTraffic | undefined
+}
+
+export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraffic> {
   const { config, callerAuth, upstreams, limiter, metrics, log, keyUses, onUpgraded, exporter } = options
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const carriers = createCarriers(config.keys.accept)
   const table = createRouteTable(compileRoutes(config.routes, upstreams.byName))
-  const proxy = createProxy({
-    table,
+  const ownPaths = createOwnPaths(config.portal)
+  const cors = createCors({ origins: config.cors.origins, table, ownPaths })
+  const assertion = createAssertionHeader(options)
+  const ownNames = [...Object.values(config.identityHeaders), config.assertion.header]
+  const usageMeter = createUsageMeter(options.usageRecorder)
+  const gate = {
     authenticator: callerAuth.authenticator,
     limiter,
     takePlan: createTakePlan(options),
     failures: config.failures,
     metrics,
     keyUses,
+  }
+  const proxy = createProxy({
+    ...gate,
+    table,
     onUpgraded,
-    usageMeter: createUsageMeter(options.usageRecorder),
+    usageMeter,
     portalPath: config.portal.enabled ? config.portal.path : undefined,
     tracer,
-    writer: createConfiguredWriter(options, carriers),
+    writer: createConfiguredWriter(options, carriers, assertion),
   })
-  const ownPaths = createOwnPaths(config.portal)
-  return {
+  const reader = {
     trusted: createAddressSet(config.trustedProxies),
     fieldReader: createFieldReader(carriers),
-    observer: createObserver({
-      metrics,
-      log,
-      logsAccess: config.log.access,
-      recordTrace: tracer && exporter && createTraceRecorder(tracer, exporter),
-    }),
+  }
+  const observerOptions = {
+    metrics,
+    log,
+    logsAccess: config.log.access,
+    recordTrace: tracer && exporter && createTraceRecorder(tracer, exporter),
+  }
+  return {
+    ...reader,
+    observer: createObserver(observerOptions),
     ownPaths,
     api: await buildApi(createApiOptions(options)),
     proxy,
-    cors: createCors({ origins: config.cors.origins, table, ownPaths }),
+    cors,
+    decide: config.decide && {
+      observer: createObserver({ ...observerOptions, listener: 'decide' }),
+      read: createDecideArrivalReader({
+        ...reader,
+        identityNames: ownNames,
+        onUntrusted: options.onUntrustedProxy,
+      }),
+      decide: createDecide({
+        ...gate,
+        table,
+        ownPaths,
+        cors,
+        usageMeter,
+        tracer,
+        writer: createDecisionWriter({ identityHeaders: config.identityHeaders, assertion }),
+      }),
+    },
   }
 }

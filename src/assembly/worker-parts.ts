@@ -2,14 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { WorkerMemory } from '../cache/instance-memory.ts'
 import type { Config } from '../config/config.ts'
 import { OperatorError } from '../errors/operator-error.ts'
-import type { Traffic } from '../http/server.ts'
 import { readVersion } from '../platform/version.ts'
 import type { Change, LoggedChange } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
 import type { Acknowledgements } from '../tokens/acknowledgements.ts'
 import { type Exporter, openExporter } from '../tracing/exporter.ts'
 import { type CallerAuth, openCallerAuth } from './caller-auth.ts'
-import { buildTraffic, type TrafficOptions } from './traffic.ts'
+import { buildTraffic, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
 import { closeUpstreams, noUpstreams, type OpenUpstreams, openUpstreams } from './upstreams.ts'
 
 /** The parts that are built from one config. */
@@ -17,7 +16,7 @@ export interface WorkerParts {
   readonly config: Config
   readonly callerAuth: CallerAuth
   readonly upstreams: OpenUpstreams
-  readonly traffic: Traffic
+  readonly traffic: WorkerTraffic
   readonly exporter: Exporter | undefined
   /** Closes what `other` does not use; undefined = everything. */
   closeUnshared(other: WorkerParts | undefined): void

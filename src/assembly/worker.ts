@@ -1,9 +1,6 @@
 import type { WorkerMemory } from '../cache/instance-memory.ts'
 import type { StoreHealth } from '../cache/store-connection-state.ts'
 import type { Config } from '../config/config.ts'
-import { createDrain } from '../http/drain.ts'
-import { listen, urlOf } from '../http/listen.ts'
-import { createGatewayServer } from '../http/server.ts'
 import { createWebSockets } from '../http/web-sockets.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -11,16 +8,18 @@ import type { Clock } from '../platform/clock.ts'
 import type { StoreState } from '../store/diagnostics.ts'
 import type { InstanceCounts } from '../store/rates.ts'
 import type { CallerAuth } from './caller-auth.ts'
-import { watchDescriptors } from './descriptors.ts'
 import type { PreparedConfig } from './request-server.ts'
 import { openStoreMonitor } from './store-monitor.ts'
 import { openStoreServices } from './store-services.ts'
 import { targetStates } from './upstreams.ts'
+import { createWorkerListeners } from './worker-listeners.ts'
 import { createSharedStore, createWorkerPartsBuilder } from './worker-parts.ts'
 
 /** The part of the gateway that serves requests, in this process. */
 export interface Worker {
   readonly url: string
+  /** Where other proxies ask; undefined = nowhere. */
+  readonly decideUrl: string | undefined
   health(): StoreHealth
   /** The state that the store reports. */
   storeState(): StoreState
@@ -72,6 +71,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     clock,
     gatewayUrl: () => ownUrl,
     onUpgraded: webSockets.accept,
+    onUntrustedProxy: createUntrustedProxyLogger(log),
     onChange: (change, callerAuth) => {
       if (callerAuth === currentCallerAuth) webSockets.revalidate(change)
     },
@@ -81,17 +81,13 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   currentCallerAuth = current.callerAuth
   metrics.collectTargetHealth(() => targetStates(current.upstreams))
   const storeMonitor = openStoreMonitor({ store, storeConnection, log, metrics })
-  let isDraining = false
-  const gatewayServer = createGatewayServer({
-    ...config.listen,
+  const listeners = createWorkerListeners({
+    config,
     ticketKeys: options.ticketKeys,
     traffic: () => current.traffic,
-    isDraining: () => isDraining,
-    mayAccept: watchDescriptors(),
-    onDropped: createDropLogger(metrics, log),
-    onAcceptError: (err) => log.warn({ err }, 'cannot accept a connection'),
+    metrics,
+    log,
   })
-  const drain = createDrain(gatewayServer)
 
   async function prepare(next: Config): Promise<PreparedConfig> {
     const built = await build(next, current)
@@ -100,7 +96,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
       commit: () => {
         // First, since nothing after this can fail: if it fails, the old config stays active as a whole.
         try {
-          gatewayServer.reconfigure(next.listen)
+          listeners.reconfigure(next)
         } catch (error) {
           discard()
           throw error
@@ -131,39 +127,30 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     await services.close()
   }
 
-  const listening = listen(gatewayServer.server, config.listen, 'listen.host and listen.port')
-  const port = await cleanUpOnFailure(close, listening)
-  ownUrl = urlOf(config.listen.tls ? 'https' : 'http', config.listen.host, port)
+  const { url, decideUrl } = await cleanUpOnFailure(close, listeners.listen())
+  ownUrl = url
   return {
-    url: ownUrl,
+    url,
+    decideUrl,
     health,
     storeState: storeMonitor.state,
     lastReadAt: () => current.callerAuth.storeConnection.readAt,
     prepare,
     drain: (timeoutMs) => {
-      isDraining = true
       webSockets.closeAll(1001, 'the gateway is shutting down')
-      return drain.drain(timeoutMs)
+      return listeners.drain(timeoutMs)
     },
     close,
   }
 }
 
-/** How often dropped connections are logged, at most. */
-const dropLogIntervalMs = 10_000
-
-/** Counts dropped connections, and logs the first and then totals: under a flood there are thousands. */
-function createDropLogger({ connectionsDropped }: Metrics, log: Log): () => void {
-  let dropped = 0
-  let reportedAt = Number.NEGATIVE_INFINITY
-  return function onDropped() {
-    connectionsDropped.inc()
-    dropped++
-    const now = performance.now()
-    if (now - reportedAt < dropLogIntervalMs) return
-    log.warn({ connections: dropped }, 'connections dropped: almost out of file descriptors')
-    reportedAt = now
-    dropped = 0
+/** Logs the first peer that asks for decisions without being trusted: each of its requests has a line of its own. */
+function createUntrustedProxyLogger(log: Log): (peerAddress: string) => void {
+  let isLogged = false
+  return function onUntrustedProxy(peerAddress) {
+    if (isLogged) return
+    isLogged = true
+    log.warn({ peer: peerAddress }, 'decisions refused: the peer is not in trustedProxies')
   }
 }
 

@@ -29,6 +29,10 @@ export const explainCommand: Command = {
       value: 'ADDRESS',
       help: 'Address that the connection comes from; default 127.0.0.1.',
     },
+    decide: {
+      type: 'boolean',
+      help: 'Explains what the decide listener tells a proxy that asks about this request.',
+    },
   },
   printsData: true,
   run: async (invocation) => {
@@ -40,7 +44,8 @@ export const explainCommand: Command = {
     const host = hasHost ? [] : ['Host', new URL(config.publicOrigin).host]
     const callers = openReadOnlyAuth(config, Date.now)
     try {
-      const whole = { ...request, rawHeaders: [...host, ...request.rawHeaders] }
+      const listener = invocation.flag('decide') ? 'decide' : 'main'
+      const whole = { ...request, listener, rawHeaders: [...host, ...request.rawHeaders] } as const
       const explanation = await explain(whole, config, callers)
       printData(invocation, explanation, [`${method} ${redactTarget(url)}`, ...linesOf(explanation)])
     } finally {

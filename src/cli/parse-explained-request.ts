@@ -16,7 +16,7 @@ export interface RequestArguments {
 }
 
 /** It has no Host if neither the URL nor a header gives one. */
-export interface ParsedRequest extends ExplainedRequest {
+export interface ParsedRequest extends Omit<ExplainedRequest, 'listener'> {
   readonly hasHost: boolean
 }
 

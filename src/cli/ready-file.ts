@@ -6,7 +6,7 @@ import { errorMessage, hasErrorCode } from '../platform/system-error.ts'
 
 /** The file that tells other programs the gateway's URLs, while it accepts requests. */
 export interface ReadyFile {
-  write(gateway: Pick<Gateway, 'url' | 'opsUrl'>): void
+  write(gateway: Pick<Gateway, 'url' | 'opsUrl' | 'decideUrl'>): void
 }
 
 /**
@@ -38,10 +38,10 @@ export function openReadyFile(path: string): ReadyFile {
   })
   process.once('exit', remove)
   return {
-    write: ({ url, opsUrl }) =>
+    write: ({ url, opsUrl, decideUrl }) =>
       attempt(() => {
         // Renamed only when it is complete: no reader ever sees half of it.
-        writeFileSync(temporaryPath, `${JSON.stringify({ url, opsUrl, pid: process.pid })}\n`)
+        writeFileSync(temporaryPath, `${JSON.stringify({ url, opsUrl, decideUrl, pid: process.pid })}\n`)
         renameSync(temporaryPath, path)
       }),
   }

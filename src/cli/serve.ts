@@ -25,7 +25,7 @@ export const serveCommand: Command = {
     'ready-file': {
       type: 'string',
       value: 'PATH',
-      help: 'File that {"url","opsUrl","pid"} is written to as soon as requests are accepted.',
+      help: 'File that {"url","opsUrl","pid"} (and "decideUrl") is written to as soon as requests are accepted.',
     },
   },
   run: async (invocation) => {
@@ -66,11 +66,13 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
   const gateway = await openGateway({ loaded, rereadConfig: () => loadConfig(input), log })
   warnOfInsecureFileModes(loaded, log)
   reload = gateway.reload
-  const { url, opsUrl } = gateway
+  const { url, opsUrl, decideUrl } = gateway
   // The URLs are for this machine: they do not show whether others can connect.
   const address = addressOf(config.listen.host, portOf(url))
   const opsAddress = addressOf(config.ops.host, portOf(opsUrl))
-  log.info({ url, address, opsUrl, opsAddress, pid: process.pid }, 'listening')
+  const { decide } = config
+  const decideAddress = decide && decideUrl && addressOf(decide.host, portOf(decideUrl))
+  log.info({ url, address, opsUrl, opsAddress, decideUrl, decideAddress, pid: process.pid }, 'listening')
   try {
     readyFile?.write(gateway)
     await onReady?.(gateway, log)

@@ -2,7 +2,7 @@ import type { Plans } from '../accounts/plan-reports.ts'
 import type { CacheLimits } from '../cache/directory.ts'
 import type { OpsAddress } from '../endpoints/ops-guard.ts'
 import type { RefreshCookie } from '../endpoints/tokens.ts'
-import type { ServerOptions } from '../http/server.ts'
+import type { ServerOptions } from '../http/arrival-server.ts'
 import type { LogLevel } from '../log/log.ts'
 import type { MailServer } from '../mail/mailer.ts'
 import type { AddressRange } from '../platform/address-ranges.ts'
@@ -24,6 +24,8 @@ export interface Config {
   readonly publicOrigin: string
   readonly listen: ListenConfig
   readonly ops: OpsAddress & { readonly port: number }
+  /** The listener for other proxies; undefined = there is none. */
+  readonly decide: DecideConfig | undefined
   readonly trustedProxies: readonly AddressRange[]
   readonly upstreams: readonly UpstreamConfig[]
   readonly routes: readonly RouteOptions[]
@@ -65,6 +67,11 @@ export interface ListenConfig extends ServerOptions {
   readonly port: number
   /** Processes that share the port, at least 1. */
   readonly workers: number
+}
+
+export interface DecideConfig {
+  readonly host: string
+  readonly port: number
 }
 
 /** A JWT for upstreams that identifies the caller; its header is never accepted from clients, enabled or not. */

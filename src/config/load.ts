@@ -11,7 +11,7 @@ import { reviewCookie, reviewCors } from './rules/browsers.ts'
 import { reviewIdentity } from './rules/identity.ts'
 import { reviewKeyCarriers } from './rules/key-carriers.ts'
 import { reviewKeys } from './rules/keys.ts'
-import { reviewListen, reviewPorts } from './rules/listen.ts'
+import { reviewDecidePort, reviewListen, reviewPorts } from './rules/listen.ts'
 import { reviewNetwork, reviewTracing } from './rules/network.ts'
 import { reviewPlans } from './rules/plans.ts'
 import { reviewPortal } from './rules/portal.ts'
@@ -31,6 +31,7 @@ const rules = [
   reviewNetwork,
   reviewListen,
   reviewPorts,
+  reviewDecidePort,
   reviewUpstreams,
   reviewUpstreamHeaders,
   reviewRoutes,

@@ -30,6 +30,7 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
       bodyRateMin: sizeBytes(tree.limits.bodyRate),
     },
     ops: { ...tree.ops, hosts: tree.ops.hosts.map((name) => name.toLowerCase()) },
+    decide: tree.decide,
     portal: {
       enabled: tree.portal.enabled,
       path: tree.portal.path,

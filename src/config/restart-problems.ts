@@ -11,6 +11,7 @@ const restartOnly: readonly { readonly path: Path; of(config: Config): unknown }
   { path: ['listen', 'tls'], of: ({ listen }) => listen.tls !== undefined },
   { path: ['ops', 'host'], of: ({ ops }) => ops.host },
   { path: ['ops', 'port'], of: ({ ops }) => ops.port },
+  { path: ['decide'], of: ({ decide }) => decide },
   { path: ['store'], of: ({ store }) => store },
   { path: ['keys', 'sealingKey'], of: ({ keys }) => keys.sealingKey },
 ]

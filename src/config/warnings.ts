@@ -35,6 +35,7 @@ export function findWarnings(
     ...noRoutes(tree),
     ...shadowedRoutes(tree, ownPaths),
     ...overlyTrustedProxies(tree),
+    ...untrustedDecide(tree),
     ...insecureCookie(tree),
     ...unverifiedUpstreams(tree),
     ...inlineCredentials(tree),
@@ -75,6 +76,13 @@ function overlyTrustedProxies({ trustedProxies }: Tree): Warning[] {
     const message = `X-Forwarded-* is trusted from ${who}: list only the proxies`
     return [{ path: ['trustedProxies', index], message }]
   })
+}
+
+/** It believes trusted proxies only, and so answers nobody. */
+function untrustedDecide({ decide, trustedProxies }: Tree): Warning[] {
+  if (!decide || trustedProxies.length > 0) return []
+  const message = 'is of no use while trustedProxies is empty: list the proxies that ask it'
+  return [{ path: ['decide'], message }]
 }
 
 /** Over plain http, anyone on the network path can read credentials and the refresh cookie. */

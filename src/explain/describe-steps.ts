@@ -209,8 +209,8 @@ const namedMax = 3
 
 /** Why a route matched, and which routes it takes precedence over. */
 export function describeRouteMatch(
-  route: Route<UpstreamConfig>,
-  table: RouteTable<UpstreamConfig>,
+  route: Route<UpstreamConfig | undefined>,
+  table: RouteTable<UpstreamConfig | undefined>,
   query: RouteQuery,
 ): string {
   const host = route.host === undefined ? 'any host' : `host ${route.host}`
@@ -222,10 +222,10 @@ export function describeRouteMatch(
 
 /** The routes that would match the request without those that take precedence. */
 function runnersUp(
-  winner: Route<UpstreamConfig>,
-  table: RouteTable<UpstreamConfig>,
+  winner: Route<UpstreamConfig | undefined>,
+  table: RouteTable<UpstreamConfig | undefined>,
   query: RouteQuery,
-): readonly Route<UpstreamConfig>[] {
+): readonly Route<UpstreamConfig | undefined>[] {
   const found = [winner]
   while (found.length <= namedMax) {
     const rest = createRouteTable(table.routes.filter((route) => !found.includes(route)))

@@ -1,11 +1,17 @@
 import type { Config } from '../config/config.ts'
+import { undecidable } from '../decide/decide-request.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { chooseScope } from '../http/choose-scope.ts'
 import { type Cors, createCors } from '../http/cors.ts'
 import type { DecisionStep, DecisionTrace } from '../http/decision-trace.ts'
 import { createGate } from '../http/gate.ts'
 import { destinationOf, type Outcome, principalOf } from '../http/outcome.ts'
-import { createUpstreamHeadReader, findRoute } from '../http/route-request.ts'
+import {
+  createUpstreamHeadReader,
+  findForwardingRoute,
+  findRoute,
+  hasUpstream,
+} from '../http/route-request.ts'
 import type { RequestHeadInput } from '../proxy/request-head.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { createOwnPaths } from '../routes/own-paths.ts'
@@ -13,6 +19,7 @@ import { type Access, type Route, standardMethods, upstreamTarget } from '../rou
 import { createRouteTable, type RouteTable } from '../routes/table.ts'
 import { createTracer } from '../tracing/tracer.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
+import { describeDecision } from './describe-decision.ts'
 import {
   describeCors,
   describeLimits,
@@ -33,7 +40,7 @@ import { redactTarget } from './redact.ts'
 import { createStepRecorder } from './step-recorder.ts'
 import { showUpstreamHead } from './upstream-head.ts'
 
-type FoundRoute = Route<UpstreamConfig>
+type FoundRoute = Route<UpstreamConfig | undefined>
 
 /**
  * What the gateway would decide about a request, step by step: the steps are those of the gateway, which tell a trace
@@ -66,6 +73,9 @@ export async function explain(
     const trace: DecisionTrace = { passed: (step) => recorder.pass(step, describe[step]()) }
 
     const scope = chooseScope(arrival, { cors, ownPaths }, trace)
+    const isForProxy = request.listener === 'decide'
+    const refusal = isForProxy ? undecidable(scope) : undefined
+    if (refusal) throw refusal
     switch (scope) {
       case 'server':
         recorder.pass('cors', undefined)
@@ -86,7 +96,7 @@ export async function explain(
     const gate = createGate<FoundRoute, ExplainedArrival>({
       ...gateOptions,
       findRoute: (came) => {
-        const result = findRoute(table, came)
+        const result = isForProxy ? findRoute(table, came) : findForwardingRoute(table, came)
         if (!(result instanceof GatehouseError)) found.route = result
         return result
       },
@@ -94,6 +104,12 @@ export async function explain(
     })
     const route = await gate(arrival)
     if (route instanceof GatehouseError) throw route
+    if (isForProxy) {
+      trace.passed('limits')
+      recorder.pass('upstream', describeDecision(config, route, arrival))
+      return 'forward'
+    }
+    if (!hasUpstream(route)) throw new Error('a forwarding route without an upstream')
     const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
     const input = createUpstreamHeadReader({ tracer, trace })(route, arrival)
     if (input === undefined) {
@@ -113,7 +129,7 @@ interface Found {
 interface DescribedBy {
   readonly request: ExplainedRequest
   readonly cors: Cors | undefined
-  readonly table: RouteTable<UpstreamConfig>
+  readonly table: RouteTable<UpstreamConfig | undefined>
   readonly found: Found
   /** Where secret keys may come. */
   readonly accept: readonly string[]
@@ -152,7 +168,7 @@ function accessOf({ outcome: { access } }: ExplainedArrival): Access {
 
 function describeRoute(
   route: FoundRoute,
-  table: RouteTable<UpstreamConfig>,
+  table: RouteTable<UpstreamConfig | undefined>,
   { head: { method }, outcome }: ExplainedArrival,
 ): StepResult {
   const { hostName: host, target } = destinationOf(outcome)
@@ -168,7 +184,7 @@ function describeRoute(
 }
 
 interface ExplainedForward {
-  readonly route: FoundRoute
+  readonly route: Route<UpstreamConfig>
   readonly arrival: ExplainedArrival
   readonly input: RequestHeadInput
 }

@@ -10,6 +10,8 @@ export interface ExplainedRequest {
   readonly rawHeaders: readonly string[]
   /** Address of the other end of the connection. */
   readonly peer: string
+  /** The listener that it comes to: `decide` = another proxy describes it, and would forward it. */
+  readonly listener: 'main' | 'decide'
 }
 
 /** The steps of the decision, and what the upstream would get. */

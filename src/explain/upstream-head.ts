@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import type { RequestFields } from '../http/request-fields.ts'
 import { foldHeaderName } from '../platform/header-name.ts'
 import { createHeaderRules } from '../proxy/header-rules.ts'
-import { createIdentityWriter } from '../proxy/identity-headers.ts'
+import { type AssertionHeader, createIdentityWriter } from '../proxy/identity-headers.ts'
 import { createRequestWriter, type RequestHeadInput } from '../proxy/request-head.ts'
 import { secretPlaceholder } from '../secrets/hide-secrets.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
@@ -23,17 +23,12 @@ export function showUpstreamHead(
   config: Config,
   { upstream, arrival: { fields, outcome }, input }: ShownHead,
 ): readonly ShownHeader[] {
-  const { enabled, header, lifetimeMs } = config.assertion
+  const { enabled, header } = config.assertion
   const ownNames = [...Object.values(config.identityHeaders), header]
-  const assertionPlaceholder = {
-    header,
-    of: (_: Principal, audience: string) =>
-      `(signed by the gateway for ${audience}, ${lifetimeMs / 1_000} s)`,
-  }
   const writer = createRequestWriter({
     rules: createHeaderRules(ownNames, createCarriers(config.keys.accept)),
     writeIdentity: createIdentityWriter(config.identityHeaders),
-    assertion: enabled ? assertionPlaceholder : undefined,
+    assertion: enabled ? assertionPlaceholder(config.assertion) : undefined,
     refreshCookie: config.cookie.name,
   })
   const lines = writer.writeHead(input)
@@ -49,11 +44,19 @@ export function showUpstreamHead(
   })
 }
 
+/** Stands for an assertion: explain signs none. */
+export function assertionPlaceholder({ header, lifetimeMs }: Config['assertion']): AssertionHeader {
+  return {
+    header,
+    of: (_: Principal, audience) => `(signed by the gateway for ${audience}, ${lifetimeMs / 1_000} s)`,
+  }
+}
+
 function hostFor({ host, targets }: UpstreamConfig, fields: RequestFields): string {
   return host === 'client' ? (fields.host ?? '') : targets.map(({ url }) => url.host).join(' or ')
 }
 
-function parseLines(lines: string): readonly ShownHeader[] {
+export function parseLines(lines: string): readonly ShownHeader[] {
   return lines
     .split('\r\n')
     .filter((line) => line !== '')

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { RequestServer } from '../assembly/request-server.ts'
 import { mergeStoreStates } from '../assembly/store-monitor.ts'
+import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 import { mergeHealth, type StoreHealth } from '../cache/store-connection-state.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { Log } from '../log/log.ts'
@@ -10,7 +11,8 @@ import type { StoreState } from '../store/diagnostics.ts'
 import { createLocalRates } from '../store/local-rates.ts'
 import { createFleetMemory } from './fleet-memory.ts'
 import { createFleetMetrics } from './fleet-metrics.ts'
-import { startOnPort } from './start-on-port.ts'
+import type { WorkerPorts } from './messages.ts'
+import { startOnPorts } from './start-on-port.ts'
 import {
   configureCluster,
   startTimeoutMs as defaultStartTimeoutMs,
@@ -42,7 +44,7 @@ const memoryBytesMax = 64 * 1_024 * 1_024
  */
 export async function openFleet(options: FleetOptions): Promise<RequestServer> {
   const { loaded, log, metrics, startTimeoutMs = defaultStartTimeoutMs } = options
-  const { listen } = loaded.config
+  const { listen, decide } = loaded.config
   const rates = createLocalRates(monotonicClock)
   const ticketKeys = randomBytes(48).toString('base64')
   // Accounts and sessions, as many of each as a worker caches.
@@ -53,14 +55,14 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
   /** When any worker last read the change log, as last reported. */
   let lastReadAt: number | null = null
   let { snapshot } = loaded
-  /** The port of all workers: not 0, as those started later need the same. */
-  let { port } = listen
+  /** The ports of all workers: not 0, as those started later need the same. */
+  let ports: WorkerPorts = { listen: listen.port, decide: decide?.port }
   /** While a change is in progress no worker is started: it might get neither config. */
   let changing: Promise<unknown> = Promise.resolve()
 
   async function startOptions() {
     await changing
-    return { snapshot, port, ticketKeys, workers: listen.workers, lastReadAt }
+    return { snapshot, ports, ticketKeys, workers: listen.workers, lastReadAt }
   }
 
   configureCluster()
@@ -100,15 +102,15 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
   }
 
   /** Starts the first worker alone, so that files are created once and an error is reported once. */
-  async function startAll(): Promise<string> {
+  async function startAll(): Promise<WorkerUrls> {
     const [first, ...others] = slots
     if (!first) throw new Error('a fleet without workers')
-    const { url } = await startOnPort(listen, (chosen) => {
-      port = chosen
+    const { urls } = await startOnPorts({ listen, decide }, (chosen) => {
+      ports = chosen
       return first.start()
     })
     await Promise.all(others.map((slot) => slot.start()))
-    return url
+    return urls
   }
 
   /** Waits for workers that are starting: they have the config that is about to be replaced. */
@@ -178,9 +180,9 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
   }
 
   try {
-    const url = await startAll()
+    const urls = await startAll()
     return {
-      url,
+      ...urls,
       health,
       storeState,
       metricsText: fleetMetrics.text,

@@ -1,14 +1,21 @@
+import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 import type { StoreHealth } from '../cache/store-connection-state.ts'
 import type { ConfigSnapshot } from '../config/snapshot.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import type { StoreState } from '../store/diagnostics.ts'
 import type { Rate, RateResult } from '../store/rates.ts'
 
+/** Of the main listener, and of the one for other proxies if it is configured. */
+export interface WorkerPorts {
+  readonly listen: number
+  readonly decide: number | undefined
+}
+
 /** Sent to a worker at its start. */
 export interface WorkerStartOptions {
   readonly snapshot: ConfigSnapshot
-  /** Never 0: all workers listen on the same port. */
-  readonly port: number
+  /** None is 0: all workers listen on the same ports. */
+  readonly ports: WorkerPorts
   /** 48 bytes in base64: a TLS session of one worker can be resumed by any. */
   readonly ticketKeys: string
   /** The worker's number, from 1, and how many workers there are. */
@@ -21,7 +28,7 @@ export interface WorkerStartOptions {
 /** Requests of the fleet to a worker. Both sides have the same version: the fleet starts its own files. */
 export type RequestsToWorker = {
   /** Answered once it serves requests. */
-  start: { given: WorkerStartOptions; answer: { readonly url: string } }
+  start: { given: WorkerStartOptions; answer: WorkerUrls }
   /** Builds another config beside the current one. */
   prepare: { given: { readonly snapshot: ConfigSnapshot }; answer: null }
   commit: { given: null; answer: null }

@@ -1,5 +1,7 @@
 import type { PreparedConfig } from '../assembly/request-server.ts'
 import { openWorker, type Worker } from '../assembly/worker.ts'
+import type { WorkerUrls } from '../assembly/worker-listeners.ts'
+import type { Config } from '../config/config.ts'
 import { type ConfigSnapshot, restoreConfig } from '../config/snapshot.ts'
 import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
 import { createMetrics } from '../metrics/metrics.ts'
@@ -10,6 +12,7 @@ import {
   type RequestsToFleet,
   type RequestsToWorker,
   toSharedClock,
+  type WorkerPorts,
   type WorkerStartOptions,
 } from './messages.ts'
 import { createRemoteCounts } from './remote-counts.ts'
@@ -34,13 +37,13 @@ export function runWorker(): void {
     return current
   }
 
-  async function start(options: WorkerStartOptions): Promise<{ url: string }> {
-    const { snapshot, port, ticketKeys, worker: number, workers, lastReadAt } = options
+  async function start(options: WorkerStartOptions): Promise<WorkerUrls> {
+    const { snapshot, ports, ticketKeys, worker: number, workers, lastReadAt } = options
     const config = restoreConfig(snapshot)
     const log = createLog({ ...config.log, worker: number })
     logUncaughtErrors(log)
     const worker = await openWorker({
-      config: { ...config, listen: { ...config.listen, port } },
+      config: withPorts(config, ports),
       log,
       metrics,
       clock: Date.now,
@@ -52,7 +55,7 @@ export function runWorker(): void {
       ticketKeys: Buffer.from(ticketKeys, 'base64'),
     })
     current = { worker, log, prepared: undefined }
-    return { url: worker.url }
+    return { url: worker.url, decideUrl: worker.decideUrl }
   }
 
   async function prepare(snapshot: ConfigSnapshot): Promise<null> {
@@ -111,4 +114,13 @@ export function runWorker(): void {
     },
     handlers,
   )
+}
+
+function withPorts(config: Config, ports: WorkerPorts): Config {
+  const { listen, decide } = config
+  return {
+    ...config,
+    listen: { ...listen, port: ports.listen },
+    decide: decide && { ...decide, port: ports.decide ?? decide.port },
+  }
 }

@@ -2,6 +2,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { listen } from '../http/listen.ts'
 import { hasErrorCode } from '../platform/system-error.ts'
+import type { WorkerPorts } from './messages.ts'
+
+/** Where the workers listen; undefined = there is no such listener. */
+interface Addresses {
+  readonly listen: Address
+  readonly decide: Address | undefined
+}
 
 interface Address {
   readonly host: string
@@ -12,27 +19,35 @@ interface Address {
 const picksMax = 5
 
 /**
- * Starts the first worker on the port of all workers, also those started later. For port 0 this is a free one; if
+ * Starts the first worker on the ports of all workers, also those started later. For port 0 this is a free one; if
  * another process takes it before the worker does, the start is retried on another.
- * @throws OperatorError if the address is not available; what `start` throws
+ * @throws OperatorError if an address is not available; what `start` throws
  */
-export async function startOnPort<Started>(
-  address: Address,
-  start: (port: number) => Promise<Started>,
+export async function startOnPorts<Started>(
+  addresses: Addresses,
+  start: (ports: WorkerPorts) => Promise<Started>,
 ): Promise<Started> {
-  if (address.port !== 0) return start(address.port)
+  const isChosen = addresses.listen.port !== 0 && addresses.decide?.port !== 0
   for (let picks = 1; ; picks++) {
     try {
-      return await start(await pickPort(address))
+      return await start(await pickPorts(addresses))
     } catch (error) {
-      if (picks === picksMax || !isTaken(error)) throw error
+      if (isChosen || picks === picksMax || !isTaken(error)) throw error
     }
   }
 }
 
-async function pickPort(address: Address): Promise<number> {
+async function pickPorts({ listen: main, decide }: Addresses): Promise<WorkerPorts> {
+  return {
+    listen: await pickPort(main, 'listen.host and listen.port'),
+    decide: decide && (await pickPort(decide, 'decide.host and decide.port')),
+  }
+}
+
+async function pickPort(address: Address, optionNames: string): Promise<number> {
+  if (address.port !== 0) return address.port
   const probe = createServer()
-  const port = await listen(probe, address, 'listen.host and listen.port')
+  const port = await listen(probe, address, optionNames)
   probe.close()
   await once(probe, 'close')
   return port

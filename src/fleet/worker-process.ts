@@ -2,6 +2,7 @@ import cluster, { type Worker as Child } from 'node:cluster'
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 import { OperatorError } from '../errors/operator-error.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import { errorMessage } from '../platform/system-error.ts'
@@ -10,7 +11,7 @@ import type { RequestsToFleet, RequestsToWorker, WorkerStartOptions } from './me
 
 /** One worker process that serves requests. */
 export interface WorkerProcess {
-  readonly url: string
+  readonly urls: WorkerUrls
   readonly pid: number | undefined
   readonly channel: Channel<RequestsToWorker>
   /** When it began to serve requests, on the clock of performance.now(). */
@@ -72,10 +73,10 @@ export async function startWorker(
   child.on('error', () => {})
   signal.addEventListener('abort', kill)
   try {
-    const { url } = await channel.request('start', options, timeoutMs)
+    const urls = await channel.request('start', options, timeoutMs)
     const { pid } = child.process
     const hasEnded = () => isOver
-    return { url, pid, channel, readyAt: performance.now(), lastSample: [], ended, hasEnded, kill }
+    return { urls, pid, channel, readyAt: performance.now(), lastSample: [], ended, hasEnded, kill }
   } catch (error) {
     kill()
     await ended

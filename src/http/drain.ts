@@ -1,6 +1,6 @@
 import type { Server } from 'node:net'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import type { GatewayServer } from './server.ts'
+import type { ArrivalServer } from './arrival-server.ts'
 
 /** Closes a server gracefully: requests in flight are completed. */
 export interface Drain {
@@ -21,7 +21,7 @@ const backlogTimeoutMs = 5_000
 // taken one.
 const idleTurnsMax = 2
 
-export function createDrain({ server, connections, inFlight, startDrain, abort }: GatewayServer): Drain {
+export function createDrain({ server, connections, startDrain, abortUnanswered }: ArrivalServer): Drain {
   async function drain(timeoutMs: number): Promise<boolean> {
     startDrain()
     // Idle connections, on which a request may be in transit at this moment, get their next response with
@@ -33,11 +33,10 @@ export function createDrain({ server, connections, inFlight, startDrain, abort }
       [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
     )
     await withTimeout(closed, Math.max(0, endsAt - performance.now()))
-    const unanswered = inFlight()
-    for (const arrival of unanswered) abort(arrival, new GatehouseError('shutting-down'))
-    if (unanswered.length > 0) await withTimeout(closed, flushTimeoutMs)
+    const unanswered = abortUnanswered(new GatehouseError('shutting-down'))
+    if (unanswered > 0) await withTimeout(closed, flushTimeoutMs)
     for (const { socket } of connections) socket.destroy()
-    return unanswered.length === 0
+    return unanswered === 0
   }
 
   return { drain }

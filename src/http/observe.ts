@@ -21,6 +21,8 @@ export interface ObserverOptions {
   readonly log: Log
   /** Whether access logging is on. */
   readonly logsAccess: boolean
+  /** Which listener it is of, in logs and metrics; undefined = the main one. */
+  readonly listener?: 'decide'
   /** Sends the spans of a request; undefined = tracing is off. */
   readonly recordTrace: ((arrival: Arrival, now: number) => void) | undefined
 }
@@ -40,10 +42,12 @@ const unknownMethod = 'unknown'
 const otherMethod = 'other'
 
 /** Writes one line for each request and counts it. */
-export function createObserver({ metrics, log, logsAccess, recordTrace }: ObserverOptions): Observer {
-  const seriesOf = memoize((route: string) => createRouteSeries(metrics, route))
+export function createObserver(options: ObserverOptions): Observer {
+  const { metrics, log, logsAccess, listener = '', recordTrace } = options
+  const seriesOf = memoize((route: string) => createRouteSeries(metrics, route, listener))
   const upstreamDurationOf = memoize((upstream: string) => metrics.upstreamDuration.labels(upstream))
   const overhead = metrics.overhead.labels()
+  const listenerMember = jsonMember('listener', options.listener)
 
   function end(arrival: Arrival, isComplete: boolean): void {
     const now = performance.now()
@@ -79,7 +83,8 @@ export function createObserver({ metrics, log, logsAccess, recordTrace }: Observ
     const { route, status = clientClosedRequest, upstream, code, reason, decision, destination } = outcome
     const path = pathForLog(destination?.target.sentPath ?? head.target)
     log.line(
-      jsonMember('requestId', requestId) +
+      listenerMember +
+        jsonMember('requestId', requestId) +
         jsonMember('client', client.address) +
         jsonMember('method', head.method) +
         jsonMember('path', path) +
@@ -98,10 +103,19 @@ export function createObserver({ metrics, log, logsAccess, recordTrace }: Observ
   function recordUnreadable(client: string, { requestId, error }: UnreadableRefusal): void {
     const { code, status, cause } = error
     const reason = cause instanceof Error ? cause.message : undefined
-    metrics.requests.labels(unmatchedRouteName, unknownMethod, String(status)).value++
+    metrics.requests.labels(unmatchedRouteName, unknownMethod, String(status), listener).value++
     if (!logsAccess) return
     log.info(
-      { requestId, client, route: unmatchedRouteName, status, code, reason, isComplete: true },
+      {
+        listener: options.listener,
+        requestId,
+        client,
+        route: unmatchedRouteName,
+        status,
+        code,
+        reason,
+        isComplete: true,
+      },
       'request',
     )
   }
@@ -114,13 +128,13 @@ function jsonMember(name: string, value: string | undefined): string {
   return value === undefined ? '' : `"${name}":${JSON.stringify(value)},`
 }
 
-/** The series of one route. */
-function createRouteSeries(metrics: Metrics, route: string) {
+/** The series of one route. @param listener empty = the main one */
+function createRouteSeries(metrics: Metrics, route: string, listener: string) {
   const countOf = memoize((method: string) =>
-    memoize((status: number) => metrics.requests.labels(route, method, String(status))),
+    memoize((status: number) => metrics.requests.labels(route, method, String(status), listener)),
   )
   return {
-    duration: metrics.requestDuration.labels(route),
+    duration: metrics.requestDuration.labels(route, listener),
     count: (method: string, status: number) => {
       countOf(methodLabel(method))(status).value++
     },

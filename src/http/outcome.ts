@@ -27,7 +27,7 @@ export interface Outcome {
   /** Authentication and authorisation result; undefined until it is decided. */
   readonly decision: Decision | undefined
   readonly upstream: string | undefined
-  /** Its trace context, once it is sent to an upstream; undefined = not traced. */
+  /** Its trace context, once it is admitted; undefined = not traced. */
   readonly trace: Trace | undefined
   /** The status of the response, once there is one. */
   readonly status: number | undefined
@@ -97,6 +97,11 @@ export function recordDecision(outcome: Writable, decision: Decision): void {
 /** Records that it is sent to an upstream. @param trace undefined = not traced */
 export function recordUpstream(outcome: Writable, name: string, trace: Trace | undefined): void {
   outcome.upstream = name
+  outcome.trace = trace
+}
+
+/** Records the trace of a request that another proxy sends to an upstream. */
+export function recordTrace(outcome: Writable, trace: Trace): void {
   outcome.trace = trace
 }
 

@@ -27,6 +27,8 @@ interface ProblemContext {
   readonly requestId: string
   readonly access: Access | undefined
   readonly carriers: Carriers
+  /** undefined = the status of the error. */
+  readonly sentStatus?: number | undefined
   /** Field lines that do not depend on the failure, each ended by CR LF. */
   readonly extraLines?: string | undefined
 }
@@ -40,9 +42,10 @@ export function createProblem(
   return describeProblem(error, { requestId, access: outcome.access, carriers })
 }
 
-function describeProblem(error: GatehouseError, { requestId, access, carriers }: ProblemContext): Problem {
-  const { code, title, status, detail, errors, allow, rate } = error
-  const isChallenge = status === 401 || challengedCodes.has(code)
+function describeProblem(error: GatehouseError, context: ProblemContext): Problem {
+  const { requestId, access, carriers, sentStatus: status = error.status } = context
+  const { code, title, detail, errors, allow, rate } = error
+  const isChallenge = error.status === 401 || challengedCodes.has(code)
   return {
     status,
     headers: {
@@ -51,7 +54,7 @@ function describeProblem(error: GatehouseError, { requestId, access, carriers }:
       ...(isChallenge && { 'WWW-Authenticate': challenges(code, access, carriers) }),
       ...(allow && { Allow: allow.join(', ') }),
       ...(rate && rateHeaders(rate)),
-      ...(status === 503 && { 'Retry-After': String(retryAfterS) }),
+      ...(error.status === 503 && { 'Retry-After': String(retryAfterS) }),
       'X-Request-Id': requestId,
     },
     body: JSON.stringify({ type: `urn:gatehouse:${code}`, title, status, code, detail, requestId, errors }),
@@ -85,8 +88,11 @@ export function applyKeepAlive(request: IncomingMessage, response: ServerRespons
   if (!arrivalOf(request).connection.canPersist()) response.shouldKeepAlive = false
 }
 
-/** Answers with a problem, or aborts a started response. */
-export function answerProblem(arrival: Arrival, error: GatehouseError): void {
+/**
+ * Answers with a problem, or aborts a started response.
+ * @param sentStatus the status that is sent, where it is not that of the error; the log has that of the error
+ */
+export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatus = error.status): void {
   const { connection, outcome, requestId, carriers } = arrival
   const { access, corsHeaders } = outcome
   recordFailure(arrival.outcome, error)
@@ -95,7 +101,7 @@ export function answerProblem(arrival: Arrival, error: GatehouseError): void {
     return
   }
   recordStatus(outcome, error.status)
-  writeProblem(connection, error, { requestId, access, carriers, extraLines: corsHeaders?.lines })
+  writeProblem(connection, error, { requestId, access, carriers, sentStatus, extraLines: corsHeaders?.lines })
 }
 
 /** No request, and so no route: nothing is challenged. */
@@ -134,10 +140,11 @@ export function answerErrorPage(
 }
 
 function writeProblem(connection: ClientConnection, error: GatehouseError, about: ProblemContext): void {
-  const key = cacheKey(error)
+  const { sentStatus = error.status, extraLines } = about
+  const key = sentStatus === error.status ? cacheKey(error) : undefined
   const text =
     key === undefined ? serializeProblem(describeProblem(error, about)) : cachedText(key, error, about)
-  writeAnswer(connection, error.status, { ...text, extraLines: about.extraLines })
+  writeAnswer(connection, sentStatus, { ...text, extraLines })
 }
 
 function writeAnswer(

@@ -13,13 +13,13 @@ import { createGate, type GateOptions, type GateResult } from './gate.ts'
 import { answerOptions } from './options-request.ts'
 import { destinationOf, principalOf, recordAnswered, recordSent, recordStatus } from './outcome.ts'
 import { answerErrorPage, answerProblem, toGatehouseError } from './problem.ts'
-import { createUpstreamHeadReader, findRoute, type UpstreamHeadOptions } from './route-request.ts'
+import { createUpstreamHeadReader, findForwardingRoute, type UpstreamHeadOptions } from './route-request.ts'
 import { brokenBodyError } from './unreadable.ts'
 import { isWebSocketUpgrade, type UpgradeHandler } from './upgrade.ts'
 import type { UsageMeter } from './usage-meter.ts'
 
 export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>, UpstreamHeadOptions {
-  readonly table: RouteTable<Upstream>
+  readonly table: RouteTable<Upstream | undefined>
   readonly writer: RequestWriter
   readonly onUpgraded: UpgradeHandler
   readonly usageMeter: UsageMeter
@@ -43,7 +43,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
   const gate = createGate<Route<Upstream>>({
     ...options,
     findRoute: (arrival) => {
-      const route = findRoute(table, arrival)
+      const route = findForwardingRoute(table, arrival)
       // Before the decision: what follows a refused upgrade is not a request.
       if (!(route instanceof GatehouseError) && route.websocket && isWebSocketUpgrade(arrival.head))
         arrival.connection.closeAfterAnswer()

@@ -33,6 +33,23 @@ export function findRoute<Upstream>(
   }
 }
 
+/** The same on the main listener, which forwards: a route without an upstream is none of its own. */
+export function findForwardingRoute<Upstream extends object>(
+  table: RouteTable<Upstream | undefined>,
+  arrival: Arrival<unknown>,
+): GateResult<Route<Upstream>> {
+  const route = findRoute(table, arrival)
+  if (route instanceof GatehouseError || hasUpstream(route)) return route
+  recordReason(arrival.outcome, `route "${route.name}" has no upstream: only other proxies use it`)
+  return sharedError('route-not-found')
+}
+
+export function hasUpstream<Upstream extends object>(
+  route: Route<Upstream | undefined>,
+): route is Route<Upstream> {
+  return route.upstream !== undefined
+}
+
 export interface UpstreamHeadOptions {
   /** undefined = traceparent is forwarded unchanged. */
   readonly tracer: Tracer | undefined

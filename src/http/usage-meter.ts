@@ -10,6 +10,8 @@ export interface UsageMeter {
    * when its head or its trailers have arrived or it has ended without.
    */
   onUnits(route: MeteredRoute, caller: Principal, units: number): void
+  /** A request of a caller is allowed, and another proxy forwards it: it is one unit, as its response is not seen. */
+  onDecided(route: MeteredRoute, caller: Principal): void
 }
 
 /** A route as usage is counted by. */
@@ -26,6 +28,7 @@ export function createUsageMeter(recorder: Pick<UsageRecorder, 'count'>): UsageM
   return {
     onForwarded: ({ name, costHeader }, caller) =>
       recorder.count(name, caller, costHeader === undefined ? requestOfOneUnit : requestOfUnknownUnits),
+    onDecided: ({ name }, caller) => recorder.count(name, caller, requestOfOneUnit),
     onUnits: ({ name }, caller, units) => recorder.count(name, caller, { requests: 0, units }),
   }
 }

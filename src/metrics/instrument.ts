@@ -5,6 +5,8 @@ export interface InstrumentOptions {
   readonly name: string
   readonly help: string
   readonly labelNames?: readonly string[]
+  /** One more, which is left out where it has no value. */
+  readonly optionalLabel?: string
 }
 
 export interface Sample {
@@ -23,13 +25,16 @@ export abstract class Instrument {
   readonly help: string
   readonly labelNames: readonly string[]
   abstract readonly type: 'counter' | 'histogram'
+  /** A label that only some series have; it is the last. */
+  readonly optionalLabel: string | undefined
   /** How the samples of several processes are merged, as prom-client reads it. */
   readonly aggregator = 'sum'
 
-  constructor({ name, help, labelNames = [] }: InstrumentOptions) {
+  constructor({ name, help, labelNames = [], optionalLabel }: InstrumentOptions) {
     this.name = name
     this.help = help
-    this.labelNames = labelNames
+    this.labelNames = optionalLabel === undefined ? labelNames : [...labelNames, optionalLabel]
+    this.optionalLabel = optionalLabel
   }
 
   protected abstract samples(): Sample[]
@@ -44,7 +49,8 @@ export abstract class Instrument {
   reset(): void {}
 
   protected labelsOf(values: readonly string[]): Record<string, string> {
-    return Object.fromEntries(this.labelNames.map((name, index) => [name, values[index] ?? '']))
+    const given = this.labelNames.map((name, index) => [name, values[index] ?? ''] as const)
+    return Object.fromEntries(given.filter(([name, value]) => name !== this.optionalLabel || value !== ''))
   }
 }
 

@@ -18,13 +18,15 @@ export function createTrafficInstruments(registry: Registry) {
   const registers = [registry]
   const requests = new FastCounter({
     name: 'gatehouse_http_requests_total',
-    help: 'Requests answered, by route (or _gateway, _unmatched), method and status; 499 = the client closed the connection.',
+    help: 'Requests answered, by route (or _gateway, _unmatched), method and status; 499 = the client closed the connection. Those that other proxies ask about have listener="decide".',
     labelNames: ['route', 'method', 'code'],
+    optionalLabel: 'listener',
   })
   const requestDuration = new FastHistogram({
     name: 'gatehouse_http_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its response; for a WebSocket to its 101, recorded once it closes.',
+    help: 'Time from the head of a request to the end of its response; for a WebSocket to its 101, recorded once it closes. Decisions for other proxies have listener="decide".',
     labelNames: ['route'],
+    optionalLabel: 'listener',
     buckets: requestBuckets,
   })
   const overhead = new FastHistogram({

@@ -30,23 +30,39 @@ type LineWriter = (principal: Principal) => string
  *   GatehouseError `store-unavailable` if the account could not be read, and something of it is needed
  */
 export function createIdentityWriter(headers: IdentityHeaders): LineWriter {
-  const writers = [
-    createFieldWriter(headers.id, ({ accountId }) => accountId),
-    createFieldWriter(headers.role, ({ role }) => role),
-    createFieldWriter(headers.email, (principal) => profileOf(principal).email),
-    createFieldWriter(headers.verified, (principal) => String(profileOf(principal).isVerified)),
-    createFieldWriter(headers.name, (principal) => fullName(profileOf(principal))),
-    createFieldWriter(headers.session, ({ sessionId }) => sessionId),
-    createFieldWriter(headers.scheme, ({ scheme }) => scheme),
-    createFieldWriter(headers.key, (principal) => known(principal).key),
-    createFieldWriter(headers.scopes, ({ scopes }) => (scopes.length === 0 ? undefined : scopes.join(' '))),
-    createFieldWriter(headers.plan, (principal) => known(principal).plan),
-  ].filter((writer) => writer !== undefined)
+  const writers = identityOf(headers).map(createFieldWriter)
   return (principal) => {
     let lines = ''
     for (const write of writers) lines += write(principal)
     return lines
   }
+}
+
+/** One configured header, and what it says of a principal; undefined = nothing. */
+export interface IdentityField {
+  readonly name: string
+  /** @throws GatehouseError `store-unavailable` if the account could not be read, and it is needed */
+  read(principal: Principal): string | undefined
+}
+
+/** The configured headers, in the order in which they are written. */
+export function identityOf(headers: IdentityHeaders): readonly IdentityField[] {
+  return [
+    field(headers.id, ({ accountId }) => accountId),
+    field(headers.role, ({ role }) => role),
+    field(headers.email, (principal) => profileOf(principal).email),
+    field(headers.verified, (principal) => String(profileOf(principal).isVerified)),
+    field(headers.name, (principal) => fullName(profileOf(principal))),
+    field(headers.session, ({ sessionId }) => sessionId),
+    field(headers.scheme, ({ scheme }) => scheme),
+    field(headers.key, (principal) => known(principal).key),
+    field(headers.scopes, ({ scopes }) => (scopes.length === 0 ? undefined : scopes.join(' '))),
+    field(headers.plan, (principal) => known(principal).plan),
+  ].flat()
+}
+
+function field(name: string | undefined, read: IdentityField['read']): readonly IdentityField[] {
+  return name === undefined ? [] : [{ name, read }]
 }
 
 function profileOf({ profile }: Principal): Profile {
@@ -60,11 +76,7 @@ function known(principal: Principal): Principal {
   return principal
 }
 
-function createFieldWriter(
-  name: string | undefined,
-  read: (principal: Principal) => string | undefined,
-): LineWriter | undefined {
-  if (name === undefined) return undefined
+function createFieldWriter({ name, read }: IdentityField): LineWriter {
   return (principal) => {
     const value = read(principal)
     return value === undefined ? '' : `${name}: ${encodeHeaderValue(value)}\r\n`

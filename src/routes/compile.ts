@@ -9,7 +9,8 @@ export interface RouteOptions {
   readonly host: string | undefined
   readonly path: string
   readonly methods: readonly string[] | undefined
-  readonly upstream: string
+  /** undefined = only the listener for other proxies uses it. */
+  readonly upstream: string | undefined
   readonly auth: AuthOption
   readonly roles: readonly string[] | undefined
   readonly scopes: readonly string[] | undefined
@@ -43,11 +44,12 @@ interface WithTimeouts {
 export function compileRoutes<Upstream extends WithTimeouts>(
   configs: readonly RouteOptions[],
   upstreams: ReadonlyMap<string, Upstream>,
-): readonly Route<Upstream>[] {
+): readonly Route<Upstream | undefined>[] {
   return configs.map((config) => {
-    const upstream = upstreams.get(config.upstream)
+    const upstream = config.upstream === undefined ? undefined : upstreams.get(config.upstream)
     const target = parseRequestTarget(config.path)
-    if (!upstream || !target) throw new Error(`route ${config.name} is valid but cannot be compiled`)
+    if ((config.upstream !== undefined && !upstream) || !target)
+      throw new Error(`route ${config.name} is valid but cannot be compiled`)
     const prefix = target.path.replace(/\/$/, '')
     return {
       name: config.name,
@@ -67,8 +69,8 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       rateLimit: config.rateLimit,
       costHeader: config.costHeader,
       bodyBytesMax: config.bodyBytesMax,
-      responseTimeoutMs: config.responseTimeoutMs ?? upstream.responseTimeoutMs,
-      idleTimeoutMs: config.idleTimeoutMs ?? upstream.idleTimeoutMs,
+      responseTimeoutMs: config.responseTimeoutMs ?? upstream?.responseTimeoutMs ?? Number.POSITIVE_INFINITY,
+      idleTimeoutMs: config.idleTimeoutMs ?? upstream?.idleTimeoutMs ?? Number.POSITIVE_INFINITY,
     }
   })
 }

@@ -78,6 +78,19 @@ export function parseTraceparent(text: string): TraceContext | undefined {
   return { traceId, parentId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
+/** The traceparent of whoever is called because of a request, with the span of that request as its parent. */
+export function traceparentOf({
+  traceId,
+  spanId,
+  isSampled,
+  parentId,
+  rawHeaders,
+}: Trace): string | undefined {
+  // The gateway sends no span, as in startTrace.
+  if (parentId !== undefined && !isSampled) return onlyValueOf(rawHeaders, 'traceparent')
+  return formatTraceparent(traceId, spanId, isSampled)
+}
+
 function formatTraceparent(traceId: string, spanId: string, isSampled: boolean): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 }

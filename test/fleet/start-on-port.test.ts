@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import t, { type Test } from 'tap'
-import { startOnPort } from '../../src/fleet/start-on-port.ts'
+import { startOnPorts } from '../../src/fleet/start-on-port.ts'
 import { listen } from '../../src/http/listen.ts'
 import { until } from '../setup/net.ts'
 import { get } from './fleet.ts'
@@ -44,9 +44,9 @@ t.test('a fleet at port 0 starts on another port where the one it chose is taken
 t.test('a configured port is never replaced by another', async (t) => {
   const port = await take(t, 0)
   const tried: number[] = []
-  const started = startOnPort({ ...address, port }, (chosen) => {
-    tried.push(chosen)
-    return take(t, chosen)
+  const started = startOnPorts({ listen: { ...address, port }, decide: undefined }, (chosen) => {
+    tried.push(chosen.listen)
+    return take(t, chosen.listen)
   })
   await t.rejects(started, { message: `cannot listen on 127.0.0.1:${port}: address already in use` })
   t.strictSame(tried, [port])
@@ -54,9 +54,9 @@ t.test('a configured port is never replaced by another', async (t) => {
 
 t.test('a start at port 0 fails where each of five ports is taken', async (t) => {
   const tried: number[] = []
-  const started = startOnPort(address, async (chosen) => {
-    tried.push(await take(t, chosen))
-    return take(t, chosen)
+  const started = startOnPorts({ listen: address, decide: undefined }, async (chosen) => {
+    tried.push(await take(t, chosen.listen))
+    return take(t, chosen.listen)
   })
   await t.rejects(started, { message: /address already in use$/ })
   t.equal(new Set(tried).size, 5)
@@ -64,7 +64,7 @@ t.test('a start at port 0 fails where each of five ports is taken', async (t) =>
 
 t.test('a start at port 0 that fails for another reason is not tried again', async (t) => {
   let tries = 0
-  const started = startOnPort(address, async () => {
+  const started = startOnPorts({ listen: address, decide: undefined }, async () => {
     tries++
     throw new Error('no database')
   })

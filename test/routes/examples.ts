@@ -37,13 +37,13 @@ export const options: RouteOptions = {
   idleTimeoutMs: undefined,
 }
 
-export function compileOne(changes: Partial<RouteOptions>): Route<FakeUpstream> {
+export function compileOne(changes: Partial<RouteOptions>): Route<FakeUpstream | undefined> {
   const [route] = compileRoutes([{ ...options, ...changes }], upstreams)
   if (!route) throw new Error('no route came out')
   return route
 }
 
-export function tableOf(routes: readonly Partial<RouteOptions>[]): RouteTable<FakeUpstream> {
+export function tableOf(routes: readonly Partial<RouteOptions>[]): RouteTable<FakeUpstream | undefined> {
   return createRouteTable(
     compileRoutes(
       routes.map((changes) => ({ ...options, ...changes })),

@@ -10,7 +10,7 @@ interface Asked {
 
 /** Name of the route that a request gets, or why it gets none. */
 function ask(
-  table: RouteTable<FakeUpstream>,
+  table: RouteTable<FakeUpstream | undefined>,
   sent: string,
   { host = 'any.example', method = 'GET' }: Asked = {},
 ) {

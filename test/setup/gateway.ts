@@ -21,6 +21,8 @@ type Options = Readonly<Record<string, unknown>>
 export interface TestGateway {
   readonly url: string
   readonly opsUrl: string
+  /** Empty where the config has no listener for other proxies. */
+  readonly decideUrl: string
   /** The config file, for commands. */
   readonly configFile: string
   readonly redis: RedisServer | undefined
@@ -100,6 +102,7 @@ export async function startGateway(t: Test, options: TestGatewayOptions = {}): P
   return {
     url: gateway.url,
     opsUrl: gateway.opsUrl,
+    decideUrl: gateway.decideUrl ?? '',
     configFile,
     redis,
     logLines,

@@ -17,6 +17,21 @@ export function reviewPorts(review: Review): void {
   else review.report(['ops', 'port'], message('listen'))
 }
 
+/** Checks the same of the listener for other proxies. */
+export function reviewDecidePort(review: Review): void {
+  const { decide } = review.tree
+  if (!decide || !review.isValid(['decide']) || decide.port === 0) return
+  for (const section of ['listen', 'ops'] as const) {
+    if (!['host', 'port'].every((name) => review.isValid([section, name]))) continue
+    const other = review.tree[section]
+    if (other.port !== decide.port || !overlap(other.host, decide.host)) continue
+    review.report(
+      ['decide', 'port'],
+      `conflicts with ${section}.port on the same address: choose another port`,
+    )
+  }
+}
+
 /** Whether two hosts are one address, or one of them is every address. */
 function overlap(one: string, other: string): boolean {
   const [a, b] = [normalizeHost(one), normalizeHost(other)]

@@ -21,6 +21,7 @@ export function reviewRoutes(review: Review): void {
     reviewMatch(review, index, route)
     reviewAccess(review, index, route)
     reviewCostHeader(review, index, route)
+    reviewMissingUpstream(review, index, route)
   }
   reviewUpstreamNames(review, routes)
   reviewNames(review, routes)
@@ -33,11 +34,19 @@ function reviewUpstreamNames(review: Review, routes: readonly [number, RouteTree
   let unknown = 0
   for (const [index, { upstream }] of routes) {
     const path = ['routes', index, 'upstream']
-    if (!review.isValid(path) || Object.hasOwn(review.tree.upstreams, upstream)) continue
+    if (upstream === undefined || !review.isValid(path) || Object.hasOwn(review.tree.upstreams, upstream))
+      continue
     // No suggestions beyond the problems that are listed: each costs a comparison with every upstream.
     const hint = unknown++ < listedMax ? didYouMean(upstream, names) : ''
     review.report(path, `unknown upstream "${upstream}"${hint}`)
   }
+}
+
+/** Without one only another proxy can forward its requests. */
+function reviewMissingUpstream(review: Review, index: number, { name, upstream }: RouteTree): void {
+  if (upstream !== undefined || review.tree.decide !== undefined || !review.hasValidShape(['decide'])) return
+  const message = `route "${name}" has no upstream: name one, or configure decide for proxies that forward its requests`
+  review.report(['routes', index, 'upstream'], message)
 }
 
 function reviewMatch(review: Review, index: number, route: RouteTree): void {

@@ -31,7 +31,11 @@ export const route = item('Sends matching requests to an upstream.', {
         'Methods it accepts; GET includes HEAD; absent = any that no other route with the same host and path names.',
     }),
   ),
-  upstream: text({ description: 'Name of the upstream.' }),
+  upstream: optional(
+    text({
+      description: 'Name of the upstream; may be left out if only the `decide` listener uses the route.',
+    }),
+  ),
   auth: choice(['secretKey', 'bearer', 'any', 'optional', 'none'], {
     description:
       'Which credentials it accepts: any = either kind, optional = either kind or none at all, none = public, credentials are ignored.',

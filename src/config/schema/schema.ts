@@ -27,6 +27,7 @@ import { tracing } from './tracing.ts'
 import { upstream } from './upstream.ts'
 
 export const defaultOpsPort = 9090
+export const defaultDecidePort = 8081
 
 /**
  * Every option of the config file: its type, default, bounds and meaning. The validator, the JSON Schema
@@ -83,6 +84,12 @@ export const configSchema = {
         },
       ),
     }),
+    decide: optional(
+      item('The listener that other proxies ask whether to forward a request; absent = none.', {
+        host: text({ default: '127.0.0.1', description: 'Address to listen on.' }),
+        port: port({ default: defaultDecidePort, description: '0 = any free port.' }),
+      }),
+    ),
     portal,
     mail,
     trustedProxies: list(text({ description: 'An address or a CIDR range.' }), {

@@ -3,14 +3,14 @@ import type { Route } from '../../routes/route.ts'
 import { createRouteTable, type RouteTable } from '../../routes/table.ts'
 import type { UpstreamConfig } from '../../upstream/upstream.ts'
 
-export type CompiledRoute = Route<UpstreamConfig>
+export type CompiledRoute = Route<UpstreamConfig | undefined>
 
 /**
  * An index of routes for the rules about unprotected routes, and the gateway's route table. A look-up costs about the
  * same however many routes there are.
  */
 export interface RouteIndex {
-  readonly table: RouteTable<UpstreamConfig>
+  readonly table: RouteTable<UpstreamConfig | undefined>
   /** The routes of a host and prefix; undefined = the routes for any host. */
   routesAt(host: string | undefined, prefix: string): readonly CompiledRoute[]
   /** All routes that could match a request for this host whose path is this prefix. */
@@ -70,7 +70,7 @@ export function targetOf({ name, prefix }: CompiledRoute): RequestTarget {
 }
 
 export function matchRoute(
-  table: RouteTable<UpstreamConfig>,
+  table: RouteTable<UpstreamConfig | undefined>,
   {
     host,
     target,
@@ -95,7 +95,7 @@ function prefixesOf(prefix: string): readonly string[] {
 /** For each unprotected route, the first protected route with a host that it bypasses for other hosts. */
 function findBypassed(
   protectedRoutes: readonly CompiledRoute[],
-  table: RouteTable<UpstreamConfig>,
+  table: RouteTable<UpstreamConfig | undefined>,
 ): ReadonlyMap<CompiledRoute, CompiledRoute> {
   const bypassed = new Map<CompiledRoute, CompiledRoute>()
   for (const other of protectedRoutes) {

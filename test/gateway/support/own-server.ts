@@ -2,13 +2,14 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Test } from 'tap'
 import type { Arrival } from '../../../src/http/arrival.ts'
-import { createGatewayServer, type GatewayServer, type Traffic } from '../../../src/http/server.ts'
+import type { ArrivalServer } from '../../../src/http/arrival-server.ts'
+import { createGatewayServer, type Traffic } from '../../../src/http/server.ts'
 import { usualFieldReader } from '../../setup/carriers.ts'
 import { portOf } from '../../setup/net.ts'
 
 export const ownPath = '/own'
 
-export interface OwnServer extends GatewayServer {
+export interface OwnServer extends ArrivalServer {
   readonly url: string
   /** Requests that are over, with whether their whole answer has left. */
   readonly ended: readonly (readonly [arrival: Arrival, isComplete: boolean])[]

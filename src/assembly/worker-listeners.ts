@@ -1,0 +1,119 @@
+import type { Config } from '../config/config.ts'
+import { createDecideServer } from '../decide/decide-server.ts'
+import type { ListenerEvents, ServerOptions } from '../http/arrival-server.ts'
+import { createDrain } from '../http/drain.ts'
+import { listen, urlOf } from '../http/listen.ts'
+import { createGatewayServer } from '../http/server.ts'
+import type { Log } from '../log/log.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { watchDescriptors } from './descriptors.ts'
+import type { WorkerTraffic } from './traffic.ts'
+
+/** The listeners of a worker: the main one, and the one for other proxies if it is configured. */
+export interface WorkerListeners {
+  /** @throws OperatorError if an address is not available: then nothing listens */
+  listen(): Promise<WorkerUrls>
+  /** Applies the options of another config. @throws where TLS cannot use the certificate: nothing has changed then */
+  reconfigure(config: Config): void
+  /** @returns false if requests were aborted at the timeout */
+  drain(timeoutMs: number): Promise<boolean>
+}
+
+export interface WorkerUrls {
+  readonly url: string
+  /** undefined = there is no listener for other proxies. */
+  readonly decideUrl: string | undefined
+}
+
+export interface WorkerListenersOptions {
+  readonly config: Config
+  readonly ticketKeys: Buffer | undefined
+  /** Read once for each request. */
+  traffic(): WorkerTraffic
+  readonly metrics: Metrics
+  readonly log: Log
+}
+
+export function createWorkerListeners(options: WorkerListenersOptions): WorkerListeners {
+  const { config, traffic, metrics, log } = options
+  const mayAcceptInAll = watchDescriptors()
+  let isDraining = false
+  const events: ListenerEvents = {
+    isDraining: () => isDraining,
+    mayAccept: () => mayAcceptInAll(servers.reduce((sum, { connections }) => sum + connections.size, 0)),
+    onDropped: createDropLogger(metrics, log),
+    onAcceptError: (err) => log.warn({ err }, 'cannot accept a connection'),
+  }
+  const main = createGatewayServer({
+    ...config.listen,
+    ...events,
+    ticketKeys: options.ticketKeys,
+    traffic,
+  })
+  const decide =
+    config.decide && createDecideServer({ ...decideOptions(config), ...events, traffic: decideTraffic })
+  const servers = decide ? [main, decide] : [main]
+  const drains = servers.map(createDrain)
+
+  function decideTraffic() {
+    const { decide: current } = traffic()
+    // A reload can neither add nor remove it (restart-problems.ts).
+    if (!current) throw new Error('a listener for other proxies that is not in the config')
+    return current
+  }
+
+  async function listenDecide(): Promise<string | undefined> {
+    if (!config.decide || !decide) return undefined
+    const port = await listen(decide.server, config.decide, 'decide.host and decide.port')
+    return urlOf('http', config.decide.host, port)
+  }
+
+  return {
+    listen: async () => {
+      // First: a client that reaches the main listener may expect that proxies are answered too.
+      const decideUrl = await listenDecide()
+      try {
+        const port = await listen(main.server, config.listen, 'listen.host and listen.port')
+        return { url: urlOf(config.listen.tls ? 'https' : 'http', config.listen.host, port), decideUrl }
+      } catch (error) {
+        decide?.server.close()
+        throw error
+      }
+    },
+    reconfigure: (next) => {
+      main.reconfigure(next.listen)
+      decide?.reconfigure(decideOptions(next))
+    },
+    drain: async (timeoutMs) => {
+      isDraining = true
+      const ends = await Promise.all(drains.map((each) => each.drain(timeoutMs)))
+      return ends.every((isClean) => isClean)
+    },
+  }
+}
+
+/** The head of a client comes with a description, in which its target stands once more. */
+const headFactor = 2
+
+/** The limits of the main listener, but for TLS: proxies ask over a private network. */
+function decideOptions({ listen: main }: Config): ServerOptions {
+  return { ...main, headersBytesMax: main.headersBytesMax * headFactor, tls: undefined }
+}
+
+/** How often dropped connections are logged, at most. */
+const dropLogIntervalMs = 10_000
+
+/** Counts dropped connections, and logs the first and then totals: under a flood there are thousands. */
+function createDropLogger({ connectionsDropped }: Metrics, log: Log): () => void {
+  let dropped = 0
+  let reportedAt = Number.NEGATIVE_INFINITY
+  return function onDropped() {
+    connectionsDropped.inc()
+    dropped++
+    const now = performance.now()
+    if (now - reportedAt < dropLogIntervalMs) return
+    log.warn({ connections: dropped }, 'connections dropped: almost out of file descriptors')
+    reportedAt = now
+    dropped = 0
+  }
+}

@@ -1,0 +1,94 @@
+import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { type Arrival, type ArrivalReader, createArrival } from '../http/arrival.ts'
+import { toGatehouseError } from '../http/problem.ts'
+import type { RequestFields } from '../http/request-fields.ts'
+import type { ClientConnection } from '../http1/client-connection.ts'
+import type { RequestHead } from '../http1/request-head.ts'
+import { memoizeByObject } from '../platform/memoize.ts'
+import {
+  asksFor403,
+  type Description,
+  endpointOf,
+  readDescription,
+  readEnvoyDescription,
+} from './description.ts'
+import { createAliasCheck } from './identity-aliases.ts'
+
+/** A request that a proxy has described: of the connection only the answer is to be sent. */
+export interface DecideArrival extends Arrival {
+  /** What the proxy sent; `head` is what it described. */
+  readonly sentHead: RequestHead
+  /** Why there is nothing to decide about; undefined = there is. */
+  readonly problem: GatehouseError | undefined
+  /** The status that every refusal but 401 gets; undefined = its own. */
+  readonly refusalStatus: number | undefined
+}
+
+export type ReadDecideArrival = (connection: ClientConnection, head: RequestHead) => DecideArrival
+
+export interface DecideArrivalOptions extends ArrivalReader {
+  /** Names of the headers that the proxy sets on an allowed request. */
+  readonly identityNames: readonly string[]
+  /** A peer asks that is no trusted proxy. */
+  onUntrusted(peerAddress: string): void
+}
+
+/** The body of a described request is not known: it never comes here. */
+const noBody = { kind: 'none', isEmpty: false } as const
+const forbidden = 403
+
+/** Reads what trusted proxies describe; anything else becomes a request with a problem. */
+export function createDecideArrivalReader({
+  trusted,
+  fieldReader,
+  identityNames,
+  onUntrusted,
+}: DecideArrivalOptions): ReadDecideArrival {
+  const { carriers } = fieldReader
+  const assertNoAliases = createAliasCheck(identityNames)
+  const readChecked = (rawHeaders: readonly string[]): Description => {
+    assertNoAliases(rawHeaders)
+    return readDescription(rawHeaders)
+  }
+  const readRepeated = memoizeByObject(readChecked)
+
+  function describe(head: RequestHead, fields: RequestFields): Description {
+    if (endpointOf(head) === 'decide')
+      return head.isCachedHead ? readRepeated(head.rawHeaders) : readChecked(head.rawHeaders)
+    assertNoAliases(head.rawHeaders)
+    return readEnvoyDescription(head, fields.host, fields.isHostRepeated)
+  }
+
+  return function readDecideArrival(connection, sentHead) {
+    const sentFields = fieldReader.read(sentHead)
+    const deniesWith403 = asksFor403(sentHead.target) ? forbidden : undefined
+    if (!trusted.has(connection.peerAddress)) {
+      onUntrusted(connection.peerAddress)
+      return unreadable(createArrival(connection, sentHead, { trusted, fieldReader }), untrusted)
+    }
+    try {
+      const { method, target, host } = describe(sentHead, sentFields)
+      const head = { ...sentHead, method, target, body: noBody, expectsContinue: false }
+      const fields = { ...sentFields, host, isHostRepeated: false, forwardedHost: host }
+      const arrival = createArrival(connection, head, {
+        trusted,
+        fieldReader: { carriers, read: () => fields },
+      })
+      return { ...arrival, sentHead, problem: undefined, refusalStatus: deniesWith403 }
+    } catch (error) {
+      return unreadable(
+        createArrival(connection, sentHead, { trusted, fieldReader }),
+        toGatehouseError(error),
+      )
+    }
+  }
+}
+
+/** Whoever may be behind it, the proxy is told 403: most know only this and 401. The log has what is wrong. */
+function unreadable(arrival: Arrival, problem: GatehouseError): DecideArrival {
+  return { ...arrival, sentHead: arrival.head, problem, refusalStatus: forbidden }
+}
+
+const untrusted = new GatehouseError('address-forbidden', {
+  detail: 'Only the addresses in trustedProxies may ask for decisions.',
+})

@@ -1,0 +1,108 @@
+import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
+import { chooseScope, type Scope, type ScopeOptions } from '../http/choose-scope.ts'
+import { createGate, type GateOptions } from '../http/gate.ts'
+import { principalOf, recordStatus, recordTrace } from '../http/outcome.ts'
+import { answerProblem, toGatehouseError } from '../http/problem.ts'
+import { findRoute } from '../http/route-request.ts'
+import type { UsageMeter } from '../http/usage-meter.ts'
+import { dateLine } from '../http1/response-writer.ts'
+import type { HeadUpstream } from '../proxy/request-head.ts'
+import type { Route } from '../routes/route.ts'
+import type { RouteTable } from '../routes/table.ts'
+import type { Tracer } from '../tracing/tracer.ts'
+import type { DecideArrival } from './decide-arrival.ts'
+import type { DecisionWriter } from './decision-headers.ts'
+
+/** A route, which need not have an upstream here. */
+type DecidedRoute = Route<HeadUpstream | undefined>
+
+export interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'trace'> {
+  readonly table: RouteTable<HeadUpstream | undefined>
+  readonly writer: DecisionWriter
+  readonly usageMeter: UsageMeter
+  /** undefined = the client's traceparent is passed on. */
+  readonly tracer: Tracer | undefined
+}
+
+/**
+ * Decides about a described request, and answers the proxy.
+ * @throws GatehouseError if it is refused before its route is found
+ */
+export type DecideHandler = (arrival: DecideArrival) => void
+
+/** The steps of the main listener, up to where it would forward the request: here the proxy does. */
+export function createDecide(options: DecideOptions): DecideHandler {
+  const { table, writer, usageMeter, tracer } = options
+  const gate = createGate<DecidedRoute>({ ...options, findRoute: (arrival) => findRoute(table, arrival) })
+
+  function allow(route: DecidedRoute, { connection, head, outcome, requestId }: DecideArrival): void {
+    const principal = principalOf(outcome)
+    const trace = tracer?.startTrace(head.rawHeaders)
+    if (trace) recordTrace(outcome, trace)
+    // Before anything is counted: an assertion that cannot be signed refuses the request.
+    const lines = writer.write({ principal, route, requestId, rawHeaders: head.rawHeaders, trace })
+    // The answer that would say more never comes here.
+    if (principal !== undefined) usageMeter.onDecided(route, principal)
+    recordStatus(outcome, 200)
+    connection.respond(200, 'OK', `${lines}${dateLine()}Content-Length: 0\r\n`, 'none')
+    connection.end()
+  }
+
+  function dispatch(result: DecidedRoute | GatehouseError, arrival: DecideArrival): void {
+    if (result instanceof GatehouseError) refuseDecision(arrival, result)
+    else allow(result, arrival)
+  }
+
+  return function decide(arrival) {
+    if (arrival.problem !== undefined) {
+      refuseDecision(arrival, arrival.problem)
+      return
+    }
+    const error = undecidable(chooseScope(arrival, options))
+    if (error !== undefined) {
+      refuseDecision(arrival, error)
+      return
+    }
+    const result = gate(arrival)
+    if (!(result instanceof Promise)) {
+      dispatch(result, arrival)
+      return
+    }
+    // The proxy may have gone in the meantime.
+    const isWaiting = () => arrival.connection.head === arrival.sentHead
+    result
+      .then((settled) => {
+        if (isWaiting()) dispatch(settled, arrival)
+      })
+      .catch((error: unknown) => {
+        if (isWaiting()) refuseDecision(arrival, toGatehouseError(error))
+      })
+  }
+}
+
+/**
+ * Why there is no decision about a request that the gateway would answer itself: a 2xx here means that the proxy
+ * forwards it, and its backend would get it unauthenticated.
+ */
+export function undecidable(scope: Scope): GatehouseError | undefined {
+  switch (scope) {
+    case 'routes':
+      return undefined
+    case 'own':
+      return sharedError(
+        'route-not-found',
+        'This path belongs to the gateway itself: the proxy has to forward it to the main listener.',
+      )
+    default:
+      return sharedError(
+        'route-not-found',
+        'The main listener answers such OPTIONS requests itself: the proxy has to forward them there.',
+      )
+  }
+}
+
+/** The problem that the main listener would send; the proxy may get another status. */
+export function refuseDecision(arrival: DecideArrival, error: GatehouseError): void {
+  const { refusalStatus } = arrival
+  answerProblem(arrival, error, error.status === 401 ? undefined : refusalStatus)
+}

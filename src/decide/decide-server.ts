@@ -1,0 +1,34 @@
+import {
+  type ArrivalServer,
+  createArrivalServer,
+  type ListenerEvents,
+  type ServerOptions,
+} from '../http/arrival-server.ts'
+import type { Observer } from '../http/observe.ts'
+import type { DecideArrival, ReadDecideArrival } from './decide-arrival.ts'
+import { type DecideHandler, refuseDecision } from './decide-request.ts'
+
+/** How requests of proxies are handled under one config. */
+export interface DecideTraffic {
+  readonly observer: Observer
+  readonly read: ReadDecideArrival
+  readonly decide: DecideHandler
+}
+
+export interface DecideServerOptions extends ServerOptions, ListenerEvents {
+  /** Read once for each request. */
+  traffic(): DecideTraffic
+}
+
+/** The listener for other proxies: they describe a request, and are told whether to forward it, and as whose. */
+export function createDecideServer(options: DecideServerOptions): ArrivalServer {
+  return createArrivalServer<DecideTraffic, DecideArrival>(options, {
+    traffic: options.traffic,
+    read: (connection, head, { read }) => read(connection, head),
+    handle: (arrival, { decide }) => decide(arrival),
+    refuse: refuseDecision,
+    abort: refuseDecision,
+    // Every response is one of a connection, which says whether it is the last.
+    startDrain: () => {},
+  })
+}

@@ -1,0 +1,71 @@
+import type { Principal } from '../auth/principal.ts'
+import { onlyValueOf } from '../http1/raw-headers.ts'
+import { memoizeByObject } from '../platform/memoize.ts'
+import {
+  type AssertionHeader,
+  encodeHeaderValue,
+  type IdentityHeaders,
+  identityOf,
+} from '../proxy/identity-headers.ts'
+import type { Route } from '../routes/route.ts'
+import { parseTraceparent, type Trace, traceparentOf } from '../tracing/tracer.ts'
+
+/** What an allowed request is answered with. */
+export interface AllowedRequest {
+  /** undefined = anonymous. */
+  readonly principal: Principal | undefined
+  readonly route: Pick<Route<{ readonly name: string } | undefined>, 'name' | 'upstream'>
+  readonly requestId: string
+  /** What the proxy sent. */
+  readonly rawHeaders: readonly string[]
+  /** undefined = the client's traceparent is passed on. */
+  readonly trace: Trace | undefined
+}
+
+/** Writes what the proxy is to set on the request, as field lines that are each ended by CR LF. */
+export interface DecisionWriter {
+  /** @throws GatehouseError `store-unavailable` where the account could not be read, or no assertion can be signed */
+  write(allowed: AllowedRequest): string
+}
+
+export interface DecisionWriterOptions {
+  readonly identityHeaders: IdentityHeaders
+  /** undefined = no assertion is sent. */
+  readonly assertion: AssertionHeader | undefined
+}
+
+/**
+ * Every identity header is always there, with an empty value where the caller has no such thing: a proxy that copies
+ * them overwrites what its client sent, and some keep what an answer does not have.
+ */
+export function createDecisionWriter({ identityHeaders, assertion }: DecisionWriterOptions): DecisionWriter {
+  const fields = identityOf(identityHeaders)
+  const anonymous = [...fields.map(({ name }) => name), ...(assertion ? [assertion.header] : [])]
+    .map((name) => `${name}: \r\n`)
+    .join('')
+
+  const linesOf = memoizeByObject((principal: Principal) => ({
+    lines: fields
+      .map(({ name, read }) => `${name}: ${encodeHeaderValue(read(principal) ?? '')}\r\n`)
+      .join(''),
+  }))
+
+  function identity({ principal, route }: AllowedRequest): string {
+    if (principal === undefined) return anonymous
+    const { lines } = linesOf(principal)
+    if (assertion === undefined) return lines
+    // The audience is the upstream; a route that has none is one by itself.
+    return `${lines}${assertion.header}: ${assertion.of(principal, route.upstream?.name ?? route.name)}\r\n`
+  }
+
+  function traceLine({ trace, rawHeaders }: AllowedRequest): string {
+    const traceparent = trace ? traceparentOf(trace) : onlyValueOf(rawHeaders, 'traceparent')
+    if (traceparent === undefined || parseTraceparent(traceparent) === undefined) return ''
+    return `traceparent: ${traceparent}\r\n`
+  }
+
+  return {
+    write: (allowed) =>
+      `Cache-Control: no-store\r\nX-Request-Id: ${allowed.requestId}\r\n${traceLine(allowed)}${identity(allowed)}`,
+  }
+}

@@ -1,0 +1,173 @@
+import t from 'tap'
+import { ask } from '../gateway/support/ask.ts'
+import { assertProblem } from '../gateway/support/problem.ts'
+import { startBackend } from '../setup/backend.ts'
+import { rawRequest } from '../setup/raw-client.ts'
+import { askDecision, askWith, describing, startDecideGateway } from './support.ts'
+
+t.test('an allowed request is answered with exactly the headers that the proxy is to set', async (t) => {
+  const gateway = await startDecideGateway(t)
+  const {
+    account: { id },
+    secretKey,
+  } = await gateway.createAccount()
+  const headers = [`SecretKey: ${secretKey}`, 'X-User-Id: admin', 'X-Custom: of the client', 'Cookie: a=b']
+  const response = await askDecision(t, gateway, { uri: '/key/1?a=b', headers })
+  t.equal(response.status, 200)
+  t.equal(response.body, '')
+  const { date, 'x-request-id': requestId, ...rest } = response.headers
+  t.match(date, /GMT$/)
+  t.match(requestId, /^[0-9a-f-]{36}$/)
+  t.strictSame(rest, {
+    'cache-control': 'no-store',
+    'x-user-id': id,
+    'x-user-role': 'User',
+    'content-length': '0',
+    connection: 'keep-alive',
+    'keep-alive': 'timeout=72',
+  })
+})
+
+t.test('an anonymous caller gets empty headers, which overwrite what a client sent', async (t) => {
+  const names = { id: 'X-User-Id', role: 'X-User-Role', email: 'X-User-Email' }
+  const identity = { headers: names, assertion: { enabled: true } }
+  const gateway = await startDecideGateway(t, { config: { identity } })
+  for (const uri of ['/public', '/optional']) {
+    const { status, headers } = await askDecision(t, gateway, { uri, headers: ['X-User-Id: admin'] })
+    t.equal(status, 200, uri)
+    for (const name of [...Object.values(names), 'X-Gatehouse-Assertion'])
+      t.equal(headers[name.toLowerCase()], '', `${name} on ${uri}`)
+  }
+})
+
+t.test('what a caller does not have is an empty header, not a missing one', async (t) => {
+  const headers = { session: 'X-User-Session', plan: 'X-User-Plan', key: 'X-User-Key' }
+  const gateway = await startDecideGateway(t, { config: { identity: { headers } } })
+  const { secretKey } = await gateway.createAccount()
+  const response = await askDecision(t, gateway, { uri: '/key', headers: [`SecretKey: ${secretKey}`] })
+  t.match(response.headers, { 'x-user-session': '', 'x-user-plan': '', 'x-user-key': 'default' })
+})
+
+t.test('a refusal has the status, code, headers and body of the main listener', async (t) => {
+  const backend = await startBackend(t)
+  const gateway = await startDecideGateway(t, { backend: backend.url })
+  const { secretKey } = await gateway.createAccount()
+  const key = `SecretKey: ${secretKey}`
+  const cases: readonly (readonly [method: string, uri: string, headers: readonly string[]])[] = [
+    ['GET', '/key', []],
+    ['GET', '/key', ['SecretKey: wrong']],
+    ['GET', '/bearer', ['Authorization: Bearer x.y.z']],
+    ['GET', '/bearer', [key]],
+    ['GET', '/any', [key, 'Authorization: Bearer x.y.z']],
+    ['GET', '/admin', [key]],
+    ['GET', '/nowhere', [key]],
+    ['GET', '/key/../admin', [key]],
+    ['GET', '/key/%2e%2e/admin', [key]],
+    ['TRACE', '/key', [key]],
+    ['CONNECT', '/key', [key]],
+  ]
+  for (const [method, uri, headers] of cases) {
+    const decided = await askDecision(t, gateway, { method, uri, headers })
+    const main = await ask(t, gateway.url, `${method} ${uri}`, headers)
+    const shown = ({ headers: fields, status, body }: typeof main) => {
+      const { date: _, 'x-request-id': id = '', connection: __, 'keep-alive': ___, ...rest } = fields
+      return { status, rest, body: body.replaceAll(id, 'ID') }
+    }
+    t.strictSame(shown(decided), shown(main), `${method} ${uri} ${headers}`)
+    t.ok(decided.status >= 400)
+  }
+  t.equal(backend.seen.length, 0, 'nothing is forwarded')
+})
+
+t.test('deny=403 maps every refusal but 401 to 403, and keeps code and headers', async (t) => {
+  const routes = [
+    { name: 'key', path: '/key', auth: 'secretKey' },
+    { name: 'rated', path: '/rated', auth: 'none', rateLimit: { limit: 1, per: '1h', by: 'ip' } },
+  ]
+  const gateway = await startDecideGateway(t, { config: { routes } })
+  const path = '/decide?deny=403'
+  assertProblem(t, await askDecision(t, gateway, { uri: '/key', path }), {
+    status: 401,
+    code: 'credentials-missing',
+  })
+  assertProblem(t, await askDecision(t, gateway, { uri: '/none', path }), {
+    status: 403,
+    code: 'route-not-found',
+  })
+  t.equal((await askDecision(t, gateway, { uri: '/rated', path })).status, 200)
+  const limited = await askDecision(t, gateway, { uri: '/rated', path })
+  assertProblem(t, limited, { status: 403, code: 'rate-limited' })
+  t.match(limited.headers['retry-after'], /^\d+$/)
+  t.equal(limited.headers['ratelimit-limit'], '1')
+  assertProblem(t, await askDecision(t, gateway, { uri: '/rated', path: '/decide?deny=404' }), {
+    status: 429,
+    code: 'rate-limited',
+  })
+})
+
+t.test('limits and usage are those of the main listener', async (t) => {
+  const backend = await startBackend(t)
+  const rateLimit = { limit: 2, per: '1h' }
+  const routes = [{ name: 'key', path: '/key', auth: 'secretKey', upstream: 'backend', rateLimit }]
+  const gateway = await startDecideGateway(t, { backend: backend.url, config: { routes } })
+  const {
+    account: { id },
+    secretKey,
+  } = await gateway.createAccount()
+  const headers = [`SecretKey: ${secretKey}`]
+  t.equal((await ask(t, gateway.url, 'GET /key', headers)).status, 200)
+  t.equal((await askDecision(t, gateway, { uri: '/key', headers })).status, 200)
+  const limited = await askDecision(t, gateway, { uri: '/key', headers })
+  assertProblem(t, limited, { status: 429, code: 'rate-limited' })
+  t.equal((await ask(t, gateway.url, 'GET /key', headers)).status, 429)
+  await gateway.shutDown()
+  const counts = await gateway.operate(({ usage }) => usage.read(id, usage.keptDays()))
+  t.match(counts, [{ route: 'key', key: 'default', requests: 2, units: 2 }])
+})
+
+t.test('Envoy asks for the original path, with the method and host of the request', async (t) => {
+  const routes = [
+    { name: 'here', host: 'here.test', path: '/a', methods: ['PUT'], auth: 'secretKey' },
+    { name: 'all', path: '/', auth: 'none' },
+  ]
+  const gateway = await startDecideGateway(t, { config: { routes } })
+  const {
+    account: { id },
+    secretKey,
+  } = await gateway.createAccount()
+  const envoy = (line: string, host: string, ...headers: string[]) =>
+    rawRequest(t, gateway.decideUrl, [`${line} HTTP/1.1`, `Host: ${host}`, 'Content-Length: 0', ...headers])
+  const allowed = await envoy('PUT /envoy/a/b?c=d', 'here.test', `SecretKey: ${secretKey}`)
+  t.equal(allowed.status, 200)
+  t.equal(allowed.headers['x-user-id'], id)
+  t.equal((await envoy('PUT /envoy/a', 'here.test')).status, 401)
+  t.equal((await envoy('GET /envoy/a', 'here.test', 'X-Forwarded-Method: PUT')).status, 405, 'its own method')
+  t.equal((await envoy('PUT /envoy/a', 'there.test')).status, 200, 'another host')
+  t.equal((await envoy('HEAD /envoy/b', 'there.test')).status, 200)
+  t.equal((await envoy('PUT /envoy/a/../b', 'here.test')).status, 400)
+  t.equal((await envoy('PUT /envoy', 'here.test')).status, 403)
+  t.equal((await envoy('PUT /envoyer/a', 'here.test')).status, 403)
+})
+
+t.test('only trusted proxies are believed, and what others ask is logged', async (t) => {
+  const gateway = await startDecideGateway(t, { config: { trustedProxies: ['192.0.2.1'] } })
+  for (const path of ['/decide', '/envoy/public']) {
+    const response = await askDecision(t, gateway, { uri: '/public', path })
+    assertProblem(t, response, { status: 403, code: 'address-forbidden' })
+  }
+  t.equal(gateway.logLines.filter((line) => line.includes('is not in trustedProxies')).length, 1, 'said once')
+})
+
+t.test('a description that cannot be read is 400 in the log, and 403 to the proxy', async (t) => {
+  const gateway = await startDecideGateway(t)
+  const whole = describing({ uri: '/public' })
+  t.equal((await askWith(t, gateway, whole)).status, 200)
+  const without = (name: string) => whole.filter((line) => !line.startsWith(name))
+  for (const name of ['X-Forwarded-Uri', 'X-Forwarded-Method', 'X-Forwarded-Host'])
+    assertProblem(t, await askWith(t, gateway, without(name)), { status: 403, code: 'request-invalid' })
+  const lines = gateway.logLines.filter(
+    (line) => line.includes('"msg":"request"') && line.includes('request-invalid'),
+  )
+  t.equal(lines.length, 3)
+  for (const line of lines) t.match(JSON.parse(line), { status: 400, listener: 'decide' })
+})
