@@ -19,6 +19,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
       tls: undefined,
     },
     ops: { host: '127.0.0.1', port: 9090, hosts: [] },
+    decide: undefined,
     portal: { enabled: true, path: '/portal', sessionLifetimeMs: 43_200_000 },
     mail: undefined,
     trustedProxies: [],

@@ -49,10 +49,7 @@ t.test('a value of the wrong type is reported with the expected type', async (t)
       'upstreams.backend.targets[0]: must be a map such as { url: … }',
     ],
     [{ ...minimalConfig, routes: {} }, 'routes: must be a list'],
-    [
-      { ...minimalConfig, routes: ['/'] },
-      'routes[0]: must be a map such as { name: …, path: …, upstream: …, auth: … }',
-    ],
+    [{ ...minimalConfig, routes: ['/'] }, 'routes[0]: must be a map such as { name: …, path: …, auth: … }'],
     [withRoute({ methods: [] }), 'routes[0].methods: must not be empty'],
     [withRoute({ methods: 'GET' }), 'routes[0].methods: must be a list'],
     [withRoute({ roles: ['Admin', 'Admin'] }), 'routes[0].roles: contains duplicates'],

@@ -127,3 +127,10 @@ t.test('an expired certificate and a publicUrl without TLS are warned of', async
     'publicUrl: begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong: set the https URL',
   ])
 })
+
+t.test('a listener for other proxies that trusts none is warned of', async (t) => {
+  t.strictSame(warnings(t, { ...minimalConfig, decide: {} }), [
+    'decide: is of no use while trustedProxies is empty: list the proxies that ask it',
+  ])
+  t.strictSame(warnings(t, { ...minimalConfig, decide: {}, trustedProxies: ['10.0.0.0/8'] }), [])
+})

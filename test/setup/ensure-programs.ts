@@ -20,6 +20,8 @@ const programs: readonly Program[] = [
   { names: ['zsh'], debianPackage: 'zsh', otherWay: 'brew install zsh' },
   { names: ['fish'], debianPackage: 'fish', otherWay: 'brew install fish' },
   { names: ['script'], debianPackage: 'bsdutils', otherWay: 'the script of util-linux' },
+  // The proxies that ask for decisions.
+  { names: ['nginx'], probe: ['-v'], debianPackage: 'nginx-light', otherWay: 'brew install nginx' },
   ...requiredServers.map(({ name, probe: [program, ...probe], debianPackage }) => ({
     names: [program],
     probe,

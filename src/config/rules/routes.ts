@@ -43,10 +43,9 @@ function reviewUpstreamNames(review: Review, routes: readonly [number, RouteTree
 }
 
 /** Without one only another proxy can forward its requests. */
-function reviewMissingUpstream(review: Review, index: number, { name, upstream }: RouteTree): void {
+function reviewMissingUpstream(review: Review, index: number, { upstream }: RouteTree): void {
   if (upstream !== undefined || review.tree.decide !== undefined || !review.hasValidShape(['decide'])) return
-  const message = `route "${name}" has no upstream: name one, or configure decide for proxies that forward its requests`
-  review.report(['routes', index, 'upstream'], message)
+  review.report(['routes', index, 'upstream'], 'is missing')
 }
 
 function reviewMatch(review: Review, index: number, route: RouteTree): void {

@@ -78,3 +78,18 @@ function encrypted(pem: string): string {
   const protection = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'hunter2' } as const
   return createPrivateKey(pem).export(protection).toString()
 }
+
+t.test('the listener for other proxies has an address of its own', async (t) => {
+  t.strictSame(load(t, { ...minimalConfig, decide: {} }).decide, { host: '127.0.0.1', port: 8081 })
+  const problems = (decide: object) => problemMessages(t, { ...minimalConfig, decide })
+  for (const port of [0, 8081, 65_535]) t.strictSame(problems({ port }), [], String(port))
+  t.match(problems({ port: 65_536 }), [/^decide\.port: must be /])
+  for (const [port, section] of [
+    [8080, 'listen'],
+    [9090, 'ops'],
+  ] as const)
+    for (const host of ['127.0.0.1', '0.0.0.0'])
+      t.strictSame(problems({ host, port }), [
+        `decide.port: conflicts with ${section}.port on the same address: choose another port`,
+      ])
+})

@@ -157,7 +157,7 @@ t.test('duplicate route names are refused, and a broken route hides no other pro
   ]
   t.strictSame(problemMessages(t, { ...minimalConfig, routes }), [
     'routes[1].name: duplicate route name "all"',
-    'routes[2]: must be a map such as { name: …, path: …, upstream: …, auth: … }',
+    'routes[2]: must be a map such as { name: …, path: …, auth: … }',
     'routes[3].upstream: unknown upstream "c"',
   ])
 })
@@ -184,4 +184,12 @@ t.test('the field of the costs must be one that clients can do without', async (
   t.match(problemMessages(t, withRoute({ costHeader: '--' })), [/costHeader: must contain a letter or digit/])
   for (const costHeader of ['', 'X Cost', 'X-Cost:', 'X'.repeat(65)])
     t.match(problemMessages(t, withRoute({ costHeader })), [/^routes\[0\]\.costHeader: /], costHeader)
+})
+
+t.test('a route needs no upstream where the listener for other proxies is configured', async (t) => {
+  const withoutUpstream = { name: 'all', path: '/', auth: 'any' }
+  t.strictSame(problemMessages(t, { ...minimalConfig, routes: [withoutUpstream] }), [
+    'routes[0].upstream: is missing',
+  ])
+  t.strictSame(problemMessages(t, { ...minimalConfig, routes: [withoutUpstream], decide: {} }), [])
 })

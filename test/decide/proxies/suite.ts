@@ -1,0 +1,229 @@
+import type { Test } from 'tap'
+import { ask } from '../../gateway/support/ask.ts'
+import { type Backend, startBackend } from '../../setup/backend.ts'
+import type { TestGateway } from '../../setup/gateway.ts'
+import { startDecideGateway } from '../support.ts'
+import { type ProxyKind, type RunningProxy, startProxy } from './run-proxy.ts'
+
+/** A proxy in front of a backend, which asks a gateway. */
+export interface Guarded {
+  readonly gateway: TestGateway
+  readonly backend: Backend
+  readonly proxy: RunningProxy
+}
+
+const routes = [
+  { name: 'public', path: '/public', auth: 'none' },
+  { name: 'optional', path: '/optional', auth: 'optional' },
+  { name: 'key', path: '/key', auth: 'secretKey' },
+  { name: 'any', path: '/any', auth: 'any' },
+  { name: 'read', path: '/read', methods: ['GET'], auth: 'none' },
+  { name: 'admin', path: '/admin', auth: 'any', roles: ['Admin'] },
+  { name: 'rated', path: '/rated', auth: 'none', rateLimit: { limit: 2, per: '1h', by: 'ip' } },
+]
+
+export async function startGuarded(
+  t: Test,
+  kind: ProxyKind,
+  config: Readonly<Record<string, unknown>> = {},
+): Promise<Guarded> {
+  const backend = await startBackend(t)
+  const identity = { assertion: { enabled: true } }
+  const gateway = await startDecideGateway(t, { config: { routes, identity, ...config } })
+  const proxy = await startProxy(t, kind, {
+    gatehouse: gateway.url,
+    decide: gateway.decideUrl,
+    backend: backend.url,
+  })
+  return { gateway, backend, proxy }
+}
+
+/** What a backend behind a deciding proxy can rely on, whichever proxy it is. */
+export function testProxy(t: Test, kind: ProxyKind): void {
+  t.test(
+    `${kind.name}: an allowed request reaches the backend with the identity, and without credentials`,
+    async (t) => {
+      const { gateway, backend, proxy } = await startGuarded(t, kind)
+      const { account, secretKey } = await gateway.createAccount()
+      const body = 'x'.repeat(20_000)
+      const headers = [`SecretKey: ${secretKey}`, 'Cookie: a=b', 'X-Custom: kept', 'Content-Type: text/plain']
+      const response = await ask(t, proxy.url, 'POST /key/x%20y?a=b%2Fc', headers, body)
+      t.equal(response.status, 200, response.body)
+      const { method, url, headers: got, body: gotBody } = backend.last()
+      t.equal(`${method} ${url}`, 'POST /key/x%20y?a=b%2Fc')
+      t.equal(gotBody, body)
+      t.match(got, { 'x-user-id': account.id, 'x-user-role': 'User', 'x-custom': 'kept', cookie: 'a=b' })
+      t.match(got['x-gatehouse-assertion'], /^[\w-]+\.[\w-]+\.[\w-]+$/)
+      t.match(got['x-request-id'], /^[0-9a-f-]{36}$/)
+      t.notOk(JSON.stringify(backend.last()).includes(secretKey), 'no credential')
+    },
+  )
+
+  t.test(`${kind.name}: a bearer token decides, and does not reach the backend`, async (t) => {
+    const { gateway, backend, proxy } = await startGuarded(t, kind)
+    const owner = await gateway.createAccount()
+    const { JwtToken } = await gateway.tokens(owner)
+    const response = await ask(t, proxy.url, 'GET /any', [`Authorization: Bearer ${JwtToken}`])
+    t.equal(response.status, 200)
+    t.equal(backend.last().headers['x-user-id'], owner.account.id)
+    t.equal(backend.last().headers.authorization, undefined)
+  })
+
+  t.test(`${kind.name}: a refused request does not reach the backend`, async (t) => {
+    const { gateway, backend, proxy } = await startGuarded(t, kind)
+    const { secretKey } = await gateway.createAccount()
+    const missing = await ask(t, proxy.url, 'GET /key')
+    t.equal(missing.status, 401)
+    t.match(missing.headers['www-authenticate'], /SecretKey realm="gatehouse"/)
+    const key = `SecretKey: ${secretKey}`
+    const cases: readonly (readonly [line: string, headers: readonly string[], status: RegExp])[] = [
+      ['GET /key', ['SecretKey: wrong'], /401/],
+      ['GET /key', [key, key], /400|401|403/],
+      ['GET /any', [key, 'Authorization: Bearer a.b.c'], /400|401|403/],
+      ['GET /admin', [key], /403/],
+      ['GET /nowhere', [], /403|404/],
+      ['POST /read', [], /403|405/],
+      ['TRACE /public', [], /400|403|405/],
+    ]
+    for (const [line, headers, status] of cases) {
+      const response = await ask(t, proxy.url, line, headers)
+      t.match(String(response.status), status, `${line} ${headers}`)
+    }
+    t.equal(backend.seen.length, 0)
+  })
+
+  t.test(`${kind.name}: no client says who it is, whatever the spelling`, async (t) => {
+    const { gateway, backend, proxy } = await startGuarded(t, kind)
+    const { account, secretKey } = await gateway.createAccount()
+    const spoofed = [
+      'X-User-Id: admin',
+      'x-user-id: admin',
+      'X_User_Id: admin',
+      'X-User_Id: admin',
+      'x.user.id: admin',
+      'X-User-Role: Admin',
+      'X_USER_ROLE: Admin',
+      'X-User-Email: admin@example.com',
+      'X-User-Session: admin',
+      'X-Gatehouse-Assertion: admin',
+      'X_Gatehouse_Assertion: admin',
+    ]
+    for (const path of ['/public', '/optional', '/key']) {
+      for (const spoof of [...spoofed.map((line) => [line]), spoofed]) {
+        const headers = path === '/key' ? [...spoof, `SecretKey: ${secretKey}`] : spoof
+        const before = backend.seen.length
+        const { status } = await ask(t, proxy.url, `GET ${path}`, headers)
+        if (backend.seen.length === before) t.ok(status >= 400, 'refused')
+        else assertIdentity(t, backend, path === '/key' ? account.id : undefined)
+      }
+    }
+    t.ok(backend.seen.length > 0)
+  })
+
+  t.test(`${kind.name}: a name in Connection does not remove the identity`, async (t) => {
+    const { gateway, backend, proxy } = await startGuarded(t, kind)
+    const { account, secretKey } = await gateway.createAccount()
+    for (const connection of [
+      'close, X-User-Id',
+      'X-User-Id, X-User-Role',
+      'keep-alive, X-Gatehouse-Assertion',
+    ]) {
+      const headers = [`SecretKey: ${secretKey}`, `Connection: ${connection}`]
+      t.equal((await ask(t, proxy.url, 'GET /key', headers)).status, 200)
+      t.match(backend.last().headers, { 'x-user-id': account.id, 'x-user-role': 'User' }, connection)
+      t.match(backend.last().headers['x-gatehouse-assertion'], /\./, connection)
+    }
+  })
+
+  t.test(`${kind.name}: a client cannot describe another request than its own`, async (t) => {
+    const { backend, proxy } = await startGuarded(t, kind)
+    const claims = [
+      'X-Forwarded-Uri: /public',
+      'X-Forwarded-Method: GET',
+      'X-Forwarded-Host: other.test',
+      'X-Forwarded-Proto: https',
+      'X-Original-URL: /public',
+      'X-Rewrite-URL: /public',
+      'X-Forwarded_Uri: /public',
+      'X_Forwarded_Uri: /public',
+    ]
+    for (const line of ['GET /key', 'GET /key?deny=403', 'POST /read', 'GET /admin'])
+      for (const claim of [...claims.map((each) => [each]), claims]) {
+        const { status } = await ask(t, proxy.url, line, claim)
+        t.ok(status >= 400, `${line} ${claim}: ${status}`)
+      }
+    t.equal(backend.seen.length, 0)
+    await ask(t, proxy.url, 'GET /public', ['X-Forwarded-For: 198.51.100.1', 'X-Real-IP: 198.51.100.1'])
+    t.notOk(JSON.stringify(backend.last()).includes('198.51.100.1'), 'no claimed address')
+    await ask(t, proxy.url, 'GET /public', claims)
+    t.notMatch(JSON.stringify(backend.last().rawHeaders), /other\.test|X-Original-URL|X-Rewrite-URL/i)
+  })
+
+  t.test(`${kind.name}: limits count the client, whatever it claims`, async (t) => {
+    const { backend, proxy } = await startGuarded(t, kind)
+    const statuses: number[] = []
+    for (let index = 0; index < 4; index++) {
+      const claim = [`X-Forwarded-For: 198.51.100.${index}`]
+      statuses.push((await ask(t, proxy.url, 'GET /rated', claim)).status)
+    }
+    t.strictSame(statuses, [200, 200, 429, 429])
+    t.equal(backend.seen.length, 2)
+  })
+
+  t.test(`${kind.name}: a path that two servers read differently does not get past a decision`, async (t) => {
+    const { backend, proxy } = await startGuarded(t, kind)
+    const paths = [
+      '/public/../admin',
+      '/public/%2e%2e/admin',
+      '/public/..%2fadmin',
+      '/public/..;/admin',
+      '/public/%2e%2e%2fadmin',
+      '//admin',
+      '/./admin',
+      '/public//../admin',
+      '/Admin',
+      '/%61dmin',
+      '/admin%2fx',
+      '/public\\..\\admin',
+      '/portal/../admin',
+      '/public/%252e%252e/admin',
+      '/public?/../admin',
+    ]
+    for (const path of paths) {
+      const before = backend.seen.length
+      const { status } = await ask(t, proxy.url, `GET ${path}`)
+      if (backend.seen.length === before) t.ok(status >= 400, `${path} is refused: ${status}`)
+      else t.match(backend.last().url, /^\/public[?/](?!\.\.(?:\/|$))/, path)
+    }
+    t.notOk(backend.seen.some(({ url }) => /^\/*(?:admin|%61dmin)/i.test(decodeURI(url.split('?')[0] ?? ''))))
+  })
+
+  t.test(`${kind.name}: the paths of Gatehouse itself are answered by Gatehouse`, async (t) => {
+    const { gateway, backend, proxy } = await startGuarded(t, kind)
+    const owner = await gateway.createAccount()
+    const response = await fetch(`${proxy.url}/api/v1/accounts/access-token`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ SecretKey: owner.secretKey, APIKey: owner.apiKey }),
+    })
+    t.equal(response.status, 200)
+    t.match(await response.json(), { Id: owner.account.id })
+    t.equal((await fetch(`${proxy.url}/.well-known/jwks.json`)).status, 200)
+    t.equal((await fetch(`${proxy.url}/api/v1/openapi.json`)).status, 200)
+    t.match(await (await fetch(`${proxy.url}/portal/sign-in`)).text(), /<form/)
+    t.equal(backend.seen.length, 0)
+  })
+}
+
+/** @param id undefined = anonymous */
+function assertIdentity(t: Test, { last }: Backend, id: string | undefined): void {
+  const { rawHeaders } = last()
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase().replaceAll(/[^a-z]/g, '')
+    const value = rawHeaders[index + 1] ?? ''
+    if (name === 'xuserid') t.equal(value, id ?? '')
+    else if (name === 'xuserrole') t.equal(value, id === undefined ? '' : 'User')
+    else if (name === 'xgatehouseassertion') t.not(value, 'admin')
+    else if (name.startsWith('xuser')) t.equal(value, '', name)
+  }
+}
