@@ -6,6 +6,7 @@ import type { DecideTraffic } from '../decide/decide-server.ts'
 import { createDecisionWriter } from '../decide/decision-headers.ts'
 import { buildApi } from '../endpoints/api.ts'
 import { createCors } from '../http/cors.ts'
+import { createIgnoredUpgradeLog } from '../http/ignored-upgrades.ts'
 import { createObserver } from '../http/observe.ts'
 import { createProxy } from '../http/proxy.ts'
 import { createFieldReader } from '../http/request-fields.ts'
@@ -14,6 +15,7 @@ import { createTraceRecorder } from '../http/trace-recorder.ts'
 import type { UpgradeHandler } from '../http/upgrade.ts'
 import { createUsageMeter } from '../http/usage-meter.ts'
 import { createAddressSet } from '../platform/address-ranges.ts'
+import { monotonicClock } from '../platform/clock.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { createOwnPaths } from '../routes/own-paths.ts'
 import { createRouteTable } from '../routes/table.ts'
@@ -62,6 +64,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     ...gate,
     table,
     onUpgraded,
+    onIgnoredUpgrade: createIgnoredUpgradeLog(log, monotonicClock),
     usageMeter,
     portalPath: config.portal.enabled ? config.portal.path : undefined,
     tracer,

@@ -186,14 +186,6 @@ function describePlan(name: string | undefined, plans: Plans): StepResult {
   }
 }
 
-/** Whether trailer fields are forwarded: only a chunked body can have them. */
-export function describeTrailers({ body }: RequestHead, { passesTrailers }: Route<unknown>): StepResult {
-  if (body.kind !== 'chunked') return { detail: '', facts: {} }
-  return passesTrailers
-    ? { detail: ', and its trailer fields', facts: { trailers: 'pass' } }
-    : { detail: ', without its trailer fields', facts: { trailers: 'drop' } }
-}
-
 export function describeWrongKey(address: string, { limit, perMs }: Rate): string {
   return `It would count as a failed attempt of ${clientNetwork(address)}; after ${limit} in ${perMs / 1_000} s the status is 429. explain counted nothing.`
 }

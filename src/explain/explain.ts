@@ -20,6 +20,7 @@ import { createRouteTable, type RouteTable } from '../routes/table.ts'
 import { createTracer } from '../tracing/tracer.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
 import { describeDecision } from './describe-decision.ts'
+import { describeIgnoredUpgrade, describePrefix, describeTrailers } from './describe-forward.ts'
 import {
   describeCors,
   describeLimits,
@@ -30,7 +31,6 @@ import {
   describeRequest,
   describeRouteMatch,
   describeScheme,
-  describeTrailers,
 } from './describe-steps.ts'
 import type { ExplainedRequest, Explanation, StepResult } from './explanation.ts'
 import { explainOwnPath } from './own-path.ts'
@@ -194,9 +194,15 @@ function describeUpstream(config: Config, { route, arrival, input }: ExplainedFo
   const { upstream } = route
   const headers = showUpstreamHead(config, { upstream, arrival, input })
   const target = redactTarget(upstreamTarget(route, destinationOf(outcome).target))
-  const trailers = describeTrailers(head, route)
+  const notes = [describePrefix(input), describeTrailers(head, route), describeIgnoredUpgrade(head, input)]
   return {
-    detail: `${upstream.name} receives ${head.method} ${target}${trailers.detail}`,
-    facts: { upstream: upstream.name, method: head.method, target, headers, ...trailers.facts },
+    detail: `${upstream.name} receives ${head.method} ${target}${notes.map(({ detail }) => detail).join('')}`,
+    facts: {
+      upstream: upstream.name,
+      method: head.method,
+      target,
+      headers,
+      ...Object.assign({}, ...notes.map(({ facts }) => facts)),
+    },
   }
 }

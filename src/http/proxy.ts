@@ -22,6 +22,8 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
   readonly table: RouteTable<Upstream | undefined>
   readonly writer: RequestWriter
   readonly onUpgraded: UpgradeHandler
+  /** Called for a WebSocket upgrade that is forwarded as an ordinary request, as its route has no WebSockets. */
+  readonly onIgnoredUpgrade: (route: string) => void
   readonly usageMeter: UsageMeter
   /** The path of the portal; undefined = there is none. */
   readonly portalPath: string | undefined
@@ -38,7 +40,7 @@ export type ProxyHandler = (arrival: Arrival) => void
  * then forwarded.
  */
 export function createProxy(options: ProxyOptions): ProxyHandler {
-  const { table, writer, usageMeter } = options
+  const { table, writer, usageMeter, onIgnoredUpgrade } = options
   const readUpstreamHead = createUpstreamHeadReader(options)
   const gate = createGate<Route<Upstream>>({
     ...options,
@@ -60,7 +62,8 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
       answerOptions(arrival, route.methods ?? standardMethods)
       return
     }
-    const { principal, isUpgrade, isLast } = upstreamHead
+    const { principal, strippedPrefix, isUpgrade, isLast } = upstreamHead
+    if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
     if (principal !== undefined) usageMeter.onForwarded(route, principal)
     forward(
       {
@@ -70,6 +73,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
         head,
         upstream: route.upstream,
         requestTarget: upstreamTarget(route, destinationOf(outcome).target),
+        strippedPrefix,
         headerLines: writer.writeHead(upstreamHead),
         isLast,
         writeTrailers: route.passesTrailers ? writer.writeTrailers : undefined,

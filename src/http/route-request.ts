@@ -1,6 +1,7 @@
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import { readMaxForwards, withMaxForwards } from '../proxy/max-forwards.ts'
 import { type HeadUpstream, isLastOnConnection, type RequestHeadInput } from '../proxy/request-head.ts'
+import { readStrippedPrefix } from '../proxy/stripped-prefix.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Tracer } from '../tracing/tracer.ts'
@@ -87,6 +88,7 @@ export function createUpstreamHeadReader({ tracer, trace }: UpstreamHeadOptions)
       client,
       requestId,
       body,
+      strippedPrefix: readStrippedPrefix(route, head.rawHeaders, client.isTrusted),
       connectionOptions: fields.connectionOptions,
       isUpgrade: route.websocket && isWebSocketUpgrade(head),
       isLast: isLastOnConnection(head, route),

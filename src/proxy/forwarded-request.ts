@@ -7,6 +7,7 @@ import type { Upstream } from '../upstream/upstream.ts'
 import type { CorsHeaders } from './cors-headers.ts'
 import type { CostField } from './cost-field.ts'
 import type { RequestWriter } from './request-head.ts'
+import type { StrippedPrefix } from './stripped-prefix.ts'
 
 /** An admitted request and its upstream. */
 export interface ForwardedRequest {
@@ -21,6 +22,8 @@ export interface ForwardedRequest {
   readonly isLast: boolean
   /** Field lines for the upstream, from name, value, name, value; undefined = none are forwarded. */
   readonly writeTrailers: RequestWriter['writeTrailers'] | undefined
+  /** What the request target lacks of the client's path; undefined = nothing. */
+  readonly strippedPrefix: StrippedPrefix | undefined
   /** The Host header of the client. */
   readonly host: string
   /** The client's address, and the protocol and host by which it calls the gateway: `http`, and `localhost:8080`. */

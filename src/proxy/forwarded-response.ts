@@ -4,7 +4,7 @@ import { type ResponseHeadInput, responseHeaderLines } from './response-head.ts'
 
 /** The header lines of the response to a forwarded request, for the client. */
 export function forwardedResponseLines(
-  { corsHeaders, client, requestId }: ForwardedRequest,
+  { corsHeaders, client, requestId, strippedPrefix }: ForwardedRequest,
   targetOrigin: string,
   { status, headers, mayHaveTrailers }: Pick<ResponseHeadInput, 'status' | 'headers' | 'mayHaveTrailers'>,
 ): string {
@@ -14,6 +14,7 @@ export function forwardedResponseLines(
     mayHaveTrailers,
     targetOrigin,
     client,
+    strippedPrefix,
     requestId,
   })
 }

@@ -17,6 +17,8 @@ export type HeaderRule =
   | 'cookie'
   /** Forwarded from a trusted proxy only. */
   | 'forwarding-field'
+  /** The same, but where the gateway strips a prefix it says so itself. */
+  | 'prefix'
   /** Forwarded if the route forwards trailer fields. */
   | 'trailer'
   /** Forwarded from HTTP/1.1 clients. */
@@ -45,9 +47,15 @@ const hopByHopNames = new Set([
 ])
 
 /** Names that the gateway sets itself; the values of a trusted proxy are appended (see client.ts). */
-const gatewayNames = new Set(['xrequestid', 'xforwardedfor', 'xforwardedproto', 'xforwardedhost'])
+const gatewayNames = ['xrequestid', 'xforwardedfor', 'xforwardedproto', 'xforwardedhost']
 
-const forwardingNames = new Set(['forwarded', 'xrealip', 'xoriginalurl', 'xrewriteurl'])
+const forwardingNames = new Set(['forwarded', 'xrealip'])
+
+/**
+ * Frameworks took the path from these, for IIS (CVE-2018-14773): the route was matched by that of the request line. So
+ * not even a trusted proxy can have them forwarded.
+ */
+const pathOverrides = ['xoriginalurl', 'xrewriteurl']
 
 /** Names that commonly carry an identity: dropped whether or not they are configured. */
 export const identityNames: readonly string[] = [
@@ -83,10 +91,14 @@ const memoizeBounds = { entriesMax: 2_048, keyLengthMax: 64 }
  * @param configured names of the identity headers
  */
 export function createHeaderRules(configured: readonly string[], carriers: Carriers): HeaderRules {
-  const identity = new Set([...identityNames, ...configured].map(foldHeaderName))
   const keyNames = [secretKeyName, ...carriers.headers].map((name) => name.toLowerCase())
   const keyFields = new Set(keyNames)
-  const keyAliases = new Set(keyNames.map(foldHeaderName))
+  const dropped = new Set([
+    ...gatewayNames,
+    ...[...identityNames, ...configured, ...keyNames].map(foldHeaderName),
+    ...pathOverrides,
+    proxyVariable,
+  ])
 
   function classify(name: string): HeaderRule {
     const lower = name.toLowerCase()
@@ -95,9 +107,9 @@ export function createHeaderRules(configured: readonly string[], carriers: Carri
     if (lower === 'cookie') return 'cookie'
     if (lower === 'trailer' || lower === 'expect') return lower
     const plain = foldHeaderName(name)
-    if (hopByHopNames.has(lower) || gatewayNames.has(plain) || identity.has(plain)) return 'drop'
-    if (plain === proxyVariable || keyAliases.has(plain)) return 'drop'
+    if (hopByHopNames.has(lower) || dropped.has(plain)) return 'drop'
     if (methodOverrides.has(plain)) return 'method-override'
+    if (plain === 'xforwardedprefix') return 'prefix'
     return plain.startsWith('xforwarded') || forwardingNames.has(plain) ? 'forwarding-field' : 'pass'
   }
 

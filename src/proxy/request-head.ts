@@ -7,6 +7,7 @@ import type { UpstreamHeaders } from '../upstream/upstream-headers.ts'
 import type { Client } from './client.ts'
 import { type HeaderRule, type HeaderRules, withoutCookie } from './header-rules.ts'
 import type { AssertionHeader } from './identity-headers.ts'
+import { forwardedPrefix, type StrippedPrefix } from './stripped-prefix.ts'
 
 /** What the head depends on of the upstream that gets it. */
 export interface HeadUpstream {
@@ -27,6 +28,8 @@ export interface RequestHeadInput {
   readonly principal: Principal | undefined
   readonly client: Client
   readonly requestId: string
+  /** undefined = the route strips nothing. */
+  readonly strippedPrefix: StrippedPrefix | undefined
   readonly body: RequestBody
   /** Names in Connection, in lower case; these fields are hop-by-hop. */
   readonly connectionOptions: ReadonlySet<string> | undefined
@@ -125,9 +128,11 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
   }
 
   function buildLines(input: RequestHeadInput): ReusableLines {
-    const { client, principal } = input
+    const { client, principal, strippedPrefix } = input
+    const prefixLine =
+      strippedPrefix === undefined ? '' : `X-Forwarded-Prefix: ${forwardedPrefix(strippedPrefix)}\r\n`
     return {
-      first: `${clientLines(input)}X-Forwarded-Proto: ${client.protocol}\r\nX-Forwarded-Host: ${client.host}\r\n`,
+      first: `${clientLines(input)}X-Forwarded-Proto: ${client.protocol}\r\nX-Forwarded-Host: ${client.host}\r\n${prefixLine}`,
       identity: principal === undefined ? '' : writeIdentity(principal),
     }
   }
@@ -175,7 +180,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
 
 /** Whether a header of this request with a special rule is forwarded. */
 function isForwarded(rule: HeaderRule, input: RequestHeadInput): boolean {
-  const { route, client, principal, minorVersion } = input
+  const { route, client, principal, strippedPrefix, minorVersion } = input
   switch (rule) {
     case 'pass':
     case 'cookie':
@@ -191,6 +196,8 @@ function isForwarded(rule: HeaderRule, input: RequestHeadInput): boolean {
       return route.passesMethodOverride
     case 'forwarding-field':
       return client.isTrusted
+    case 'prefix':
+      return client.isTrusted && strippedPrefix === undefined
     case 'trailer':
       return route.passesTrailers
     case 'expect':

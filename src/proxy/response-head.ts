@@ -1,6 +1,7 @@
 import { lengthsOf } from '../http1/raw-headers.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import { dateLine, type ResponseFraming } from '../http1/response-writer.ts'
+import { type LocationContext, publicLocation } from './location.ts'
 
 /** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway manages that to the client itself. */
 const hopByHop = new Set([
@@ -16,16 +17,12 @@ const hopByHop = new Set([
 /** Fields of the upstream that never reach the client; its request ID is replaced by that of the gateway. */
 const dropped = new Set([...hopByHop, 'x-request-id'])
 
-export interface ResponseHeadInput {
+export interface ResponseHeadInput extends LocationContext {
   readonly status: number
   /** Name, value, name, value, as they arrived. */
   readonly headers: readonly string[]
   /** Whether trailers can follow: they need chunks on both sides. */
   readonly mayHaveTrailers: boolean
-  /** The origin that the target would use for itself in Location. */
-  readonly targetOrigin: string
-  /** As the client calls the gateway: `http`, and `localhost:8080`. */
-  readonly client: { readonly protocol: string; readonly host: string }
   readonly requestId: string
 }
 
@@ -33,14 +30,8 @@ export interface ResponseHeadInput {
  * The header lines for the client, each ended by CR LF: as received, but without hop-by-hop fields and without the
  * target's address, and with the request ID of the gateway in the final response.
  */
-export function responseHeaderLines({
-  status,
-  headers,
-  mayHaveTrailers,
-  targetOrigin,
-  client,
-  requestId,
-}: ResponseHeadInput): string {
+export function responseHeaderLines(input: ResponseHeadInput): string {
+  const { status, headers, mayHaveTrailers, requestId } = input
   const connectionOptions = connectionOptionsOf(headers)
   let lines = ''
   let hasDate = status < 200
@@ -52,7 +43,7 @@ export function responseHeaderLines({
     if (connectionOptions?.has(lower) || isDropped(lower, { status, mayHaveTrailers, hasLength })) continue
     if (lower === 'content-length') hasLength = true
     if (lower === 'date') hasDate = true
-    lines += `${name}: ${rewriteValue(lower, value, { targetOrigin, client })}\r\n`
+    lines += `${name}: ${rewriteValue(lower, value, input)}\r\n`
   }
   // A 1xx comes before the response, but for a 101, which is one.
   if (status >= 200 || status === 101) lines += `X-Request-Id: ${requestId}\r\n`
@@ -73,13 +64,8 @@ function isDropped(lower: string, { status, mayHaveTrailers, hasLength }: FieldC
   return dropped.has(lower)
 }
 
-function rewriteValue(
-  lower: string,
-  value: string,
-  { targetOrigin, client }: Pick<ResponseHeadInput, 'targetOrigin' | 'client'>,
-): string {
-  if (lower === 'location' || lower === 'content-location')
-    return replaceTargetOrigin(value, targetOrigin, client)
+function rewriteValue(lower: string, value: string, context: LocationContext): string {
+  if (lower === 'location' || lower === 'content-location') return publicLocation(value, context)
   // The same length several times is one.
   return lower === 'content-length' && value.includes(',') ? value.slice(0, value.indexOf(',')) : value
 }
@@ -141,30 +127,6 @@ function connectionOptionsOf(headers: readonly string[]): Set<string> | undefine
     }
   }
   return names
-}
-
-// RFC 3986 3: a scheme, which may be left out, and an authority.
-const originPattern = /^(https?:)?\/\/([^/?#\\]*)(?=[/?#]|$)/i
-
-/** Replaces the target's origin, however it is written, with the gateway's public one. */
-function replaceTargetOrigin(
-  location: string,
-  targetOrigin: string,
-  { protocol, host }: ResponseHeadInput['client'],
-): string {
-  const [matched, scheme, authority = ''] = originPattern.exec(location) ?? []
-  if (matched === undefined) return location
-  const targetScheme = targetOrigin.slice(0, targetOrigin.indexOf('//'))
-  if (originOf(scheme ?? targetScheme, authority) !== targetOrigin) return location
-  const publicOrigin = scheme === undefined ? `//${host}` : `${protocol}://${host}`
-  return publicOrigin + location.slice(matched.length)
-}
-
-/** The origin as URL writes it: in lower case, without the port that the scheme implies. */
-function originOf(scheme: string, authority: string): string {
-  const lower = scheme.toLowerCase()
-  const impliedPort = lower === 'https:' ? /:(?:443)?$/ : /:(?:80)?$/
-  return `${lower}//${authority.toLowerCase().replace(impliedPort, '')}`
 }
 
 /** A body of unknown length is sent in chunks to a client of HTTP/1.1. */

@@ -89,14 +89,17 @@ t.test('headers that the gateway sets itself are dropped in every spelling', asy
   }
 })
 
+t.test('headers that override the path are dropped, from everybody and in every spelling', async (t) => {
+  const rules = createHeaderRules([], usualCarriers)
+  for (const name of ['X-Original-URL', 'X-Rewrite-URL'].flatMap(aliasesOf))
+    t.equal(rules.ruleOf(name), 'drop', name)
+})
+
 t.test('forwarding headers are recognised in every spelling', async (t) => {
   const rules = createHeaderRules([], usualCarriers)
   const names = [
     'Forwarded',
     'X-Real-IP',
-    'X-Original-URL',
-    'X-Rewrite-URL',
-    'X-Forwarded-Prefix',
     'X-Forwarded-Port',
     'X-Forwarded-Uri',
     'X-Forwarded',
@@ -104,6 +107,7 @@ t.test('forwarding headers are recognised in every spelling', async (t) => {
     'X-Forwarded-Whatever-Comes',
   ]
   for (const name of names.flatMap(aliasesOf)) t.equal(rules.ruleOf(name), 'forwarding-field', name)
+  for (const name of aliasesOf('X-Forwarded-Prefix')) t.equal(rules.ruleOf(name), 'prefix', name)
 })
 
 t.test('credentials and cookies have rules of their own', async (t) => {

@@ -57,6 +57,7 @@ export function inputOf(rawHeaders: readonly string[]): RequestHeadInput {
     principal,
     client,
     requestId: 'req-1',
+    strippedPrefix: undefined,
     body: { kind: 'none', isEmpty: false },
     connectionOptions: undefined,
     isUpgrade: false,

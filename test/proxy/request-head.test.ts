@@ -176,8 +176,6 @@ t.test('words of a proxy pass from a trusted one only', async (t) => {
   t.strictSame(linesOf(sent, { client: trusted }), [
     'Forwarded: for=10.0.0.1',
     'X-Real-IP: 10.0.0.1',
-    'X-Original-URL: /admin',
-    'X-Rewrite-URL: /admin',
     'X-Forwarded-Prefix: /a',
     'x_forwarded_port: 1',
     ...ownLines.map((line) => line.replace('For: ', 'For: 10.0.0.1, ')),

@@ -9,6 +9,7 @@ import {
 const origins = {
   targetOrigin: 'http://10.0.0.11:3000',
   client: { protocol: 'https', host: 'api.example.com' },
+  strippedPrefix: undefined,
   requestId: 'r-1',
 }
 

@@ -57,8 +57,14 @@ export const route = item('Sends matching requests to an upstream.', {
     }),
   ),
   verifiedOnly: flag(false, 'Whether only accounts with a verified e-mail are allowed.'),
-  stripPrefix: flag(false, 'Whether the path prefix is removed before forwarding.'),
-  websocket: flag(false, 'Whether Upgrade: websocket is proxied too.'),
+  stripPrefix: flag(
+    false,
+    'Whether the path prefix is removed before forwarding; the upstream gets it in X-Forwarded-Prefix, and paths in Location and Content-Location get it back.',
+  ),
+  websocket: flag(
+    false,
+    'Whether Upgrade: websocket is proxied too; if not, such a request is forwarded as an ordinary one.',
+  ),
   encodedSlash: choice(['auto', 'reject', 'pass'], {
     default: 'auto',
     description:

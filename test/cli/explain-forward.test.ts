@@ -1,0 +1,44 @@
+import t from 'tap'
+import { startGateway } from '../setup/gateway.ts'
+import { run } from './run.ts'
+
+interface Step {
+  readonly step: string
+  readonly detail: string
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
+const route = { upstream: 'backend', auth: 'none' }
+const routes = [
+  { ...route, name: 'orders', path: '/orders', stripPrefix: true },
+  { ...route, name: 'sockets', path: '/sockets', websocket: true },
+]
+const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
+
+t.test('explain names a stripped prefix, and an upgrade that is not proxied', async (t) => {
+  const { configFile } = await startGateway(t, { config: { routes, trustedProxies: ['127.0.0.1'] } })
+  const upstreamStep = async (path: string, headers: readonly string[]): Promise<Step> => {
+    const flags = headers.flatMap((header) => ['-H', header])
+    const url = `http://gateway.test${path}`
+    const { stdout } = await run(t, ['explain', 'GET', url, ...flags, '--config', configFile, '--json'])
+    const step = (JSON.parse(stdout) as { steps: Step[] }).steps.at(-1)
+    if (step?.step !== 'upstream') throw new Error(stdout)
+    return step
+  }
+  const orders = await upstreamStep('/orders/x', ['X-Forwarded-Prefix: /outer'])
+  t.match(
+    orders.detail,
+    'receives GET /x (less the prefix /orders; /outer/orders is put before paths in Location)',
+  )
+  t.match(orders.facts, { strippedPrefix: '/orders', forwardedPrefix: '/outer/orders', target: '/x' })
+  t.match(JSON.stringify(orders.facts), '{"name":"X-Forwarded-Prefix","value":"/outer/orders"}')
+
+  const ignored = await upstreamStep('/orders', upgrade)
+  t.match(ignored.detail, 'as an ordinary request without Upgrade: the route has no websocket: true')
+  t.equal(ignored.facts.isUpgradeIgnored, true)
+  const other = await upstreamStep('/sockets', ['Connection: Upgrade', 'Upgrade: h2c'])
+  t.match(other.detail, 'no other protocol is proxied')
+  const proxied = await upstreamStep('/sockets', upgrade)
+  t.notMatch(proxied.detail, /ordinary|prefix/)
+  t.notOk('isUpgradeIgnored' in proxied.facts)
+})

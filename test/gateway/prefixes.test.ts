@@ -1,0 +1,135 @@
+import t, { type Test } from 'tap'
+import { startBackend } from '../setup/backend.ts'
+import { startGateway } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
+import { connectRaw } from '../setup/raw-client.ts'
+import { ask } from './support/ask.ts'
+import { startWebSocketBackend, upgradeLines } from './support/web-socket.ts'
+
+const route = { upstream: 'backend', auth: 'none' }
+const routes = [
+  { ...route, name: 'orders', path: '/orders', stripPrefix: true },
+  { ...route, name: 'whole', path: '/whole' },
+  { ...route, name: 'root', path: '/', stripPrefix: true },
+]
+
+/** Answers with the status and the Location that the query asks for. */
+function startRedirecting(t: Test) {
+  return startBackend(t, (request, response) => {
+    const query = new URL(request.url ?? '', 'http://x').searchParams
+    const location = (query.get('to') ?? '').replace('HOST', request.headers.host ?? '')
+    response
+      .writeHead(Number(query.get('status') ?? 302), { Location: location, 'Content-Location': location })
+      .end()
+  })
+}
+
+t.test('Location and Content-Location get a stripped prefix back', async (t) => {
+  const backend = await startRedirecting(t)
+  for (const host of ['client', 'target']) {
+    const upstreams = { backend: { targets: [{ url: backend.url }], host } }
+    const gateway = await startGateway(t, { config: { upstreams, routes } })
+    for (const [status, to, expected] of [
+      [201, '/made/1', '/orders/made/1'],
+      [302, '/sign-in?next=/x', '/orders/sign-in?next=/x'],
+      [308, 'http://HOST/x', 'http://gateway.test/orders/x'],
+      [201, `${backend.url}/x`, 'http://gateway.test/orders/x'],
+      [202, '/jobs/1', '/orders/jobs/1'],
+      [302, '/orders/x', '/orders/x'],
+      [302, '../x', '../x'],
+      [302, 'https://id.example.com/x', 'https://id.example.com/x'],
+      [302, '//id.example.com/x', '//id.example.com/x'],
+    ] as const) {
+      const target = `/orders/a/b?status=${status}&to=${encodeURIComponent(to)}`
+      const { headers } = await ask(t, gateway.url, `GET ${target}`)
+      t.equal(headers.location, expected, `${host}: ${to}`)
+      t.equal(headers['content-location'], expected)
+    }
+    for (const path of ['/whole', '/other']) {
+      const { headers } = await ask(t, gateway.url, `GET ${path}?to=/x`)
+      t.equal(headers.location, '/x', 'of a route that strips nothing')
+    }
+  }
+})
+
+t.test(
+  'the backend gets the stripped prefix in X-Forwarded-Prefix, whatever the client claims',
+  async (t) => {
+    const backend = await startBackend(t)
+    const claims = ['X-Forwarded-Prefix: /evil', 'x_forwarded_prefix: /evil', 'X.Forwarded.Prefix: /evil']
+    for (const [trustedProxies, expected] of [
+      [[], '/orders'],
+      [['127.0.0.1'], '/evil/orders'],
+    ] as const) {
+      const gateway = await startGateway(t, { backend: backend.url, config: { routes, trustedProxies } })
+      for (const [sent, prefix] of [
+        [[], '/orders'],
+        [claims, expected],
+        // The same bytes again, from the head cache.
+        [claims, expected],
+        [claims, expected],
+      ] as const) {
+        await ask(t, gateway.url, 'GET /orders/x', sent)
+        t.equal(backend.last().url, '/x')
+        const named = backend
+          .last()
+          .rawHeaders.filter((_, index, all) => /prefix/i.test(all[index - (index % 2)] ?? ''))
+        t.strictSame(named, ['X-Forwarded-Prefix', prefix])
+      }
+      await ask(t, gateway.url, 'GET /whole/x', claims)
+      t.equal(backend.last().headers['x-forwarded-prefix'], trustedProxies.length > 0 ? '/evil' : undefined)
+    }
+  },
+)
+
+t.test('what trusted proxies stripped is put back too', async (t) => {
+  const backend = await startRedirecting(t)
+  const gateway = await startGateway(t, {
+    backend: backend.url,
+    config: { routes, trustedProxies: ['127.0.0.1'] },
+  })
+  for (const [prefix, expected] of [
+    ['/outer', '/outer/orders/x'],
+    ['//evil.example', '/orders/x'],
+    ['https://evil.example', '/orders/x'],
+  ] as const) {
+    const { headers } = await ask(t, gateway.url, 'GET /orders?to=/x', [`X-Forwarded-Prefix: ${prefix}`])
+    t.equal(headers.location, expected)
+  }
+})
+
+t.test('an upgrade has the stripped prefix too', async (t) => {
+  const backend = await startWebSocketBackend(t)
+  const strip = routes.map((each) => ({ ...each, websocket: true }))
+  const gateway = await startGateway(t, { backend: backend.url, config: { routes: strip } })
+  const client = await connectRaw(t, gateway.url)
+  const lines = [...upgradeLines, 'X-Forwarded-Prefix: /evil']
+  client.send(`GET /orders/ws HTTP/1.1\r\nHost: x\r\n${lines.join('\r\n')}\r\n\r\n`)
+  await client.readUntil('\r\n\r\n')
+  t.equal(backend.upgrades[0]?.headers['x-forwarded-prefix'], '/orders')
+})
+
+t.test('an upgrade on a route without WebSockets is an ordinary request, and logged once', async (t) => {
+  const backend = await startWebSocketBackend(t)
+  const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
+  for (const path of ['/orders', '/orders/again', '/whole']) {
+    const { status } = await ask(t, gateway.url, `GET ${path}`, upgradeLines)
+    t.equal(status, 200)
+  }
+  await ask(t, gateway.url, 'GET /whole', ['Connection: Upgrade', 'Upgrade: h2c'])
+  t.equal(backend.upgrades.length, 0)
+  await until(
+    'the last request is logged',
+    () => gateway.logLines.filter((line) => /"request"/.test(line)).length === 4,
+  )
+  const logged = gateway.logLines
+    .filter((line) => /WebSocket upgrade/.test(line))
+    .map((line) => JSON.parse(line))
+  t.strictSame(
+    logged.map(({ level, route }) => [level, route]),
+    [
+      [logged[0]?.level, 'orders'],
+      [logged[0]?.level, 'whole'],
+    ],
+  )
+})
