@@ -3,7 +3,7 @@ import type { CacheLimits } from '../cache/directory.ts'
 import type { OpsAddress } from '../endpoints/ops-guard.ts'
 import type { RefreshCookie } from '../endpoints/tokens.ts'
 import type { ServerOptions } from '../http/arrival-server.ts'
-import type { LogLevel } from '../log/log.ts'
+import type { LogFormat, LogLevel } from '../log/log.ts'
 import type { MailServer } from '../mail/mailer.ts'
 import type { AddressRange } from '../platform/address-ranges.ts'
 import type { IdentityHeaders } from '../proxy/identity-headers.ts'
@@ -56,7 +56,7 @@ export interface Config {
   readonly failures: Rate
   /** How many sessions an account may have. */
   readonly sessionsMax: number
-  readonly log: { readonly level: LogLevel; readonly access: boolean }
+  readonly log: { readonly level: LogLevel; readonly format: LogFormat; readonly access: boolean }
   /** undefined = no traces. */
   readonly tracing: TracingConfig | undefined
   readonly shutdown: { readonly delayMs: number; readonly drainMs: number }

@@ -14,6 +14,7 @@ const restartOnly: readonly { readonly path: Path; of(config: Config): unknown }
   { path: ['decide'], of: ({ decide }) => decide },
   { path: ['store'], of: ({ store }) => store },
   { path: ['keys', 'sealingKey'], of: ({ keys }) => keys.sealingKey },
+  { path: ['log', 'format'], of: ({ log }) => log.format },
 ]
 
 /** The changed options that require a restart, one line each; none = the config can be applied. */

@@ -1,14 +1,21 @@
+import { isatty } from 'node:tty'
 import { type DestinationStream, pino } from 'pino'
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import { OperatorError } from '../errors/operator-error.ts'
-import { openLogOutput } from './output.ts'
+import { type LogOutput, openLogOutput } from './output.ts'
+import { hasColors, prettyLine } from './pretty.ts'
 
 export type Log = ReturnType<typeof createLog>
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
+/** `auto` is `pretty` where standard output is a terminal, else `json`. */
+export type LogFormat = 'auto' | 'json' | 'pretty'
+
 interface LogOptions {
   readonly level: LogLevel
+  /** Of standard output; default auto. A `stream` gets JSON. */
+  readonly format?: LogFormat
   /** Default: standard output, written in batches. */
   readonly stream?: DestinationStream
   /** Number of the worker that writes; undefined = only one process writes. */
@@ -19,10 +26,9 @@ const batches = { batchBytes: 4_096, chunkBytesMax: 16_384 }
 /** For several workers: chunks no larger than a pipe writes atomically (PIPE_BUF), so that their lines never mix. */
 const sharedBatches = { batchBytes: 2_048, chunkBytesMax: 4_096 }
 
-/** The log: one JSON object a line. Errors are written with the members listed in `describeError` only. */
-export function createLog({ level, stream, worker }: LogOptions) {
-  const output =
-    stream ?? openLogOutput({ fd: 1, ...(worker === undefined ? batches : sharedBatches), onLoss })
+/** The log: one JSON object a line, or text for people. Errors are written with the members listed in `describeError` only. */
+export function createLog({ level, format = 'auto', stream, worker }: LogOptions) {
+  const output = stream ?? openStandardOutput()
   const log = pino(
     {
       level,
@@ -45,11 +51,22 @@ export function createLog({ level, stream, worker }: LogOptions) {
     output.write(`{"level":"info","time":"${isoTimestamp()}",${base}${members}"msg":"${message}"}\n`)
   }
 
+  function openStandardOutput(): LogOutput {
+    const json = openLogOutput({ fd: 1, ...(worker === undefined ? batches : sharedBatches), onLoss })
+    // Decided once: JSON lines are written as they are.
+    return format === 'pretty' || (format === 'auto' && isatty(1)) ? pretty(json) : json
+  }
+
   function onLoss(lines: number): void {
     log.warn({ lines }, 'log lines lost: the output could not be written')
   }
 
   return Object.assign(log, { line })
+}
+
+function pretty(output: LogOutput): LogOutput {
+  const options = { hasColors: hasColors() }
+  return { ...output, write: (line) => output.write(prettyLine(line, options)) }
 }
 
 let second = 0

@@ -91,7 +91,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
     cache: { entriesMax: 100_000, ttlMs: 60_000, negativeTtlMs: 5_000, maxStaleMs: 600_000 },
     failures: { limit: 10, perMs: 60_000 },
     sessionsMax: 100,
-    log: { level: 'info', access: true },
+    log: { level: 'info', format: 'auto', access: true },
     tracing: undefined,
     shutdown: { delayMs: 0, drainMs: 20_000 },
   })

@@ -209,10 +209,15 @@ export const configSchema = {
         },
       ),
     }),
-    log: section('What is written to standard output, one JSON object per line.', {
+    log: section('What is written to standard output.', {
       level: choice(['debug', 'info', 'warn', 'error', 'silent'], {
         default: 'info',
         description: 'The lowest level written.',
+      }),
+      format: choice(['auto', 'json', 'pretty'], {
+        default: 'auto',
+        description:
+          'json: one JSON object per line. pretty: text for people, in colours where the terminal has them. auto: pretty where standard output is a terminal, else json.',
       }),
       access: flag(true, 'Whether every request gets a line.'),
     }),
