@@ -37,7 +37,7 @@ export interface ProxyKind {
 
 /** The addresses in the files of deploy/proxies. */
 const addresses = {
-  listen: '127.0.0.1:8000',
+  listen: '8000',
   gatehouse: '127.0.0.1:8080',
   decide: '127.0.0.1:8081',
   backend: '127.0.0.1:3000',
@@ -51,7 +51,7 @@ export function readProxyConfig(
 ): string {
   const text = readFileSync(join('deploy/proxies', file), 'utf8')
   const replacements = [
-    [addresses.listen, `127.0.0.1:${port}`],
+    [addresses.listen, String(port)],
     [addresses.gatehouse, new URL(gatehouse).host],
     [addresses.decide, new URL(decide).host],
     [addresses.backend, new URL(backend).host],
