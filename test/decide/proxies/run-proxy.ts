@@ -32,43 +32,45 @@ export interface ProxyKind {
   command(
     config: string,
     folder: string,
+    neighbours: Neighbours,
   ): { readonly program: string; readonly args: readonly string[]; readonly env?: Record<string, string> }
 }
 
-/** The addresses in the files of deploy/proxies. */
+/** The addresses in the files of deploy/proxies, those of the proxy aside: its port is 8000. */
 const addresses = {
-  listen: '8000',
   gatehouse: '127.0.0.1:8080',
   decide: '127.0.0.1:8081',
   backend: '127.0.0.1:3000',
 } as const
+const proxyPort = '8000'
 
-/** The config as people copy it, with the addresses of this test. */
-export function readProxyConfig(
-  file: string,
-  port: number,
-  { gatehouse, decide, backend }: Neighbours,
-): string {
-  const text = readFileSync(join('deploy/proxies', file), 'utf8')
-  const replacements = [
-    [addresses.listen, String(port)],
-    [addresses.gatehouse, new URL(gatehouse).host],
-    [addresses.decide, new URL(decide).host],
-    [addresses.backend, new URL(backend).host],
-  ] as const
-  return replacements
-    .reduce((config, [from, to]) => {
-      if (!config.includes(from)) throw new Error(`${file} does not have ${from}`)
-      return config.replaceAll(from, `\0${to}`)
-    }, text)
+/** A file as people copy it, with the addresses of this test, as far as it has them. */
+export function withAddresses(file: string, neighbours: Neighbours): string {
+  const names = ['gatehouse', 'decide', 'backend'] as const
+  // Marked until the end: an address of this test may be one of the file.
+  return names
+    .reduce(
+      (text, name) => text.replaceAll(addresses[name], `\0${new URL(neighbours[name]).host}`),
+      readFileSync(join('deploy/proxies', file), 'utf8'),
+    )
     .replaceAll('\0', '')
+}
+
+function readProxyConfig(file: string, port: number, neighbours: Neighbours): string {
+  const text = withAddresses(file, neighbours)
+  if (!text.includes(proxyPort)) throw new Error(`${file} has no port ${proxyPort}`)
+  return text.replaceAll(new RegExp(`(?<=:)${proxyPort}\\b`, 'g'), String(port))
 }
 
 /** Starts a real proxy with its config of deploy/proxies; it ends with the test. */
 export async function startProxy(t: Test, kind: ProxyKind, neighbours: Neighbours): Promise<RunningProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-proxy-'))
   const port = await freePort()
-  const { program, args, env } = kind.command(readProxyConfig(kind.file, port, neighbours), folder)
+  const { program, args, env } = kind.command(
+    readProxyConfig(kind.file, port, neighbours),
+    folder,
+    neighbours,
+  )
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, HOME: folder, ...env },

@@ -1,0 +1,105 @@
+-- For Apache 2.4 with mod_lua and LuaSocket: asks Gatehouse about a request. Whatever goes wrong, the request is not
+-- forwarded.
+
+local http = require "socket.http"
+local ltn12 = require "ltn12"
+
+local decide_url = "http://127.0.0.1:8081/decide"
+-- What ProxyPass sends to the main listener, which decides by itself.
+local main_listener = "proxy:http://127.0.0.1:8080"
+
+-- One name for each of identity.headers, and what else an answer brings.
+local set = { "X-User-Id", "X-User-Role", "X-Gatehouse-Assertion", "X-Request-Id", "traceparent" }
+
+-- One name for each header that keys.accept names.
+local credentials = { "SecretKey", "Authorization" }
+
+-- What a backend could take for the caller's, and what only a proxy may say, in letters and digits.
+local cleared = {
+    xuserid = true, xuserrole = true, xuseremail = true, xuserverified = true, xusername = true,
+    xusersession = true, xuserscheme = true, xuserkey = true, xuserscopes = true, xuserplan = true,
+    xuserissuer = true, xgatehouseassertion = true, forwarded = true, xrealip = true, xoriginalurl = true,
+    xrewriteurl = true, xhttpmethodoverride = true, xhttpmethod = true, xmethodoverride = true, proxy = true,
+    xrequestid = true,
+}
+
+-- What a refusal brings.
+local told = {
+    "WWW-Authenticate", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Allow",
+    "X-Request-Id", "Cache-Control",
+}
+
+-- About the connection of the client, not about its request.
+local own = {
+    host = true, connection = true, ["content-length"] = true, ["transfer-encoding"] = true, expect = true,
+    upgrade = true, te = true, trailer = true, ["keep-alive"] = true,
+}
+
+local function clean(r)
+    for name in pairs(r:headers_in_table()) do
+        local plain = name:lower():gsub("[^a-z0-9]", "")
+        if cleared[plain] or plain:find("^xforwarded") or name:find("[_.]") then
+            r.headers_in[name] = nil
+        end
+    end
+    -- Apache removes the headers that Connection names, even those that are set below.
+    local connection = r.headers_in["Connection"]
+    if connection then
+        r.headers_in["Connection"] = connection:lower():find("close", 1, true) and "close" or nil
+    end
+    r.headers_in["X-Forwarded-Proto"] = r.is_https and "https" or "http"
+end
+
+local function ask(r)
+    local headers = {}
+    for name, value in pairs(r:headers_in_table()) do
+        if not own[name:lower()] then
+            headers[name:lower()] = value
+        end
+    end
+    headers["x-forwarded-method"] = r.method
+    headers["x-forwarded-proto"] = r.is_https and "https" or "http"
+    headers["x-forwarded-host"] = r.hostname
+    headers["x-forwarded-uri"] = r.unparsed_uri
+    headers["x-forwarded-for"] = r.useragent_ip
+    http.TIMEOUT = 5
+    local ok, status, answer = http.request({
+        url = decide_url, headers = headers, sink = ltn12.sink.null(), redirect = false,
+    })
+    if not ok then
+        return nil, {}
+    end
+    return status, answer
+end
+
+function decide(r)
+    clean(r)
+    if r.filename:sub(1, #main_listener) == main_listener then
+        return apache2.DECLINED
+    end
+    local status, answer = ask(r)
+    if type(status) ~= "number" or status < 400 and status ~= 200 then
+        return 503
+    end
+    if status ~= 200 then
+        for _, name in ipairs(told) do
+            local value = answer[name:lower()]
+            if value then
+                r.err_headers_out[name] = value
+            end
+        end
+        return status
+    end
+    for _, name in ipairs(set) do
+        local value = answer[name:lower()]
+        r.headers_in[name] = value ~= "" and value or nil
+    end
+    for _, name in ipairs(credentials) do
+        r.headers_in[name] = nil
+    end
+    local cookie = r.headers_in["Cookie"]
+    if cookie and cookie:find("refreshToken=", 1, true) then
+        r.headers_in["Cookie"] = nil
+    end
+    return apache2.DECLINED
+end

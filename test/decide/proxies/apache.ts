@@ -1,0 +1,28 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type ProxyKind, withAddresses } from './run-proxy.ts'
+
+const modules = ['mpm_event', 'authz_core', 'headers', 'lua', 'proxy', 'proxy_http']
+const script = 'gatehouse-apache.lua'
+
+/** Apache, with what a distribution has around an included file. */
+export const apache: ProxyKind = {
+  name: 'Apache',
+  file: 'apache.conf',
+  command: (config, folder, neighbours) => {
+    const load = modules.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`)
+    writeFileSync(join(folder, script), withAddresses(script, neighbours))
+    writeFileSync(
+      join(folder, 'apache2.conf'),
+      `ServerRoot ${folder}
+ServerName localhost
+PidFile ${join(folder, 'apache2.pid')}
+DefaultRuntimeDir ${folder}
+ErrorLog /dev/stderr
+${process.getuid?.() === 0 ? 'User www-data\nGroup www-data' : ''}
+${load.join('\n')}
+${config}`,
+    )
+    return { program: 'apache2', args: ['-DFOREGROUND', '-f', join(folder, 'apache2.conf')] }
+  },
+}
