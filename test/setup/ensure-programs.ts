@@ -22,6 +22,15 @@ const programs: readonly Program[] = [
   { names: ['script'], debianPackage: 'bsdutils', otherWay: 'the script of util-linux' },
   // The proxies that ask for decisions.
   { names: ['nginx'], probe: ['-v'], debianPackage: 'nginx-light', otherWay: 'brew install nginx' },
+  { names: ['caddy'], probe: ['version'], debianPackage: 'caddy', otherWay: 'brew install caddy' },
+  { names: ['haproxy'], probe: ['-v'], debianPackage: 'haproxy', otherWay: 'brew install haproxy' },
+  { names: ['apache2'], probe: ['-v'], debianPackage: 'apache2', otherWay: 'a build of Apache with mod_lua' },
+  {
+    names: ['dpkg'],
+    probe: ['-s', 'lua-socket'],
+    debianPackage: 'lua-socket',
+    otherWay: 'luarocks install luasocket',
+  },
   ...requiredServers.map(({ name, probe: [program, ...probe], debianPackage }) => ({
     names: [program],
     probe,

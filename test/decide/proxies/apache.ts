@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ProxyKind, withAddresses } from './run-proxy.ts'
 
@@ -10,6 +10,8 @@ export const apache: ProxyKind = {
   name: 'Apache',
   file: 'apache.conf',
   command: (config, folder, neighbours) => {
+    // Its workers are another user.
+    chmodSync(folder, 0o755)
     const load = modules.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`)
     writeFileSync(join(folder, script), withAddresses(script, neighbours))
     writeFileSync(
@@ -18,10 +20,10 @@ export const apache: ProxyKind = {
 ServerName localhost
 PidFile ${join(folder, 'apache2.pid')}
 DefaultRuntimeDir ${folder}
-ErrorLog /dev/stderr
+ErrorLog ${join(folder, 'error.log')}
 ${process.getuid?.() === 0 ? 'User www-data\nGroup www-data' : ''}
 ${load.join('\n')}
-${config}`,
+${config.replace('/etc/apache2/', `${folder}/`)}`,
     )
     return { program: 'apache2', args: ['-DFOREGROUND', '-f', join(folder, 'apache2.conf')] }
   },
