@@ -1,25 +1,24 @@
-import { type FileHandle, open } from 'node:fs/promises'
 import { findByIdOrEmail } from '../accounts/accounts.ts'
 import { createKeyLineReader, type ImportedKeyLine } from '../accounts/key-import.ts'
 import { createKeyId } from '../accounts/make-key.ts'
 import { OperatorError } from '../errors/operator-error.ts'
-import { errorMessage } from '../platform/system-error.ts'
 import type { Account } from '../store/account.ts'
 import { importBatchMax, type KeyImport, type KeyImported, withImportedKey } from '../store/imported-keys.ts'
-import type { Command, Terminal } from './command.ts'
+import type { Command, Invocation, Terminal } from './command.ts'
+import { type ImportSource, openImportSource } from './import/source.ts'
 import { type Operator, withOperator } from './operator.ts'
 import { printData, printToStderr } from './print.ts'
+import { createProgress, type Progress } from './terminal/progress.ts'
 
 /** How many wrong lines are listed at most. */
 const listedMax = 100
-const progressMs = { terminal: 500, other: 10_000 } as const
 
-interface Line {
+interface NumberedKey {
   readonly line: number
   readonly key: ImportedKeyLine
 }
 
-interface Checked extends Line {
+interface Checked extends NumberedKey {
   readonly imported: KeyImport | undefined
   readonly outcome: KeyImported
 }
@@ -34,78 +33,83 @@ const reasons: Readonly<Record<Exclude<KeyImported, 'added' | 'present'>, string
 export const importKeysCommand: Command = {
   name: 'keys import',
   operands: ['FILE'],
-  summary: 'Imports the SHA-256 of keys made elsewhere, from CSV or JSON Lines.',
-  examples: ['gatehouse keys import digests.csv'],
+  summary: 'Imports the SHA-256 of keys made elsewhere, from CSV or JSON Lines; - is standard input.',
+  examples: ['gatehouse keys import digests.csv', 'gunzip -c digests.csv.gz | gatehouse keys import -'],
   printsData: true,
   run: async (invocation) => {
     const [path = ''] = invocation.operands
     const { terminal } = invocation
-    return withOperator(invocation.config, async (operator) => {
-      const problems = createProblems(path, terminal)
-      const total = await forEachBatch(path, progressOf('checked', terminal), problems.add, async (batch) => {
-        for (const { line, outcome } of await check(operator, batch)) problems.addOutcome(line, outcome)
-      })
-      if (problems.count() > 0) {
-        problems.close()
-        throw new OperatorError(`${path} has ${countLines(problems.count())}; nothing was imported`, {
-          hint: 'Correct them and import the file again.',
-        })
-      }
-      const { store, auditEntry } = operator
-      if (total > 0) await store.appendAudit(auditEntry('secret-key-created', undefined, { imported: total }))
-      const counts = { lines: total, added: 0, present: 0, refused: 0 }
-      await forEachBatch(path, progressOf('imported', terminal), problems.add, async (batch) => {
-        for (const { line, outcome } of await write(operator, batch)) {
-          if (outcome === 'added' || outcome === 'present') counts[outcome]++
-          problems.addOutcome(line, outcome)
-        }
-      })
-      problems.close()
-      counts.refused = problems.count()
-      const { added, present, refused } = counts
-      printData(invocation, counts, [`${added} added, ${present} already there, ${refused} refused.`])
-      return refused > 0 ? 1 : 0
-    })
+    const source = await openImportSource(path, terminal)
+    try {
+      return await withOperator(invocation.config, (operator) => importKeys(invocation, source, operator))
+    } finally {
+      await source.close()
+    }
   },
 }
 
-/** Reads the file by lines, so that one of any length takes no memory. @returns how many keys it has */
+/** All lines are checked before the first is written. @returns the exit status */
+async function importKeys(invocation: Invocation, source: ImportSource, operator: Operator): Promise<number> {
+  const { terminal } = invocation
+  const progressOf = (verb: string, total?: number) => createProgress({ verb, total, err: terminal.err })
+  const problems = createProblems(source.name, terminal)
+  const total = await forEachBatch(source, progressOf('checked'), problems.add, async (batch) => {
+    for (const { line, outcome } of await check(operator, batch)) problems.addOutcome(line, outcome)
+  })
+  if (problems.count() > 0) {
+    problems.close()
+    throw new OperatorError(`${source.name} has ${countLines(problems.count())}; nothing was imported`, {
+      hint: 'Correct them and import the file again.',
+    })
+  }
+  const { store, auditEntry } = operator
+  if (total > 0) await store.appendAudit(auditEntry('secret-key-created', undefined, { imported: total }))
+  const counts = { lines: total, added: 0, present: 0, refused: 0 }
+  await forEachBatch(source, progressOf('imported', total), problems.add, async (batch) => {
+    for (const { line, outcome } of await write(operator, batch)) {
+      if (outcome === 'added' || outcome === 'present') counts[outcome]++
+      problems.addOutcome(line, outcome)
+    }
+  })
+  problems.close()
+  counts.refused = problems.count()
+  const { added, present, refused } = counts
+  printData(invocation, counts, [`${added} added, ${present} already there, ${refused} refused.`])
+  return refused > 0 ? 1 : 0
+}
+
+/** Reads the source by lines, batch by batch. @returns how many keys it has */
 async function forEachBatch(
-  path: string,
-  report: (count: number, isLast: boolean) => void,
+  source: ImportSource,
+  progress: Progress,
   onBadLine: (line: number, message: string) => void,
-  work: (batch: readonly Line[]) => Promise<void>,
+  work: (batch: readonly NumberedKey[]) => Promise<void>,
 ): Promise<number> {
-  const file = await openFile(path)
   const read = createKeyLineReader(Date.now())
-  let [line, count, batch]: [number, number, Line[]] = [0, 0, []]
-  for await (const text of file.readLines()) {
-    line++
-    const key = read(text)
-    if (typeof key === 'string') onBadLine(line, key)
-    else if (key) batch.push({ line, key })
-    if (batch.length < importBatchMax) continue
+  let [count, batch]: [number, NumberedKey[]] = [0, []]
+
+  async function workOff(): Promise<void> {
     await work(batch)
     count += batch.length
     batch = []
-    report(count, false)
+    progress.report(count)
   }
-  await work(batch)
-  count += batch.length
-  report(count, true)
+
+  for await (const lines of source.lines()) {
+    for (const { line, text, problem } of lines) {
+      const key = problem ?? read(text)
+      if (typeof key === 'string') onBadLine(line, key)
+      else if (key) batch.push({ line, key })
+      if (batch.length >= importBatchMax) await workOff()
+    }
+  }
+  await workOff()
+  progress.end()
   return count
 }
 
-async function openFile(path: string): Promise<FileHandle> {
-  try {
-    return await open(path)
-  } catch (cause) {
-    throw new OperatorError(`cannot read ${path}: ${errorMessage(cause)}`, { cause })
-  }
-}
-
 /** What the import of each line would do, by what the store has now. */
-function check(operator: Operator, batch: readonly Line[]): Promise<readonly Checked[]> {
+function check(operator: Operator, batch: readonly NumberedKey[]): Promise<readonly Checked[]> {
   return Promise.all(
     batch.map(async ({ line, key }): Promise<Checked> => {
       const account = await findByIdOrEmail(operator.store, key.account)
@@ -122,7 +126,7 @@ function check(operator: Operator, batch: readonly Line[]): Promise<readonly Che
 /** Writes a batch; lines of the file itself may collide, and somebody may have changed accounts meanwhile. */
 async function write(
   operator: Operator,
-  batch: readonly Line[],
+  batch: readonly NumberedKey[],
 ): Promise<readonly Pick<Checked, 'line' | 'outcome'>[]> {
   const checked = await check(operator, batch)
   const imports = checked.flatMap(({ imported }) => imported ?? [])
@@ -170,17 +174,4 @@ function createProblems(path: string, terminal: Terminal) {
 
 function countLines(count: number): string {
   return count === 1 ? '1 invalid line' : `${count} invalid lines`
-}
-
-function progressOf(verb: string, { err }: Terminal): (count: number, isLast: boolean) => void {
-  const intervalMs = err.isTTY ? progressMs.terminal : progressMs.other
-  let next = performance.now() + intervalMs
-  let hasShown = false
-  return (count, isLast) => {
-    if (isLast && hasShown && err.isTTY) err.write('\n')
-    if (isLast || performance.now() < next) return
-    hasShown = true
-    next = performance.now() + intervalMs
-    err.write(err.isTTY ? `\r${verb} ${count}` : `${verb} ${count}\n`)
-  }
 }

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { allCommands } from '../../src/cli/commands.ts'
 import { shellWord } from '../../src/platform/shell-word.ts'
@@ -13,11 +14,15 @@ const email = 'ada@example.com'
 const people = 'email,firstName\ncyd@example.com,Cyd\n'
 const digest = Buffer.from(digestOf(createKey('secretKey', 'elsewhere', 'old'))).toString('hex')
 
-const files: Readonly<Record<string, string>> = {
+const digests = `account,digest,name\n${email},${digest},old\n`
+
+const files: Readonly<Record<string, string | Uint8Array>> = {
   'my-gateway.yaml': configOf({ listen: { port: 0 } }),
   'people.csv': people,
   'people.jsonl': '{"email":"dan@example.com"}\n',
-  'digests.csv': `account,digest,name\n${email},${digest},old\n`,
+  'people.jsonl.gz': gzipSync('{"email":"eve@example.com"}\n'),
+  'digests.csv': digests,
+  'digests.csv.gz': gzipSync(digests),
   'password.txt': 'correct horse battery\n',
 }
 

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open, unlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { OperatorError } from '../../errors/operator-error.ts'
+import { type Line, readLines } from '../../platform/lines.ts'
+import { errorMessage } from '../../platform/system-error.ts'
+import type { Terminal } from '../command.ts'
+
+/** What an import reads, more than once: first to check it, then to import it. */
+export interface ImportSource {
+  /** How messages name it. */
+  readonly name: string
+  /** All lines, from the first. */
+  lines(): AsyncIterable<readonly Line[]>
+  close(): Promise<void>
+}
+
+/** The operand that means standard input. */
+export const standardInput = '-'
+
+/**
+ * Opens a file, or standard input, which is kept in a temporary file meanwhile: private, without a name, and gone with
+ * the process. The same for a pipe that has a name.
+ * @throws OperatorError where it cannot be read
+ */
+export async function openImportSource(path: string, terminal: Terminal): Promise<ImportSource> {
+  const name = path === standardInput ? 'standard input' : path
+  const file = await openForReading(path, name, terminal)
+  return {
+    name,
+    lines: () => readLines(bytesOf(file)),
+    close: () => file.close(),
+  }
+}
+
+async function openForReading(path: string, name: string, { input }: Terminal): Promise<FileHandle> {
+  try {
+    if (path === standardInput) return await spool(input ?? process.stdin)
+    const file = await open(path)
+    if ((await file.stat()).isFile()) return file
+    try {
+      return await spool(bytesOf(file, 'fromHere'))
+    } finally {
+      await file.close()
+    }
+  } catch (cause) {
+    throw new OperatorError(`cannot read ${name}: ${errorMessage(cause)}`, { cause })
+  }
+}
+
+/** From the first byte, or from where a pipe stands, which has no positions. */
+function bytesOf({ fd }: FileHandle, from: 'start' | 'fromHere' = 'start'): AsyncIterable<Buffer> {
+  return createReadStream('', { fd, autoClose: false, ...(from === 'start' && { start: 0 }) })
+}
+
+async function spool(input: AsyncIterable<unknown>): Promise<FileHandle> {
+  const path = join(tmpdir(), `gatehouse-import-${randomUUID()}`)
+  const file = await open(path, 'wx+', 0o600)
+  // At once: even a process that is killed leaves nothing.
+  await unlink(path)
+  try {
+    for await (const chunk of input) {
+      await file.writeFile(chunk instanceof Uint8Array ? chunk : String(chunk))
+    }
+    return file
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}
