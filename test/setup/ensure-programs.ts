@@ -1,19 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { requiredServers } from '../security/support/lenient-servers.ts'
 import { chromiumNames } from './chromium.ts'
+import { deploymentPrograms, type Program } from './deployment-programs.ts'
 
 /** Runs before the tests: they bring up real Redis servers, a real browser and real backends, and none is skipped. */
 
-interface Program {
-  /** What it is called; any one will do. */
-  readonly names: readonly string[]
-  /** What shows that it is there; default: `--version`. */
-  readonly probe?: readonly string[]
-  readonly debianPackage: string
-  readonly otherWay: string
-}
-
 const programs: readonly Program[] = [
+  ...deploymentPrograms,
   { names: ['redis-server'], debianPackage: 'redis-server', otherWay: 'brew install redis' },
   { names: chromiumNames, debianPackage: 'chromium', otherWay: 'brew install --cask chromium' },
   { names: ['bash'], debianPackage: 'bash', otherWay: 'brew install bash' },

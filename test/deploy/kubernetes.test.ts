@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { parse } from 'yaml'
+import { parseDurationMs } from '../../src/config/units.ts'
+import { kustomizeBase, type Manifest, manifestOf, podSpecOf } from './support/manifests.ts'
+import { manifestProblems } from './support/validate-manifests.ts'
+
+const manifests = kustomizeBase()
+
+t.test('the base has every object of the contract, and each is valid for Kubernetes', async (t) => {
+  t.strictSame(manifests.map(({ kind }) => kind).sort(), [
+    'ConfigMap',
+    'Deployment',
+    'HorizontalPodAutoscaler',
+    'NetworkPolicy',
+    'PodDisruptionBudget',
+    'Service',
+    'Service',
+    'ServiceMonitor',
+  ])
+  t.strictSame(await manifestProblems(manifests), [])
+})
+
+t.test('a wrong type, an unknown field and a missing one are found', async (t) => {
+  const deployment = manifestOf(manifests, 'Deployment')
+  const change = (from: string, to: string) => {
+    const text = JSON.stringify(deployment)
+    t.ok(text.includes(from), from)
+    // The cast is what is tested: it need not be one.
+    return manifestProblems([JSON.parse(text.replace(from, to)) as Manifest])
+  }
+  t.match(
+    (await change('"containerPort":8080', '"containerPort":"8080"')).join(),
+    /containerPort must be integer/,
+  )
+  t.match(
+    (await change('"readOnlyRootFilesystem"', '"readonlyRootFilesystem"')).join(),
+    /readonlyRootFilesystem/,
+  )
+  t.match((await change('"selector"', '"selectors"')).join(), /selector/)
+})
+
+t.test('the pod is what Kubernetes calls restricted, and has limits', async (t) => {
+  t.match(podSpecOf(manifests), {
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [
+      {
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        },
+        resources: { requests: { cpu: String, memory: String }, limits: { memory: String } },
+      },
+    ],
+  })
+})
+
+t.test('the gateway has ended before Kubernetes kills it', async (t) => {
+  const config: unknown = parse(manifestOf(manifests, 'ConfigMap').data?.['gateway.yaml'] ?? '')
+  // The cast is sound: the run of the Deployment reads the same file.
+  const { shutdown } = config as { readonly shutdown: { readonly delay: string; readonly drain: string } }
+  const seconds = [shutdown.delay, shutdown.drain].reduce(
+    (sum, text) => sum + (parseDurationMs(text) ?? Number.NaN) / 1000,
+    0,
+  )
+  t.ok(podSpecOf(manifests).terminationGracePeriodSeconds >= seconds + 5)
+})
+
+t.test('clients do not reach the ops listener, and Prometheus reaches every instance', async (t) => {
+  // The casts are sound: these are valid manifests.
+  const service = manifestOf(manifests, 'Service') as unknown as { spec: { ports: { targetPort: string }[] } }
+  t.strictSame(
+    service.spec.ports.map(({ targetPort }) => targetPort),
+    ['http'],
+  )
+  const policy = manifestOf(manifests, 'NetworkPolicy') as unknown as {
+    spec: { ingress: { from?: unknown; ports: { port: string }[] }[] }
+  }
+  const ops = policy.spec.ingress.filter(({ ports }) => ports.some(({ port }) => port === 'ops'))
+  t.equal(ops.length, 1)
+  t.ok(ops.every(({ from }) => from !== undefined))
+  const monitor = manifestOf(manifests, 'ServiceMonitor') as unknown as {
+    spec: { selector: { matchLabels: object }; jobLabel: string }
+  }
+  const opsService = manifestOf(manifests, 'Service', 'gatehouse-ops') as unknown as {
+    metadata: { labels: Record<string, string> }
+  }
+  t.match(opsService.metadata.labels, monitor.spec.selector.matchLabels)
+  const alerts = readFileSync('dashboards/alerts.yaml', 'utf8')
+  t.match(alerts, `job="${opsService.metadata.labels[monitor.spec.jobLabel]}"`)
+})
