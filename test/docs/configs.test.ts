@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { parse, stringify } from 'yaml'
+import { run, tempFolder } from '../cli/run.ts'
+import { type Snippet, snippetsOf } from './snippets.ts'
+
+type Tree = Readonly<Record<string, unknown>>
+
+const pages = [
+  'README.md',
+  ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [join('docs', name)] : [])),
+]
+const snippets = pages.flatMap(snippetsOf).filter(({ language }) => language === 'yaml')
+
+/** Configs of other programs: Prometheus, Kubernetes. */
+function isOurs({ text }: Snippet): boolean {
+  return !/^(?:scrape_configs|rule_files|apiVersion):/m.test(text)
+}
+
+/** What a part of a config leaves out: upstreams that its routes name, and a route at all. */
+function completed(tree: Tree): Tree {
+  // The casts are sound: `check` refuses what is not so.
+  const routes = (tree.routes ?? []) as readonly { readonly upstream?: string }[]
+  const named = routes.flatMap(({ upstream }) => (upstream === undefined ? [] : [upstream]))
+  const upstreams = Object.fromEntries(
+    [...named, 'any'].map((name) => [name, { targets: [{ url: 'http://127.0.0.1:3000' }] }]),
+  )
+  const route = { name: 'any', path: '/any', upstream: 'any', auth: 'any' }
+  return { ...tree, upstreams: { ...upstreams, ...(tree.upstreams as Tree) }, routes: [route, ...routes] }
+}
+
+/** Every `{ file }` and `{ env }` of a value, so that the test can make them. */
+function secretsIn(value: unknown): readonly Tree[] {
+  if (typeof value !== 'object' || value === null) return []
+  const tree = value as Tree
+  return [...('file' in tree || 'env' in tree ? [tree] : []), ...Object.values(tree).flatMap(secretsIn)]
+}
+
+t.ok(snippets.filter(isOurs).length > 15)
+
+for (const snippet of snippets.filter(isOurs)) {
+  t.test(`check accepts the config in ${snippet.page}, ${snippet.heading}`, async (t) => {
+    const folder = tempFolder(t)
+    // Absolute paths are those of the machine of the reader.
+    const moved = snippet.text.replaceAll(/(?<=(?:file|path): )\/(?=(?:var|run|etc)\/)/g, `${folder}/`)
+    const tree = completed(parse(moved) as Tree)
+    const env: Record<string, string> = {}
+    for (const { file, env: name } of secretsIn(tree)) {
+      if (typeof name === 'string') env[name] = 'secret'
+      if (typeof file !== 'string') continue
+      mkdirSync(dirname(join(folder, file.replace(folder, ''))), { recursive: true })
+      writeFileSync(join(folder, file.replace(folder, '')), randomBytes(32).toString('base64'))
+    }
+    mkdirSync(join(folder, 'var/lib/gatehouse'), { recursive: true })
+    const config = join(folder, 'gateway.yaml')
+    writeFileSync(config, stringify(tree))
+    const { status, stdout, stderr } = await run(t, ['check', '--config', config], { cwd: folder, env })
+    t.equal(status, 0, stdout + stderr)
+  })
+}
+
+t.test('a config with a misspelt option would be found', async (t) => {
+  const config = join(tempFolder(t), 'gateway.yaml')
+  writeFileSync(
+    config,
+    stringify(
+      completed({ routes: [{ name: 'a', path: '/a', upstream: 'a', auth: 'any', maxbody: '1MiB' }] }),
+    ),
+  )
+  t.match(await run(t, ['check', '--config', config]), { status: 1, stdout: /maxBody/ })
+})
