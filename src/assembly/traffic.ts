@@ -6,6 +6,7 @@ import type { DecideTraffic } from '../decide/decide-server.ts'
 import { createDecisionWriter } from '../decide/decision-headers.ts'
 import { buildApi } from '../endpoints/api.ts'
 import { createCors } from '../http/cors.ts'
+import { createDavDestinationCheck } from '../http/dav-destination.ts'
 import { createIgnoredUpgradeLog } from '../http/ignored-upgrades.ts'
 import { createObserver } from '../http/observe.ts'
 import { createProxy } from '../http/proxy.ts'
@@ -60,9 +61,16 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     metrics,
     keyUses,
   }
+  const checkDavDestination = createDavDestinationCheck({
+    ...gate,
+    table,
+    ownPaths,
+    publicOrigin: config.publicOrigin,
+  })
   const proxy = createProxy({
     ...gate,
     table,
+    checkDavDestination,
     onUpgraded,
     onIgnoredUpgrade: createIgnoredUpgradeLog(log, monotonicClock),
     usageMeter,
@@ -97,6 +105,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
       decide: createDecide({
         ...gate,
         table,
+        checkDavDestination,
         ownPaths,
         cors,
         usageMeter,

@@ -1,5 +1,6 @@
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import { chooseScope, type Scope, type ScopeOptions } from '../http/choose-scope.ts'
+import type { CheckDavDestination, DavDestinationResult } from '../http/dav-destination.ts'
 import { createGate, type GateOptions } from '../http/gate.ts'
 import { principalOf, recordStatus, recordTrace } from '../http/outcome.ts'
 import { answerProblem, toGatehouseError } from '../http/problem.ts'
@@ -19,6 +20,7 @@ type DecidedRoute = Route<HeadUpstream | undefined>
 export interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'trace'> {
   readonly table: RouteTable<HeadUpstream | undefined>
   readonly writer: DecisionWriter
+  readonly checkDavDestination: CheckDavDestination
   readonly usageMeter: UsageMeter
   /** undefined = the client's traceparent is passed on. */
   readonly tracer: Tracer | undefined
@@ -32,7 +34,7 @@ export type DecideHandler = (arrival: DecideArrival) => void
 
 /** The steps of the main listener, up to where it would forward the request: here the proxy does. */
 export function createDecide(options: DecideOptions): DecideHandler {
-  const { table, writer, usageMeter, tracer } = options
+  const { table, writer, usageMeter, tracer, checkDavDestination } = options
   const gate = createGate<DecidedRoute>({ ...options, findRoute: (arrival) => findRoute(table, arrival) })
 
   function allow(route: DecidedRoute, { connection, head, outcome, requestId }: DecideArrival): void {
@@ -48,9 +50,21 @@ export function createDecide(options: DecideOptions): DecideHandler {
     connection.end()
   }
 
+  /** The proxy forwards the Destination as it came: here it is only decided about. */
+  function allowWithDestination(route: DecidedRoute, arrival: DecideArrival): void {
+    const allowOrRefuse = (checked: DavDestinationResult) => {
+      if (checked instanceof GatehouseError) refuseDecision(arrival, checked)
+      else allow(route, arrival)
+    }
+    const result = checkDavDestination(route, arrival)
+    if (result instanceof Promise) whenSettled(arrival, result, allowOrRefuse)
+    else allowOrRefuse(result)
+  }
+
   function dispatch(result: DecidedRoute | GatehouseError, arrival: DecideArrival): void {
     if (result instanceof GatehouseError) refuseDecision(arrival, result)
-    else allow(result, arrival)
+    else if (arrival.fields.davDestination === undefined) allow(result, arrival)
+    else allowWithDestination(result, arrival)
   }
 
   return function decide(arrival) {
@@ -64,20 +78,25 @@ export function createDecide(options: DecideOptions): DecideHandler {
       return
     }
     const result = gate(arrival)
-    if (!(result instanceof Promise)) {
-      dispatch(result, arrival)
-      return
-    }
-    // The proxy may have gone in the meantime.
-    const isWaiting = () => arrival.connection.head === arrival.sentHead
-    result
-      .then((settled) => {
-        if (isWaiting()) dispatch(settled, arrival)
-      })
-      .catch((error: unknown) => {
-        if (isWaiting()) refuseDecision(arrival, toGatehouseError(error))
-      })
+    if (result instanceof Promise) whenSettled(arrival, result, (settled) => dispatch(settled, arrival))
+    else dispatch(result, arrival)
   }
+}
+
+function whenSettled<Result>(
+  arrival: DecideArrival,
+  result: Promise<Result>,
+  next: (settled: Result) => void,
+): void {
+  // The proxy may have gone in the meantime.
+  const isWaiting = () => arrival.connection.head === arrival.sentHead
+  result
+    .then((settled) => {
+      if (isWaiting()) next(settled)
+    })
+    .catch((error: unknown) => {
+      if (isWaiting()) refuseDecision(arrival, toGatehouseError(error))
+    })
 }
 
 /**

@@ -130,6 +130,14 @@ export const errorDefinitions = {
     check:
       'The addresses of the key in `gatehouse keys list ID`, and the client address in the log: behind proxies it is right only with `trustedProxies`.',
   },
+  'destination-forbidden': {
+    status: 403,
+    title: 'The destination is not allowed',
+    detail:
+      'The Destination header must be one unambiguous URL of this host, on a path that the caller may use with the same method and that belongs to the same backend.',
+    check:
+      'The reason in the log, and `explain` with `-H "Destination: …"`. Behind a proxy that terminates TLS, `publicUrl` or `X-Forwarded-Proto` must say https.',
+  },
   'account-unverified': {
     status: 403,
     title: 'The account is not verified',

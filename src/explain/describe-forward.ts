@@ -1,12 +1,54 @@
+import type { Config } from '../config/config.ts'
+import { destinationOf } from '../http/outcome.ts'
 import { isWebSocketUpgrade } from '../http/upgrade.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import type { RequestHeadInput } from '../proxy/request-head.ts'
 import { forwardedPrefix } from '../proxy/stripped-prefix.ts'
-import type { Route } from '../routes/route.ts'
+import { type Route, upstreamTarget } from '../routes/route.ts'
+import type { UpstreamConfig } from '../upstream/upstream.ts'
 import type { StepResult } from './explanation.ts'
+import type { ExplainedArrival } from './read-arrival.ts'
+import { redactTarget } from './redact.ts'
+import { showUpstreamHead } from './upstream-head.ts'
+
+interface ExplainedForward {
+  readonly route: Route<UpstreamConfig>
+  readonly arrival: ExplainedArrival
+  readonly input: RequestHeadInput
+  /** Path and query of the Destination for the upstream; undefined = there is none. */
+  readonly davDestination: string | undefined
+}
+
+/** What the upstream would get. */
+export function describeUpstream(
+  config: Config,
+  { route, arrival, input, davDestination }: ExplainedForward,
+): StepResult {
+  const { head, outcome } = arrival
+  const { upstream } = route
+  const headers = showUpstreamHead(config, { upstream, arrival, input, davDestination })
+  const target = redactTarget(upstreamTarget(route, destinationOf(outcome).target))
+  const notes = [describePrefix(input), describeTrailers(head, route), describeIgnoredUpgrade(head, input)]
+  return {
+    detail: `${upstream.name} receives ${head.method} ${target}${notes.map(({ detail }) => detail).join('')}`,
+    facts: {
+      upstream: upstream.name,
+      method: head.method,
+      target,
+      headers,
+      ...Object.assign({}, ...notes.map(({ facts }) => facts)),
+    },
+  }
+}
+
+/** The second target of a COPY or MOVE, which has passed. */
+export function describeDavDestination(path: string): StepResult {
+  const target = redactTarget(path)
+  return { detail: `allowed; the upstream gets ${target}`, facts: { target } }
+}
 
 /** What was removed from the path, and is put back in the answer. */
-export function describePrefix({ strippedPrefix }: Pick<RequestHeadInput, 'strippedPrefix'>): StepResult {
+function describePrefix({ strippedPrefix }: Pick<RequestHeadInput, 'strippedPrefix'>): StepResult {
   if (!strippedPrefix) return { detail: '', facts: {} }
   const prefix = forwardedPrefix(strippedPrefix)
   return {
@@ -16,7 +58,7 @@ export function describePrefix({ strippedPrefix }: Pick<RequestHeadInput, 'strip
 }
 
 /** An upgrade that the route does not proxy. */
-export function describeIgnoredUpgrade(
+function describeIgnoredUpgrade(
   head: RequestHead,
   { isUpgrade }: Pick<RequestHeadInput, 'isUpgrade'>,
 ): StepResult {
@@ -28,7 +70,7 @@ export function describeIgnoredUpgrade(
 }
 
 /** Whether trailer fields are forwarded: only a chunked body can have them. */
-export function describeTrailers({ body }: RequestHead, { passesTrailers }: Route<unknown>): StepResult {
+function describeTrailers({ body }: RequestHead, { passesTrailers }: Route<unknown>): StepResult {
   if (body.kind !== 'chunked') return { detail: '', facts: {} }
   return passesTrailers
     ? { detail: ', and its trailer fields', facts: { trailers: 'pass' } }

@@ -3,6 +3,7 @@ import { undecidable } from '../decide/decide-request.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { chooseScope } from '../http/choose-scope.ts'
 import { type Cors, createCors } from '../http/cors.ts'
+import { createDavDestinationCheck } from '../http/dav-destination.ts'
 import type { DecisionStep, DecisionTrace } from '../http/decision-trace.ts'
 import { createGate } from '../http/gate.ts'
 import { destinationOf, type Outcome, principalOf } from '../http/outcome.ts'
@@ -12,15 +13,14 @@ import {
   findRoute,
   hasUpstream,
 } from '../http/route-request.ts'
-import type { RequestHeadInput } from '../proxy/request-head.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { createOwnPaths } from '../routes/own-paths.ts'
-import { type Access, type Route, standardMethods, upstreamTarget } from '../routes/route.ts'
+import { type Access, type Route, standardMethods } from '../routes/route.ts'
 import { createRouteTable, type RouteTable } from '../routes/table.ts'
 import { createTracer } from '../tracing/tracer.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
 import { describeDecision } from './describe-decision.ts'
-import { describeIgnoredUpgrade, describePrefix, describeTrailers } from './describe-forward.ts'
+import { describeDavDestination, describeUpstream } from './describe-forward.ts'
 import {
   describeCors,
   describeLimits,
@@ -36,9 +36,7 @@ import type { ExplainedRequest, Explanation, StepResult } from './explanation.ts
 import { explainOwnPath } from './own-path.ts'
 import { type ExplainedArrival, readArrival } from './read-arrival.ts'
 import { type ReadOnlyAuth, readOnlyGateOptions } from './read-only-auth.ts'
-import { redactTarget } from './redact.ts'
 import { createStepRecorder } from './step-recorder.ts'
-import { showUpstreamHead } from './upstream-head.ts'
 
 type FoundRoute = Route<UpstreamConfig | undefined>
 
@@ -93,6 +91,19 @@ export async function explain(
         return 'no-content'
     }
 
+    const checkDavDestination = createDavDestinationCheck({
+      ...gateOptions,
+      table,
+      ownPaths,
+      publicOrigin: config.publicOrigin,
+    })
+    const passDestination = async (came: ExplainedArrival, route: FoundRoute) => {
+      const { davDestination } = came.fields
+      const checked = davDestination === undefined ? undefined : await checkDavDestination(route, came)
+      if (checked instanceof GatehouseError) throw checked
+      recorder.pass('destination', checked === undefined ? undefined : describeDavDestination(checked))
+      return checked
+    }
     const gate = createGate<FoundRoute, ExplainedArrival>({
       ...gateOptions,
       findRoute: (came) => {
@@ -104,6 +115,7 @@ export async function explain(
     })
     const route = await gate(arrival)
     if (route instanceof GatehouseError) throw route
+    const davDestination = await passDestination(arrival, route)
     if (isForProxy) {
       trace.passed('limits')
       recorder.pass('upstream', describeDecision(config, route, arrival))
@@ -116,7 +128,7 @@ export async function explain(
       recorder.pass('upstream', describeMethods([...(route.methods ?? standardMethods)].toSorted()))
       return 'no-content'
     }
-    recorder.pass('upstream', describeUpstream(config, { route, arrival, input }))
+    recorder.pass('upstream', describeUpstream(config, { route, arrival, input, davDestination }))
     return 'forward'
   })
 }
@@ -179,30 +191,6 @@ function describeRoute(
       host: route.host,
       path: route.prefix || '/',
       methods: route.methods && [...route.methods],
-    },
-  }
-}
-
-interface ExplainedForward {
-  readonly route: Route<UpstreamConfig>
-  readonly arrival: ExplainedArrival
-  readonly input: RequestHeadInput
-}
-
-function describeUpstream(config: Config, { route, arrival, input }: ExplainedForward): StepResult {
-  const { head, outcome } = arrival
-  const { upstream } = route
-  const headers = showUpstreamHead(config, { upstream, arrival, input })
-  const target = redactTarget(upstreamTarget(route, destinationOf(outcome).target))
-  const notes = [describePrefix(input), describeTrailers(head, route), describeIgnoredUpgrade(head, input)]
-  return {
-    detail: `${upstream.name} receives ${head.method} ${target}${notes.map(({ detail }) => detail).join('')}`,
-    facts: {
-      upstream: upstream.name,
-      method: head.method,
-      target,
-      headers,
-      ...Object.assign({}, ...notes.map(({ facts }) => facts)),
     },
   }
 }

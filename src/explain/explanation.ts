@@ -14,8 +14,8 @@ export interface ExplainedRequest {
   readonly listener: 'main' | 'decide'
 }
 
-/** The steps of the decision, and what the upstream would get. */
-export type StepName = DecisionStep | 'upstream'
+/** The steps of the decision, the second target that a Destination is, and what the upstream would get. */
+export type StepName = DecisionStep | 'destination' | 'upstream'
 
 /** One step of the decision, in the order of the gateway; the last may be the one that refuses. */
 export interface Step {

@@ -24,6 +24,7 @@ const order: readonly StepName[] = [
   'scheme',
   'principal',
   'policy',
+  'destination',
   'limits',
   'upstream',
 ]
@@ -82,6 +83,7 @@ function isRecognised({ code, detail, isShared }: GatehouseError): boolean {
 const missing: ErrorCode = 'credentials-missing'
 const outOfReach: ErrorCode = 'store-unavailable'
 const ambiguousPath: ErrorCode = 'path-ambiguous'
+const destinationForbidden: ErrorCode = 'destination-forbidden'
 const wrongKey: ErrorCode = 'secret-key-invalid'
 
 function describe(error: GatehouseError, arrival: ExplainedArrival | undefined, failures: Rate): string {
@@ -94,6 +96,7 @@ function describe(error: GatehouseError, arrival: ExplainedArrival | undefined, 
     return `${detail ?? title} ${describeWrongKey(arrival.client.address, failures)}`
   const reason = arrival?.outcome.reason
   if (code === ambiguousPath && reason !== undefined) return `The path is ambiguous: ${reason}.`
+  if (code === destinationForbidden && reason !== undefined) return `${title}: ${reason}.`
   const methods = allow && allow.length > 0 ? ` Allow: ${allow.join(', ')}` : ''
   return `${detail ?? title}${methods}`
 }

@@ -3,6 +3,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { Config } from '../config/config.ts'
 import type { RequestFields } from '../http/request-fields.ts'
 import { foldHeaderName } from '../platform/header-name.ts'
+import { destinationLine } from '../proxy/forwarded-request-head.ts'
 import { createHeaderRules } from '../proxy/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '../proxy/identity-headers.ts'
 import { createRequestWriter, type RequestHeadInput } from '../proxy/request-head.ts'
@@ -16,12 +17,14 @@ interface ShownHead {
   readonly upstream: UpstreamConfig
   readonly arrival: ExplainedArrival
   readonly input: RequestHeadInput
+  /** undefined = there is no Destination. */
+  readonly davDestination: string | undefined
 }
 
 /** The headers that the upstream would receive, built by the same code as in the gateway. */
 export function showUpstreamHead(
   config: Config,
-  { upstream, arrival: { fields, outcome }, input }: ShownHead,
+  { upstream, arrival: { fields, outcome }, input, davDestination }: ShownHead,
 ): readonly ShownHeader[] {
   const { enabled, header } = config.assertion
   const ownNames = [...Object.values(config.identityHeaders), header]
@@ -32,7 +35,10 @@ export function showUpstreamHead(
     refreshCookie: config.cookie.name,
   })
   const lines = writer.writeHead(input)
-  const headers = [{ name: 'Host', value: hostFor(upstream, fields) }, ...parseLines(lines)]
+  const host = hostFor(upstream, fields)
+  const origin = upstream.targets[0]?.url.origin ?? ''
+  const destination = davDestination === undefined ? '' : destinationLine(davDestination, origin, host)
+  const headers = [{ name: 'Host', value: host }, ...parseLines(destination + lines)]
   // A configured name may look like that of a secret, but the value is the gateway's own.
   const identity = new Set(ownNames.map((name) => name.toLowerCase()))
   return headers.map((header) => {

@@ -8,6 +8,7 @@ import { type Route, standardMethods, upstreamTarget } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { Arrival } from './arrival.ts'
+import type { CheckDavDestination, DavDestinationResult } from './dav-destination.ts'
 import { prefersHtml } from './error-page.ts'
 import { createGate, type GateOptions, type GateResult } from './gate.ts'
 import { answerOptions } from './options-request.ts'
@@ -21,6 +22,7 @@ import type { UsageMeter } from './usage-meter.ts'
 export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>, UpstreamHeadOptions {
   readonly table: RouteTable<Upstream | undefined>
   readonly writer: RequestWriter
+  readonly checkDavDestination: CheckDavDestination
   readonly onUpgraded: UpgradeHandler
   /** Called for a WebSocket upgrade that is forwarded as an ordinary request, as its route has no WebSockets. */
   readonly onIgnoredUpgrade: (route: string) => void
@@ -40,7 +42,7 @@ export type ProxyHandler = (arrival: Arrival) => void
  * then forwarded.
  */
 export function createProxy(options: ProxyOptions): ProxyHandler {
-  const { table, writer, usageMeter, onIgnoredUpgrade } = options
+  const { table, writer, usageMeter, onIgnoredUpgrade, checkDavDestination } = options
   const readUpstreamHead = createUpstreamHeadReader(options)
   const gate = createGate<Route<Upstream>>({
     ...options,
@@ -55,7 +57,12 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
   const events = createEvents(options)
   const costFieldOf = memoize(createCostField)
 
-  function forwardToUpstream(route: Route<Upstream>, arrival: Arrival): void {
+  /** @param davDestination path and query of the Destination, once it is checked; undefined = there is none */
+  function forwardToUpstream(
+    route: Route<Upstream>,
+    arrival: Arrival,
+    davDestination: string | undefined,
+  ): void {
     const { connection, head, outcome, fields, client, requestId } = arrival
     const upstreamHead = readUpstreamHead(route, arrival)
     if (!upstreamHead) {
@@ -74,6 +81,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
         upstream: route.upstream,
         requestTarget: upstreamTarget(route, destinationOf(outcome).target),
         strippedPrefix,
+        davDestination,
         headerLines: writer.writeHead(upstreamHead),
         isLast,
         writeTrailers: route.passesTrailers ? writer.writeTrailers : undefined,
@@ -101,24 +109,41 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
 
   function dispatch(result: GateResult<Route<Upstream>>, arrival: Arrival): void {
     if (result instanceof GatehouseError) refuse(arrival, result)
-    else forwardToUpstream(result, arrival)
+    else if (arrival.fields.davDestination === undefined) forwardToUpstream(result, arrival, undefined)
+    else forwardWithDestination(result, arrival)
+  }
+
+  function forwardWithDestination(route: Route<Upstream>, arrival: Arrival): void {
+    const forwardOrRefuse = (checked: DavDestinationResult) => {
+      if (checked instanceof GatehouseError) answerProblem(arrival, checked)
+      else forwardToUpstream(route, arrival, checked)
+    }
+    const result = checkDavDestination(route, arrival)
+    if (result instanceof Promise) whenSettled(arrival, result, forwardOrRefuse)
+    else forwardOrRefuse(result)
   }
 
   return function proxy(arrival) {
     const result = gate(arrival)
-    if (!(result instanceof Promise)) {
-      dispatch(result, arrival)
-      return
-    }
-    result
-      .then((settled) => {
-        // The client may have disconnected in the meantime.
-        if (arrival.connection.head === arrival.head) dispatch(settled, arrival)
-      })
-      .catch((error: unknown) => {
-        if (arrival.connection.head === arrival.head) answerProblem(arrival, toGatehouseError(error))
-      })
+    if (result instanceof Promise) whenSettled(arrival, result, (settled) => dispatch(settled, arrival))
+    else dispatch(result, arrival)
   }
+}
+
+function whenSettled<Result>(
+  arrival: Arrival,
+  result: Promise<Result>,
+  next: (settled: Result) => void,
+): void {
+  // The client may have disconnected in the meantime.
+  const isWaiting = () => arrival.connection.head === arrival.head
+  result
+    .then((settled) => {
+      if (isWaiting()) next(settled)
+    })
+    .catch((error: unknown) => {
+      if (isWaiting()) answerProblem(arrival, toGatehouseError(error))
+    })
 }
 
 interface ProxiedRequest extends ForwardedRequest {

@@ -19,6 +19,8 @@ export interface RequestFields {
   /** Names in Connection other than the usual ones, in lower case; undefined where there are none. */
   readonly connectionOptions: ReadonlySet<string> | undefined
   readonly requestId: string | undefined
+  /** All Destination, joined; two make no URL. */
+  readonly davDestination: string | undefined
   /** All X-Forwarded-For, joined. */
   readonly forwardedFor: string | undefined
   /** The first X-Forwarded-Proto and -Host. */
@@ -49,6 +51,7 @@ export function createFieldReader(carriers: Carriers): FieldReader {
       hasAuthorization: false,
       connectionOptions: undefined,
       requestId: undefined,
+      davDestination: undefined,
       forwardedFor: undefined,
       forwardedProto: undefined,
       forwardedHost: undefined,
@@ -77,6 +80,10 @@ export function createFieldReader(carriers: Carriers): FieldReader {
         break
       case 'x-request-id':
         found.requestId ??= value
+        break
+      case 'destination':
+        found.davDestination =
+          found.davDestination === undefined ? value : `${found.davDestination}, ${value}`
         break
       case 'x-forwarded-for':
         found.forwardedFor = found.forwardedFor === undefined ? value : `${found.forwardedFor},${value}`
@@ -117,6 +124,7 @@ const fieldNames = [
   'authorization',
   'connection',
   'x-request-id',
+  'destination',
   'x-forwarded-for',
   'x-forwarded-proto',
   'x-forwarded-host',

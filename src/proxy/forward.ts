@@ -15,6 +15,7 @@ import type { Target } from '../upstream/target.ts'
 import { ResponseCost } from './cost-field.ts'
 import { failureCodes } from './failure-codes.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
+import { forwardedRequestHead } from './forwarded-request-head.ts'
 import { forwardedResponseLines } from './forwarded-response.ts'
 import { PendingBody } from './pending-body.ts'
 import { clientFramingOf, responseTrailerLines } from './response-head.ts'
@@ -85,10 +86,8 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     return this.#pendingBody?.isFull === false ? 'pending' : 'streaming'
   }
 
-  head({ authority }: Target): string {
-    const { requestTarget, upstream, host, headerLines } = this.#request
-    const hostLine = `Host: ${upstream.host === 'client' ? host : authority}`
-    return `${this.method} ${requestTarget} HTTP/1.1\r\n${hostLine}\r\n${headerLines}\r\n`
+  head(target: Target): string {
+    return forwardedRequestHead(this.#request, target)
   }
 
   start(): void {

@@ -16,7 +16,9 @@ export interface ForwardedRequest {
   readonly upstream: Upstream
   /** Path and query for the upstream. */
   readonly requestTarget: string
-  /** Header lines for the upstream, all but Host. */
+  /** Path and query of the Destination for the upstream (RFC 4918 10.3); undefined = there is none. */
+  readonly davDestination: string | undefined
+  /** Header lines for the upstream, all but Host and Destination. */
   readonly headerLines: string
   /** Whether these lines say that no request follows on the connection. */
   readonly isLast: boolean

@@ -57,6 +57,12 @@ const forwardingNames = new Set(['forwarded', 'xrealip'])
  */
 const pathOverrides = ['xoriginalurl', 'xrewriteurl']
 
+/**
+ * The second target of a COPY or MOVE: the gateway writes it once it is checked. mod_dav reads New-URI where there is no
+ * Destination.
+ */
+const destinationNames = ['destination', 'newuri']
+
 /** Names that commonly carry an identity: dropped whether or not they are configured. */
 export const identityNames: readonly string[] = [
   'X-User-Id',
@@ -97,6 +103,7 @@ export function createHeaderRules(configured: readonly string[], carriers: Carri
     ...gatewayNames,
     ...[...identityNames, ...configured, ...keyNames].map(foldHeaderName),
     ...pathOverrides,
+    ...destinationNames,
     proxyVariable,
   ])
 

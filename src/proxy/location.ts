@@ -27,7 +27,8 @@ export function publicLocation(location: string, context: LocationContext): stri
     return publicOrigin + prefixedRest(rest, strippedPrefix)
   }
   // The scheme stays: it may be another one on purpose, as in a redirect to https.
-  const isClientHost = isSameHost(scheme ?? `${client.protocol}:`, authority, client)
+  const clientScheme = `${client.protocol}:`
+  const isClientHost = hostOf(scheme ?? clientScheme, authority) === hostOf(clientScheme, client.host)
   return isClientHost ? matched + prefixedRest(rest, strippedPrefix) : location
 }
 
@@ -43,18 +44,13 @@ function prefixedRest(rest: string, strippedPrefix: StrippedPrefix | undefined):
   return withPrefix(rest.startsWith('/') ? rest : `/${rest}`, strippedPrefix)
 }
 
-function isSameHost(scheme: string, authority: string, client: LocationContext['client']): boolean {
-  const own = originOf(`${client.protocol}:`, client.host)
-  return hostIn(originOf(scheme, authority)) === hostIn(own)
+/** The origin as URL writes it. */
+function originOf(scheme: string, authority: string): string {
+  return `${scheme.toLowerCase()}//${hostOf(scheme, authority)}`
 }
 
-function hostIn(origin: string): string {
-  return origin.slice(origin.indexOf('//'))
-}
-
-/** The origin as URL writes it: in lower case, without the port that the scheme implies. */
-export function originOf(scheme: string, authority: string): string {
-  const lower = scheme.toLowerCase()
-  const impliedPort = lower === 'https:' ? /:(?:443)?$/ : /:(?:80)?$/
-  return `${lower}//${authority.toLowerCase().replace(impliedPort, '')}`
+/** Host and port as URL writes them: in lower case, without the port that the scheme implies. @param scheme `https:` */
+export function hostOf(scheme: string, authority: string): string {
+  const impliedPort = scheme.toLowerCase() === 'https:' ? /:(?:443)?$/ : /:(?:80)?$/
+  return authority.toLowerCase().replace(impliedPort, '')
 }

@@ -13,6 +13,41 @@ const routes = [
   { ...route, name: 'orders', path: '/orders', stripPrefix: true },
   { ...route, name: 'sockets', path: '/sockets', websocket: true },
 ]
+t.test('explain decides about a Destination, and says what is wrong with it', async (t) => {
+  const { configFile } = await startGateway(t, {
+    config: {
+      routes: [...routes, { ...route, name: 'admin', path: '/admin', auth: 'any', roles: ['Admin'] }],
+    },
+  })
+  const explainMove = async (destination: string) => {
+    const header = `Destination: ${destination}`
+    const url = 'http://gateway.test/orders/x'
+    const { stdout } = await run(t, ['explain', 'MOVE', url, '-H', header, '--config', configFile, '--json'])
+    const { steps, ...decision } = JSON.parse(stdout) as { readonly steps: readonly Step[] }
+    return { ...decision, step: steps.find(({ step }) => step === 'destination'), last: steps.at(-1) }
+  }
+  t.match(await explainMove('http://gateway.test/orders/y?token=hidden-text'), {
+    decision: 'forward',
+    step: { detail: 'allowed; the upstream gets /y?token=[secret]' },
+    last: {
+      facts: { headers: [{ name: 'Host' }, { name: 'Destination', value: /^http:\/\/gateway\.test\/y\?/ }] },
+    },
+  })
+  for (const [destination, reason] of [
+    ['/admin/x', 'is on a route that needs a caller, admin'],
+    ['http://evil.example/orders/y', 'is of another host'],
+    ['/orders/../y', 'is ambiguous'],
+    ['/portal', "is a path of the gateway's own"],
+    ['/nowhere', 'is refused: route-not-found'],
+  ] as const)
+    t.match(await explainMove(destination), {
+      decision: 'refuse',
+      status: 403,
+      code: 'destination-forbidden',
+      step: { outcome: 'refused', detail: `The destination is not allowed: the Destination ${reason}.` },
+    })
+})
+
 const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
 
 t.test('explain names a stripped prefix, and an upgrade that is not proxied', async (t) => {

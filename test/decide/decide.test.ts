@@ -48,6 +48,27 @@ t.test('what a caller does not have is an empty header, not a missing one', asyn
   t.match(response.headers, { 'x-user-session': '', 'x-user-plan': '', 'x-user-key': 'default' })
 })
 
+t.test('a WebDAV Destination is decided too, as the proxy would forward it', async (t) => {
+  const gateway = await startDecideGateway(t)
+  const { secretKey } = await gateway.createAccount()
+  const move = (destination: string) =>
+    askDecision(t, gateway, {
+      method: 'MOVE',
+      uri: '/key/x',
+      headers: [`SecretKey: ${secretKey}`, `Destination: ${destination}`],
+    })
+  for (const destination of ['/key/y', '/any/y', 'http://gateway.test/key/y'])
+    t.equal((await move(destination)).status, 200, destination)
+  for (const destination of [
+    '/admin/y',
+    '/bearer/y',
+    '/nowhere',
+    '/key/../admin',
+    'http://evil.example/key/y',
+  ])
+    assertProblem(t, await move(destination), { status: 403, code: 'destination-forbidden' })
+})
+
 t.test('a refusal has the status, code, headers and body of the main listener', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startDecideGateway(t, { backend: backend.url })

@@ -24,6 +24,8 @@ const programs: readonly Program[] = [
     debianPackage: 'lua-socket',
     otherWay: 'luarocks install luasocket',
   },
+  // A client of WebDAV; its server is Apache.
+  { names: ['rclone'], debianPackage: 'rclone', otherWay: 'brew install rclone' },
   ...requiredServers.map(({ name, probe: [program, ...probe], debianPackage }) => ({
     names: [program],
     probe,

@@ -15,6 +15,7 @@ const hopByHop = 'is about one connection, and written by the gateway'
 const framing = 'frames the request, and is written by the gateway'
 const aboutClient = 'tells the backend who the client is, and is written by the gateway'
 const handshake = 'belongs to the handshake between client and backend'
+const destination = 'names a second target, which the gateway checks and writes'
 const trace = 'carries the trace, which the gateway continues'
 
 /** Why the gateway alone decides about a field, by its folded name. */
@@ -39,6 +40,8 @@ const reservedNames: ReadonlyMap<string, string> = new Map(
     xforwardedhost: aboutClient,
     xforwardedprefix: aboutClient,
     xrequestid: 'connects the log lines of gateway and backend, and is written by the gateway',
+    destination,
+    newuri: destination,
     traceparent: trace,
     tracestate: trace,
     proxy: 'is never forwarded: programs take it for the address of their proxy',

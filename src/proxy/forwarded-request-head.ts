@@ -1,0 +1,29 @@
+import type { Target } from '../upstream/target.ts'
+import type { ForwardedRequest } from './forwarded-request.ts'
+
+type HeadOptions = Pick<
+  ForwardedRequest,
+  'head' | 'requestTarget' | 'davDestination' | 'host' | 'upstream' | 'headerLines'
+>
+
+/** The whole head for a target, with the empty line at its end. */
+export function forwardedRequestHead(
+  { head, requestTarget, davDestination, upstream, host, headerLines }: HeadOptions,
+  { authority, origin }: Pick<Target, 'authority' | 'origin'>,
+): string {
+  const sentHost = upstream.host === 'client' ? host : authority
+  const lines =
+    davDestination === undefined
+      ? headerLines
+      : `${destinationLine(davDestination, origin, sentHost)}${headerLines}`
+  return `${head.method} ${requestTarget} HTTP/1.1\r\nHost: ${sentHost}\r\n${lines}\r\n`
+}
+
+/**
+ * A URL of the backend itself, as it sees its host and scheme: most refuse any other, and mod_dav a path alone.
+ * @param origin of the target: `http://10.0.0.11:3000`
+ */
+export function destinationLine(path: string, origin: string, sentHost: string): string {
+  const scheme = origin.slice(0, origin.indexOf('//'))
+  return `Destination: ${scheme}//${sentHost}${path}\r\n`
+}
