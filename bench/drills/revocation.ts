@@ -1,15 +1,13 @@
 import type { CreatedAccount } from '../../src/accounts/accounts.ts'
-import type { Operator } from '../../src/cli/operator.ts'
 import { redisCommand, startRedis } from '../../test/setup/redis.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import { percentile, type Report, summary } from './figures.ts'
 import { type InstanceGroup, type Scope, startInstanceGroup } from './instance-group.ts'
+import { watchUntilRefused } from './watch-until-refused.ts'
 
 const resets = 500
 const bystanders = 50
-/** How long after a reset the old key is still tried. */
-const watchedMs = 700
 
 /** A reset secret key is rejected everywhere: immediately if the message arrives, soon if it does not. */
 export async function revocation(scope: Scope, report: Report): Promise<void> {
@@ -63,38 +61,16 @@ async function resetAll(
     const lanes = Array.from({ length: 5 }, async () => {
       const delays: number[] = []
       for (let account = waiting.pop(); account; account = waiting.pop()) {
-        delays.push(...(await resetOne(fleet, client, operator, account)))
+        const { id } = account.account
+        const reset = () => operator.keys.resetSecretKey(id, 0)
+        delays.push(
+          ...(await watchUntilRefused(fleet, client, { secretKey: account.secretKey, revoke: reset })),
+        )
       }
       return delays
     })
     return (await Promise.all(lanes)).flat()
   })
-}
-
-async function resetOne(
-  { instances }: InstanceGroup,
-  client: DrillClient,
-  operator: Operator,
-  { account, secretKey }: CreatedAccount,
-) {
-  const headers = { SecretKey: secretKey }
-  // Every instance has cached the key, as in production.
-  await Promise.all(instances.map(({ url }) => client.get(url, headers)))
-  let answeredAt = Number.POSITIVE_INFINITY
-  const watches = instances.map(async ({ url }) => {
-    let lastAccepted = 0
-    while (performance.now() - answeredAt < watchedMs) {
-      const sentAt = performance.now()
-      const status = await client.get(url, headers)
-      if (status === 200 && sentAt > answeredAt) lastAccepted = sentAt - answeredAt
-      if (status === 401 && sentAt - answeredAt > 100) break
-      await new Promise((resolve) => setTimeout(resolve, 1))
-    }
-    return lastAccepted
-  })
-  await operator.keys.resetSecretKey(account.id, 0)
-  answeredAt = performance.now()
-  return Promise.all(watches)
 }
 
 /** Other clients, sending requests throughout. */

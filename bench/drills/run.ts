@@ -5,6 +5,10 @@ import type { Scope } from './instance-group.ts'
 type Drill = (scope: Scope, report: Report, args: readonly string[]) => Promise<void>
 
 const drills: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Drill> }>> = {
+  counting: {
+    summary: 'the CPU time that quotas and usage add to a request, on SQLite',
+    load: async () => (await import('./counting.ts')).counting,
+  },
   revocation: {
     summary: '500 resets under load over 3 instances, then with pub/sub cut all the time',
     load: async () => (await import('./revocation.ts')).revocation,
@@ -26,6 +30,14 @@ const drills: Readonly<Record<string, { readonly summary: string; readonly load:
     summary: '1,000 simulated instances (or as the argument says) on one Redis: idle, and at resets',
     load: async () => (await import('./instances.ts')).instances,
   },
+  keys: {
+    summary: '500 revocations of single keys under load over 3 instances, then with pub/sub cut all the time',
+    load: async () => (await import('./keys.ts')).keys,
+  },
+  quota: {
+    summary: 'a quota of 10,000 that is used up over 64 connections to 3 instances, five times',
+    load: async () => (await import('./quota.ts')).quota,
+  },
   refresh: {
     summary: '100,000 refreshes over 1,000 sessions and 3 instances',
     load: async () => (await import('./refresh.ts')).refresh,
@@ -35,7 +47,8 @@ const drills: Readonly<Record<string, { readonly summary: string; readonly load:
     load: async () => (await import('./resharding.ts')).resharding,
   },
   scale: {
-    summary: 'a million accounts in Redis, 100,000 principals in the process, made-up keys',
+    summary:
+      'a million accounts with three keys each in Redis, 100,000 principals in the process, made-up keys',
     load: async () => (await import('./scale.ts')).scale,
   },
   worker: {

@@ -1,3 +1,5 @@
+import { requestNumberPlaceholder } from '../load/commands.ts'
+
 /** A request as wire text. */
 export function writeRequest(
   requestLine: string,
@@ -28,4 +30,13 @@ export function tamper(credential: string): string {
   const place = credential.length - 8
   const other = credential[place] === 'a' ? 'b' : 'a'
   return credential.slice(0, place) + other + credential.slice(place + 1)
+}
+
+/** With a header field that is different in each of them. */
+export function numbered(requests: readonly string[]) {
+  const field = `X-Number: ${requestNumberPlaceholder}\r\n\r\n`
+  return {
+    requests: requests.map((request) => request.replace('\r\n\r\n', `\r\n${field}`)),
+    isNumbered: true,
+  }
 }

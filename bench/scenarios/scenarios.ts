@@ -1,5 +1,6 @@
 import { down, up } from './bodies.ts'
 import { events } from './events.ts'
+import { keyCosts } from './key-costs.ts'
 import { latency } from './latency.ts'
 import { post } from './post.ts'
 import type { Scenario } from './scenario.ts'
@@ -11,6 +12,7 @@ import { workers } from './workers.ts'
 /** Every scenario, by the name it has on the command line and in the results. */
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'small-get': smallGet,
+  'key-costs': keyCosts,
   workers,
   post,
   latency,

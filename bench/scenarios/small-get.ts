@@ -1,7 +1,6 @@
 import type { Bench, GatewayKind } from '../bench.ts'
-import { requestNumberPlaceholder } from '../load/commands.ts'
 import { loadFigures, measureLoad } from './load-figures.ts'
-import { tamper, withKeys, withTokens, writeRequest } from './requests.ts'
+import { numbered, tamper, withKeys, withTokens, writeRequest } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
 
 const peers = [
@@ -36,15 +35,6 @@ export const smallGet: Scenario = {
     for (const kind of bench.gateways) found.push(...(await openGateway(bench, kind)))
     return found
   },
-}
-
-/** With a header field that is different in each of them. */
-function numbered(requests: readonly string[]) {
-  const field = `X-Number: ${requestNumberPlaceholder}\r\n\r\n`
-  return {
-    requests: requests.map((request) => request.replace('\r\n\r\n', `\r\n${field}`)),
-    isNumbered: true,
-  }
 }
 
 async function openGateway(bench: Bench, kind: GatewayKind): Promise<readonly Contestant[]> {

@@ -22,6 +22,7 @@ export interface GatehouseOptions {
 }
 
 export interface Gatehouse extends Subject {
+  readonly configFile: string
   readonly credentials: Credentials
 }
 
@@ -52,7 +53,7 @@ export async function startGatehouse(scope: Scope, options: GatehouseOptions): P
   })
   await until('the gateway is ready', () => existsSync(readyFile) || undefined, 30_000)
   const { url } = JSON.parse(readFileSync(readyFile, 'utf8')) as { readonly url: string }
-  return { url, pids: [pid], credentials: await makeCredentials(url, file, checkout) }
+  return { url, pids: [pid], configFile: file, credentials: await makeCredentials(url, file, checkout) }
 }
 
 function configOf({ upstreamUrl, redisUrl, config }: GatehouseOptions): object {

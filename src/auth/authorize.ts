@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isWithin } from '../platform/address-ranges.ts'
 import type { Access } from '../routes/route.ts'
-import { findKey } from '../secrets/keys.ts'
+import { findCompactKey } from '../secrets/keys.ts'
 import { keyOfSession, keyState, validUntil } from '../store/secret-keys.ts'
 import type { Keyring } from '../tokens/keyring.ts'
 import type { CachedKey, Directory, Principal } from './principal.ts'
@@ -70,7 +70,7 @@ export async function admittedUntil(
   // The role may have changed and changed back since.
   if (roleEpoch !== undefined && roleEpoch < account.roleEpoch) return 0
   if (authorize(access, { ...principal, profile: account.profile }) !== undefined) return 0
-  if (keyDigest !== undefined) return endOfKey(findKey(account.keys, keyDigest), now)
+  if (keyDigest !== undefined) return endOfKey(findCompactKey(account.keys, keyDigest), now)
   const session = sessionId === undefined ? undefined : await directory.session(sessionId)
   const isOpen = session !== undefined && !session.isEnded && session.sessionEpoch === account.sessionEpoch
   return isOpen ? endOfKey(keyOfSession(account.keys, session.keyId), now) : 0

@@ -45,7 +45,8 @@ export interface CachedAccount {
 /** A secret key of an account: see SecretKey. */
 export interface CachedKey extends KeyValidity {
   readonly id: string
-  readonly digest: Uint8Array
+  /** SHA-256 of the key, one character for each byte: that takes a fifth of the memory of an array. */
+  readonly digest: string
   /** The principal of requests with it. */
   readonly principal: Principal
 }

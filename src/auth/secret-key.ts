@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.ts'
 import { isForeignKey } from '../secrets/foreign-key.ts'
-import { digestOf, findKey, type ParsedKey, parseKey } from '../secrets/keys.ts'
+import { digestOf, findCompactKey, type ParsedKey, parseKey } from '../secrets/keys.ts'
 import { keyState, validUntil } from '../store/secret-keys.ts'
 import type { ImportedKeys } from './imported-keys.ts'
 import type { CachedAccount, Directory } from './principal.ts'
@@ -27,7 +27,7 @@ export function createSecretKeyScheme(
   let digested: { readonly credential: string; readonly digest: Uint8Array } | undefined
 
   function decideKey({ digest }: ParsedKey, account: CachedAccount | undefined): Authentication {
-    const key = account && findKey(account.keys, digest)
+    const key = account && findCompactKey(account.keys, digest)
     const state = key ? keyState(key, clock()) : 'revoked'
     if (!key || state === 'revoked') return invalid
     if (state === 'expired') return expired
@@ -54,7 +54,7 @@ export function createSecretKeyScheme(
 
   /** Whether no change can have made the key valid since: an old key never becomes valid again. */
   function isFinal({ digest }: ParsedKey, account: CachedAccount | undefined): boolean {
-    const key = account && findKey(account.keys, digest)
+    const key = account && findCompactKey(account.keys, digest)
     return revokedKeys.has(digest) || (key !== undefined && keyState(key, clock()) !== 'valid')
   }
 

@@ -1,4 +1,5 @@
 import type { CachedAccount, CachedKey, CachedSession, Profile } from '../auth/principal.ts'
+import { compactDigest } from '../secrets/keys.ts'
 import type { Account } from '../store/account.ts'
 import type { SecretKey } from '../store/secret-keys.ts'
 import type { Session } from '../store/sessions.ts'
@@ -25,7 +26,7 @@ function toCachedKey(key: SecretKey, account: Account, profile: Profile): Cached
     plan: account.plan,
     profile,
   } as const
-  return { id, digest, expiresAt, revokedAt, principal }
+  return { id, digest: compactDigest(digest), expiresAt, revokedAt, principal }
 }
 
 export const endedSession: CachedSession = { isEnded: true }

@@ -1,6 +1,6 @@
 import type { CachedAccount, CachedSession, Directory } from '../auth/principal.ts'
 import type { Clock } from '../platform/clock.ts'
-import { findKey } from '../secrets/keys.ts'
+import { findCompactKey } from '../secrets/keys.ts'
 import type { AccountReader } from '../store/accounts.ts'
 import type { LoggedChange } from '../store/changes.ts'
 import { keyState } from '../store/secret-keys.ts'
@@ -105,8 +105,9 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
   async function loadAccount(id: string): Promise<CachedAccount | undefined> {
     const account = toCachedAccount(await store.findAccount(id))
     const former = formerAccounts.get(id)
-    for (const { digest } of former?.keys ?? []) {
-      const key = account && findKey(account.keys, digest)
+    for (const formerKey of former?.keys ?? []) {
+      const digest = Buffer.from(formerKey.digest, 'latin1')
+      const key = account && findCompactKey(account.keys, digest)
       if (!key || keyState(key, clock()) === 'revoked') revokedKeys.add(digest)
     }
     return account

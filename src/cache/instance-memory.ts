@@ -33,28 +33,22 @@ export const signingKeysKey = 'signing-keys'
 
 /** An account as plain JSON. */
 export function serializeAccount({ keys, ...rest }: CachedAccount): unknown {
-  const toPlain = ({ digest, principal, ...key }: CachedKey) => ({
+  const toPlain = ({ principal, ...key }: CachedKey) => ({
     ...key,
-    digest: encode(digest),
     principal: { ...principal, profile: undefined },
   })
   return { ...rest, keys: keys.map(toPlain) }
 }
 
-type SerializedAccount = Omit<CachedAccount, 'keys'> & {
-  readonly keys: readonly (Omit<CachedKey, 'digest'> & { readonly digest: string })[]
-}
-
 /** @param value from `serializeAccount`, in a process of the same version */
 export function deserializeAccount(value: unknown): CachedAccount | undefined {
   if (value === undefined) return undefined
-  const { keys, ...rest } = value as SerializedAccount
+  const { keys, ...rest } = value as CachedAccount
   return {
     ...rest,
     plan: rest.plan,
-    keys: keys.map(({ digest, expiresAt, revokedAt, principal, ...key }) => ({
+    keys: keys.map(({ expiresAt, revokedAt, principal, ...key }) => ({
       ...key,
-      digest: decode(digest),
       expiresAt,
       revokedAt,
       principal: { ...principal, sessionId: undefined, plan: principal.plan, profile: rest.profile },

@@ -8,7 +8,10 @@ export interface CostField {
    * @param headers name, value, name, value
    */
   unitsIn(headers: readonly string[]): number | undefined
-  /** The fields without it, and without those whose names have the same letters and digits. */
+  /**
+   * The fields without it, and without those whose names have the same letters and digits; nor does `Trailer` announce
+   * any of them.
+   */
   remove(headers: readonly string[]): readonly string[]
 }
 
@@ -30,8 +33,24 @@ export function createCostField(fieldName: string): CostField {
       }
       return units
     },
-    remove: (headers) => headers.filter((_, index) => !isAlias(headers[index - (index % 2)] ?? '')),
+    remove: (headers) => {
+      const kept: string[] = []
+      for (let index = 0; index + 1 < headers.length; index += 2) {
+        const [name = '', received = ''] = [headers[index], headers[index + 1]]
+        if (isAlias(name)) continue
+        const value = name.toLowerCase() === 'trailer' ? namesBut(received, isAlias) : received
+        if (value !== '' || received === '') kept.push(name, value)
+      }
+      return kept
+    },
   }
+}
+
+/** The names of a list without some of them. */
+function namesBut(list: string, isRemoved: (name: string) => boolean): string {
+  const names = list.split(',')
+  const kept = names.filter((name) => !isRemoved(name.trim()))
+  return kept.length === names.length ? list : kept.join(',').trim()
 }
 
 /** The last of a list: several fields may have been combined into one on the way (RFC 9110 5.3). */

@@ -170,6 +170,37 @@ export function findKey<Key extends HasDigest>(keys: readonly Key[], digest: Uin
   return found
 }
 
+interface HasCompactDigest {
+  /** From `compactDigest`. */
+  readonly digest: string
+}
+
+/** A digest as a text with one character for each byte. */
+export function compactDigest(digest: Uint8Array): string {
+  return Buffer.from(digest).toString('latin1')
+}
+
+/** The same for keys that are kept in this way. Constant time too. */
+export function findCompactKey<Key extends HasCompactDigest>(
+  keys: readonly Key[],
+  digest: Uint8Array,
+): Key | undefined {
+  let found: Key | undefined
+  for (const key of keys) {
+    if (isCompactDigest(key.digest, digest)) found = key
+  }
+  return found
+}
+
+function isCompactDigest(text: string, digest: Uint8Array): boolean {
+  let difference = text.length ^ digest.length
+  for (let index = 0; index < digest.length; index++) {
+    // Beyond its end a text has NaN, which counts as 0: the lengths differ then.
+    difference |= text.charCodeAt(index) ^ (digest[index] ?? 0)
+  }
+  return difference === 0
+}
+
 /** Whether a digest is that of the API key. Constant time. */
 export function isApiKeyOf(account: HasApiKey | undefined, digest: Uint8Array): boolean {
   return isSameBytes(account?.apiKey.digest, digest)

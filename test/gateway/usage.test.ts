@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { dayOf, formatDay } from '../../src/platform/day.ts'
 import { run } from '../cli/run.ts'
@@ -15,6 +15,12 @@ async function start(t: Test, driver: StoreDriver) {
     request.resume()
     state.answer(response)
   })
+  server.on('upgrade', (_request, socket) => {
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\nX-Cost: 9\r\n\r\n',
+    )
+    socket.on('error', () => {})
+  })
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {
     server.closeAllConnections()
@@ -28,7 +34,7 @@ async function start(t: Test, driver: StoreDriver) {
         backend: { targets: [{ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }] },
       },
       routes: [
-        { ...route, name: 'cost', path: '/cost' },
+        { ...route, name: 'cost', path: '/cost', websocket: true },
         { name: 'plain', path: '/plain', upstream: 'backend', auth: 'any' },
         { name: 'admins', path: '/admins', upstream: 'backend', auth: 'any', roles: ['Admin'] },
         { name: 'open', path: '/open', upstream: 'backend', auth: 'optional' },
@@ -37,6 +43,32 @@ async function start(t: Test, driver: StoreDriver) {
   })
   return { gateway, state }
 }
+
+/** What a request to /cost gets, byte for byte, until the connection ends or it has switched protocols. */
+function wireOf(t: Test, url: string, secretKey: string, fields: readonly string[]): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  t.teardown(() => socket.destroy())
+  const lines = ['GET /cost HTTP/1.1', 'Host: gateway.test', `SecretKey: ${secretKey}`, ...fields]
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+  let received = ''
+  return new Promise((resolve, reject) => {
+    socket.on('data', (data) => {
+      received += data.toString()
+      if (received.startsWith('HTTP/1.1 101') && received.endsWith('\r\n\r\n')) resolve(received)
+    })
+    socket.on('end', () => resolve(received))
+    socket.on('close', () => resolve(received))
+    socket.on('error', reject)
+  })
+}
+
+const upgradeFields = [
+  'Upgrade: websocket',
+  'Connection: upgrade',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+]
 
 const wide = { from: 0, to: 1_000_000 }
 
@@ -136,6 +168,43 @@ for (const driver of storeDrivers) {
         t.equal((await call('/cost', { SecretKey: secretKey })).status, 200)
       }
       await untilUsed(gateway, account.id, ['default cost 2/45'])
+    })
+
+    t.test('no response of any kind shows the cost or announces it', async (t) => {
+      const { account, secretKey } = await gateway.createAccount()
+      const shownTo = (answer: Answer) => {
+        state.answer = answer
+        return wireOf(t, gateway.url, secretKey, ['Connection: close'])
+      }
+      for (const [announced, shown] of [
+        ['X-Cost', undefined],
+        ['x_cost', undefined],
+        ['X-Cost, X-Checksum', 'X-Checksum'],
+        ['X-First,X-Cost , X-Checksum', 'X-First, X-Checksum'],
+        ['X-Checksum', 'X-Checksum'],
+      ] as const) {
+        const text = await shownTo((response) => {
+          response.setHeader('Trailer', announced)
+          response.write('tokens')
+          response.addTrailers({ 'X-Cost': '42', 'X-Checksum': 'abc' })
+          response.end()
+        })
+        t.notMatch(text, /x.cost/i, announced)
+        t.match(text, /\r\nX-Checksum: abc\r\n/i, announced)
+        if (shown === undefined) t.notMatch(text, /^trailer/im, announced)
+        else t.match(text, new RegExp(`^Trailer: ${shown}\r$`, 'im'), announced)
+      }
+      const hinted = await shownTo((response) => {
+        response.writeEarlyHints({ link: '</a.css>; rel=preload', 'X-Cost': '7' })
+        response.setHeader('X-Cost', '8')
+        response.end('ok')
+      })
+      t.match(hinted, /^HTTP\/1.1 103 [\s\S]*a\.css[\s\S]*\r\nHTTP\/1.1 200 /)
+      t.notMatch(hinted, /x.cost/i)
+      const upgraded = await wireOf(t, gateway.url, secretKey, upgradeFields)
+      t.match(upgraded, /^HTTP\/1.1 101 /)
+      t.notMatch(upgraded, /x.cost/i)
+      await untilUsed(gateway, account.id, [`default cost 7/${5 * 42 + 8 + 9}`])
     })
 
     t.test('a request without an answer is one unit', async (t) => {

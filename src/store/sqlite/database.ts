@@ -22,6 +22,11 @@ export interface Database {
    * @throws the same
    */
   write<Result>(work: () => Result): Promise<Result>
+  /**
+   * The same, but not waiting for the disk: a crash of the process loses nothing, one of the machine the last of these
+   * writes. For counts, as SQLite blocks this thread while it waits.
+   */
+  writeUnsynced<Result>(work: () => Result): Promise<Result>
   /** @throws GatehouseError `store-unavailable` where the file is gone or was replaced */
   readonly assertInPlace: () => void
   readonly onWrite: StoreDiagnostics['onWrite']
@@ -51,13 +56,15 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
   database.exec('PRAGMA busy_timeout = 0')
   let busy: Busy | undefined
 
-  async function write<Result>(work: () => Result): Promise<Result> {
+  async function write<Result>(work: () => Result, isSynced: boolean): Promise<Result> {
     const deadline = performance.now() + busyTimeoutMs
     for (;;) {
       // All waiting writes share one retry timer: the lock is tried once per pause.
       if (!busy) {
         assertInPlace()
-        const attempt = mapSqliteErrors(() => tryWrite(database, work))
+        const attempt = mapSqliteErrors(() =>
+          isSynced ? tryWrite(database, work) : tryUnsynced(database, work),
+        )
         if (attempt.kind === 'written') {
           // Only now is it known where it was written.
           assertInPlace()
@@ -78,7 +85,8 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
   return {
     prepare: database.prepare.bind(database),
     read: mapSqliteErrors,
-    write: (work) => report(write(work)),
+    write: (work) => report(write(work, true)),
+    writeUnsynced: (work) => report(write(work, false)),
     assertInPlace,
     onWrite,
     close: () => database.close(),
@@ -104,6 +112,16 @@ function tryWrite<Result>(database: DatabaseSync, work: () => Result): Attempt<R
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK')
     throw error
+  }
+}
+
+/** A commit in WAL mode then waits for no disk; the next one that does makes this one durable too. */
+function tryUnsynced<Result>(database: DatabaseSync, work: () => Result): Attempt<Result> {
+  database.exec('PRAGMA synchronous = NORMAL')
+  try {
+    return tryWrite(database, work)
+  } finally {
+    database.exec('PRAGMA synchronous = FULL')
   }
 }
 

@@ -1,8 +1,8 @@
 import { type QuotaGrant, type QuotaState, type QuotaTake, quotaKeptMs, takeOfQuota } from '../../quotas.ts'
 import type { Database } from '../database.ts'
 
-/** How many ended windows are removed with a write: more than the one that it may add. */
-const removedPerWrite = 2
+/** How many ended windows are removed when one is added: more than that one. */
+const removedPerAddition = 2
 
 /** The table of quotas. Every function is to be called within a read or write. */
 export function openQuotaTable({ prepare }: Database) {
@@ -18,9 +18,10 @@ export function openQuotaTable({ prepare }: Database) {
 
   function take(wanted: QuotaTake): QuotaGrant {
     const { accountId, window, now, endsAt } = wanted
-    const { granted, next } = takeOfQuota(read(accountId, window), wanted)
+    const row = select.get(accountId, window)
+    const { granted, next } = takeOfQuota(toState(row), wanted)
     save.run(accountId, window, endsAt + quotaKeptMs, next.granted, toHeld(next))
-    removeEnded.run(now, removedPerWrite)
+    if (!row) removeEnded.run(now, removedPerAddition)
     return { granted }
   }
 
