@@ -33,7 +33,11 @@ export function describing({ method = 'GET', uri = '/', host = 'gateway.test' }:
 }
 
 /** Asks for a decision, as a proxy would, on a connection of its own. */
-export function askDecision(t: Test, gateway: TestGateway, asked: Asked): Promise<RawResponse> {
+export function askDecision(
+  t: Test,
+  gateway: Pick<TestGateway, 'decideUrl'>,
+  asked: Asked,
+): Promise<RawResponse> {
   const { path = '/decide', headers = [] } = asked
   return askWith(t, gateway, [...describing(asked), ...headers], path)
 }
