@@ -30,6 +30,8 @@ export interface GatewayKind {
 
 /** What scenarios use: started once, stopped with the scope. */
 export interface Bench {
+  /** What is started in it is stopped at the end. */
+  readonly scope: Scope
   readonly options: BenchOptions
   readonly upstreamUrl: string
   /** The one of this checkout first. */
@@ -79,6 +81,7 @@ export async function openBench(scope: Scope, options: BenchOptions): Promise<Be
   const peer = remember((name: PeerName) => startPeer(scope, name, upstreamUrl))
 
   return {
+    scope,
     options,
     upstreamUrl,
     gateways,

@@ -1,4 +1,5 @@
 import { down, up } from './bodies.ts'
+import { decide } from './decide.ts'
 import { events } from './events.ts'
 import { keyCosts } from './key-costs.ts'
 import { latency } from './latency.ts'
@@ -14,6 +15,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'small-get': smallGet,
   'key-costs': keyCosts,
   workers,
+  decide,
   post,
   latency,
   down,

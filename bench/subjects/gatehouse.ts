@@ -23,6 +23,8 @@ export interface GatehouseOptions {
 
 export interface Gatehouse extends Subject {
   readonly configFile: string
+  /** undefined = it has no listener for other proxies. */
+  readonly decideUrl: string | undefined
   readonly credentials: Credentials
 }
 
@@ -52,8 +54,19 @@ export async function startGatehouse(scope: Scope, options: GatehouseOptions): P
     ],
   })
   await until('the gateway is ready', () => existsSync(readyFile) || undefined, 30_000)
-  const { url } = JSON.parse(readFileSync(readyFile, 'utf8')) as { readonly url: string }
-  return { url, pids: [pid], configFile: file, credentials: await makeCredentials(url, file, checkout) }
+  const { url, decideUrl } = JSON.parse(readFileSync(readyFile, 'utf8')) as Ready
+  return {
+    url,
+    decideUrl,
+    pids: [pid],
+    configFile: file,
+    credentials: await makeCredentials(url, file, checkout),
+  }
+}
+
+interface Ready {
+  readonly url: string
+  readonly decideUrl?: string
 }
 
 function configOf({ upstreamUrl, redisUrl, config }: GatehouseOptions): object {

@@ -19,15 +19,54 @@ export function startNginxAuth(place: SubjectOptions): Promise<Subject> {
 
 /** The same, with the responses of the service cached by token. */
 export function startNginxAuthCached(place: SubjectOptions): Promise<Subject> {
-  return startWithService(place, {
+  return startWithService(place, cachedByToken)
+}
+
+const cachedByToken = {
+  inLocation: [
+    'proxy_cache answers;',
+    'proxy_cache_key $http_authorization;',
+    'proxy_cache_valid any 10m;',
+    'proxy_ignore_headers Cache-Control Expires;',
+  ],
+  inHttp: ['proxy_cache_path cache keys_zone=answers:10m;'],
+}
+
+/** What nginx asks about each request, as in deploy/proxies/nginx-auth-request.conf. */
+export interface Asked {
+  readonly url: string
+  readonly pids: readonly number[]
+  /** Whether nginx keeps the answers, by token. */
+  readonly isCached: boolean
+}
+
+/** nginx with the lines that a decision needs: it describes the request, and sets the identity of the answer. */
+export async function startNginxAsking(
+  { scope, upstreamUrl }: Omit<SubjectOptions, 'credentials'>,
+  { url, pids, isCached }: Asked,
+): Promise<Subject> {
+  const { inLocation, inHttp } = isCached ? cachedByToken : { inLocation: [], inHttp: [] }
+  const subject = await startWith(scope, upstreamUrl, {
+    inHttp: [...inHttp, `upstream service { server ${new URL(url).host}; keepalive 64; }`],
     inLocation: [
-      'proxy_cache answers;',
-      'proxy_cache_key $http_authorization;',
-      'proxy_cache_valid any 10m;',
-      'proxy_ignore_headers Cache-Control Expires;',
+      'auth_request /auth;',
+      'auth_request_set $caller $upstream_http_x_user_id; auth_request_set $caller_role $upstream_http_x_user_role;',
+      'auth_request_set $caller_request $upstream_http_x_request_id;',
+      'proxy_set_header X-User-Id $caller; proxy_set_header X-User-Role $caller_role; proxy_set_header X-Request-Id $caller_request;',
+      'proxy_set_header Authorization ""; proxy_set_header SecretKey "";',
     ],
-    inHttp: ['proxy_cache_path cache keys_zone=answers:10m;'],
+    inServer: [
+      'location = /auth { internal; proxy_pass http://service/decide?deny=403;',
+      'proxy_pass_request_body off; proxy_set_header Content-Length "";',
+      'proxy_http_version 1.1; proxy_set_header Connection "";',
+      'proxy_set_header X-Forwarded-Method $request_method; proxy_set_header X-Forwarded-Proto $scheme;',
+      'proxy_set_header X-Forwarded-Host $host; proxy_set_header X-Forwarded-Uri $request_uri;',
+      'proxy_set_header X-Forwarded-For $remote_addr; proxy_set_header X-Request-Id "";',
+      ...inLocation,
+      '}',
+    ],
   })
+  return { url: subject.url, pids: [...subject.pids, ...pids] }
 }
 
 async function startWithService(
