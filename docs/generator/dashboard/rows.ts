@@ -91,6 +91,15 @@ export const rows: readonly Row[] = [
     panels: [
       graph('Requests by route', 'reqps', { '{{route}}': rateOf(requests, ['route']) }, { isStacked: true }),
       graph('Responses by status', 'reqps', { '{{code}}': rateOf(requests, ['code']) }, { isStacked: true }),
+      graph(
+        'Decisions for other proxies',
+        'reqps',
+        { '{{code}}': rateOf(requests, ['code'], 'listener="decide"') },
+        {
+          isStacked: true,
+          description: 'Requests that other proxies asked about, by the status that was decided.',
+        },
+      ),
       graph('Latency', 's', {
         p50: quantileOf(0.5, latency),
         p95: quantileOf(0.95, latency),
