@@ -3,7 +3,9 @@ import { type Carriers, createCarriers } from '../../auth/carriers.ts'
 import { byPathAndMethod, isGatedPath, type PerOperation } from '../../routes/own-paths.ts'
 import type { JsonSchema, OperationDoc, ResponseDoc } from '../operation.ts'
 import type { OwnEndpoint } from '../own-route.ts'
-import { headersOf, problemResponses, problemSchema } from './problems.ts'
+import { componentSchemas, withReferences } from './components.ts'
+import { headersOf, problemResponses } from './problems.ts'
+import { tagOf, tags } from './tags.ts'
 
 /** How long caches may keep the document: it changes only with the version. */
 const maxAgeS = 300
@@ -58,9 +60,10 @@ function createDocument({ version, publicOrigin, accept, operations, portalPath 
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicOrigin }],
+    tags: tags.filter(({ name }) => name !== 'Portal' || portalPath !== undefined),
     paths: { ...Object.fromEntries(paths), ...(portalPath !== undefined && { [portalPath]: portalItem }) },
     components: {
-      schemas: { Problem: problemSchema },
+      schemas: componentSchemas(),
       securitySchemes,
     },
   }
@@ -100,7 +103,7 @@ function pathItem(
     ...Object.fromEntries(
       operations.map(([method, operation]) => [
         method.toLowerCase(),
-        describe(operation, isGatedPath(path), security),
+        { tags: [tagOf(path)], ...describe(operation, isGatedPath(path), security) },
       ]),
     ),
   }
@@ -115,7 +118,10 @@ function describe(operation: OperationDoc, isAdmin: boolean, security: readonly 
     security: isAdmin ? security : [],
     ...(query && { parameters: parametersOf(query) }),
     ...(body && {
-      requestBody: { required: !isBodyOptional, content: { 'application/json': { schema: body } } },
+      requestBody: {
+        required: !isBodyOptional,
+        content: { 'application/json': { schema: withReferences(body) } },
+      },
     }),
     responses: {
       ...Object.fromEntries(
@@ -144,13 +150,16 @@ function responseOf({ description, schema, alternatives = [], headers }: Respons
   return {
     description,
     ...(headers && { headers: headersOf(headers) }),
-    ...(schema && { content: { 'application/json': { schema }, ...Object.fromEntries(others) } }),
+    ...(schema && {
+      content: { 'application/json': { schema: withReferences(schema) }, ...Object.fromEntries(others) },
+    }),
   }
 }
 
 /** The pages below the portal are for people, and may change. */
 const portalItem = {
   get: {
+    tags: ['Portal'],
     operationId: 'getPortal',
     summary: 'The portal: pages to sign in, to reveal and reset keys, and for Admins to manage accounts.',
     security: [],

@@ -1,35 +1,13 @@
 import type { PerOperation, PublicPath } from '../../routes/own-paths.ts'
 import { objectSchema } from '../admin/schemas.ts'
 import type { OperationDoc } from '../operation.ts'
-
-const text = { type: 'string' } as const
-const tokenText = { type: 'string', minLength: 1 } as const
-
-const issued = objectSchema({
-  Id: text,
-  FirstName: text,
-  LastName: text,
-  Email: text,
-  Role: text,
-  IsVerified: { type: 'boolean' },
-  JwtToken: text,
-  RefreshToken: text,
-})
-
-const refreshBody = {
-  type: 'object',
-  properties: { token: { ...tokenText, description: 'A refresh token; absent = the one in the cookie.' } },
-}
+import { heldKey, issuedTokens, jwkSet, keyPair, refreshedTokens, refreshRequest } from './public-schemas.ts'
 
 const issue: OperationDoc = {
   id: 'issueTokens',
   summary: 'Exchanges both keys of an account for an access token, and a refresh token in body and cookie.',
-  body: {
-    type: 'object',
-    properties: { SecretKey: tokenText, APIKey: tokenText },
-    required: ['SecretKey', 'APIKey'],
-  },
-  responses: { 200: { description: 'The tokens.', schema: issued, headers: ['Set-Cookie'] } },
+  body: keyPair,
+  responses: { 200: { description: 'The tokens.', schema: issuedTokens, headers: ['Set-Cookie'] } },
   problems: [
     'request-invalid',
     'credentials-invalid',
@@ -47,12 +25,12 @@ const refresh: OperationDoc = {
   summary: 'Exchanges a refresh token for a new one and a new access token.',
   description:
     'The token just replaced gives the same next one again for a short grace; an older one ends the session.',
-  body: refreshBody,
+  body: refreshRequest,
   isBodyOptional: true,
   responses: {
     200: {
       description: 'The tokens.',
-      schema: objectSchema({ jwtToken: text, refreshToken: text }),
+      schema: refreshedTokens,
       headers: ['Set-Cookie'],
     },
   },
@@ -66,7 +44,7 @@ const revoke: OperationDoc = {
   id: 'revokeTokens',
   summary:
     'Revokes the session of a refresh token, with its access tokens. An unknown token is not an error.',
-  body: refreshBody,
+  body: refreshRequest,
   isBodyOptional: true,
   responses: { 200: { description: 'Revoked.', schema: objectSchema({}), headers: ['Set-Cookie'] } },
   problems: ['request-invalid', 'cross-site-refresh', 'store-unavailable'],
@@ -78,12 +56,10 @@ const revokeKey: OperationDoc = {
     'Ends a key that was found: whoever holds a key can revoke it. The answer does not tell whether there was such a key.',
   description:
     'A secret key is revoked, and its sessions with it; an API key is replaced. Every call counts towards the failure limit.',
-  body: { type: 'object', properties: { key: text }, required: ['key'] },
+  body: heldKey,
   responses: { 200: { description: 'If it was a key, it has ended.', schema: objectSchema({}) } },
   problems: ['request-invalid', 'too-many-failures', 'store-unavailable'],
 }
-
-const jwk = { type: 'object', required: ['kty', 'kid', 'alg', 'use'] }
 
 const jwks: OperationDoc = {
   id: 'getJwks',
@@ -91,7 +67,7 @@ const jwks: OperationDoc = {
   responses: {
     200: {
       description: 'The keys, including those announced but not used yet.',
-      schema: objectSchema({ keys: { type: 'array', items: jwk } }),
+      schema: jwkSet,
       headers: ['Cache-Control'],
     },
   },

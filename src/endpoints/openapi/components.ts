@@ -1,0 +1,73 @@
+import { createdKey, keyItem, newKey } from '../admin/key-schemas.ts'
+import {
+  account,
+  accountChanges,
+  apiKey,
+  auditEntry,
+  createdAccount,
+  newAccount,
+  secretKey,
+  secretKeyReset,
+  session,
+} from '../admin/schemas.ts'
+import type { JsonSchema } from '../operation.ts'
+import { usageReport } from '../usage.ts'
+import { type ExampleName, examples } from './examples.ts'
+import { problemSchema } from './problems.ts'
+import { heldKey, issuedTokens, jwkSet, keyPair, refreshedTokens, refreshRequest } from './public-schemas.ts'
+
+/** The schemas that the document names, so that generated clients have types with these names. */
+const named: Readonly<Record<ExampleName, JsonSchema>> = {
+  Problem: problemSchema,
+  KeyPair: keyPair,
+  IssuedTokens: issuedTokens,
+  RefreshRequest: refreshRequest,
+  RefreshedTokens: refreshedTokens,
+  HeldKey: heldKey,
+  JwkSet: jwkSet,
+  UsageReport: usageReport,
+  Account: account,
+  NewAccount: newAccount,
+  CreatedAccount: createdAccount,
+  AccountChanges: accountChanges,
+  SecretKeyReset: secretKeyReset,
+  SecretKeyValue: secretKey,
+  ApiKeyValue: apiKey,
+  SecretKey: keyItem,
+  NewSecretKey: newKey,
+  CreatedSecretKey: createdKey,
+  Session: session,
+  AuditEntry: auditEntry,
+}
+
+const nameOf: ReadonlyMap<unknown, string> = new Map(
+  Object.entries(named).map(([name, schema]) => [schema, name]),
+)
+
+/** A schema in which each named one, wherever it stands, is a reference. */
+export function withReferences(schema: JsonSchema): JsonSchema {
+  // The cast is sound: only values are replaced.
+  return replaceNamed(schema) as JsonSchema
+}
+
+function replaceNamed(value: unknown): unknown {
+  const name = nameOf.get(value)
+  if (name !== undefined) return { $ref: `#/components/schemas/${name}` }
+  if (Array.isArray(value)) return value.map(replaceNamed)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, replaceNamed(part)]))
+}
+
+/** The named schemas, each with an example. */
+export function componentSchemas(): Readonly<Record<string, object>> {
+  // The cast is sound: the names are those of the table.
+  const entries = Object.entries(named) as readonly (readonly [ExampleName, JsonSchema])[]
+  return Object.fromEntries(
+    entries.map(([name, schema]) => [name, { ...withParts(schema), examples: [examples[name]] }]),
+  )
+}
+
+/** The schema itself in full, its parts as references. */
+function withParts(schema: JsonSchema): object {
+  return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, replaceNamed(part)]))
+}

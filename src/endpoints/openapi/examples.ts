@@ -1,0 +1,117 @@
+/** An example of each named schema. Keys and tokens are cut short: no example is a credential. */
+
+const id = 'XH8KwHZWtlVZ3PDb'
+const ada = {
+  email: 'ada@example.com',
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  role: 'User',
+  isVerified: true,
+}
+const tokens = { access: 'eyJhbGciOiJFUzI1NiIs…', refresh: 'grt_…' }
+const secretKey = 'gate_sk_XH8KwHZWtlVZ3PDb_…'
+const apiKey = 'gate_ak_XH8KwHZWtlVZ3PDb_…'
+const createdAt = '2026-11-01T09:30:00.000Z'
+const limits = { scopes: ['orders:read'], addresses: ['203.0.113.0/24'] }
+
+export const examples = {
+  Problem: {
+    type: 'urn:gatehouse:request-invalid',
+    title: 'The request is invalid',
+    status: 400,
+    code: 'request-invalid',
+    detail: 'email must be an e-mail address',
+    requestId: '0f8b6c1e-5d7a-4a55-9c0e-2f5b9d1c7e31',
+    errors: [{ field: 'email', message: 'must be an e-mail address' }],
+  },
+  KeyPair: { SecretKey: secretKey, APIKey: apiKey },
+  IssuedTokens: {
+    Id: id,
+    FirstName: 'Ada',
+    LastName: 'Lovelace',
+    Email: 'ada@example.com',
+    Role: 'User',
+    IsVerified: true,
+    JwtToken: tokens.access,
+    RefreshToken: tokens.refresh,
+  },
+  RefreshRequest: { token: tokens.refresh },
+  RefreshedTokens: { jwtToken: tokens.access, refreshToken: tokens.refresh },
+  HeldKey: { key: secretKey },
+  JwkSet: {
+    keys: [{ kty: 'EC', crv: 'P-256', x: '…', y: '…', kid: 'k7wQ2v', alg: 'ES256', use: 'sig' }],
+  },
+  UsageReport: {
+    plan: {
+      name: 'free',
+      known: true,
+      quota: {
+        limit: 10_000,
+        per: 'month',
+        used: 1_204,
+        remaining: 8_796,
+        resetsAt: '2026-12-01T00:00:00.000Z',
+      },
+      rateLimit: { limit: 60, perSeconds: 60 },
+    },
+    from: '2026-11-01',
+    to: '2026-11-02',
+    days: [
+      {
+        day: '2026-11-01',
+        requests: 12,
+        units: 34,
+        used: [{ key: 'default', route: 'orders', requests: 12, units: 34 }],
+      },
+    ],
+  },
+  Account: { id, ...ada, disabled: false, plan: null, createdAt },
+  NewAccount: ada,
+  CreatedAccount: {
+    id,
+    ...ada,
+    secretKey,
+    apiKey,
+    setupUrl: 'https://api.example.com/portal/setup#gsl_…',
+  },
+  AccountChanges: { role: 'Admin', disabled: false },
+  SecretKeyReset: { graceSeconds: 3_600 },
+  SecretKeyValue: { secretKey },
+  ApiKeyValue: { apiKey },
+  SecretKey: {
+    name: 'ci',
+    state: 'valid',
+    ...limits,
+    createdAt,
+    expiresAt: '2027-02-01T00:00:00.000Z',
+    revokedAt: null,
+    lastUsedAt: '2026-11-02T08:00:00.000Z',
+    lastUsedFrom: '203.0.113.7',
+    imported: false,
+  },
+  NewSecretKey: { name: 'ci', ...limits, expiresInSeconds: 7_776_000 },
+  CreatedSecretKey: { secretKey, name: 'ci', ...limits, expiresAt: '2027-02-01T00:00:00.000Z' },
+  Session: {
+    id: 'q3Zr8bT1mKxW',
+    createdAt,
+    refreshedAt: '2026-11-01T10:00:00.000Z',
+    expiresAt: '2026-12-01T09:30:00.000Z',
+    refreshes: 3,
+    address: '203.0.113.7',
+    client: 'curl/8.14.1',
+  },
+  AuditEntry: {
+    id: '1042',
+    at: createdAt,
+    channel: 'api',
+    actor: 'ada@example.com',
+    actorId: id,
+    address: '203.0.113.7',
+    action: 'secret-key-reset',
+    target: 'bob@example.com',
+    targetId: 'dN2vR6pYcQ0sLm4J',
+    details: { graceSeconds: 3_600 },
+  },
+} as const
+
+export type ExampleName = keyof typeof examples

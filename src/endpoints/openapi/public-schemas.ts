@@ -1,0 +1,37 @@
+import { objectSchema } from '../admin/schemas.ts'
+import type { JsonSchema } from '../operation.ts'
+
+/** The requests and responses of the endpoints outside the admin API. */
+
+const text = { type: 'string' } as const
+const tokenText = { type: 'string', minLength: 1 } as const
+
+export const keyPair: JsonSchema = {
+  type: 'object',
+  properties: { SecretKey: tokenText, APIKey: tokenText },
+  required: ['SecretKey', 'APIKey'],
+}
+
+export const issuedTokens: JsonSchema = objectSchema({
+  Id: text,
+  FirstName: text,
+  LastName: text,
+  Email: text,
+  Role: text,
+  IsVerified: { type: 'boolean' },
+  JwtToken: text,
+  RefreshToken: text,
+})
+
+export const refreshRequest: JsonSchema = {
+  type: 'object',
+  properties: { token: { ...tokenText, description: 'A refresh token; absent = the one in the cookie.' } },
+}
+
+export const refreshedTokens: JsonSchema = objectSchema({ jwtToken: text, refreshToken: text })
+
+export const heldKey: JsonSchema = { type: 'object', properties: { key: text }, required: ['key'] }
+
+const jwk = { type: 'object', required: ['kty', 'kid', 'alg', 'use'] }
+
+export const jwkSet: JsonSchema = objectSchema({ keys: { type: 'array', items: jwk } })
