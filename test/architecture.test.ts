@@ -6,6 +6,7 @@ import t from 'tap'
 const homes: Readonly<Record<string, readonly string[]>> = {
   fastify: ['endpoints/', 'library/fastify/'],
   'fastify-plugin': ['library/fastify/'],
+  '@fastify/http-proxy': ['library/fastify/proxy/'],
   '@fastify/cookie': ['endpoints/api.ts'],
   'node:sqlite': ['store/sqlite/'],
   ioredis: ['store/redis/'],

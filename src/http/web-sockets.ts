@@ -6,12 +6,15 @@ import type { Tunnel } from '../proxy/tunnel.ts'
 import { digestOf } from '../secrets/keys.ts'
 import type { Change } from '../store/changes.ts'
 import { roleEpochIn, signingKeyIdOf } from '../tokens/token-text.ts'
+import type { Arrival } from './arrival.ts'
 import { principalOf } from './outcome.ts'
 import { type AcceptedUpgrade, acceptUpgrade } from './upgrade.ts'
 
 /** All open WebSockets. */
 export interface WebSockets {
   accept(upgrade: AcceptedUpgrade): void
+  /** Follows the credential of a WebSocket that another part opens. @param open is told what to call once it has closed */
+  watch(arrival: Arrival<unknown>, open: (onClosed: () => void) => Tunnel): void
   /** Closes those whose credential a change has revoked; undefined = any of them may be affected. */
   revalidate(change: Change | undefined): void
   /** Closes them all, with a code of RFC 6455 7.4. */
@@ -47,13 +50,13 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
   /** The WebSockets by the IDs that changes name: those of accounts and sessions. */
   const bySubject = new Map<string, Set<OpenWebSocket>>()
 
-  function accept(upgrade: AcceptedUpgrade): void {
+  function watch(arrival: Arrival<unknown>, openTunnel: (onClosed: () => void) => Tunnel): void {
     metrics.webSocketsOpen.inc()
-    const tunnel = acceptUpgrade(upgrade, () => {
+    const tunnel = openTunnel(() => {
       remove(open)
       metrics.webSocketsOpen.dec()
     })
-    const open: OpenWebSocket = { tunnel, caller: admittedCallerOf(upgrade), timer: undefined }
+    const open: OpenWebSocket = { tunnel, caller: admittedCallerOf(arrival), timer: undefined }
     all.add(open)
     for (const subject of subjectsOf(open)) {
       bySubject.set(subject, (bySubject.get(subject) ?? new Set()).add(open))
@@ -112,7 +115,8 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
   }
 
   return {
-    accept,
+    accept: (upgrade) => watch(upgrade.arrival, (onClosed) => acceptUpgrade(upgrade, onClosed)),
+    watch,
     revalidate: (change) => {
       for (const open of affectedBy(change)) check(open)
     },
@@ -122,8 +126,7 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
   }
 }
 
-function admittedCallerOf({ arrival }: AcceptedUpgrade): AdmittedCaller | undefined {
-  const { outcome, fields } = arrival
+function admittedCallerOf({ outcome, fields }: Arrival<unknown>): AdmittedCaller | undefined {
   const { access } = outcome
   const principal = principalOf(outcome)
   const { credentials } = fields

@@ -6,6 +6,8 @@ import { registerEndpoints } from '../../endpoints/api.ts'
 import { createAppLog } from './app-log.ts'
 import type { Caller } from './caller.ts'
 import { type AppParts, openAppParts } from './open-app-parts.ts'
+import { createProxies, type HttpProxyOptions } from './proxy/proxies.ts'
+import type { ProxyOptions } from './proxy/proxy-options.ts'
 import { readAppArrival } from './read-arrival.ts'
 import { createRequire, type RequireOptions } from './require.ts'
 import { sendContinueOnceAdmitted } from './send-continue.ts'
@@ -30,6 +32,12 @@ export interface Gatehouse {
    * @throws ConfigError for options that are not valid
    */
   require(options?: RequireOptions): onRequestHookHandler
+  /**
+   * Options for `@fastify/http-proxy`: it then forwards the admitted requests of a prefix, with the caller's identity and
+   * without what the client says about it. To be passed as they are, in a scope without a prefix.
+   * @throws ConfigError for options that are not valid; Error without http-proxy
+   */
+  proxy(options: ProxyOptions): HttpProxyOptions
   /** Whether callers can be decided about; `degraded` = only known ones. For a readiness probe. */
   health(): StoreHealth
   /** The metrics of the decisions, in the text format of Prometheus. */
@@ -59,7 +67,7 @@ async function registerGatehouse(app: FastifyInstance, options: GatehouseOptions
   })
   app.addHook('onClose', parts.close)
   app.decorateRequest('principal', undefined)
-  app.decorate('gatehouse', createGatehouse(parts))
+  app.decorate('gatehouse', createGatehouse(app, parts))
   sendContinueOnceAdmitted(app)
   await app.register(async (scope) => {
     scope.addHook('onRequest', (request, _reply, done) => {
@@ -69,9 +77,10 @@ async function registerGatehouse(app: FastifyInstance, options: GatehouseOptions
   })
 }
 
-function createGatehouse(parts: AppParts): Gatehouse {
+function createGatehouse(app: FastifyInstance, parts: AppParts): Gatehouse {
   return {
     require: (options) => createRequire(parts, options),
+    proxy: createProxies(app, parts).proxy,
     health: parts.health,
     metrics: parts.metrics.text,
   }

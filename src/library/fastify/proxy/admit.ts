@@ -1,0 +1,93 @@
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { GatehouseError, sharedError } from '../../../errors/gatehouse-error.ts'
+import { chooseScope } from '../../../http/choose-scope.ts'
+import { createGate, type GateResult } from '../../../http/gate.ts'
+import { destinationOf } from '../../../http/outcome.ts'
+import { toGatehouseError } from '../../../http/problem.ts'
+import { createUpstreamHeadReader, findRoute } from '../../../http/route-request.ts'
+import { createOwnPaths } from '../../../routes/own-paths.ts'
+import { standardMethods, upstreamTarget } from '../../../routes/route.ts'
+import type { RouteTable } from '../../../routes/table.ts'
+import { callerOf } from '../caller.ts'
+import type { AppParts } from '../open-app-parts.ts'
+import { type AppArrival, readAppArrival } from '../read-arrival.ts'
+import { refuse } from '../refuse.ts'
+import { attachExchange } from './exchange.ts'
+import type { ProxyRoute, ProxyUpstream } from './proxy-route.ts'
+
+const ownPaths = createOwnPaths({ enabled: false, path: '/portal' })
+
+/**
+ * Creates the hook that decides about the requests of one proxied prefix before their body is read, and prepares what
+ * the backend gets.
+ * @param table all proxied prefixes of the app: a path must be one of this prefix as any backend may read it
+ */
+export function createAdmit(
+  parts: AppParts,
+  route: ProxyRoute,
+  table: () => RouteTable<ProxyUpstream>,
+): onRequestHookHandler {
+  const readUpstreamHead = createUpstreamHeadReader({ tracer: undefined })
+  const gate = createGate<ProxyRoute, AppArrival>({ ...parts.gate, findRoute: findOwnRoute })
+
+  /** The router of the app has chosen this prefix by its own rules: the table must agree. */
+  function findOwnRoute(arrival: AppArrival): GateResult<ProxyRoute> {
+    if (arrival.connection.malformed) return arrival.connection.malformed
+    const scope = chooseScope(arrival, { cors: undefined, ownPaths })
+    if (scope !== 'routes') return sharedError('path-ambiguous')
+    const found = findRoute(table(), arrival)
+    return found === route || found instanceof GatehouseError ? found : sharedError('path-ambiguous')
+  }
+
+  function prepare(request: FastifyRequest, reply: FastifyReply, arrival: AppArrival): boolean {
+    const head = readUpstreamHead(route, arrival)
+    if (!head) {
+      // The app is the final recipient (Max-Forwards: 0).
+      const allow = [...(route.methods ?? standardMethods)].join(', ')
+      reply.code(204).headers({ Allow: allow, 'X-Request-Id': arrival.requestId }).send()
+      return false
+    }
+    const { principal } = head
+    if (principal) {
+      request.principal = callerOf(principal)
+      parts.usageMeter.onForwarded(route, principal)
+    }
+    const target = upstreamTarget(route, destinationOf(arrival.outcome).target)
+    attachExchange(request.raw, reply, { arrival, route, target, lines: parts.writer.writeHead(head), head })
+    leaveBodyUnread(request)
+    return true
+  }
+
+  return function admitForwarded(request, reply, done) {
+    const arrival = readAppArrival(request.raw, parts.reader)
+
+    function settle(result: GateResult<ProxyRoute>): void {
+      try {
+        if (result instanceof GatehouseError) refuse(reply, arrival, result)
+        else if (prepare(request, reply, arrival)) done()
+      } catch (error) {
+        refuse(reply, arrival, toGatehouseError(error))
+      }
+    }
+
+    try {
+      const result = gate(arrival)
+      if (result instanceof Promise)
+        result.then(settle, (error: unknown) => refuse(reply, arrival, toGatehouseError(error)))
+      else settle(result)
+    } catch (error) {
+      refuse(reply, arrival, toGatehouseError(error))
+    }
+  }
+}
+
+/**
+ * Parsers, their types and their limits are for bodies that the app reads. Fastify runs none where the head announces no
+ * body; what the backend gets comes from the raw fields.
+ */
+function leaveBodyUnread({ raw }: FastifyRequest): void {
+  // Fastify requires a type of QUERY.
+  if (raw.method !== 'QUERY') delete raw.headers['content-type']
+  delete raw.headers['content-length']
+  delete raw.headers['transfer-encoding']
+}

@@ -1,0 +1,118 @@
+import { createRequire } from 'node:module'
+import { isIP } from 'node:net'
+import { responseHeaderLines } from '../../../proxy/response-head.ts'
+import { exchangeIn } from './exchange.ts'
+import { parseFields } from './parse-fields.ts'
+import type { ProxyUpstream } from './proxy-route.ts'
+
+/** The parts of undici that are used; its types would have to be installed by every app. */
+interface Undici {
+  readonly Agent: new (
+    options: object,
+  ) => {
+    request(options: object, callback: RequestCallback): void
+    destroy(): Promise<void>
+  }
+  buildConnector(options: object): (options: object, callback: unknown) => unknown
+}
+
+type RequestCallback = (error: Error | null, response?: ClientResponse) => void
+
+interface ClientResponse {
+  readonly statusCode: number
+  readonly headers: readonly string[]
+  readonly body: unknown
+}
+
+/** What reply-from asks of its client. */
+export interface HttpClient {
+  request(
+    options: { readonly headers: object; readonly method: string },
+    callback: (error: Error | null, response?: object) => void,
+  ): void
+  destroy(): void
+}
+
+/**
+ * The HTTP client of one backend, in the place of the one that http-proxy would make: it sends exactly what was prepared
+ * for an admitted request, verifies the backend's certificate by its own name and not by one that the client sends, and
+ * stops when the client has gone.
+ */
+export function createHttpClient(upstream: ProxyUpstream): HttpClient {
+  const { url, tls, connectTimeoutMs, responseTimeoutMs, idleTimeoutMs, connectionsMax } = upstream
+  const { Agent, buildConnector } = requireUndici()
+  const connect = buildConnector({
+    timeout: connectTimeoutMs,
+    rejectUnauthorized: tls.verify,
+    ...(tls.ca !== undefined && { ca: tls.ca }),
+  })
+  const name = url.hostname.replace(/^\[|\]$/g, '')
+  const servername = isIP(name) === 0 ? name : undefined
+  const agent = new Agent({
+    connections: connectionsMax,
+    pipelining: 1,
+    // Else undici would take it from the Host header, which is the client's.
+    connect: (options: object, callback: unknown) => connect({ ...options, servername }, callback),
+  })
+  return {
+    request: ({ headers, method }, callback) => {
+      const { arrival, target, fields, body, signal } = exchangeIn(headers)
+      agent.request(
+        {
+          origin: url.origin,
+          path: target,
+          method,
+          headers: fields,
+          body,
+          signal,
+          servername: name,
+          headersTimeout: responseTimeoutMs,
+          bodyTimeout: idleTimeoutMs,
+          responseHeaders: 'raw',
+        },
+        (error, response) => {
+          if (error || !response) {
+            callback(error ?? new Error('no response'))
+            return
+          }
+          const lines = responseHeaderLines({
+            status: response.statusCode,
+            headers: response.headers,
+            mayHaveTrailers: false,
+            targetOrigin: url.origin,
+            client: arrival.client,
+            requestId: arrival.requestId,
+          })
+          callback(null, {
+            statusCode: response.statusCode,
+            headers: parseFields(lines),
+            body: response.body,
+          })
+        },
+      )
+    },
+    destroy: () => void agent.destroy(),
+  }
+}
+
+/** The undici of http-proxy itself, wherever it is installed. @throws Error where there is no http-proxy */
+function requireUndici(): Undici {
+  return requireOfHttpProxy('@fastify/reply-from', 'undici') as Undici
+}
+
+/** Loads a dependency of http-proxy, by the packages that lead to it. */
+export function requireOfHttpProxy(...names: readonly string[]): unknown {
+  let require = createRequire(import.meta.url)
+  try {
+    let path = require.resolve('@fastify/http-proxy')
+    for (const name of names) {
+      require = createRequire(path)
+      path = require.resolve(name)
+    }
+    return require(path)
+  } catch (cause) {
+    throw new Error('gatehouse.proxy() needs @fastify/http-proxy 11: npm install @fastify/http-proxy', {
+      cause,
+    })
+  }
+}

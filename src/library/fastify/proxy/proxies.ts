@@ -1,0 +1,111 @@
+import { type IncomingMessage, METHODS } from 'node:http'
+import type { FastifyHttpProxyOptions } from '@fastify/http-proxy'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { GatehouseError } from '../../../errors/gatehouse-error.ts'
+import { createRouteTable, type RouteTable } from '../../../routes/table.ts'
+import type { AppParts } from '../open-app-parts.ts'
+import { appArrivalOf } from '../read-arrival.ts'
+import { refuse } from '../refuse.ts'
+import { createAdmit } from './admit.ts'
+import { exchangeOf, headersFor } from './exchange.ts'
+import { answerFailure } from './failure.ts'
+import { createHttpClient } from './http-client.ts'
+import { type ProxyOptions, toRouteInput } from './proxy-options.ts'
+import { createProxyRoute, type ProxyRoute, type ProxyUpstream } from './proxy-route.ts'
+import { createWebSocketOptions } from './web-sockets.ts'
+
+const routeKey = Symbol('proxied route')
+
+/** Options of http-proxy, to be passed to it as they are. */
+export type HttpProxyOptions = FastifyHttpProxyOptions & { readonly upstream: string }
+
+/** The proxied prefixes of an app. */
+export function createProxies(app: FastifyInstance, parts: AppParts) {
+  const routes: ProxyRoute[] = []
+  let table: RouteTable<ProxyUpstream> | undefined
+  const currentTable = () => (table ??= createRouteTable(routes))
+  const webSockets = createWebSocketOptions(app, parts, currentTable)
+
+  app.addHook('onRoute', (options) => {
+    const route = routeIn(options)
+    if (!route) return
+    if ((options.prefix ?? '') !== route.prefix)
+      throw new Error(
+        `gatehouse: register the proxy of ${route.prefix || '/'} where no other prefix precedes it`,
+      )
+    options.onRequest = [createAdmit(parts, route, currentTable), ...[options.onRequest ?? []].flat()]
+    options.errorHandler = answerError
+  })
+
+  function proxy(options: ProxyOptions): HttpProxyOptions {
+    const route = createProxyRoute(toRouteInput(options))
+    routes.push(route)
+    table = undefined
+    addMethods(app)
+    const { url } = route.upstream
+    return {
+      upstream: url.origin,
+      prefix: route.prefix,
+      rewritePrefix: route.stripPrefix ? '/' : route.prefix,
+      httpMethods: [...app.supportedMethods],
+      config: { [routeKey]: route },
+      // Without the hook above, as in an app that never registered the plugin, nothing is forwarded.
+      preHandler: assertAdmitted,
+      undici: createHttpClient(route.upstream) as object,
+      destroyAgent: true,
+      disableRequestLogging: true,
+      internalRewriteLocationHeader: false,
+      retryMethods: [],
+      replyOptions: {
+        // The casts are sound: apps over HTTP/2 are refused by the plugin.
+        rewriteRequestHeaders: ({ raw }) => headersFor(admitted(raw as IncomingMessage)),
+        retryDelay: () => null,
+        onError: (reply, { error }) => answerFailure(reply as unknown as FastifyReply, error),
+      },
+      ...(route.websocket && webSockets(route)),
+    }
+  }
+
+  return { proxy }
+}
+
+function routeIn({ config }: RouteOptions): ProxyRoute | undefined {
+  // The cast is sound: nothing else knows the key.
+  return (config as { [routeKey]?: ProxyRoute } | undefined)?.[routeKey]
+}
+
+/** Methods such as MKCOL and PROPFIND are forwarded too; which of them a prefix takes is decided by its options. */
+function addMethods(app: FastifyInstance): void {
+  const known = new Set<string>(app.supportedMethods)
+  for (const method of METHODS)
+    if (method !== 'CONNECT' && !known.has(method)) app.addHttpMethod(method, { hasBody: true })
+}
+
+function assertAdmitted(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+  done(exchangeOf(request.raw) ? undefined : new GatehouseError('internal'))
+}
+
+function admitted(request: IncomingMessage) {
+  const exchange = exchangeOf(request)
+  if (!exchange) throw new GatehouseError('internal')
+  return exchange
+}
+
+/** http-proxy refuses some paths that the gateway forwards: those with escapes that are not UTF-8. */
+function answerError(
+  error: Error & { statusCode?: number },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const arrival = appArrivalOf(request.raw)
+  if (!arrival) {
+    reply.code(500).send()
+    return
+  }
+  const isPath = error.statusCode === 400 || error instanceof URIError
+  refuse(
+    reply,
+    arrival,
+    isPath ? new GatehouseError('path-ambiguous') : new GatehouseError('internal', { cause: error }),
+  )
+}

@@ -1,0 +1,81 @@
+import { ConfigError } from '../../../config/load.ts'
+import type { AppRouteInput } from '../../../config/load-app-config.ts'
+import type { RequireOptions } from '../require.ts'
+
+/** Options of a proxied prefix: those of a route and its upstream in the config file, with the same meaning and bounds. */
+export interface ProxyOptions extends Omit<RequireOptions, 'auth'> {
+  /** The backend: an `http://` or `https://` origin, without a path. */
+  readonly upstream: string
+  /** What is forwarded: this path and all below it, whole segments; `/` = everything that has no route of its own. */
+  readonly prefix: string
+  /** `none` = no credential is looked at. Required: nothing is open by an omission. */
+  readonly auth: 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
+  /** The name for rates, usage, and as `aud` of assertions; default: the prefix without its slashes, or `root`. */
+  readonly name?: string
+  /** Default: all but TRACE and CONNECT. GET includes HEAD. */
+  readonly methods?: readonly string[]
+  /** Whether the backend gets the path without the prefix; default: false. */
+  readonly stripPrefix?: boolean
+  /** Whether WebSockets are forwarded; default: false. */
+  readonly websocket?: boolean
+  /** %2F and %5C in the path; default: `auto`. */
+  readonly encodedSlash?: 'auto' | 'reject' | 'pass'
+  /** Whether the backend tells `/Orders` from `/orders`; default: false. */
+  readonly caseSensitive?: boolean
+  /** X-HTTP-Method-Override and its kin; default: `drop`. */
+  readonly methodOverride?: 'drop' | 'pass'
+  /** Whether credentials reach the backend; default: false. */
+  readonly forwardCredentials?: boolean
+  /** A size such as `10MiB`, the default, or `unlimited`; for WebSockets, of each message. */
+  readonly maxBody?: string
+  /** Durations; defaults: 2s to connect, 30s for the head of a response, 60s of silence in its body. */
+  readonly timeouts?: { readonly connect?: string; readonly response?: string; readonly idle?: string }
+  /** Most connections to the backend; default: 128. */
+  readonly connections?: number
+  /** Header fields that the backend gets instead of the client's. */
+  readonly headers?: { readonly set?: Readonly<Record<string, string>>; readonly remove?: readonly string[] }
+  /** Which Host the backend sees; default: `client`. */
+  readonly host?: 'client' | 'target'
+  /** TLS to the backend; its certificate is verified by default, with `ca` against these certificates (PEM) only. */
+  readonly tls?: {
+    readonly verify?: boolean
+    readonly ca?: { readonly file: string } | { readonly env: string }
+  }
+}
+
+/** Options of the upstream, not of the route. */
+const upstreamOptions = ['timeouts', 'connections', 'headers', 'host', 'tls'] as const
+/** Options of a route in the config file that have no meaning here. */
+const unsupported = ['path', 'trailers', 'costHeader', 'browser', 'issuers'] as const
+
+/** The options as the sections of a config file have them. @throws ConfigError */
+export function toRouteInput({ upstream, prefix, ...options }: ProxyOptions): AppRouteInput {
+  const given: Readonly<Record<string, unknown>> = options
+  const source = { kind: 'app' } as const
+  const problems = unsupported
+    .filter((name) => name in given)
+    .map((name) => ({ source, path: [name], message: 'is not supported in an app' }))
+  if (problems.length > 0) throw new ConfigError(problems, 'Fix the options of gatehouse.proxy().')
+  const isOfUpstream = (name: string) => upstreamOptions.some((option) => option === name)
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined)
+  return {
+    route: {
+      name: nameOf(prefix),
+      ...Object.fromEntries(entries.filter(([name]) => !isOfUpstream(name))),
+      path: prefix,
+    },
+    upstream: {
+      targets: [{ url: upstream }],
+      ...Object.fromEntries(entries.filter(([name]) => isOfUpstream(name))),
+    },
+  }
+}
+
+/** A name must have letters, digits, - and _ only. */
+function nameOf(prefix: unknown): string {
+  const name = String(prefix)
+    .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
+    .replaceAll(/^[-_]+|[-_]+$/g, '')
+    .slice(0, 64)
+  return name === '' ? 'root' : name
+}

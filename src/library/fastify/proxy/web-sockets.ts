@@ -1,0 +1,150 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { WebSocket } from 'ws'
+import { isWebSocketUpgrade } from '../../../http/upgrade.ts'
+import { parseRequestTarget } from '../../../routes/request-target.ts'
+import type { RouteTable } from '../../../routes/table.ts'
+import type { AppParts } from '../open-app-parts.ts'
+import { readAppArrival } from '../read-arrival.ts'
+import { exchangeOf } from './exchange.ts'
+import { requireOfHttpProxy } from './http-client.ts'
+import type { ProxyRoute, ProxyUpstream } from './proxy-route.ts'
+
+/** One of the two WebSockets that http-proxy joins. */
+type Side = WebSocket
+
+/** The connection of one: `ws` has it under this name, and its types leave it out. */
+function socketOf(side: Side): Socket | undefined {
+  return (side as { readonly _socket?: Socket })._socket
+}
+
+/** Internal error (RFC 6455 7.4.1), which http-proxy closes with when it cannot reach the backend. */
+const internalErrorCode = 1011
+/** How long the sides may take to close after the Close frame. */
+const closeTimeoutMs = 2_000
+/** How much is kept for a side that reads slowly, before the other side is no longer read. */
+const bufferedBytesMax = 1_048_576
+/** `ws` takes no Infinity. */
+const messageBytesMax = 2 ** 31 - 1
+
+/** Creates the options of http-proxy for the WebSockets of a prefix. */
+export function createWebSocketOptions(
+  app: FastifyInstance,
+  parts: AppParts,
+  table: () => RouteTable<ProxyUpstream>,
+) {
+  let isPrepared = false
+
+  function onConnect(_context: unknown, source: Side, target: Side): void {
+    const socket = socketOf(source)
+    const request = socket && requests.get(socket)
+    const exchange = request && exchangeOf(request)
+    if (!exchange) {
+      source.terminate()
+      target.terminate()
+      return
+    }
+    parts.webSockets.watch(exchange.arrival, (onClosed) => {
+      source.once('close', onClosed)
+      return { close: (code, reason) => closeBoth([source, target], code, reason) }
+    })
+  }
+
+  return (route: ProxyRoute) => {
+    if (!isPrepared) upgradeWebSocketsOnly(app, parts, table)
+    isPrepared = true
+    const maxPayload = Math.min(route.bodyBytesMax, messageBytesMax)
+    const { tls, connectTimeoutMs } = route.upstream
+    return {
+      websocket: true as const,
+      wsServerOptions: { maxPayload, WebSocket: clientSideClass() },
+      wsClientOptions: {
+        maxPayload,
+        perMessageDeflate: false,
+        handshakeTimeout: connectTimeoutMs,
+        rejectUnauthorized: tls.verify,
+        ...(tls.ca !== undefined && { ca: tls.ca }),
+        rewriteRequestHeaders: (_headers: unknown, { raw }: { readonly raw: IncomingMessage }) =>
+          webSocketHeaders(raw),
+      },
+      wsHooks: {
+        onConnect,
+        onIncomingMessage: (_context: unknown, source: Side, target: Side) => slowDown(source, target),
+        onOutgoingMessage: (_context: unknown, source: Side, target: Side) => slowDown(target, source),
+      },
+    }
+  }
+}
+
+/** The upgrades that are being forwarded, by their connection. */
+const requests = new WeakMap<Socket, IncomingMessage>()
+
+/** Set by the client of `ws` itself, for this handshake. */
+const handshakeField = /^sec-websocket-(?!protocol)|^sec-websocket-protocol$|^content-length$/i
+
+function webSocketHeaders(request: IncomingMessage): Record<string, string> {
+  const exchange = exchangeOf(request)
+  if (!exchange) throw new Error('gatehouse: this upgrade was not admitted')
+  requests.set(request.socket, request)
+  const headers: Record<string, string> = Object.create(null)
+  const { fields } = exchange
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const name = fields[index] ?? ''
+    const value = fields[index + 1] ?? ''
+    if (handshakeField.test(name)) continue
+    const lower = name.toLowerCase()
+    headers[lower] = headers[lower] === undefined ? value : `${headers[lower]}, ${value}`
+  }
+  return headers
+}
+
+/** The side of the client: it is not told why the backend cannot be reached, which would name its address. */
+function clientSideClass(): typeof WebSocket {
+  // The cast is sound: this is what `ws` exports.
+  const ws = requireOfHttpProxy('ws') as { readonly WebSocket: typeof WebSocket }
+  return class ClientSide extends ws.WebSocket {
+    override close(code?: number, reason?: string | Buffer): void {
+      if (code === internalErrorCode) super.close(code)
+      else super.close(code, reason)
+    }
+  }
+}
+
+function closeBoth(sides: readonly Side[], code: number, reason: string): void {
+  for (const side of sides) side.close(code, reason)
+  setTimeout(() => {
+    for (const side of sides) side.terminate()
+  }, closeTimeoutMs).unref()
+}
+
+/** Stops reading one side while the other has much to read. */
+function slowDown(from: Side, to: Side): void {
+  const socket = socketOf(to)
+  if (to.bufferedAmount <= bufferedBytesMax || !socket) return
+  from.pause()
+  socket.once('drain', () => from.resume())
+}
+
+/**
+ * Node hands every request with an Upgrade to whoever listens for upgrades; http-proxy would answer one of another
+ * protocol with an error, and one of a prefix without WebSockets never. Those are ordinary requests.
+ */
+function upgradeWebSocketsOnly(
+  app: FastifyInstance,
+  parts: AppParts,
+  table: () => RouteTable<ProxyUpstream>,
+): void {
+  // The cast is sound: Node has this property since 24.9, and calls it with the server.
+  const server = app.server as typeof app.server & {
+    shouldUpgradeCallback(request: IncomingMessage): boolean
+  }
+  const before = server.shouldUpgradeCallback
+  server.shouldUpgradeCallback = (request) => {
+    if (!before.call(server, request)) return false
+    const target = parseRequestTarget(request.url ?? '')
+    const match = target && table().match('', target, request.method ?? '')
+    if (match?.kind !== 'route') return true
+    return match.route.websocket && isWebSocketUpgrade(readAppArrival(request, parts.reader).head)
+  }
+}
