@@ -7,6 +7,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   fastify: ['endpoints/', 'library/fastify/'],
   'fastify-plugin': ['library/fastify/'],
   '@fastify/http-proxy': ['library/fastify/proxy/'],
+  ws: ['library/fastify/proxy/web-sockets.ts'],
   '@fastify/cookie': ['endpoints/api.ts'],
   'node:sqlite': ['store/sqlite/'],
   ioredis: ['store/redis/'],

@@ -3,7 +3,8 @@ import { ask } from '../gateway/support/ask.ts'
 import { openWebSocket, startWebSocketBackend } from '../gateway/support/web-socket.ts'
 import { startBackend } from '../setup/backend.ts'
 import { defaultIdentityHeaders } from '../setup/default-identity-headers.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { notInApp, startGateway } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
 
 const configured = { id: 'Remote-User', role: 'X-Auth.Role', email: 'X_Mail' }
 
@@ -108,7 +109,8 @@ t.test('configured identity header names are guarded like the default ones', asy
   }
 })
 
-t.test('no trailer carries an identity, even where the route passes trailers', async (t) => {
+const noTrailers = { skip: notInApp('http-proxy forwards no trailers') }
+t.test('no trailer carries an identity, even where the route passes trailers', noTrailers, async (t) => {
   const route = { name: 'key', path: '/key', upstream: 'backend', auth: 'secretKey', trailers: 'pass' }
   const { backend, gateway, secretKey } = await start(t, { routes: [route] })
   for (const name of defaultIdentityHeaders) {
@@ -134,7 +136,10 @@ t.test("an upgrade carries only the gateway's identity headers", async (t) => {
     ['/open', {}, []],
     ['/ws', { SecretKey: secretKey }, [`X-User-Id: ${account.id}`, 'X-User-Role: User']],
   ] as const) {
+    const taken = backend.upgrades.length
     await openWebSocket(t, gateway.url + path, { headers: { ...forged, ...credential } })
+    // http-proxy takes the client's upgrade before the backend does.
+    await until('the upgrade at the backend', () => backend.upgrades.length > taken)
     t.strictSame(identityLines(backend.upgrades.at(-1)?.rawHeaders ?? [], defaultIdentityHeaders), expected)
   }
 })

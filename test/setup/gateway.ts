@@ -9,6 +9,7 @@ import { type Operator, withOperator } from '../../src/cli/operator.ts'
 import { type LoadedConfig, loadConfig } from '../../src/config/load.ts'
 import { openGateway } from '../../src/gateway.ts'
 import { createLog } from '../../src/log/log.ts'
+import { openApp, type WrittenConfig } from './app-gateway.ts'
 import { type RedisServer, startRedis } from './redis.ts'
 
 export const storeDrivers = ['sqlite', 'redis'] as const
@@ -56,12 +57,25 @@ export interface TestGatewayOptions {
   readonly onReread?: (loaded: LoadedConfig) => LoadedConfig
 }
 
+let isInApp = false
+
+/** From now on tests of this process get a Fastify app with the plugin where they ask for a gateway. */
+export function startAppsInstead(): void {
+  isInApp = true
+}
+
+/** Why a test is not for apps; false where it runs on a gateway. */
+export function notInApp(reason: string): string | false {
+  return isInApp && reason
+}
+
 /** A whole gateway in this process: real sockets on free ports, a real store, gone with the test. */
 export async function startGateway(t: Test, options: TestGatewayOptions = {}): Promise<TestGateway> {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
   const redis = options.driver === 'redis' ? (options.redis ?? (await startRedis(t))) : options.redis
   const configFile = join(dir, 'gateway.yaml')
-  writeFileSync(configFile, JSON.stringify(configOf(options, redis)))
+  const written = configOf(options, redis)
+  writeFileSync(configFile, JSON.stringify(written))
   if (redis) writeFileSync(join(dir, 'sealing.key'), Buffer.alloc(32, 7).toString('base64'))
   const input = { file: configFile, env: {} }
   const { onReread = (loaded) => loaded } = options
@@ -72,14 +86,19 @@ export async function startGateway(t: Test, options: TestGatewayOptions = {}): P
       done()
     },
   })
-  const loaded = loadConfig(input)
-  const gateway = await openGateway({
-    loaded,
-    rereadConfig: () => onReread(loadConfig(input)),
-    log: createLog({ level: loaded.config.log.level, stream }),
-    ...(options.clock && { clock: options.clock }),
-  })
-  if (options.driver === 'redis') await untilReady(gateway.opsUrl)
+  const gateway = isInApp
+    ? await openApp(configFile, written as unknown as WrittenConfig, { stream, clock: options.clock })
+    : await openProgram()
+  if (options.driver === 'redis' && !isInApp) await untilReady(gateway.opsUrl)
+  async function openProgram() {
+    const loaded = loadConfig(input)
+    return openGateway({
+      loaded,
+      rereadConfig: () => onReread(loadConfig(input)),
+      log: createLog({ level: loaded.config.log.level, stream }),
+      ...(options.clock && { clock: options.clock }),
+    })
+  }
   let isDown = false
   async function shutDown(): Promise<boolean> {
     isDown = true

@@ -28,7 +28,7 @@ function toFailure(error: unknown): GatehouseError {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   if (cause instanceof GatehouseError) return cause
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  const isUnreadable = code.startsWith('HPE_')
+  const isUnreadable = cause instanceof Error && cause.name === 'HTTPParserError'
   return new GatehouseError(
     isUnreadable ? 'upstream-invalid-response' : (codes[code] ?? 'upstream-unreachable'),
     {

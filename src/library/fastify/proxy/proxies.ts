@@ -1,4 +1,5 @@
 import { type IncomingMessage, METHODS } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { FastifyHttpProxyOptions } from '@fastify/http-proxy'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { GatehouseError } from '../../../errors/gatehouse-error.ts'
@@ -60,6 +61,7 @@ export function createProxies(app: FastifyInstance, parts: AppParts) {
         // The casts are sound: apps over HTTP/2 are refused by the plugin.
         rewriteRequestHeaders: ({ raw }) => headersFor(admitted(raw as IncomingMessage)),
         retryDelay: () => null,
+        onResponse: (_request, reply, response) => answerAtOnce(reply as unknown as FastifyReply, response),
         onError: (reply, { error }) => answerFailure(reply as unknown as FastifyReply, error),
       },
       ...(route.websocket && webSockets(route)),
@@ -67,6 +69,15 @@ export function createProxies(app: FastifyInstance, parts: AppParts) {
   }
 
   return { proxy }
+}
+
+/** The head of a response without a length, such as an event stream, does not wait for the first of its body. */
+function answerAtOnce(reply: FastifyReply, response: unknown): void {
+  // The cast is sound: reply-from passes what its client has returned, with the body as `stream`.
+  const { stream } = response as { readonly stream: Readable }
+  if (!reply.hasHeader('content-length'))
+    reply.raw.once('pipe', () => setImmediate(() => !reply.raw.headersSent && reply.raw.flushHeaders()))
+  reply.send(stream)
 }
 
 function routeIn({ config }: RouteOptions): ProxyRoute | undefined {

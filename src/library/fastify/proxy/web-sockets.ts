@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import type { FastifyHttpProxyOptions } from '@fastify/http-proxy'
 import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import { isWebSocketUpgrade } from '../../../http/upgrade.ts'
@@ -58,7 +59,11 @@ export function createWebSocketOptions(
     const { tls, connectTimeoutMs } = route.upstream
     return {
       websocket: true as const,
-      wsServerOptions: { maxPayload, WebSocket: clientSideClass() },
+      // The cast is sound: the types want the whole module of `ws` as the class, which is used as a class only.
+      wsServerOptions: {
+        maxPayload,
+        WebSocket: clientSideClass(),
+      } as FastifyHttpProxyOptions['wsServerOptions'] & object,
       wsClientOptions: {
         maxPayload,
         perMessageDeflate: false,
@@ -93,8 +98,9 @@ function webSocketHeaders(request: IncomingMessage): Record<string, string> {
     const name = fields[index] ?? ''
     const value = fields[index + 1] ?? ''
     if (handshakeField.test(name)) continue
-    const lower = name.toLowerCase()
-    headers[lower] = headers[lower] === undefined ? value : `${headers[lower]}, ${value}`
+    const known = Object.keys(headers).find((each) => each.toLowerCase() === name.toLowerCase())
+    if (known === undefined) headers[name] = value
+    else headers[known] += `${known.toLowerCase() === 'cookie' ? ';' : ','} ${value}`
   }
   return headers
 }

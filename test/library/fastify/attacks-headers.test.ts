@@ -1,0 +1,9 @@
+import { startAppsInstead } from '../../setup/gateway.ts'
+
+/** The tests of the gateway, on an app with the plugin and http-proxy. */
+startAppsInstead()
+await import('../../security/identity-aliases.test.ts')
+await import('../../gateway/identity.test.ts')
+await import('../../gateway/dropped-headers.test.ts')
+await import('../../gateway/scopes.test.ts')
+await import('../../gateway/upstream-tls.test.ts')
