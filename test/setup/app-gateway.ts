@@ -14,7 +14,12 @@ export async function openApp(
   configFile: string,
   written: WrittenConfig,
   { stream, clock }: { readonly stream: DestinationStream; readonly clock: (() => number) | undefined },
-): Promise<{ readonly url: string; readonly opsUrl: string; shutDown(): Promise<boolean> }> {
+): Promise<{
+  readonly url: string
+  readonly opsUrl: string
+  readonly decideUrl: undefined
+  shutDown(): Promise<boolean>
+}> {
   const app = Fastify({ forceCloseConnections: true, logger: { stream } })
   await app.register(gatehouse, { config: configFile, ...(clock && { clock }) })
   for (const { path, upstream, ...route } of written.routes) {
@@ -28,6 +33,7 @@ export async function openApp(
     url,
     // It has no ops listener.
     opsUrl: '',
+    decideUrl: undefined,
     shutDown: async () => {
       await app.close()
       return true

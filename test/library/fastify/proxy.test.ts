@@ -116,3 +116,31 @@ t.test('the assertion of an app names the proxy as its audience', async (t) => {
   const [, claims = ''] = String(backend.last().headers['x-gatehouse-assertion']).split('.')
   t.match(JSON.parse(Buffer.from(claims, 'base64url').toString()), { aud: 'order-service', sub: account.id })
 })
+
+t.test('the Destination of a MOVE is decided about as a request of its own', async (t) => {
+  const backend = await startBackend(t)
+  const open = { upstream: backend.url, auth: 'none' } as const
+  const { url } = await startProxy(t, [
+    { ...open, prefix: '/dav' },
+    { ...open, prefix: '/dav/private', auth: 'any' },
+  ])
+  const move = (destination: string) =>
+    rawRequest(t, url, ['MOVE /dav/a HTTP/1.1', 'Host: a.test', `Destination: ${destination}`])
+  t.equal((await move('http://a.test/dav/b')).status, 200)
+  t.equal(backend.last().headers.destination, 'http://a.test/dav/b')
+  for (const destination of ['/dav/private/b', '/dav/../x', 'http://b.test/dav/b'])
+    t.match((await move(destination)).json(), { code: 'destination-forbidden', status: 403 }, destination)
+  t.equal(backend.seen.length, 1)
+})
+
+t.test('Location gets a stripped prefix back', async (t) => {
+  const backend = await startBackend(t, (_request, response) =>
+    response.writeHead(302, { Location: '/next' }).end(),
+  )
+  const { url } = await startProxy(t, [
+    { upstream: backend.url, prefix: '/orders', auth: 'none', stripPrefix: true },
+  ])
+  const response = await fetch(`${url}/orders/1`, { redirect: 'manual' })
+  t.equal(response.headers.get('location'), '/orders/next')
+  t.equal(backend.last().headers['x-forwarded-prefix'], '/orders')
+})

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { GatehouseError, sharedError } from '../../../errors/gatehouse-error.ts'
 import { chooseScope } from '../../../http/choose-scope.ts'
+import { type CheckDavDestination, createDavDestinationCheck } from '../../../http/dav-destination.ts'
 import { createGate, type GateResult } from '../../../http/gate.ts'
 import { destinationOf } from '../../../http/outcome.ts'
 import { toGatehouseError } from '../../../http/problem.ts'
@@ -39,7 +40,20 @@ export function createAdmit(
     return found === route || found instanceof GatehouseError ? found : sharedError('path-ambiguous')
   }
 
-  function prepare(request: FastifyRequest, reply: FastifyReply, arrival: AppArrival): boolean {
+  let checkDestination: CheckDavDestination | undefined
+  function checkDavDestination(arrival: AppArrival) {
+    // Not before the first request: all proxies are known then.
+    checkDestination ??= createDavDestinationCheck({
+      ...parts.gate,
+      table: table(),
+      ownPaths,
+      publicOrigin: parts.api.publicOrigin,
+    })
+    return checkDestination(route, arrival)
+  }
+
+  /** @returns whether it is to be forwarded; else it is answered */
+  function prepare({ request, reply, arrival }: Admitted, davDestination: string | undefined): boolean {
     const head = readUpstreamHead(route, arrival)
     if (!head) {
       // The app is the final recipient (Max-Forwards: 0).
@@ -53,7 +67,8 @@ export function createAdmit(
       parts.usageMeter.onForwarded(route, principal)
     }
     const target = upstreamTarget(route, destinationOf(arrival.outcome).target)
-    attachExchange(request.raw, reply, { arrival, route, target, lines: parts.writer.writeHead(head), head })
+    const lines = parts.writer.writeHead(head)
+    attachExchange(request.raw, reply, { arrival, route, target, lines, head, davDestination })
     leaveBodyUnread(request)
     return true
   }
@@ -61,24 +76,42 @@ export function createAdmit(
   return function admitForwarded(request, reply, done) {
     const arrival = readAppArrival(request.raw, parts.reader)
 
-    function settle(result: GateResult<ProxyRoute>): void {
+    function fail(error: unknown): void {
+      refuse(reply, arrival, toGatehouseError(error))
+    }
+
+    function forward(checked: string | GatehouseError | undefined): void {
       try {
-        if (result instanceof GatehouseError) refuse(reply, arrival, result)
-        else if (prepare(request, reply, arrival)) done()
+        if (checked instanceof GatehouseError) refuse(reply, arrival, checked)
+        else if (prepare({ request, reply, arrival }, checked)) done()
       } catch (error) {
-        refuse(reply, arrival, toGatehouseError(error))
+        fail(error)
       }
+    }
+
+    function settle(result: GateResult<ProxyRoute>): void {
+      const isPlain = result instanceof GatehouseError || arrival.fields.davDestination === undefined
+      const checked = isPlain ? undefined : checkDavDestination(arrival)
+      if (result instanceof GatehouseError) refuse(reply, arrival, result)
+      else if (checked instanceof Promise) checked.then(forward, fail)
+      else forward(checked)
     }
 
     try {
       const result = gate(arrival)
-      if (result instanceof Promise)
-        result.then(settle, (error: unknown) => refuse(reply, arrival, toGatehouseError(error)))
+      if (result instanceof Promise) result.then(settle).catch(fail)
       else settle(result)
     } catch (error) {
-      refuse(reply, arrival, toGatehouseError(error))
+      fail(error)
     }
   }
+}
+
+/** A request that has passed the gate. */
+interface Admitted {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly arrival: AppArrival
 }
 
 /**

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { destinationLine } from '../../../proxy/forwarded-request-head.ts'
 import type { RequestHeadInput } from '../../../proxy/request-head.ts'
 import type { AppArrival } from '../read-arrival.ts'
 import type { ProxyRoute } from './proxy-route.ts'
@@ -11,6 +12,7 @@ export interface Exchange {
   readonly arrival: AppArrival
   readonly route: ProxyRoute
   readonly target: string
+  readonly strippedPrefix: RequestHeadInput['strippedPrefix']
   /** Name, value, name, value. */
   readonly fields: readonly string[]
   readonly body: RequestBodyStream | null
@@ -36,11 +38,13 @@ export interface ExchangeInput {
   /** The lines for the backend, each ended by CR LF. */
   readonly lines: string
   readonly head: RequestHeadInput
+  /** Path and query of a Destination that was checked; undefined = there is none. */
+  readonly davDestination: string | undefined
 }
 
 /** Keeps what the backend gets with the request, until its handler runs. */
 export function attachExchange(request: IncomingMessage, reply: FastifyReply, input: ExchangeInput): void {
-  const { arrival, route, target, lines } = input
+  const { arrival, route, target, lines, davDestination } = input
   const { body, rawHeaders } = arrival.head
   const signal = new EventEmitter()
   const { raw: response } = reply
@@ -48,11 +52,14 @@ export function attachExchange(request: IncomingMessage, reply: FastifyReply, in
     if (!response.writableFinished) signal.emit('abort')
   })
   const host = route.upstream.host === 'client' ? hostOf(rawHeaders) : route.upstream.url.host
+  const { origin } = route.upstream.url
+  const destination = davDestination === undefined ? '' : destinationLine(davDestination, origin, host)
   const exchange: Exchange = {
     arrival,
     route,
     target,
-    fields: fieldsOf(`Host: ${host}\r\n${lines}`),
+    strippedPrefix: input.head.strippedPrefix,
+    fields: fieldsOf(`Host: ${host}\r\n${destination}${lines}`),
     body: body.kind === 'none' ? null : new RequestBodyStream(request, route.bodyBytesMax),
     signal,
   }

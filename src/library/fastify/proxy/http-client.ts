@@ -56,7 +56,7 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
   })
   return {
     request: ({ headers, method }, callback) => {
-      const { arrival, target, fields, body, signal } = exchangeIn(headers)
+      const { arrival, target, strippedPrefix, fields, body, signal } = exchangeIn(headers)
       agent.request(
         {
           origin: url.origin,
@@ -81,6 +81,7 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
             mayHaveTrailers: false,
             targetOrigin: url.origin,
             client: arrival.client,
+            strippedPrefix,
             requestId: arrival.requestId,
           })
           callback(null, {

@@ -1,4 +1,5 @@
 import { type AppRouteInput, resolveAppRoute } from '../../../config/load-app-config.ts'
+import { hasUpstream } from '../../../http/route-request.ts'
 import { compileRoutes } from '../../../routes/compile.ts'
 import type { Route } from '../../../routes/route.ts'
 import type { UpstreamConfig } from '../../../upstream/upstream.ts'
@@ -28,7 +29,7 @@ export function createProxyRoute(input: AppRouteInput): ProxyRoute {
   if (!target) throw new Error('an upstream without targets was valid')
   // Its name is the audience of assertions.
   const proxied: ProxyUpstream = { ...upstream, name: route.name, url: target.url }
-  const [compiled] = compileRoutes([route], new Map([[route.upstream, proxied]]))
-  if (!compiled) throw new Error('a valid route was not compiled')
+  const [compiled] = compileRoutes([route], new Map([[upstream.name, proxied]]))
+  if (!compiled || !hasUpstream(compiled)) throw new Error('a valid route was not compiled')
   return compiled
 }
