@@ -2,7 +2,9 @@ import t from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { assertProblem } from '../gateway/support/problem.ts'
 import { startBackend } from '../setup/backend.ts'
-import { rawRequest } from '../setup/raw-client.ts'
+import { until } from '../setup/net.ts'
+import { connectRaw, rawRequest } from '../setup/raw-client.ts'
+import { startRedis } from '../setup/redis.ts'
 import { askDecision, askWith, describing, startDecideGateway } from './support.ts'
 
 t.test('an allowed request is answered with exactly the headers that the proxy is to set', async (t) => {
@@ -192,3 +194,76 @@ t.test('a description that cannot be read is 400 in the log, and 403 to the prox
   t.equal(lines.length, 3)
   for (const line of lines) t.match(JSON.parse(line), { status: 400, listener: 'decide' })
 })
+
+t.test('the store out of reach is 503, for callers that are not known', async (t) => {
+  const redis = await startRedis(t)
+  const gateway = await startDecideGateway(t, { driver: 'redis', redis })
+  const known = [`SecretKey: ${(await gateway.createAccount()).secretKey}`]
+  const unknown = [`SecretKey: ${(await gateway.createAccount()).secretKey}`]
+  t.equal((await askDecision(t, gateway, { uri: '/key', headers: known })).status, 200)
+  await redis.stop()
+  const response = await until('it is 503', async () => {
+    const asked = await askDecision(t, gateway, { uri: '/key', headers: unknown })
+    return asked.status === 503 ? asked : undefined
+  })
+  assertProblem(t, response, { status: 503, code: 'store-unavailable' })
+  t.equal((await askDecision(t, gateway, { uri: '/key', headers: known })).status, 200)
+  const denied = await askDecision(t, gateway, { uri: '/key', headers: unknown, path: '/decide?deny=403' })
+  assertProblem(t, denied, { status: 403, code: 'store-unavailable' })
+  t.equal(denied.headers['retry-after'], '1')
+})
+
+t.test('a body is ignored, however it comes, and the connection is kept', async (t) => {
+  const gateway = await startDecideGateway(t)
+  const client = await connectRaw(t, gateway.decideUrl)
+  const head = ['POST /decide HTTP/1.1', 'Host: gatehouse', ...describing({ uri: '/public' })].join('\r\n')
+  const large = 'x'.repeat(500_000)
+  for (const rest of [
+    '\r\n\r\n',
+    '\r\nContent-Length: 5\r\n\r\nhello',
+    `\r\nContent-Length: ${large.length}\r\n\r\n${large}`,
+    '\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
+  ]) {
+    const { status, headers } = await client.send(head + rest).response()
+    t.equal(status, 200)
+    t.equal(headers.connection, 'keep-alive')
+  }
+})
+
+t.test('a question of another method than GET and POST, or of another path, is refused', async (t) => {
+  const gateway = await startDecideGateway(t)
+  const send = (line: string) =>
+    rawRequest(t, gateway.decideUrl, [
+      `${line} HTTP/1.1`,
+      'Host: gatehouse',
+      ...describing({ uri: '/public' }),
+    ])
+  t.equal((await send('POST /decide')).status, 200)
+  t.equal((await send('GET /decide?a=b&deny=404')).status, 200, 'a query of the client that a proxy adds')
+  for (const line of ['PUT /decide', 'HEAD /decide', 'GET /', 'GET /decide/', 'GET /decide2', 'GET /public'])
+    t.equal((await send(line)).status, 403, line)
+})
+
+t.test(
+  'traceparent is that of the client, or of the span of the decision where tracing is configured',
+  async (t) => {
+    const client = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const traced = { tracing: { otlp: { endpoint: 'http://127.0.0.1:1', sampleRatio: 1 } } }
+    const plain = await startDecideGateway(t)
+    const tracing = await startDecideGateway(t, { config: traced })
+    const headers = [`traceparent: ${client}`]
+    t.equal((await askDecision(t, plain, { uri: '/public', headers })).headers.traceparent, client)
+    for (const lines of [[], ['traceparent: nonsense'], [...headers, ...headers]])
+      t.equal(
+        (await askDecision(t, plain, { uri: '/public', headers: lines })).headers.traceparent,
+        undefined,
+      )
+    const passed = (await askDecision(t, tracing, { uri: '/public', headers })).headers.traceparent
+    t.match(passed, /^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/)
+    t.not(passed, client)
+    t.match(
+      (await askDecision(t, tracing, { uri: '/public' })).headers.traceparent,
+      /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/,
+    )
+  },
+)

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { haproxy } from './proxies/haproxy.ts'
-import { testProxy } from './proxies/suite.ts'
+import { testProxy, testWebSockets } from './proxies/suite.ts'
 
 testProxy(t, haproxy)
+testWebSockets(t, haproxy)

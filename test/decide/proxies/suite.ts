@@ -1,7 +1,9 @@
 import type { Test } from 'tap'
 import { ask } from '../../gateway/support/ask.ts'
+import { openWebSocket, record, startWebSocketBackend } from '../../gateway/support/web-socket.ts'
 import { type Backend, startBackend } from '../../setup/backend.ts'
 import type { TestGateway } from '../../setup/gateway.ts'
+import { until } from '../../setup/net.ts'
 import { startDecideGateway } from '../support.ts'
 import { type ProxyKind, type RunningProxy, startProxy } from './run-proxy.ts'
 
@@ -226,4 +228,37 @@ function assertIdentity(t: Test, { last }: Backend, id: string | undefined): voi
     else if (name === 'xgatehouseassertion') t.not(value, 'admin')
     else if (name.startsWith('xuser')) t.equal(value, '', name)
   }
+}
+
+/** What a backend gets of a WebSocket, where the proxy passes them. */
+export function testWebSockets(t: Test, kind: ProxyKind): void {
+  t.test(
+    `${kind.name}: a WebSocket is decided about, and reaches the backend with the identity`,
+    async (t) => {
+      const backend = await startWebSocketBackend(t)
+      const gateway = await startDecideGateway(t, { config: { routes } })
+      const proxy = await startProxy(t, kind, {
+        gatehouse: gateway.url,
+        decide: gateway.decideUrl,
+        backend: backend.url,
+      })
+      const { account, secretKey } = await gateway.createAccount()
+      const headers = { SecretKey: secretKey, 'X-User-Role': 'Admin' }
+      const socket = await openWebSocket(t, `${proxy.url}/key`, { headers })
+      const { messages } = record(socket)
+      socket.send('hello')
+      await until('it comes back', () => messages.length === 1 || undefined)
+      const [upgrade] = backend.upgrades
+      t.match(upgrade?.headers, { 'x-user-id': account.id, 'x-user-role': 'User' })
+      t.equal(upgrade?.headers.secretkey, undefined)
+      const refused = await ask(t, proxy.url, 'GET /key', [
+        'Connection: Upgrade',
+        'Upgrade: websocket',
+        'Sec-WebSocket-Version: 13',
+        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      ])
+      t.equal(refused.status, 401)
+      t.equal(backend.upgrades.length, 1)
+    },
+  )
 }
