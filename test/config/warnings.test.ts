@@ -89,7 +89,10 @@ t.test('keys and tokens sent unencrypted are warned of, except on this machine a
       host,
     )
   }
-  t.strictSame(warnings(t, { ...minimalConfig, publicUrl: 'https://api.example.com' }), [])
+  t.strictSame(
+    warnings(t, { ...minimalConfig, publicUrl: 'https://api.example.com', trustedProxies: ['10.0.0.1'] }),
+    [],
+  )
 })
 
 t.test('a TLS backend with verification off is warned of', async (t) => {

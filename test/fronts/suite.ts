@@ -181,6 +181,27 @@ export function testFront(t: Test, kind: FrontKind): void {
     t.strictSame(received, ['one', 'two'])
   })
 
+  t.test(`${kind.name}: a client that leaves cancels its request at the backend`, async (t) => {
+    let closed = 0
+    const url = await startServer(t, (_, response) => {
+      response.on('close', () => closed++)
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('data: begin\n\n')
+    })
+    const gateway = await startGateway(t, { backend: url, config: behindFront })
+    const front = await startFront(t, kind, gateway)
+    for (const leaves of [1, 2]) {
+      const session = connect(`https://127.0.0.1:${front.port}`, { ca: front.ca, servername: 'localhost' })
+      const stream = session.request({ ':path': '/public', ':authority': `localhost:${front.port}` })
+      await once(stream, 'data')
+      // One stream of a connection, or the whole of it.
+      if (leaves === 1) stream.close(0x8)
+      else session.destroy()
+      await until('the backend is rid of it', () => closed === leaves)
+      t.notOk(stream.readableEnded, 'it was not over')
+      session.destroy()
+    }
+  })
+
   t.test(`${kind.name}: WebSockets pass with the identity of the caller`, async (t) => {
     const backend = await startWebSocketBackend(t)
     const gateway = await startGateway(t, { backend: backend.url, config: behindFront })

@@ -4,7 +4,13 @@ import type { ConfigTree } from '../schema/schema.ts'
 
 /** Addresses and ports that are valid by themselves, but conflict with each other. */
 export function findAddressConflicts(tree: ConfigTree): Warning[] {
-  return [...portMismatch(tree), ...loopbackPublicUrl(tree), ...exposedOps(tree), ...selfTargets(tree)]
+  return [
+    ...portMismatch(tree),
+    ...loopbackPublicUrl(tree),
+    ...untrustedTerminator(tree),
+    ...exposedOps(tree),
+    ...selfTargets(tree),
+  ]
 }
 
 /** Without a proxy in front of the gateway, clients use the port that it listens on. */
@@ -23,6 +29,14 @@ function loopbackPublicUrl({ publicUrl, listen, portal }: ConfigTree): Warning[]
   const message =
     'works only for browsers on this machine, but listen.host lets other machines connect, which cannot use the portal: set the URL that clients use'
   return [{ path: ['publicUrl'], message }]
+}
+
+/** Something in front of the gateway speaks https with clients, and nothing that it says of them is believed. */
+function untrustedTerminator({ publicUrl, listen, trustedProxies }: ConfigTree): Warning[] {
+  if (listen.tls || new URL(publicUrl).protocol !== 'https:' || trustedProxies.length > 0) return []
+  const message =
+    'is empty, but publicUrl is https and there is no listen.tls: all clients seem to have the address of the proxy that terminates TLS, in limits and in the log: list its address'
+  return [{ path: ['trustedProxies'], message }]
 }
 
 function exposedOps({ ops }: ConfigTree): Warning[] {

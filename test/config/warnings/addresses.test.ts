@@ -12,6 +12,20 @@ function warnings(t: Test, options: Options, env: Readonly<Record<string, string
   )
 }
 
+const trustedProxies = ['10.0.0.1']
+
+t.test('a TLS terminator that is not trusted is warned of', async (t) => {
+  const publicUrl = 'https://api.example.com'
+  const message =
+    'trustedProxies: is empty, but publicUrl is https and there is no listen.tls: all clients seem to have the address of the proxy that terminates TLS, in limits and in the log: list its address'
+  t.strictSame(warnings(t, { publicUrl }), [message])
+  t.strictSame(warnings(t, { publicUrl, trustedProxies }), [])
+  t.strictSame(warnings(t, {}), [], 'no TLS')
+  const tls = { cert: { env: 'CERT' }, key: { env: 'KEY' } }
+  const { cert, key } = makeCertificate(t, 'DNS:api.example.com')
+  t.strictSame(warnings(t, { publicUrl, listen: { tls } }, { CERT: cert, KEY: key }), [], 'TLS of its own')
+})
+
 t.test('a local publicUrl with a port that is not listened on is warned of', async (t) => {
   const rest = 'so links are broken and the portal rejects forms: use the same port for both'
   const publicUrl = 'http://localhost:9000'
@@ -21,12 +35,19 @@ t.test('a local publicUrl with a port that is not listened on is warned of', asy
   ])
   t.strictSame(warnings(t, { publicUrl, listen: { port: 9000 } }), [])
   t.strictSame(warnings(t, { publicUrl, listen: { port: 0 } }), [], 'any port')
-  t.strictSame(warnings(t, { publicUrl: 'https://api.example.com', listen: { port: 9000 } }), [])
+  t.strictSame(
+    warnings(t, { publicUrl: 'https://api.example.com', listen: { port: 9000 }, trustedProxies }),
+    [],
+  )
 })
 
 t.test("behind a proxy the port of publicUrl may be the proxy's", async (t) => {
   t.strictSame(warnings(t, { publicUrl: 'http://localhost:9000', trustedProxies: ['127.0.0.1'] }), [])
-  t.strictSame(warnings(t, { publicUrl: 'https://localhost' }), [], 'which speaks TLS in its place')
+  t.strictSame(
+    warnings(t, { publicUrl: 'https://localhost', trustedProxies }),
+    [],
+    'which speaks TLS in its place',
+  )
   const tls = { cert: { env: 'CERT' }, key: { env: 'KEY' } }
   const { cert, key } = makeCertificate(t, 'DNS:localhost')
   const own = warnings(t, { publicUrl: 'https://localhost', listen: { tls } }, { CERT: cert, KEY: key })
@@ -46,7 +67,7 @@ t.test('a local publicUrl is warned of where clients come from elsewhere', async
   for (const host of ['localhost', '127.0.0.2', '::1'])
     t.strictSame(warnings(t, { listen: { host } }), [], host)
   const publicUrl = 'https://api.example.com'
-  t.strictSame(warnings(t, { listen: { host: '0.0.0.0' }, publicUrl }), [])
+  t.strictSame(warnings(t, { listen: { host: '0.0.0.0' }, publicUrl, trustedProxies }), [])
   t.strictSame(warnings(t, { listen: { host: '0.0.0.0' }, portal: { enabled: false } }), [])
 })
 
@@ -83,6 +104,7 @@ for (const [url, host, isLoop] of loops) {
       ...withUpstream({ targets: [{ url: 'http://10.0.0.9:3000' }, { url }] }),
       listen: { host },
       publicUrl: 'https://api.example.com',
+      trustedProxies,
     }
     const message =
       'upstreams.backend.targets.1.url: is the gateway itself, so requests would loop: use the address of a backend'
