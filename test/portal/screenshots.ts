@@ -1,12 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchChromium } from '../setup/chromium.ts'
+import { writeDocPictures } from './doc-pictures.ts'
 import { states } from './page-states.ts'
 import { showStates } from './serve-page-states.ts'
 
 /**
  * Writes a picture of every page in every state: light, dark, and on a phone.
- * `npm run screenshots [-- FOLDER [STATE …]]`
+ * `npm run screenshots [-- FOLDER [STATE …]]`; `npm run screenshots -- docs/images` writes those of the README instead.
  */
 const [folder = 'screenshots', ...wanted] = process.argv.slice(2)
 
@@ -19,6 +20,12 @@ const looks = {
 
 const { url, close } = await showStates()
 const browser = await launchChromium()
+if (folder === 'docs/images') {
+  await writeDocPictures(browser, url, folder)
+  await browser.close()
+  close()
+  process.exit()
+}
 const names = Object.keys(states).filter((name) => wanted.length === 0 || wanted.includes(name))
 mkdirSync(folder, { recursive: true })
 for (const [look, options] of Object.entries(looks)) {
