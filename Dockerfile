@@ -1,30 +1,43 @@
-# syntax=docker/dockerfile:1
-FROM node:26.10.0-alpine AS build
+# Node 26.10.0 on Alpine, by the digest of its index for all platforms: what is built next year is built on the same.
+# Another base, or a copy in a registry of your own: --build-arg NODE_IMAGE=…
+ARG NODE_IMAGE=docker.io/library/node:26.10.0-alpine@sha256:0b36e8c136b94cd4fcf02188228e76c31ad5872eef3fec8cbd2eee500cfd9e80
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY pinned-node pinned-node
 # Optional packages stay in this stage: one of them is the TypeScript compiler for this platform.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json build.ts ./
 COPY src src
-# What goes on has neither: the image has a Node of its own.
-RUN node build.ts && npm prune --omit=dev --omit=optional --ignore-scripts
+RUN node build.ts \
+ && npm prune --omit=dev --omit=optional --ignore-scripts \
+ && find dist node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' \) -delete \
+ && mkdir -p /out /cache && mv dist package.json /out && chown node /cache
+COPY config /out/config
 
-FROM node:26.10.0-alpine
+FROM ${NODE_IMAGE}
+ARG REVISION=
+LABEL org.opencontainers.image.title="Gatehouse" \
+      org.opencontainers.image.description="An authenticating reverse proxy" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.licenses="MIT"
 ENV NODE_ENV=production \
     GATEHOUSE__LISTEN__HOST=0.0.0.0
 WORKDIR /app
-COPY --from=build /app/package.json ./
+# No package manager is left to anybody who gets in. data is where the shipped config keeps database and sealing key.
+RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* /opt/yarn* \
+ && ln -s /app/dist/main.js /usr/local/bin/gatehouse \
+ && mkdir data && chown node:node data
 COPY --from=build /app/node_modules node_modules
-COPY --from=build /app/dist dist
-COPY config config
-# Where the shipped config keeps the database and the sealing key.
-RUN mkdir data && chown node:node data
+COPY --from=build /out ./
 USER node
 VOLUME ["/app/data"]
 # The ops listener stays on 127.0.0.1:9090 in here unless GATEHOUSE__OPS__HOST opens it, so it is not exposed.
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:9090/livez').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "require('node:http').get({ host: '127.0.0.1', port: process.env.GATEHOUSE__OPS__PORT || 9090, path: '/livez' }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 # Exec form: signals reach the gateway itself, which ends gracefully.
 ENTRYPOINT ["node", "dist/main.js"]
 # With the shipped config that is the demo without its backend: mount one at /app/config/gateway.yaml.
