@@ -12,9 +12,20 @@ COPY tsconfig.json tsconfig.build.json build.ts ./
 COPY src src
 RUN node build.ts \
  && npm prune --omit=dev --omit=optional --ignore-scripts \
- && find dist node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' \) -delete \
- && mkdir -p /out /cache && mv dist package.json /out && chown node /cache
-COPY config /out/config
+ && find dist node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' \) -delete \
+ && (find node_modules -depth -type d -exec rmdir {} + 2>/dev/null || true) \
+ && mkdir cache && chown node cache
+COPY config config
+# Starts and ends it once as its user: what Node keeps of the compiled sources halves the time of every later start.
+USER node
+RUN export NODE_COMPILE_CACHE=/app/cache \
+ && node dist/main.js serve --ready-file /tmp/ready.json --set listen.port=0 --set ops.port=0 \
+      --set store.sqlite.path=/tmp/gatehouse.db --set keys.sealingKey.file=/tmp/sealing.key & \
+    gateway=$! \
+ && until [ -f /tmp/ready.json ]; do kill -0 $gateway || exit 1; sleep 0.1; done \
+ && kill -TERM $gateway && wait $gateway
+USER root
+RUN chmod -R a+rX cache && mkdir /out && mv package.json config cache dist /out
 
 FROM ${NODE_IMAGE}
 ARG REVISION=
@@ -24,6 +35,7 @@ LABEL org.opencontainers.image.title="Gatehouse" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.licenses="MIT"
 ENV NODE_ENV=production \
+    NODE_COMPILE_CACHE=/app/cache \
     GATEHOUSE__LISTEN__HOST=0.0.0.0
 WORKDIR /app
 # No package manager is left to anybody who gets in. data is where the shipped config keeps database and sealing key.

