@@ -9,8 +9,8 @@ import type { BuiltImage, Container } from './built-image.ts'
 import { buildWithEngine } from './engine.ts'
 import { chooseTool } from './tool.ts'
 
-const readyMsMax = 1000
-const residentMebibytesMax = 90
+const startCpuMsMax = 1200
+const residentMebibytesMax = 105
 const compressedMegabytesMax = 60
 
 const tool = chooseTool()
@@ -40,11 +40,16 @@ async function start(t: Test): Promise<Running> {
     { mode: 0o644 },
   )
   const [port, opsPort] = [await freePort(), await freePort()]
-  const env = { GATEHOUSE__LISTEN__PORT: String(port), GATEHOUSE__OPS__PORT: String(opsPort) }
+  const env = {
+    GATEHOUSE__LISTEN__PORT: String(port),
+    GATEHOUSE__OPS__PORT: String(opsPort),
+    // The connections of this test stay open, and would be waited for.
+    GATEHOUSE__SHUTDOWN__DRAIN: '1s',
+  }
   const startedAt = performance.now()
   const container = image.start({ config, env })
   t.teardown(() => container.kill())
-  await until(`it is ready: ${container.log()}`, () => isReady(opsPort))
+  await until('it is ready', () => isReady(opsPort))
   return { container, url: `http://127.0.0.1:${port}`, readyMs: performance.now() - startedAt }
 }
 
@@ -130,20 +135,35 @@ t.test('the image has nothing that only development needs, and no secret', async
 t.test('the image is small, quick to start and modest', async (t) => {
   const { stdout } = (await start(t)).container.exec('sh', '-c', 'tar -cf - -C / app | gzip | wc -c')
   const compressedMegabytes = Number(stdout) / 1e6
-  const readyMs: number[] = []
-  const resident: number[] = []
+  const starts: Start[] = []
   for (let run = 0; run < 3; run++) {
-    const { container, readyMs: each } = await start(t)
-    readyMs.push(each)
-    const status = container.exec('cat', '/proc/1/status').stdout
-    resident.push(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024)
+    const { container, readyMs } = await start(t)
+    starts.push({ readyMs, ...usageOf(container) })
     await container.terminate()
   }
-  // The best of three: what it needs, not what the machine had left for it.
-  t.comment(
-    `compressed ${compressedMegabytes.toFixed(1)} MB, ready in ${readyMs.map(Math.round)} ms, resident ${resident.map(Math.round)} MiB`,
-  )
+  t.comment(`${compressedMegabytes.toFixed(1)} MB compressed, beyond the base`)
+  for (const { readyMs, cpuMs, residentMebibytes } of starts) {
+    t.comment(
+      `ready in ${Math.round(readyMs)} ms, ${cpuMs} ms of CPU; ${Math.round(residentMebibytes)} MiB resident`,
+    )
+  }
   t.ok(compressedMegabytes > 1 && compressedMegabytes < compressedMegabytesMax)
-  t.ok(Math.min(...readyMs) < readyMsMax)
-  t.ok(Math.min(...resident) < residentMebibytesMax)
+  // What the best of three needed: the time on the clock also tells what the machine was busy with.
+  t.ok(Math.min(...starts.map(({ cpuMs }) => cpuMs)) < startCpuMsMax)
+  t.ok(Math.min(...starts.map(({ residentMebibytes }) => residentMebibytes)) < residentMebibytesMax)
 })
+
+interface Start {
+  readonly readyMs: number
+  /** Of all its threads. */
+  readonly cpuMs: number
+  readonly residentMebibytes: number
+}
+
+function usageOf(container: Container): Omit<Start, 'readyMs'> {
+  const status = container.exec('cat', '/proc/1/status').stdout
+  const residentMebibytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
+  // The name of the program, in parentheses, is the second field; user and system time are the 14th and 15th.
+  const fields = container.exec('cat', '/proc/1/stat').stdout.split(') ')[1]?.split(' ') ?? []
+  return { cpuMs: (Number(fields[11]) + Number(fields[12])) * 10, residentMebibytes }
+}
