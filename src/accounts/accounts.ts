@@ -2,7 +2,14 @@ import { setImmediate } from 'node:timers/promises'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { createAccountId } from '../secrets/keys.ts'
 import type { Account } from '../store/account.ts'
-import type { AccountChanges, AccountReader, AccountStore, AccountsPage } from '../store/accounts.ts'
+import type {
+  AccountBatch,
+  AccountChanges,
+  AccountCreation,
+  AccountReader,
+  AccountStore,
+  AccountsPage,
+} from '../store/accounts.ts'
 import type { Actor } from '../store/audit-entry.ts'
 import { noPortalAccess } from '../store/portal-access.ts'
 import { type AccountInput, assertKnownPlan, assertValid, noPlan } from './account-input.ts'
@@ -31,6 +38,15 @@ export interface Accounts {
    * @throws the same, with the e-mails that are taken
    */
   createAll(inputs: readonly AccountInput[]): Promise<readonly CreatedAccount[]>
+  /**
+   * Creates all or none, of any number: `importAccounts` of the store says what that means.
+   * @param onCreated called with each batch before all are saved; what it throws undoes the import
+   * @throws the same; nothing that `onCreated` got is valid then
+   */
+  importAll(
+    batches: AsyncIterable<readonly AccountInput[]>,
+    onCreated: (created: readonly CreatedAccount[]) => Promise<void>,
+  ): Promise<void>
   /** Which of some e-mails have an account. */
   findTaken(emails: readonly string[]): Promise<readonly string[]>
   find(idOrEmail: string): Promise<Account>
@@ -87,6 +103,12 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
   }
 
   async function createAll(inputs: readonly AccountInput[]): Promise<readonly CreatedAccount[]> {
+    const created = await prepareAll(inputs)
+    await withUnconfirmedKeys(created, save(created))
+    return created
+  }
+
+  async function prepareAll(inputs: readonly AccountInput[]): Promise<readonly CreatedAccount[]> {
     for (const input of inputs) {
       assertValid(input)
       assertKnownPlan(input.plan, planNames)
@@ -96,20 +118,41 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
       if (index > 0 && index % keyBatchSize === 0) await setImmediate()
       created.push(prepare(input))
     }
-    await withUnconfirmedKeys(created, save(created))
     return created
   }
 
+  async function importAll(
+    batches: AsyncIterable<readonly AccountInput[]>,
+    onCreated: (created: readonly CreatedAccount[]) => Promise<void>,
+  ): Promise<void> {
+    async function* prepared(): AsyncGenerator<AccountBatch> {
+      for await (const inputs of batches) {
+        const created = await prepareAll(inputs)
+        yield toBatch(created)
+        await onCreated(created)
+      }
+    }
+    assertCreated(await store.importAccounts(prepared()))
+  }
+
   async function save(created: readonly CreatedAccount[]): Promise<void> {
-    const creation = await store.createAccounts(
-      created.map(({ account }) => account),
-      created.map(({ account }) =>
+    const { accounts, audit } = toBatch(created)
+    assertCreated(await store.createAccounts(accounts, audit))
+  }
+
+  function toBatch(created: readonly CreatedAccount[]): AccountBatch {
+    return {
+      accounts: created.map(({ account }) => account),
+      audit: created.map(({ account }) =>
         entry('account-created', account, {
           role: account.role,
           ...(account.plan !== undefined && { plan: account.plan }),
         }),
       ),
-    )
+    }
+  }
+
+  function assertCreated(creation: AccountCreation): void {
     if (creation.kind === 'created') return
     const errors = creation.emails.map((email) => ({ field: 'email', message: `${email} is taken` }))
     throw new GatehouseError('account-exists', { errors })
@@ -152,6 +195,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
     planNames,
     create,
     createAll,
+    importAll,
     findTaken,
     find,
     list: (page) => store.listAccounts(page),

@@ -8,10 +8,11 @@ import type { Accounts } from './accounts.ts'
 import { readCsv } from './csv.ts'
 
 /**
- * How many accounts one import may have, in the portal and on the command line. The store writes them in one step, and
- * serves no other request meanwhile; in the portal SQLite blocks the gateway itself, for some 0.2 ms an account.
+ * How many accounts one import may have, in the portal and on the command line; and up to how many the store writes in
+ * one call, in which it serves no other request. In the portal SQLite blocks the gateway itself, for some 0.2 ms an
+ * account.
  */
-export const importMax = { portal: 1_000, command: 20_000 } as const
+export const importMax = { portal: 1_000, command: 1_000_000, atOnce: 20_000 } as const
 
 /** How many e-mails are looked up at the same time. */
 const lookUpBatchSize = 200
@@ -41,14 +42,10 @@ export function readImportFile(bytes: Buffer): ImportFile {
   return parseImportFile(bytes.toString(), isUtf8(bytes) ? undefined : findInvalidUtf8Lines(bytes))
 }
 
-/**
- * All bad lines of a file, in order: those that cannot be read, those whose e-mail is taken or whose plan is unknown.
- * @param onChecked called with the number of accounts checked so far
- */
+/** All bad lines of a file, in order: those that cannot be read, those whose e-mail is taken or whose plan is unknown. */
 export async function findBadLines(
   { accounts: entries, badLines }: ImportFile,
   accounts: Pick<Accounts, 'findTaken' | 'planNames'>,
-  onChecked?: (count: number) => void,
 ): Promise<readonly BadLine[]> {
   const refused: BadLine[] = []
   for (let start = 0; start < entries.length; start += lookUpBatchSize) {
@@ -62,7 +59,6 @@ export async function findBadLines(
       ]
       if (errors.length > 0) refused.push({ line, message: errors.join('; ') })
     }
-    onChecked?.(start + batch.length)
     // Yields to other requests: SQLite is synchronous.
     await setImmediate()
   }
@@ -84,7 +80,7 @@ export function parseImportFile(file: string, invalidUtf8Lines: ReadonlySet<numb
   const accounts: { line: number; input: AccountInput }[] = []
   const badLines: BadLine[] = []
   for (const { line, values } of rows) {
-    const input = typeof values === 'string' ? values : parseInput(values)
+    const input = typeof values === 'string' ? values : parseAccountFields(values)
     const duplicateLine = typeof input === 'string' ? undefined : seen.get(emailKey(input.email))
     if (typeof input === 'string') badLines.push({ line, message: input })
     else if (duplicateLine !== undefined)
@@ -152,7 +148,8 @@ function readTable(text: string, invalidUtf8Lines: ReadonlySet<number>): Row[] {
   return fault ? [...rows, { line: fault.line, values: fault.message }] : rows
 }
 
-function findHeaderError(names: readonly string[]): string | undefined {
+/** @returns undefined where the header is right */
+export function findHeaderError(names: readonly string[]): string | undefined {
   if (!names.includes('email'))
     return `the header must name email, and may name ${fields.slice(1).join(', ')}`
   if (names.includes('')) return 'a column of the header has no name'
@@ -161,7 +158,7 @@ function findHeaderError(names: readonly string[]): string | undefined {
 }
 
 /** The account that a row describes, or all errors of the row. */
-function parseInput(values: Readonly<Record<string, unknown>>): AccountInput | string {
+export function parseAccountFields(values: Readonly<Record<string, unknown>>): AccountInput | string {
   const unknown = Object.keys(values).filter((name) => !fields.includes(name))
   const errors = unknown.map((name) => `${name}: unknown field${didYouMean(name, fields)}`)
   const texts = { email: '', firstName: '', lastName: '', role: '', plan: '' }

@@ -8,7 +8,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   explain: async () => [(await import('./explain.ts')).explainCommand],
   accounts: async () => [
     ...(await import('./accounts.ts')).accountCommands,
-    (await import('./import.ts')).importCommand,
+    (await import('./import/import-accounts.ts')).importCommand,
   ],
   keys: async () => (await import('./keys.ts')).keyCommands,
   sessions: async () => (await import('./sessions.ts')).sessionCommands,

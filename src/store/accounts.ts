@@ -12,6 +12,13 @@ export interface AccountStore extends AccountReader {
   /** Creates all accounts, or none if an e-mail is taken or appears twice. */
   createAccounts(accounts: readonly Account[], audit?: readonly AuditEntry[]): Promise<AccountCreation>
   /**
+   * The same for many accounts, which come batch by batch and are never in memory together. SQLite writes them in one
+   * transaction, in which nobody else can write. Redis writes them batch by batch, and deletes them again where one
+   * cannot be created or the batches fail; only a process that is killed, or a Redis that is gone, leaves some of them.
+   * @throws what the batches throw, after everything is undone
+   */
+  importAccounts(batches: AsyncIterable<AccountBatch>): Promise<AccountCreation>
+  /**
    * Accounts, newest first, those of one moment by ID backwards, starting after `after`, which may be deleted by now.
    */
   listAccounts(page: AccountsPage): Promise<readonly Account[]>
@@ -21,6 +28,12 @@ export interface AccountStore extends AccountReader {
   updateAccount(id: string, changes: AccountChanges, audit?: AuditEntry): Promise<AccountUpdate>
   /** Removes an account with its keys and sessions; false where there is none. */
   deleteAccount(id: string, audit?: AuditEntry): Promise<boolean>
+}
+
+/** Accounts to create, and the entries of the audit log about them. */
+export interface AccountBatch {
+  readonly accounts: readonly Account[]
+  readonly audit: readonly AuditEntry[]
 }
 
 export interface AccountsPage {

@@ -52,10 +52,11 @@ const own: Readonly<Record<string, readonly string[]>> = {
     '--force',
   ],
   'accounts list': ['--csv'],
+  'accounts import': ['--check'],
   'accounts delete': ['-y, --yes'],
   'signing-keys retire': ['-y, --yes'],
   serve: ['--demo', '--ready-file PATH'],
-  explain: ['-H, --header LINE', '--from ADDRESS'],
+  explain: ['-H, --header LINE', '--from ADDRESS', '--decide'],
   'accounts create': [
     '--email E',
     '--first-name F',

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +16,7 @@ export interface ImportSource {
   close(): Promise<void>
 }
 
+const chunkBytes = 65_536
 /** The operand that means standard input. */
 export const standardInput = '-'
 
@@ -41,7 +41,7 @@ async function openForReading(path: string, name: string, { input }: Terminal): 
     const file = await open(path)
     if ((await file.stat()).isFile()) return file
     try {
-      return await spool(bytesOf(file, 'fromHere'))
+      return await spool(bytesOf(file, 'here'))
     } finally {
       await file.close()
     }
@@ -50,9 +50,15 @@ async function openForReading(path: string, name: string, { input }: Terminal): 
   }
 }
 
-/** From the first byte, or from where a pipe stands, which has no positions. */
-function bytesOf({ fd }: FileHandle, from: 'start' | 'fromHere' = 'start'): AsyncIterable<Buffer> {
-  return createReadStream('', { fd, autoClose: false, ...(from === 'start' && { start: 0 }) })
+/** From the first byte, or from where a pipe stands, which has no positions. A chunk is valid until the next. */
+async function* bytesOf(file: FileHandle, from: 'start' | 'here' = 'start'): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(chunkBytes)
+  for (let position = 0; ; ) {
+    const { bytesRead } = await file.read(buffer, 0, chunkBytes, from === 'start' ? position : null)
+    if (bytesRead === 0) return
+    position += bytesRead
+    yield buffer.subarray(0, bytesRead)
+  }
 }
 
 async function spool(input: AsyncIterable<unknown>): Promise<FileHandle> {

@@ -6,6 +6,7 @@ import { indexChange } from '../imported-keys.ts'
 import { search, type TermIndex, termsOf } from '../search.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
+import { importAccounts } from './import-accounts.ts'
 import { forgetSessions } from './open-session-index.ts'
 import { accountText, parseAccount } from './records.ts'
 import { loadScript } from './scripts.ts'
@@ -116,6 +117,7 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
 
   return {
     createAccounts: create,
+    importAccounts: (batches) => importAccounts(batches, { create, find, remove: deleteAccount }),
     findAccount: find,
     findAccountByEmail: async (email) => {
       const id = await ask((client) => client.hget(keys.emails, emailKey(email)))

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { AccountStore } from '../accounts.ts'
+import type { AccountBatch, AccountCreation, AccountStore } from '../accounts.ts'
 import { accountsByReplacing, type Replace } from '../by-replacing.ts'
 import { accountChange } from '../changes.ts'
 import { search, type TermIndex } from '../search.ts'
@@ -9,9 +9,9 @@ import type { Writer } from './writer.ts'
 
 /** @returns with `replace`, by which other slices change an account */
 export function openAccounts(
-  { read, write }: Database,
+  { read, write, writeLong }: Database,
   { writeChange, writeUncached }: Writer,
-  { accounts, sessions, portalSessions, keyUses, usage }: Tables,
+  { accounts, sessions, portalSessions, keyUses, usage, audit: auditLog }: Tables,
 ): AccountStore & { readonly replace: Replace } {
   const termIndex: TermIndex = {
     find: async (prefix, after, limit) => read(() => accounts.findTerms(prefix, after, limit)),
@@ -25,6 +25,12 @@ export function openAccounts(
       audit,
     )
 
+  function appendBatch({ accounts: created, audit }: AccountBatch): AccountCreation {
+    const creation = accounts.create(created)
+    if (creation.kind === 'created') auditLog.append(audit)
+    return creation
+  }
+
   return {
     createAccounts: (created, audit) =>
       writeUncached(
@@ -32,6 +38,14 @@ export function openAccounts(
         ({ kind }) => kind === 'created',
         audit,
       ),
+    importAccounts: (batches) =>
+      writeLong<AccountCreation>(async () => {
+        for await (const batch of batches) {
+          const creation = read(() => appendBatch(batch))
+          if (creation.kind === 'exists') return { end: 'undo', result: creation }
+        }
+        return { end: 'commit', result: { kind: 'created' } }
+      }),
     findAccount: async (id) => read(() => accounts.find(id)),
     findAccountByEmail: async (email) => read(() => accounts.findByEmail(email)),
     listAccounts: async (page) => read(() => accounts.list(page)),

@@ -8,6 +8,7 @@ import { errorMessage, hasErrorCode } from '../../platform/system-error.ts'
 import { createWriteListeners, type StoreDiagnostics } from '../diagnostics.ts'
 import { guardFiles } from './file-guard.ts'
 import { migrations } from './schema.ts'
+import { isBusy, type Transaction, tryWrite } from './transaction.ts'
 
 /** A database file, and the ways it is read and written. */
 export interface Database {
@@ -27,10 +28,21 @@ export interface Database {
    * writes. For counts, as SQLite blocks this thread while it waits.
    */
   writeUnsynced<Result>(work: () => Result): Promise<Result>
+  /**
+   * The same for work that takes long: other processes cannot write meanwhile, and writes of this one wait. All is
+   * undone if the work fails, or ends with `undo`.
+   */
+  writeLong<Result>(work: () => Promise<LongWrite<Result>>): Promise<Result>
   /** @throws GatehouseError `store-unavailable` where the file is gone or was replaced */
   readonly assertInPlace: () => void
   readonly onWrite: StoreDiagnostics['onWrite']
   close(): void
+}
+
+/** How work that takes long has ended. */
+export interface LongWrite<Result> {
+  readonly end: 'commit' | 'undo'
+  readonly result: Result
 }
 
 /** After how long a write is retried while another process is writing. */
@@ -56,15 +68,13 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
   database.exec('PRAGMA busy_timeout = 0')
   let busy: Busy | undefined
 
-  async function write<Result>(work: () => Result, isSynced: boolean): Promise<Result> {
+  async function write<Result>(work: () => Result, kind: Transaction): Promise<Result> {
     const deadline = performance.now() + busyTimeoutMs
     for (;;) {
       // All waiting writes share one retry timer: the lock is tried once per pause.
       if (!busy) {
         assertInPlace()
-        const attempt = mapSqliteErrors(() =>
-          isSynced ? tryWrite(database, work) : tryUnsynced(database, work),
-        )
+        const attempt = mapSqliteErrors(() => tryWrite(database, work, kind))
         if (attempt.kind === 'written') {
           // Only now is it known where it was written.
           assertInPlace()
@@ -77,6 +87,18 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
     }
   }
 
+  async function writeLong<Result>(work: () => Promise<LongWrite<Result>>): Promise<Result> {
+    await write(() => {}, 'begun')
+    try {
+      const { end, result } = await work()
+      mapSqliteErrors(() => database.exec(end === 'commit' ? 'COMMIT' : 'ROLLBACK'))
+      assertInPlace()
+      return result
+    } finally {
+      if (database.isTransaction) database.exec('ROLLBACK')
+    }
+  }
+
   async function startPause(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, busyRetryMs))
     busy = undefined
@@ -85,43 +107,12 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
   return {
     prepare: database.prepare.bind(database),
     read: mapSqliteErrors,
-    write: (work) => report(write(work, true)),
-    writeUnsynced: (work) => report(write(work, false)),
+    write: (work) => report(write(work, 'synced')),
+    writeUnsynced: (work) => report(write(work, 'unsynced')),
+    writeLong: (work) => report(writeLong(work)),
     assertInPlace,
     onWrite,
     close: () => database.close(),
-  }
-}
-
-type Attempt<Result> =
-  | { readonly kind: 'written'; readonly result: Result }
-  | { readonly kind: 'busy'; readonly cause: unknown }
-
-function tryWrite<Result>(database: DatabaseSync, work: () => Result): Attempt<Result> {
-  try {
-    // IMMEDIATE: the write lock is taken before anything is read, so nothing read can be outdated.
-    database.exec('BEGIN IMMEDIATE')
-  } catch (cause) {
-    if (isBusy(cause)) return { kind: 'busy', cause }
-    throw cause
-  }
-  try {
-    const result = work()
-    database.exec('COMMIT')
-    return { kind: 'written', result }
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK')
-    throw error
-  }
-}
-
-/** A commit in WAL mode then waits for no disk; the next one that does makes this one durable too. */
-function tryUnsynced<Result>(database: DatabaseSync, work: () => Result): Attempt<Result> {
-  database.exec('PRAGMA synchronous = NORMAL')
-  try {
-    return tryWrite(database, work)
-  } finally {
-    database.exec('PRAGMA synchronous = FULL')
   }
 }
 
@@ -178,9 +169,6 @@ function createPrivateFile(path: string): void {
   }
 }
 
-/** The primary code; node:sqlite gives extended codes, which have it in their last byte (BUSY_RECOVERY is 261). */
-const sqliteBusy = 5
-
 /**
  * Size the WAL is truncated to after a checkpoint without readers: by the second write after that. SQLite starts to
  * copy at 1,000 pages, which is about as much.
@@ -201,10 +189,6 @@ function enableWal(database: DatabaseSync, deadline: number): void {
     }
     database.exec('BEGIN IMMEDIATE; ROLLBACK')
   }
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === sqliteBusy
 }
 
 function migrate(database: DatabaseSync, path: string): void {

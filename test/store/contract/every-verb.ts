@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { GatehouseError } from '../../../src/errors/gatehouse-error.ts'
-import type { AccountStore } from '../../../src/store/accounts.ts'
+import type { AccountBatch, AccountStore } from '../../../src/store/accounts.ts'
 import type { AuditStore } from '../../../src/store/audit.ts'
 import type { ChangeStore } from '../../../src/store/changes.ts'
 import type { StoreDiagnostics } from '../../../src/store/diagnostics.ts'
@@ -25,8 +25,13 @@ type Calls<Slice> = {
   ) => Promise<unknown>
 }
 
+async function* oneBatch(): AsyncGenerator<AccountBatch> {
+  yield { accounts: [newAccount()], audit: [] }
+}
+
 const accountVerbs: Calls<AccountStore> = {
   createAccounts: (store) => store.createAccounts([newAccount()]),
+  importAccounts: (store) => store.importAccounts(oneBatch()),
   findAccount: (store) => store.findAccount('a'),
   findAccountByEmail: (store) => store.findAccountByEmail('a@example.com'),
   listAccounts: (store) => store.listAccounts({ after: { id: 'a', createdAt: now }, limit: 1 }),
@@ -140,6 +145,7 @@ export const everyVerb: Calls<Store> = {
 /** Those that write. */
 export const writes: readonly string[] = [
   'createAccounts',
+  'importAccounts',
   'updateAccount',
   'deleteAccount',
   'resetSecretKey',

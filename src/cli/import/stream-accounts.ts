@@ -1,0 +1,113 @@
+import { createdData } from '../../accounts/account-data.ts'
+import type { AccountInput } from '../../accounts/account-input.ts'
+import type { Accounts, CreatedAccount } from '../../accounts/accounts.ts'
+import { OperatorError } from '../../errors/operator-error.ts'
+import { errorMessage } from '../../platform/system-error.ts'
+import type { Invocation } from '../command.ts'
+import { columnWidths, printToStderr, tableRow } from '../print.ts'
+import { isReaderGone } from '../terminal/output.ts'
+import { createProgress } from '../terminal/progress.ts'
+import { accountLinesOf, type CheckedAccounts } from './check-accounts.ts'
+import type { ImportSource } from './source.ts'
+
+export interface StreamOptions {
+  readonly source: ImportSource
+  readonly checked: CheckedAccounts
+  readonly accounts: Pick<Accounts, 'importAll'>
+  readonly invocation: Invocation
+}
+
+/**
+ * Imports more accounts than fit into memory. Their keys are printed before all is saved, as they cannot be shown
+ * afterwards: if they cannot be printed nothing is imported, and if the import fails it is said that they are void.
+ */
+export async function streamAccounts({
+  source,
+  checked,
+  accounts,
+  invocation,
+}: StreamOptions): Promise<void> {
+  const { out, err } = invocation.terminal
+  const progress = createProgress({ verb: 'imported', total: checked.count, err })
+  const format = invocation.asJson ? jsonFormat() : tableFormat(checked.emailLength)
+  let count = 0
+
+  async function print(text: string): Promise<void> {
+    await out.write(text)
+    if (!out.failure) return
+    const reason = isReaderGone(out) ? 'its reader is gone' : errorMessage(out.failure)
+    throw new OperatorError(`cannot write the keys to standard output: ${reason}; nothing was imported`)
+  }
+
+  async function onCreated(created: readonly CreatedAccount[]): Promise<void> {
+    await print(format.batch(created))
+    count += created.length
+    progress.report(count)
+  }
+
+  try {
+    await accounts.importAll(inputsOf(source), onCreated)
+  } catch (error) {
+    printToStderr(invocation.terminal, `The import failed: keys that were printed are void.`)
+    throw error
+  } finally {
+    progress.end()
+  }
+  await out.write(format.end)
+}
+
+/** The file again, as it was checked; it may have been changed meanwhile. */
+async function* inputsOf(source: ImportSource): AsyncGenerator<readonly AccountInput[]> {
+  for await (const batch of accountLinesOf(source)) {
+    yield batch.map(({ line, input }) => {
+      if (typeof input !== 'string') return input
+      throw new OperatorError(`${source.name}:${line}  ${input}; nothing was imported`, {
+        hint: 'The file was changed after it had been checked.',
+      })
+    })
+  }
+}
+
+interface Format {
+  batch(created: readonly CreatedAccount[]): string
+  readonly end: string
+}
+
+/** As a list that is printed at once. */
+function jsonFormat(): Format {
+  let isFirst = true
+  return {
+    batch: (created) => {
+      const items = created.map((one) =>
+        JSON.stringify(createdData(one), undefined, 2).replaceAll(/^/gm, '  '),
+      )
+      const start = isFirst ? '[\n' : items.length > 0 ? ',\n' : ''
+      isFirst = false
+      return start + items.join(',\n')
+    },
+    end: '\n]\n',
+  }
+}
+
+/** IDs and keys have the same length everywhere. */
+function tableFormat(emailLength: number): Format {
+  let widths: readonly number[] | undefined
+  return {
+    batch: (created) => {
+      const rows = created.map(({ account: { id, email }, secretKey, apiKey }) => [
+        id,
+        email,
+        secretKey,
+        apiKey,
+      ])
+      const isFirst = widths === undefined
+      const widest = ['', 'x'.repeat(emailLength)]
+      widths ??= columnWidths([headings, widest, ...rows])
+      const shown = widths
+      return (isFirst ? [headings, ...rows] : rows).map((row) => `${tableRow(row, shown)}\n`).join('')
+    },
+    end: '',
+  }
+}
+
+const headings = ['ID', 'E-MAIL', 'SECRET KEY', 'API KEY']

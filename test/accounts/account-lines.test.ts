@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { type AccountLine, createAccountLineReader } from '../../src/accounts/account-lines.ts'
+import { createEmailIndex } from '../../src/accounts/email-index.ts'
+import { parseImportFile } from '../../src/accounts/import.ts'
+
+function readAll(file: string): readonly AccountLine[] {
+  const reader = createAccountLineReader()
+  const lines = file.split(/\r?\n/).map((text, index) => ({ line: index + 1, text, problem: undefined }))
+  return [...lines.flatMap(reader.read), ...reader.end()]
+}
+
+/** The same file as the portal reads it, as a whole. Both begin with the first wrong line, if there is one. */
+function readWhole(file: string): readonly AccountLine[] {
+  const { accounts, badLines } = parseImportFile(file)
+  return [...accounts, ...badLines.map(({ line, message }) => ({ line, input: message }))].toSorted(
+    (a, b) => a.line - b.line,
+  )
+}
+
+const cell = fc.oneof(
+  fc.constantFrom('a@example.com', 'b@example.com', '', ' ', 'true', '"', 'x"y', '"quoted, with comma"'),
+  fc.constantFrom('"two\nlines"', '"a ""b"""', '" spaced "', '{', "'"),
+)
+
+t.test('a file read line by line has the accounts of the same file read as a whole', async (t) => {
+  const row = fc.array(cell, { minLength: 1, maxLength: 3 }).map((cells) => cells.join(','))
+  const file = fc.array(fc.oneof(row, fc.constant('')), { maxLength: 6 }).map((rows) => rows.join('\r\n'))
+  let compared = 0
+  fc.assert(
+    fc.property(file, (rows) => {
+      const text = `email,firstName\r\n${rows}`
+      const whole = readWhole(text)
+      // Reading as a whole ends at a quote that is wrong, and finds duplicates: the reader leaves these to its caller.
+      if (whole.some(({ input }) => typeof input === 'string' && /quote|already on line/.test(input))) return
+      compared++
+      t.strictSame(readAll(text), whole, JSON.stringify(text))
+    }),
+    { numRuns: 400, seed: 17 },
+  )
+  t.ok(compared > 100, `${compared} files`)
+})
+
+t.test('after a quote that is not closed nothing more is read', async (t) => {
+  const read = readAll('email,firstName\nok@example.com,A\nb@example.com,"B\nc@example.com,C\n')
+  t.match(read, [{ line: 2 }, { line: 3, input: 'unclosed quote' }])
+  t.equal(read.length, 2)
+})
+
+t.test('a record of several lines may have 8192 characters, and not one more', async (t) => {
+  const recordOf = (length: number) => `"${'\n'.repeat(length - 2)}"`
+  const longest = readAll(`email\n${recordOf(8_192)}\nok@example.com`)
+  t.match(longest, [
+    { line: 2, input: /email: must be/ },
+    { line: 8_193, input: { email: 'ok@example.com' } },
+  ])
+  t.match(readAll(`email\n${recordOf(8_193)}\nok@example.com`), [
+    { line: 2, input: /more than 8192 characters/ },
+  ])
+})
+
+t.test('an e-mail that comes again is found, whatever its case, among very many', async (t) => {
+  const index = createEmailIndex()
+  const news = Array.from({ length: 50_000 }, (_, at) => index.add(`u${at + 1}@example.com`, at + 1))
+  t.ok(news.every((known) => known === undefined))
+  for (const line of [1, 2, 767, 768, 769, 49_999, 50_000]) {
+    t.equal(index.add(`U${line}@EXAMPLE.com`, 60_000), line)
+  }
+})
