@@ -6,6 +6,7 @@ import t from 'tap'
 const homes: Readonly<Record<string, readonly string[]>> = {
   fastify: ['endpoints/', 'library/fastify/'],
   'fastify-plugin': ['library/fastify/'],
+  jose: ['library/verify/'],
   '@fastify/http-proxy': ['library/fastify/proxy/'],
   ws: ['library/fastify/proxy/web-sockets.ts'],
   '@fastify/cookie': ['endpoints/api.ts'],
@@ -133,6 +134,17 @@ t.test('a room imports only from rooms below it, types included', async (t) => {
       .map((target) => `${path} imports ${target}`),
   )
   t.strictSame(upward, [])
+})
+
+t.test('what backends and callers import needs nothing else of Gatehouse, and callers no Node', async (t) => {
+  const strays = sources.flatMap(({ path, imports }) => {
+    const [, entry = ''] = /^library\/(verify|client)[/.]/.exec(path) ?? []
+    const allowed = entry === 'verify' ? /^(?:\.\/|jose$)/ : /^\.\//
+    return entry === ''
+      ? []
+      : imports.filter((name) => !allowed.test(name)).map((name) => `${path} imports ${name}`)
+  })
+  t.strictSame(strays, [])
 })
 
 t.test('no folder has more than 30 files of its own', async (t) => {

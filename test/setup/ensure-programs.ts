@@ -24,6 +24,26 @@ const programs: readonly Program[] = [
     debianPackage: 'lua-socket',
     otherWay: 'luarocks install luasocket',
   },
+  // Backends that verify assertions.
+  { names: ['go'], probe: ['version'], debianPackage: 'golang-go', otherWay: 'brew install go' },
+  {
+    names: ['/usr/bin/python3'],
+    probe: ['-c', 'import fastapi'],
+    debianPackage: 'python3-fastapi',
+    otherWay: 'pip install fastapi',
+  },
+  {
+    names: ['/usr/bin/python3'],
+    probe: ['-c', 'import jwt, cryptography'],
+    debianPackage: 'python3-jwt',
+    otherWay: 'pip install pyjwt[crypto]',
+  },
+  {
+    names: ['/usr/bin/python3'],
+    probe: ['-c', 'import uvicorn'],
+    debianPackage: 'python3-uvicorn',
+    otherWay: 'pip install uvicorn',
+  },
   // A client of WebDAV; its server is Apache.
   { names: ['rclone'], debianPackage: 'rclone', otherWay: 'brew install rclone' },
   ...requiredServers.map(({ name, probe: [program, ...probe], debianPackage }) => ({

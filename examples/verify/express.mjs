@@ -1,0 +1,18 @@
+import express from 'express'
+import { createVerifier, expressIdentity } from 'gatehouse/verify'
+
+const [gateway, port] = process.argv.slice(2)
+const app = express()
+app.use(
+  expressIdentity(
+    createVerifier({
+      jwksUrl: `${gateway}/.well-known/jwks.json`,
+      issuer: gateway,
+      audience: 'orders',
+    }),
+  ),
+)
+app.get('/orders', (request, response) => {
+  response.json({ id: request.identity.accountId, role: request.identity.role })
+})
+app.listen(Number(port), '127.0.0.1', () => console.log('ready'))

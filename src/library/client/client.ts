@@ -1,0 +1,115 @@
+import { createTokens } from './tokens.ts'
+
+export interface ClientOptions {
+  /** Origin of the gateway, such as `https://api.example.com`. Credentials are sent to it only. */
+  readonly baseUrl: string | URL
+  /**
+   * `secretKey` alone: sent with every request. Both keys: exchanged for tokens, which are refreshed. None: a browser,
+   * where tokens are got by the HttpOnly cookie of a session.
+   */
+  readonly secretKey?: string
+  readonly apiKey?: string
+  /** Default: the global one. */
+  readonly fetch?: typeof fetch
+  /** Milliseconds since 1970; default: the system's clock. */
+  readonly clock?: () => number
+}
+
+export interface GatehouseClient {
+  /**
+   * `fetch` with a credential; paths are relative to the gateway. A request that is refused because its token has expired
+   * or was revoked is sent once more with another token, unless its body is a stream.
+   * @throws ClientError where no token can be got; TypeError for a URL of another origin
+   */
+  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
+  /** The access token, for what takes no fetch. @throws ClientError; TypeError with a secret key alone */
+  accessToken(): Promise<string>
+  /** Ends the session and its tokens; with a secret key alone there is none. */
+  revoke(): Promise<void>
+}
+
+/** After these codes of a 401 another token helps. */
+const staleCodes: ReadonlySet<unknown> = new Set(['token-expired', 'token-revoked', 'session-revoked'])
+
+export function createClient(options: ClientOptions): GatehouseClient {
+  const { secretKey, apiKey, clock = Date.now } = options
+  // Not bound: browsers refuse to call it as a method of another object.
+  const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
+  const baseUrl = new URL(options.baseUrl)
+  if (secretKey === undefined && apiKey !== undefined) throw new TypeError('apiKey needs secretKey')
+  if (secretKey !== undefined && apiKey === undefined) return createKeyClient(baseUrl, secretKey, send)
+  const tokens = createTokens({
+    baseUrl,
+    source:
+      secretKey !== undefined && apiKey !== undefined
+        ? { kind: 'keys', secretKey, apiKey }
+        : { kind: 'cookie' },
+    fetch: send,
+    clock,
+  })
+
+  return {
+    accessToken: tokens.current,
+    revoke: tokens.revoke,
+    fetch: async (input, init) => {
+      const request = requestFor(baseUrl, input, init)
+      const isRepeatable = request.body === null || isBuffered(init?.body)
+      const spare = isRepeatable ? request.clone() : undefined
+      const token = await tokens.current()
+      const response = await send(withHeader(request, 'Authorization', `Bearer ${token}`))
+      if (!spare || !(await isStale(response))) return response
+      const other = await tokens.replace(token)
+      await response.body?.cancel()
+      return send(withHeader(spare, 'Authorization', `Bearer ${other}`))
+    },
+  }
+}
+
+function createKeyClient(baseUrl: URL, secretKey: string, send: typeof fetch): GatehouseClient {
+  return {
+    accessToken: async () => {
+      throw new TypeError('a secret key alone has no access token: pass apiKey too')
+    },
+    revoke: async () => {},
+    fetch: async (input, init) => {
+      const request = requestFor(baseUrl, input, init)
+      // fetch takes only Authorization away where it follows a redirect to another origin.
+      return send(withHeader(new Request(request, { redirect: 'error' }), 'SecretKey', secretKey))
+    },
+  }
+}
+
+/** @throws TypeError for another origin: it must not get the credential */
+function requestFor(baseUrl: URL, input: string | URL | Request, init: RequestInit | undefined): Request {
+  const request =
+    input instanceof Request
+      ? new Request(input, init)
+      : new Request(new URL(input, baseUrl), withDuplex(init))
+  if (new URL(request.url).origin !== baseUrl.origin)
+    throw new TypeError(`${new URL(request.url).origin} is not the gateway, ${baseUrl.origin}`)
+  return request
+}
+
+/** Node requires it for bodies that are streams. */
+function withDuplex(init: RequestInit | undefined): RequestInit | undefined {
+  return init?.body instanceof ReadableStream ? { ...init, duplex: 'half' } : init
+}
+
+/** Whether a body can be sent again: a stream is read as it is sent. */
+function isBuffered(body: RequestInit['body'] | undefined): boolean {
+  return body !== undefined && !(body instanceof ReadableStream)
+}
+
+function withHeader(request: Request, name: string, value: string): Request {
+  request.headers.set(name, value)
+  return request
+}
+
+async function isStale(response: Response): Promise<boolean> {
+  if (response.status !== 401) return false
+  const problem: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined)
+  return typeof problem === 'object' && problem !== null && staleCodes.has(Reflect.get(problem, 'code'))
+}

@@ -1,0 +1,136 @@
+import { ClientError } from './client-error.ts'
+
+/** How tokens are got. */
+export type TokenSource =
+  /** Programs: by both keys of an account. */
+  | { readonly kind: 'keys'; readonly secretKey: string; readonly apiKey: string }
+  /** Browsers: by the HttpOnly cookie, which scripts cannot read. */
+  | { readonly kind: 'cookie' }
+
+export interface TokensOptions {
+  readonly baseUrl: URL
+  readonly source: TokenSource
+  readonly fetch: typeof fetch
+  readonly clock: () => number
+}
+
+export interface Tokens {
+  /** The current access token; refreshes it shortly before it expires. @throws ClientError */
+  current(): Promise<string>
+  /** A token other than this one, which was refused. Parallel calls share one refresh. @throws ClientError */
+  replace(refused: string): Promise<string>
+  /** Ends the session. */
+  revoke(): Promise<void>
+}
+
+/** How long before its expiry a token is replaced: the request takes time too. At most a tenth of its lifetime. */
+const marginMs = 10_000
+
+interface Held {
+  readonly access: string
+  /** Only with keys: the cookie is the browser's. */
+  readonly refresh: string | undefined
+  /** When it is replaced, in milliseconds since 1970. */
+  readonly renewAt: number
+}
+
+export function createTokens({ baseUrl, source, fetch, clock }: TokensOptions): Tokens {
+  let held: Held | undefined
+  let renewal: Promise<Held> | undefined
+
+  async function post(
+    name: string,
+    body: Readonly<Record<string, string>>,
+  ): Promise<Record<string, unknown>> {
+    const response = await fetch(new URL(`/api/v1/accounts/${name}`, baseUrl), {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+      // A redirect would take keys and tokens elsewhere.
+      redirect: 'error',
+      ...(source.kind === 'cookie' && { credentials: 'include' as const }),
+    })
+    const answer: unknown = await response.json().catch(() => undefined)
+    // The casts are sound: both are checked to be objects, and each member where it is used.
+    const members = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>
+    if (response.ok) return members
+    const { code = 'unexpected-response', detail = `the gateway answered ${response.status}` } = members
+    throw new ClientError(String(code), response.status, String(detail))
+  }
+
+  async function start(): Promise<Held> {
+    if (source.kind === 'cookie') throw new ClientError('session-over', 401, 'There is no session: sign in.')
+    const { JwtToken, RefreshToken } = await post('access-token', {
+      SecretKey: source.secretKey,
+      APIKey: source.apiKey,
+    })
+    return hold(JwtToken, RefreshToken)
+  }
+
+  /** With keys a session that is over is followed by another; with a cookie the user has to sign in. */
+  async function refresh(): Promise<Held> {
+    if (source.kind === 'keys' && held?.refresh === undefined) return start()
+    try {
+      const { jwtToken, refreshToken } = await post(
+        'refresh-token',
+        held?.refresh === undefined ? {} : { token: held.refresh },
+      )
+      return hold(jwtToken, refreshToken)
+    } catch (error) {
+      const isOver =
+        error instanceof ClientError && (error.status === 401 || error.code === 'request-invalid')
+      if (!isOver) throw error
+      held = undefined
+      return start()
+    }
+  }
+
+  function hold(access: unknown, refreshToken: unknown): Held {
+    if (typeof access !== 'string' || typeof refreshToken !== 'string')
+      throw new ClientError('unexpected-response', 200, 'The gateway sent no tokens.')
+    const now = clock()
+    const lifetimeMs = lifetimeOf(access)
+    const renewAt = now + lifetimeMs - Math.min(marginMs, lifetimeMs / 10)
+    return { access, refresh: source.kind === 'keys' ? refreshToken : undefined, renewAt }
+  }
+
+  function renew(): Promise<Held> {
+    renewal ??= refresh()
+      .then((renewed) => {
+        held = renewed
+        return renewed
+      })
+      .finally(() => {
+        renewal = undefined
+      })
+    return renewal
+  }
+
+  return {
+    current: async () => (held && clock() < held.renewAt ? held : await renew()).access,
+    replace: async (refused) => (held && held.access !== refused ? held : await renew()).access,
+    revoke: async () => {
+      const last = (await renewal?.catch(() => undefined)) ?? held
+      held = undefined
+      if (source.kind === 'cookie') await post('revoke-token', {}).catch(ignoreMissing)
+      else if (last?.refresh !== undefined) await post('revoke-token', { token: last.refresh })
+    },
+  }
+}
+
+/** Without a cookie there is nothing to end. */
+function ignoreMissing(error: unknown): Record<string, unknown> {
+  if (error instanceof ClientError && error.code === 'request-invalid') return {}
+  throw error
+}
+
+/** In milliseconds, by the claims of the token: the clocks of client and gateway need not agree. 0 = unknown. */
+function lifetimeOf(token: string): number {
+  try {
+    const [, payload = ''] = token.split('.')
+    const { iat, exp } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')))
+    return Number.isFinite(exp - iat) ? Math.max(0, exp - iat) * 1_000 : 0
+  } catch {
+    return 0
+  }
+}

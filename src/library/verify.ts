@@ -1,0 +1,10 @@
+/** Entry point `gatehouse/verify`. */
+export {
+  expressIdentity,
+  fastifyIdentity,
+  fetchIdentity,
+  type Identified,
+  verifyRequest,
+} from './verify/adapters.ts'
+export { AssertionError, type AssertionErrorCode } from './verify/assertion-error.ts'
+export { createVerifier, type Identity, type Verifier, type VerifierOptions } from './verify/verifier.ts'

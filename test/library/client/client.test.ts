@@ -1,0 +1,132 @@
+import t, { type Test } from 'tap'
+import { type ClientOptions, createClient } from '../../../src/library/client.ts'
+import { startBackend, startServer } from '../../setup/backend.ts'
+import { startGateway } from '../../setup/gateway.ts'
+
+/** A gateway and a client whose requests are counted by path. */
+async function start(t: Test, config: Readonly<Record<string, unknown>> = {}) {
+  const backend = await startBackend(t)
+  const gateway = await startGateway(t, { backend: backend.url, config })
+  const created = await gateway.createAccount()
+  const calls: string[] = []
+  const counting: typeof fetch = (input, init) => {
+    calls.push(new URL(input instanceof Request ? input.url : input).pathname)
+    return fetch(input, init)
+  }
+  const clientWith = (options: Partial<ClientOptions>) =>
+    createClient({ baseUrl: gateway.url, fetch: counting, ...options })
+  const { secretKey, apiKey } = created
+  return { backend, gateway, created, calls, clientWith, client: clientWith({ secretKey, apiKey }) }
+}
+
+const countOf = (calls: readonly string[], name: string) => calls.filter((path) => path.endsWith(name)).length
+
+t.test('a client gets a token once, and keeps it', async (t) => {
+  const { client, calls } = await start(t)
+  for (let index = 0; index < 3; index++) t.equal((await client.fetch('/bearer')).status, 200)
+  t.equal(countOf(calls, '/access-token'), 1)
+  t.equal(countOf(calls, '/refresh-token'), 0)
+})
+
+t.test('parallel calls share one exchange, and one refresh', async (t) => {
+  const { created, calls, clientWith } = await start(t)
+  const { secretKey, apiKey } = created
+  let aheadMs = 0
+  const client = clientWith({ secretKey, apiKey, clock: () => Date.now() + aheadMs })
+  const callAll = async () =>
+    new Set(
+      (await Promise.all(Array.from({ length: 20 }, () => client.fetch('/bearer')))).map(
+        ({ status }) => status,
+      ),
+    )
+  t.strictSame(await callAll(), new Set([200]))
+  t.equal(countOf(calls, '/access-token'), 1)
+  aheadMs = 595_000
+  t.strictSame(await callAll(), new Set([200]))
+  t.equal(countOf(calls, '/refresh-token'), 1)
+  t.equal(countOf(calls, '/access-token'), 1)
+})
+
+t.test('a request whose token was revoked is sent once more with another, with its body', async (t) => {
+  const { backend, gateway, client, calls, created } = await start(t)
+  t.equal((await client.fetch('/bearer')).status, 200)
+  await gateway.operate(({ accounts }) => accounts.update(created.account.id, { role: 'Editor' }))
+  const response = await client.fetch('/bearer', { method: 'POST', body: 'again' })
+  t.equal(response.status, 200)
+  t.equal(backend.last().body, 'again')
+  t.equal(countOf(calls, '/bearer'), 3)
+})
+
+t.test('a session that was ended is followed by another one', async (t) => {
+  const { gateway, client, calls, created } = await start(t)
+  t.equal((await client.fetch('/bearer')).status, 200)
+  await gateway.operate(({ sessions }) => sessions.endAll(created.account.id))
+  t.equal((await client.fetch('/bearer')).status, 200)
+  t.equal(countOf(calls, '/access-token'), 2)
+})
+
+t.test('a refusal that another token does not change is handed on, after one request', async (t) => {
+  const { client, calls } = await start(t)
+  const response = await client.fetch('/admin')
+  t.equal(response.status, 403)
+  t.match(await response.json(), { code: 'role-forbidden' })
+  t.equal(countOf(calls, '/admin'), 1)
+})
+
+t.test('wrong keys are an error with the code of the gateway', async (t) => {
+  const { clientWith, created } = await start(t)
+  const client = clientWith({ secretKey: created.secretKey, apiKey: 'wrong' })
+  const error: unknown = await client.fetch('/bearer').catch((reason: unknown) => reason)
+  t.match(error, { name: 'ClientError', code: 'credentials-invalid', status: 401 })
+})
+
+t.test('a secret key alone is sent with every request', async (t) => {
+  const { clientWith, created, calls } = await start(t)
+  const client = clientWith({ secretKey: created.secretKey })
+  t.equal((await client.fetch('/key')).status, 200)
+  t.strictSame(calls, ['/key'])
+  await t.rejects(client.accessToken(), TypeError)
+})
+
+t.test('no credential is sent to another origin, by a URL or by a redirect', async (t) => {
+  const { backend: elsewhere, clientWith, created, client } = await start(t)
+  const redirecting = await startServer(t, (_request, response) => {
+    response.writeHead(307, { Location: `${elsewhere.url}/stolen` }).end()
+  })
+  const { secretKey, apiKey } = created
+  await t.rejects(client.fetch(`${elsewhere.url}/x`), TypeError)
+  await t.rejects(clientWith({ secretKey }).fetch(`${elsewhere.url}/x`), TypeError)
+  await t.rejects(clientWith({ baseUrl: redirecting, secretKey }).fetch('/x'))
+  await t.rejects(clientWith({ baseUrl: redirecting, secretKey, apiKey }).fetch('/x'))
+  t.strictSame(elsewhere.seen, [])
+})
+
+t.test('a browser refreshes by its cookie, and the end of its session is an error', async (t) => {
+  const { gateway, created, calls } = await start(t)
+  const { RefreshToken } = await gateway.tokens(created)
+  // What a browser does with cookies.
+  let cookie = `refreshToken=${RefreshToken}`
+  const browser: typeof fetch = async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input)
+    calls.push(url.pathname)
+    if (init?.credentials !== 'include') return fetch(input, init)
+    const response = await fetch(input, { ...init, headers: { ...(init.headers as object), Cookie: cookie } })
+    cookie = response.headers.get('set-cookie')?.split(';')[0] ?? cookie
+    return response
+  }
+  const client = createClient({ baseUrl: gateway.url, fetch: browser })
+  t.equal((await client.fetch('/bearer')).status, 200)
+  t.equal((await client.fetch('/bearer')).status, 200)
+  t.equal(countOf(calls, '/refresh-token'), 1)
+  await client.revoke()
+  const error: unknown = await client.fetch('/bearer').catch((reason: unknown) => reason)
+  t.match(error, { name: 'ClientError', code: 'session-over' })
+})
+
+t.test('revoke ends the session', async (t) => {
+  const { client, gateway } = await start(t)
+  const token = await client.accessToken()
+  await client.revoke()
+  const headers = { Authorization: `Bearer ${token}` }
+  t.match(await (await fetch(`${gateway.url}/bearer`, { headers })).json(), { code: 'token-revoked' })
+})
