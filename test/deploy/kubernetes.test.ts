@@ -1,8 +1,12 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { parseDurationMs } from '../../src/config/units.ts'
-import { kustomizeBase, type Manifest, manifestOf, podSpecOf } from './support/manifests.ts'
+import { tempFolder } from '../cli/run.ts'
+import { snippetsOf } from '../docs/snippets.ts'
+import { kustomizeBase, type Manifest, manifestOf, manifestsIn, podSpecOf } from './support/manifests.ts'
 import { manifestProblems } from './support/validate-manifests.ts'
 
 const manifests = kustomizeBase()
@@ -91,4 +95,21 @@ t.test('clients do not reach the ops listener, and Prometheus reaches every inst
   t.match(opsService.metadata.labels, monitor.spec.selector.matchLabels)
   const alerts = readFileSync('dashboards/alerts.yaml', 'utf8')
   t.match(alerts, `job="${opsService.metadata.labels[monitor.spec.jobLabel]}"`)
+})
+
+t.test('the secret that the manual makes has the files that the config reads', async (t) => {
+  const folder = tempFolder(t)
+  const lines = snippetsOf('docs/deploying.md').find(
+    ({ heading, language }) => heading === 'Kubernetes' && language === 'sh',
+  )
+  const [makeKey = '', makeSecret = ''] = lines?.text.split('\n') ?? []
+  execFileSync('sh', ['-ec', `${makeKey}\n${makeSecret} --dry-run=client -o yaml > secret.yaml`], {
+    cwd: folder,
+  })
+  const [secret] = manifestsIn(readFileSync(join(folder, 'secret.yaml'), 'utf8'))
+  if (!secret) throw new Error('no secret')
+  t.match(podSpecOf(manifests).volumes, [{}, { secret: { secretName: secret.metadata.name } }])
+  const config = manifestOf(manifests, 'ConfigMap').data?.['gateway.yaml'] ?? ''
+  const read = [...config.matchAll(/file: \/etc\/gatehouse-secrets\/([\w.-]+)/g)].map(([, name]) => name)
+  t.strictSame(Object.keys(secret.data ?? {}).sort(), read.sort())
 })
