@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Test } from 'tap'
 import { tempFolder } from '../cli/run.ts'
@@ -12,6 +12,8 @@ export interface InstalledPackage {
   readonly folder: string
   /** What `npm pack` has put in, as paths. */
   readonly files: readonly string[]
+  /** The path of the package as npm has packed it. */
+  readonly tarball: string
   /** What npm said while it installed, warnings included. */
   readonly installOutput: string
 }
@@ -37,6 +39,7 @@ export function installPackage(t: Test): InstalledPackage {
     command: join(prefix, 'bin/gatehouse'),
     folder: join(prefix, 'lib/node_modules/gatehouse'),
     files,
+    tarball,
     installOutput: stdout + stderr,
   }
 }
@@ -97,4 +100,12 @@ export function startOn(
 /** Runs the command on a Node until it exits. */
 export function runOn(node: string, { command }: InstalledPackage, args: readonly string[]) {
   return spawnSync('env', ['-u', 'NODE_OPTIONS', node, command, ...args], { encoding: 'utf8' })
+}
+
+/** Installs packages into a new app of type `module`. @returns its folder */
+export function installIntoApp(t: Test, packages: readonly string[]): string {
+  const folder = tempFolder(t)
+  writeFileSync(join(folder, 'package.json'), '{"name":"app","version":"1.0.0","type":"module"}')
+  npm(['install', '--prefer-offline', ...packages], folder)
+  return folder
 }

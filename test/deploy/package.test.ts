@@ -1,12 +1,12 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'acorn'
 import t, { type Test } from 'tap'
 import { type Ready, tempFolder, textOf } from '../cli/run.ts'
 import { until } from '../setup/net.ts'
-import { addPinnedNode, installPackage, runOn, startOn } from './installed-package.ts'
+import { addPinnedNode, installIntoApp, installPackage, runOn, startOn } from './installed-package.ts'
 
 const installed = installPackage(t)
 const { version, engines } = JSON.parse(readFileSync('package.json', 'utf8')) as {
@@ -95,16 +95,65 @@ t.test('Node 6 could read the file that checks the version', async (t) => {
   t.throws(() => parse(readFileSync('bin/import-program.cjs', 'utf8'), { ecmaVersion: 2015 }))
 })
 
+t.test('an app imports every entry of the package, with types that are complete', async (t) => {
+  const { devDependencies, dependencies, exports } = JSON.parse(
+    readFileSync('package.json', 'utf8'),
+  ) as Manifest
+  const versions = { ...devDependencies, ...dependencies }
+  const beside = ['fastify', '@fastify/http-proxy', '@types/node'].map((name) => `${name}@${versions[name]}`)
+  const app = installIntoApp(t, [installed.tarball, ...beside])
+  const entries = Object.keys(exports).filter((entry) => entry !== './package.json')
+  t.ok(entries.length > 0)
+  const lines = entries.map((entry, index) => `import * as entry${index} from 'gatehouse${entry.slice(1)}'`)
+  const use = `export const all: readonly object[] = [${entries.map((_entry, index) => `entry${index}`).join(', ')}]`
+  writeFileSync(join(app, 'all.ts'), [...lines, use, 'console.log(all.length)', ''].join('\n'))
+  cpSync('examples/fastify/app.ts', join(app, 'app.ts'))
+  // A wrong type: without it, types that are missing would pass as any.
+  const wrong = "import gatehouse from 'gatehouse/fastify'\nexport const wrong: number = gatehouse\n"
+  writeFileSync(join(app, 'wrong.ts'), wrong)
+  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node']
+  const checked = spawnSync(
+    'env',
+    [
+      '-u',
+      'NODE_OPTIONS',
+      join(process.cwd(), 'node_modules/.bin/tsc'),
+      ...options,
+      'all.ts',
+      'app.ts',
+      'wrong.ts',
+    ],
+    { cwd: app, encoding: 'utf8' },
+  )
+  const errors = checked.stdout.split('\n').filter((line) => /^\S/.test(line))
+  // Not those in declarations of other packages.
+  const ours = errors.filter((line) => !/^node_modules\/(?!gatehouse\/)/.test(line))
+  t.equal(ours.length, 1, ours.join('\n'))
+  t.match(ours[0], /^wrong\.ts\(2,14\): error TS2322/)
+  const ran = spawnSync('env', ['-u', 'NODE_OPTIONS', process.execPath, 'all.ts'], {
+    cwd: app,
+    encoding: 'utf8',
+  })
+  t.match(ran, { status: 0, stdout: `${entries.length}\n`, stderr: '' })
+})
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+  readonly exports: Readonly<Record<string, unknown>>
+}
+
 /** Runs the demo until SIGTERM: without a credential 401, with the printed key the backend's answer. */
 async function demoOn(t: Test, node: string): Promise<void> {
   const cwd = tempFolder(t)
   const readyFile = join(cwd, 'ready.json')
-  const ports = ['--set', 'listen.port=0', '--set', 'ops.port=0']
+  // The connections of this test stay open, and would be waited for.
+  const settings = ['listen.port=0', 'ops.port=0', 'shutdown.drain=1s'].flatMap((each) => ['--set', each])
   const { child, output } = startOn(
     t,
     node,
     installed,
-    ['serve', '--demo', '--ready-file', readyFile, ...ports],
+    ['serve', '--demo', '--ready-file', readyFile, ...settings],
     cwd,
   )
   const { url, pid } = JSON.parse(
