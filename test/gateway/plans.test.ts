@@ -4,6 +4,7 @@ import { startBackend } from '../setup/backend.ts'
 import { startGateway, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { newSecretKey } from '../store/samples.ts'
+import { addKey } from './support/further-keys.ts'
 
 const day = 86_400_000
 const time = { ms: Date.UTC(2100, 0, 31, 12) }
@@ -233,4 +234,16 @@ t.test('requests of accounts whose plan is unknown are counted in the metrics', 
   await often(Array(3).fill('/one'), secretKey)
   const text = await (await fetch(`${gateway.opsUrl}/metrics`)).text()
   t.match(text, /^gatehouse_unknown_plan_requests_total 3$/m)
+})
+
+t.test('a key or token with scopes is refused the usage of its account', async (t) => {
+  const { gateway } = await start(t)
+  const created = await gateway.createAccount({ plan: 'free' })
+  const scoped = await addKey(gateway, created.account.id, { name: 'ci', scopes: ['orders:read'] })
+  const { JwtToken } = await gateway.tokens({ ...created, secretKey: scoped })
+  for (const headers of [{ SecretKey: scoped }, { Authorization: `Bearer ${JwtToken}` }]) {
+    const response = await fetch(`${gateway.url}/api/v1/accounts/usage`, { headers })
+    t.equal(response.status, 403)
+    t.match(await response.json(), { code: 'scope-forbidden' })
+  }
 })

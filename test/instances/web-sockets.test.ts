@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { signingKeyIdOf } from '../../src/tokens/token-text.ts'
+import { addKey } from '../gateway/support/further-keys.ts'
 import { openWebSocket, record, startWebSocketBackend } from '../gateway/support/web-socket.ts'
 import { until } from '../setup/net.ts'
 import { startInstances } from './instances.ts'
@@ -12,20 +13,23 @@ const { gateways } = await startInstances(t, {
 const [first] = gateways
 let created = 0
 
+/** A WebSocket at each instance. */
+function openAll(t: Test, headers: Readonly<Record<string, string>>) {
+  return Promise.all(
+    gateways.map(async ({ url }) => {
+      const socket = await openWebSocket(t, `${url}/ws`, { headers })
+      return { socket, received: record(socket) }
+    }),
+  )
+}
+
 /** A caller with a WebSocket by key and one by token at each instance. */
 async function openWebSockets(t: Test) {
   created++
   const made = await first.createAccount({ email: `caller${created}@example.com` })
   const tokens = await first.tokens(made)
-  const open = (headers: Readonly<Record<string, string>>) =>
-    Promise.all(
-      gateways.map(async ({ url }) => {
-        const socket = await openWebSocket(t, `${url}/ws`, { headers })
-        return { socket, received: record(socket) }
-      }),
-    )
-  const byKey = await open({ SecretKey: made.secretKey })
-  const byToken = await open({ Authorization: `Bearer ${tokens.JwtToken}` })
+  const byKey = await openAll(t, { SecretKey: made.secretKey })
+  const byToken = await openAll(t, { Authorization: `Bearer ${tokens.JwtToken}` })
   return { made, tokens, byKey, byToken }
 }
 
@@ -65,6 +69,20 @@ t.test('a key reset with overlap closes no WebSocket until the overlap ends', as
   await until('the overlap is over', () => byKey.every(({ received }) => received.closes.length > 0))
   for (const { received } of byKey) t.match(received.closes, [{ code: 4001 }])
   await assertOpen(t, byToken)
+})
+
+t.test('revoking one key closes WebSockets of that key and its tokens, and of no other', async (t) => {
+  const { made, byKey, byToken } = await openWebSockets(t)
+  const { id } = made.account
+  const key = await addKey(first, id, { name: 'ci' })
+  const tokens = await first.tokens({ ...made, secretKey: key })
+  const ofKey = await openAll(t, { SecretKey: key })
+  const ofToken = await openAll(t, { Authorization: `Bearer ${tokens.JwtToken}` })
+  await first.operate(({ secretKeys }) => secretKeys.revoke(id, 'ci', 0))
+  await assertClosed(t, [...ofKey, ...ofToken])
+  await assertOpen(t, [...byKey, ...byToken])
+  await first.operate(({ secretKeys }) => secretKeys.revoke(id, 'default', 0))
+  await assertClosed(t, [...byKey, ...byToken])
 })
 
 t.test('a role change, disabling and deletion close all WebSockets of an account', async (t) => {
