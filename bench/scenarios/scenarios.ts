@@ -1,3 +1,4 @@
+import { app } from './app.ts'
 import { down, up } from './bodies.ts'
 import { decide } from './decide.ts'
 import { events } from './events.ts'
@@ -16,6 +17,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'key-costs': keyCosts,
   workers,
   decide,
+  app,
   post,
   latency,
   down,
