@@ -123,7 +123,7 @@ t.test('the image has nothing that only development needs, and no secret', async
   const secrets = container.exec(
     'grep',
     '-rlE',
-    'gate_[sa]k_[0-9A-Za-z]{16}|^-----BEGIN [A-Z ]*PRIVATE KEY',
+    'gate_[sa]k_[0-9A-Za-z]{16}_[0-9A-Za-z]{20}|^-----BEGIN [A-Z ]*PRIVATE KEY',
     '/app/dist',
     '/app/config',
     '/app/package.json',
