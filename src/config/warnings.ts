@@ -6,6 +6,7 @@ import type { Problem, Warning } from './problem.ts'
 import type { Environment } from './secrets.ts'
 import { findAddressConflicts } from './warnings/addresses.ts'
 import { findInsecureFileModes } from './warnings/file-modes.ts'
+import { findPrefixProblems } from './warnings/prefixes.ts'
 import { findAmbiguousPaths, findSimilarRoles, findSimilarScopes } from './warnings/routes.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
 import { findMisspelledVariables } from './warnings/variables.ts'
@@ -43,6 +44,7 @@ export function findWarnings(
     ...outdatedCertificate(config, now),
     ...cleartextPublicUrl(tree),
     ...findAddressConflicts(tree),
+    ...findPrefixProblems(tree),
     ...findSimilarRoles(tree),
     ...findSimilarScopes(tree),
     ...findInsecureFileModes(tree, resolvePath),

@@ -44,6 +44,8 @@ const programs: readonly Program[] = [
     debianPackage: 'python3-uvicorn',
     otherWay: 'pip install uvicorn',
   },
+  // The client of the proxies that terminate TLS.
+  { names: ['curl'], debianPackage: 'curl', otherWay: 'brew install curl' },
   // A client of WebDAV; its server is Apache.
   { names: ['rclone'], debianPackage: 'rclone', otherWay: 'brew install rclone' },
   ...requiredServers.map(({ name, probe: [program, ...probe], debianPackage }) => ({

@@ -1,0 +1,15 @@
+import type { Warning } from '../problem.ts'
+import type { ConfigTree } from '../schema/schema.ts'
+
+/** Prefixes that are stripped in vain, or from backends whose answers name paths. */
+export function findPrefixProblems({ routes }: Pick<ConfigTree, 'routes'>): Warning[] {
+  return [...routes.entries()]
+    .filter(([, { stripPrefix }]) => stripPrefix)
+    .flatMap(([index, { name, path, methods }]): Warning[] => {
+      const at = ['routes', index, 'stripPrefix']
+      if (path === '/') return [{ path: at, message: `route "${name}" has no prefix to strip: leave it out` }]
+      if (methods?.includes('PROPFIND') !== true) return []
+      const message = `WebDAV listings on route "${name}" have paths without ${path}, and clients do not find them: let the backend serve ${path} itself`
+      return [{ path: at, message }]
+    })
+}

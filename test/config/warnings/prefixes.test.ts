@@ -1,0 +1,29 @@
+import t, { type Test } from 'tap'
+import { findWarnings } from '../../../src/config/warnings.ts'
+import { createOwnPaths } from '../../../src/routes/own-paths.ts'
+import { type Options, read, withRoute } from '../config-fixtures.ts'
+
+function warnings(t: Test, route: Options): readonly string[] {
+  const reading = read(t, withRoute({ auth: 'any', ...route }))
+  t.strictSame(reading.problems, [])
+  return findWarnings(reading, createOwnPaths(reading.tree.portal), { env: {} }).map(
+    ({ path, message }) => `${path.join('.')}: ${message}`,
+  )
+}
+
+t.test('stripPrefix without a prefix is warned of', async (t) => {
+  t.strictSame(warnings(t, { path: '/', stripPrefix: true }), [
+    'routes.0.stripPrefix: route "all" has no prefix to strip: leave it out',
+  ])
+  t.strictSame(warnings(t, { path: '/a', stripPrefix: true }), [])
+  t.strictSame(warnings(t, { path: '/' }), [])
+})
+
+t.test('stripPrefix before a WebDAV server that lists paths is warned of', async (t) => {
+  const methods = ['GET', 'PROPFIND']
+  t.strictSame(warnings(t, { path: '/files', stripPrefix: true, methods }), [
+    'routes.0.stripPrefix: WebDAV listings on route "all" have paths without /files, and clients do not find them: let the backend serve /files itself',
+  ])
+  t.strictSame(warnings(t, { path: '/files', methods }), [])
+  t.strictSame(warnings(t, { path: '/files', stripPrefix: true, methods: ['GET', 'MOVE'] }), [])
+})
