@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { requiredServers } from '../security/support/lenient-servers.ts'
 import { chromiumNames } from './chromium.ts'
 import { deploymentPrograms, type Program } from './deployment-programs.ts'
@@ -68,27 +68,29 @@ function isThere({ names, probe = ['--version'] }: Program): boolean {
 }
 
 function installFromDebian(missing: readonly Program[]): void {
-  const packages = missing.map(({ debianPackage }) => debianPackage)
+  const packages = [...new Set(missing.map(({ debianPackage }) => debianPackage))]
   console.error(
     `The tests need ${packages.join(' and ')}: installing the Debian packages now. \`npm run test:unit\` needs none of them.`,
   )
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  execFileSync('apt-get', ['update', '-q'], { stdio: 'inherit', env })
+  runAptGet('update', '-q')
+  if (runAptGet(...installation, ...packages)) return
+  // One that conflicts with what is there, or that this release does not have, must not keep out the others.
+  for (const name of packages) runAptGet(...installation, name)
+}
+
+const installation = ['install', '-q', '-y', '--no-install-recommends']
+
+/** @returns whether it succeeded; what it says is shown */
+function runAptGet(...args: readonly string[]): boolean {
   // Only the programs: no service is to be started beside the servers of the tests.
-  execFileSync('apt-get', ['install', '-q', '-y', '--no-install-recommends', ...packages], {
-    stdio: 'inherit',
-    env: { ...env, RUNLEVEL: '1' },
-  })
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
+  const { status, error } = spawnSync('apt-get', args, { stdio: 'inherit', env })
+  if (error) console.error(String(error))
+  return status === 0
 }
 
 const missing = programs.filter((program) => !isThere(program))
-if (missing.length > 0 && process.getuid?.() === 0) {
-  try {
-    installFromDebian(missing)
-  } catch (error) {
-    console.error(String(error))
-  }
-}
+if (missing.length > 0 && process.getuid?.() === 0) installFromDebian(missing)
 for (const { debianPackage, otherWay } of missing.filter((program) => !isThere(program))) {
   console.error(
     `The tests need ${debianPackage}, and it is not there. Install it and make it findable: apt-get install ${debianPackage}, or ${otherWay}.`,
