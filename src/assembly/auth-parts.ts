@@ -1,10 +1,14 @@
 import type { Schemes } from '../auth/authenticate.ts'
 import { createBearerScheme } from '../auth/bearer.ts'
+import { createForeignScheme } from '../auth/foreign.ts'
 import { createSecretKeyScheme } from '../auth/secret-key.ts'
 import { type CachedDirectory, createDirectory, type DirectoryOptions } from '../cache/directory.ts'
 import { createImportedKeys, type ImportedKeysOptions } from '../cache/imported-keys.ts'
+import { createVerifiedForeignTokens } from '../cache/verified-foreign-tokens.ts'
 import { createVerifiedTokens } from '../cache/verified-tokens.ts'
 import type { Config } from '../config/config.ts'
+import { createForeignTokens } from '../issuers/foreign-tokens.ts'
+import { type Issuers, type IssuersOptions, openIssuers } from '../issuers/open-issuers.ts'
 import { type AccessTokens, createAccessTokens, type VerifiedTokens } from '../tokens/access-token.ts'
 import { createKeyring, type Keyring } from '../tokens/keyring.ts'
 
@@ -16,6 +20,8 @@ export interface AuthParts {
   readonly directory: CachedDirectory
   readonly accessTokens: AccessTokens
   readonly schemes: Schemes
+  /** To be closed. */
+  readonly issuers: Issuers
 }
 
 export interface AuthPartsOptions
@@ -23,11 +29,14 @@ export interface AuthPartsOptions
     DirectoryOptions,
     'store' | 'storeConnection' | 'report' | 'confirm' | 'catchUp' | 'clock' | 'monotonic' | 'memory'
   > {
-  readonly config: Pick<Config, 'tokens' | 'cache'>
+  readonly config: Pick<Config, 'tokens' | 'cache' | 'issuers'>
+  /** How the keys of foreign issuers are fetched. */
+  readonly fetching: Pick<IssuersOptions, 'log' | 'isRefreshed' | 'onFetched'>
   readonly store: DirectoryOptions['store'] & ImportedKeysOptions['store']
 }
 
-export function createAuthParts({ config: { tokens, cache }, ...options }: AuthPartsOptions): AuthParts {
+export function createAuthParts({ config, fetching, ...options }: AuthPartsOptions): AuthParts {
+  const { tokens, cache } = config
   const { clock } = options
   const keyring = createKeyring(tokens.algorithm, tokens.keys.length > 0 ? 'config' : 'store')
   const verified = createVerifiedTokens(cache.entriesMax)
@@ -44,9 +53,27 @@ export function createAuthParts({ config: { tokens, cache }, ...options }: AuthP
     negativeTtlMs: cache.negativeTtlMs,
     monotonic: options.monotonic,
   })
+  const verifiedForeign = createVerifiedForeignTokens(cache.entriesMax)
+  const issuers = openIssuers({
+    ...fetching,
+    issuers: config.issuers,
+    verified: verifiedForeign,
+    monotonic: options.monotonic,
+    onReplaced: directory.invalidateDecisions,
+  })
+  const { clockToleranceMs } = tokens
   const schemes = {
     secretKey: createSecretKeyScheme(directory, clock, importedKeys),
     bearer: createBearerScheme(accessTokens, directory, clock),
+    foreign: createForeignScheme({
+      tokens: createForeignTokens({
+        issuers: issuers.all,
+        verified: verifiedForeign,
+        clockToleranceMs,
+        clock,
+      }),
+      isOwn: (token) => verified.get(token) !== undefined,
+    }),
   }
-  return { keyring, verified, directory, accessTokens, schemes }
+  return { keyring, verified, directory, accessTokens, schemes, issuers }
 }

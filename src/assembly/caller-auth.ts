@@ -14,6 +14,7 @@ import {
 import type { Config } from '../config/config.ts'
 import { throwUnlessStoreUnavailable } from '../errors/gatehouse-error.ts'
 import { OperatorError } from '../errors/operator-error.ts'
+import type { Issuers } from '../issuers/open-issuers.ts'
 import type { Log } from '../log/log.ts'
 import { createLookUpCounter } from '../metrics/auth-instruments.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -37,6 +38,10 @@ export interface CallerAuth {
   readonly sessions: Sessions
   readonly keyring: Keyring
   readonly directory: Directory
+  /** Foreign issuers and the state of their keys. */
+  readonly issuers: Omit<Issuers, 'all' | 'close'>
+  /** Whether tokens of a foreign issuer are accepted. */
+  hasIssuer(name: string): boolean
   /** The current state of the connection to the store. */
   readonly storeConnection: Readonly<StoreConnectionState>
   /** Whether the store is reachable, or the cache can still serve. */
@@ -77,8 +82,14 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     options
   const storeConnection = createStoreConnectionState()
   storeConnection.readAt = memory?.lastReadAt ?? storeConnection.readAt
-  const { keyring, verified, directory, accessTokens, schemes } = createAuthParts({
+  const { keyring, verified, directory, accessTokens, schemes, issuers } = createAuthParts({
     config,
+    fetching: {
+      log: options.log,
+      isRefreshed: true,
+      onFetched: (issuer, isSuccess) =>
+        metrics.issuerFetches.inc({ issuer, outcome: isSuccess ? 'ok' : 'failed' }),
+    },
     store,
     storeConnection,
     clock,
@@ -106,6 +117,7 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     await invalidation.poll()
   } catch (error) {
     invalidation.close()
+    issuers.close()
     throw error
   }
 
@@ -125,9 +137,14 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     }),
     keyring,
     directory,
+    issuers,
+    hasIssuer: issuers.has,
     storeConnection,
     health: () => healthOf(keyring, storeConnection, monotonicClock() - config.cache.maxStaleMs),
-    close: invalidation.close,
+    close: () => {
+      invalidation.close()
+      issuers.close()
+    },
   }
 }
 

@@ -93,6 +93,8 @@ export function createWorkerPartsBuilder({
 
     try {
       if (before) assertStoreConnected(callerAuth, !isReused)
+      // Until then the previous config serves the issuers that it has keys of.
+      if (before && !isReused) await callerAuth.issuers.settled()
       const traffic = await buildTraffic({
         config,
         callerAuth,
@@ -124,8 +126,8 @@ function openTraceExporter(
 }
 
 /** The parts of a config that the caches, the keys and the sessions depend on. */
-function callerAuthConfig({ tokens, cache, sessionsMax }: Config): unknown {
-  return { tokens, cache, sessionsMax }
+function callerAuthConfig({ tokens, issuers, cache, sessionsMax }: Config): unknown {
+  return { tokens, issuers, cache, sessionsMax }
 }
 
 /** New caches have no accounts and no keys: while the store is unreachable every caller would be rejected. */

@@ -1,10 +1,16 @@
 import type { ErrorCode } from '../errors/codes.ts'
 import type { Access, SchemeName } from '../routes/route.ts'
-import type { Credentials } from './credentials.ts'
+import type { Credential, Credentials } from './credentials.ts'
 import type { Decision, Refusal } from './decision.ts'
+import type { ForeignScheme } from './foreign.ts'
 import type { Authentication, Scheme } from './scheme.ts'
 
-export type Schemes = Readonly<Record<SchemeName, Scheme>>
+export interface Schemes extends Readonly<Record<SchemeName, Scheme>> {
+  /** Bearer tokens of foreign issuers; undefined = none is configured. */
+  readonly foreign?: ForeignScheme | undefined
+}
+
+type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
 
 const anonymous: Decision = { kind: 'allowed', principal: undefined, scheme: undefined, holdsUntil: 0 }
 
@@ -28,22 +34,34 @@ export function authenticate(
       return access.isOptional ? anonymous : refused('scheme-not-accepted', undefined)
     case 'secretKey':
     case 'bearer':
-      return authenticateWith(access.schemes, schemes[credentials.kind], credentials.text)
+      return authenticateWith(access, schemes, credentials)
     default:
       return credentials satisfies never
   }
 }
 
 function authenticateWith(
-  accepted: readonly SchemeName[],
-  scheme: Scheme,
-  credential: string,
+  { schemes: accepted, issuers }: ProtectedAccess,
+  schemes: Schemes,
+  { kind, text }: Credential,
 ): Decision | Promise<Decision> {
-  if (!accepted.includes(scheme.name)) return refused('scheme-not-accepted', scheme.name)
-  const authentication = scheme.authenticate(credential)
+  if (!accepted.includes(kind)) return refused('scheme-not-accepted', kind)
+  const authentication =
+    issuers === undefined || kind !== 'bearer'
+      ? schemes[kind].authenticate(text)
+      : authenticateBearer(text, issuers, schemes)
   return authentication instanceof Promise
-    ? authentication.then((settled) => toDecision(scheme.name, settled))
-    : toDecision(scheme.name, authentication)
+    ? authentication.then((settled) => toDecision(kind, settled))
+    : toDecision(kind, authentication)
+}
+
+/** A token of ours, or of one of these issuers. */
+function authenticateBearer(
+  token: string,
+  issuers: ReadonlySet<string>,
+  { bearer, foreign }: Schemes,
+): Authentication | Promise<Authentication> {
+  return foreign?.authenticate(token, issuers) ?? bearer.authenticate(token)
 }
 
 function toDecision(scheme: SchemeName, authentication: Authentication): Decision {

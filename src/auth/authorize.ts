@@ -14,7 +14,7 @@ import type { CachedKey, Directory, Principal } from './principal.ts'
 export function authorize(access: Access, principal: Principal | undefined): ErrorCode | undefined {
   if (access.kind === 'public' || principal === undefined) return undefined
   if (access.roles && !access.roles.has(principal.role)) return 'role-forbidden'
-  if (!isWithinScopes(access.scopes, principal.scopes)) return 'scope-forbidden'
+  if (!isWithinScopes(access.scopes, principal)) return 'scope-forbidden'
   if (!access.verifiedOnly) return undefined
   if (!principal.profile) throw new GatehouseError('store-unavailable')
   return principal.profile.isVerified ? undefined : 'account-unverified'
@@ -22,11 +22,14 @@ export function authorize(access: Access, principal: Principal | undefined): Err
 
 /**
  * A key or token with scopes passes only where the route names scopes, and it has all of these; one without scopes is
- * not limited.
+ * not limited. But a token of a foreign issuer that names no scopes was granted none.
  */
-function isWithinScopes(required: readonly string[] | undefined, held: readonly string[]): boolean {
-  if (held.length === 0) return true
-  return required?.every((scope) => held.includes(scope)) === true
+function isWithinScopes(
+  required: readonly string[] | undefined,
+  { scopes, issuer }: Pick<Principal, 'scopes' | 'issuer'>,
+): boolean {
+  if (scopes.length === 0) return issuer === undefined || required === undefined
+  return required?.every((scope) => scopes.includes(scope)) === true
 }
 
 /** Whether a principal may come from a client address. */
@@ -50,6 +53,8 @@ export interface AdmittedCaller {
 export interface AuthState {
   readonly directory: Directory
   readonly keyring: Pick<Keyring, 'find'>
+  /** Whether tokens of a foreign issuer are still accepted. */
+  hasIssuer(name: string): boolean
 }
 
 /**
@@ -60,10 +65,11 @@ export interface AuthState {
  */
 export async function admittedUntil(
   { principal, access, keyDigest, signedBy, roleEpoch }: AdmittedCaller,
-  { directory, keyring }: AuthState,
+  { directory, keyring, hasIssuer }: AuthState,
   now: number,
 ): Promise<number> {
-  const { accountId, role, sessionId } = principal
+  const { accountId, role, sessionId, issuer } = principal
+  if (issuer !== undefined) return hasIssuer(issuer) ? Number.POSITIVE_INFINITY : 0
   if (signedBy !== undefined && !keyring.find(signedBy)) return 0
   const account = await directory.account(accountId)
   if (!account || account.isDisabled || account.role !== role) return 0

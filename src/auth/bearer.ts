@@ -175,6 +175,7 @@ function authenticated(
     addresses: unlimited,
     plan: account?.plan,
     profile: account?.profile,
+    issuer: undefined,
   }
   const keyUntil = key ? validUntil(key) : Number.POSITIVE_INFINITY
   return { kind: 'authenticated', principal, holdsUntil: Math.min(claims.validUntil, keyUntil) }

@@ -21,11 +21,17 @@ export interface Principal {
   readonly plan: string | undefined
   /** undefined where the store is unreachable: then only the token's claims are known. */
   readonly profile: Profile | undefined
+  /**
+   * The name of the foreign issuer whose token it was; undefined = an account. It has no account then: its ID is that
+   * of principal-id.ts, and its profile what the token says.
+   */
+  readonly issuer: string | undefined
 }
 
-/** What an access token does not contain. */
+/** What an access token of ours does not contain. */
 export interface Profile {
-  readonly email: string
+  /** undefined = a foreign issuer does not tell it. */
+  readonly email: string | undefined
   readonly firstName: string
   readonly lastName: string
   readonly isVerified: boolean

@@ -25,6 +25,7 @@ function toCachedKey(key: SecretKey, account: Account, profile: Profile): Cached
     addresses,
     plan: account.plan,
     profile,
+    issuer: undefined,
   } as const
   return { id, digest: compactDigest(digest), expiresAt, revokedAt, principal }
 }

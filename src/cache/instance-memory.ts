@@ -51,7 +51,13 @@ export function deserializeAccount(value: unknown): CachedAccount | undefined {
       ...key,
       expiresAt,
       revokedAt,
-      principal: { ...principal, sessionId: undefined, plan: principal.plan, profile: rest.profile },
+      principal: {
+        ...principal,
+        sessionId: undefined,
+        plan: principal.plan,
+        profile: rest.profile,
+        issuer: undefined,
+      },
     })),
   }
 }

@@ -3,6 +3,7 @@ import type { CacheLimits } from '../cache/directory.ts'
 import type { OpsAddress } from '../endpoints/ops-guard.ts'
 import type { RefreshCookie } from '../endpoints/tokens.ts'
 import type { ServerOptions } from '../http/arrival-server.ts'
+import type { IssuerOptions } from '../issuers/issuer.ts'
 import type { LogFormat, LogLevel } from '../log/log.ts'
 import type { MailServer } from '../mail/mailer.ts'
 import type { AddressRange } from '../platform/address-ranges.ts'
@@ -32,6 +33,8 @@ export interface Config {
   readonly identityHeaders: IdentityHeaders
   readonly assertion: AssertionConfig
   readonly tokens: TokensConfig
+  /** Foreign servers whose tokens are accepted. */
+  readonly issuers: readonly IssuerOptions[]
   readonly plans: Plans
   readonly cookie: RefreshCookie
   /** Origins as browsers send them; none = CORS is left to the upstreams. */

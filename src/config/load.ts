@@ -9,6 +9,7 @@ import { resolveConfig } from './resolve.ts'
 import { createReview } from './review.ts'
 import { reviewCookie, reviewCors } from './rules/browsers.ts'
 import { reviewIdentity } from './rules/identity.ts'
+import { reviewIssuers } from './rules/issuers.ts'
 import { reviewKeyCarriers } from './rules/key-carriers.ts'
 import { reviewKeys } from './rules/keys.ts'
 import { reviewDecidePort, reviewListen, reviewPorts } from './rules/listen.ts'
@@ -35,6 +36,7 @@ const rules = [
   reviewUpstreams,
   reviewUpstreamHeaders,
   reviewRoutes,
+  reviewIssuers,
   reviewPlans,
   reviewIdentity,
   reviewTokens,

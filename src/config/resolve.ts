@@ -7,6 +7,7 @@ import { parseKeyMaterial } from '../tokens/key-material.ts'
 import type { ConfiguredKey } from '../tokens/keyring.ts'
 import { parseOrigin } from './addresses.ts'
 import type { Config } from './config.ts'
+import { resolveIssuer } from './resolve-issuer.ts'
 import { resolveStore } from './resolve-store.ts'
 import { resolveUpstream } from './resolve-upstream.ts'
 import type { ConfigTree } from './schema/schema.ts'
@@ -48,6 +49,7 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
       header: tree.identity.assertion.header,
       lifetimeMs: durationMs(tree.identity.assertion.lifetime),
     },
+    issuers: tree.issuers.map((issuer) => resolveIssuer(issuer, lookup)),
     plans: resolvePlans(tree.plans),
     tokens: resolveTokens(tree, publicOrigin, lookup),
     cookie: {
@@ -106,6 +108,7 @@ function resolveRoute(route: ConfigTree['routes'][number]): RouteOptions {
     roles: route.roles,
     scopes: route.scopes,
     verifiedOnly: route.verifiedOnly,
+    issuers: route.issuers,
     stripPrefix: route.stripPrefix,
     websocket: route.websocket,
     encodedSlash: route.encodedSlash,

@@ -61,9 +61,9 @@ export const errorDefinitions = {
   'token-invalid': {
     status: 401,
     title: 'The access token is not valid',
-    detail: 'The access token is malformed or was not issued by this gateway.',
+    detail: 'The access token is malformed, or not of an issuer that is accepted here.',
     check:
-      'Whether `iss` and `aud` match `tokens.issuer` and `tokens.audience`, `kid` is in the JWKS, and the clocks of the instances agree.',
+      'The `reason` in the log. Whether `iss` and `aud` match `tokens.issuer` and `tokens.audience`, `kid` is in the JWKS, and the clocks of the instances agree; for a token of a foreign issuer, whether the route names it in `issuers`, and [its page](issuers.md).',
   },
   'token-expired': {
     status: 401,
@@ -276,6 +276,13 @@ export const errorDefinitions = {
     title: 'Credential store unavailable',
     detail: 'The credential cannot be checked at the moment; it was not rejected.',
     check: '`/readyz` and `gatehouse_store_up`; the store is unavailable.',
+  },
+  'issuer-unavailable': {
+    status: 503,
+    title: 'The issuer of the token is unavailable',
+    detail: 'The token cannot be checked at the moment; it was not rejected.',
+    check:
+      'The log entry of the issuer (`keys of the issuer cannot be fetched`) and `gatehouse_issuer_up`: its keys were never fetched, or the token names one that is not known and cannot be fetched now.',
   },
   'sign-in-busy': {
     status: 503,

@@ -105,7 +105,7 @@ export function describePrincipal(
 ): StepResult {
   if (!principal)
     return { detail: 'anonymous: forwarded without identity headers', facts: { principal: null } }
-  const { accountId, role, scheme, sessionId, key, scopes, addresses, plan, profile } = principal
+  const { accountId, role, scheme, sessionId, key, scopes, addresses, plan, profile, issuer } = principal
   const session = sessionId === undefined ? '' : `, session ${sessionId}`
   const keyName = key === undefined ? '' : `, key ${key}`
   const limits = scopes.length === 0 ? '' : `, only scopes ${scopes.join(' ')}`
@@ -113,8 +113,10 @@ export function describePrincipal(
   const until = validUntil === undefined ? undefined : new Date(validUntil).toISOString()
   const expiry = until === undefined ? '' : `, valid until ${until}`
   const verified = profile?.isVerified === false ? 'not verified' : 'verified'
+  const email = profile ? ` (${profile.email ?? 'no e-mail'}, ${verified})` : ''
+  const who = issuer === undefined ? 'account' : `by a token of the issuer ${issuer}:`
   return {
-    detail: `account ${accountId}${profile ? ` (${profile.email}, ${verified})` : ''}, role ${role}${session}${keyName}${limits}${from}${expiry}`,
+    detail: `${who} ${accountId}${email}, role ${role}${session}${keyName}${limits}${from}${expiry}`,
     facts: {
       principal: {
         accountId,
@@ -128,6 +130,7 @@ export function describePrincipal(
         plan,
         email: profile?.email,
         isVerified: profile?.isVerified,
+        issuer: issuer ?? null,
       },
     },
   }

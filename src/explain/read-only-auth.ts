@@ -24,6 +24,8 @@ export interface ReadOnlyAuth {
 }
 
 const timeoutMs = 2_000
+/** Why keys cannot be fetched is in the explanation. */
+const silent = { info: () => {}, error: () => {} }
 
 /** Opens the store only when a credential must be looked up: a malformed one needs no look-up. */
 export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
@@ -34,8 +36,9 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
     return opening
   }
 
-  const { keyring, schemes } = createAuthParts({
+  const { keyring, schemes, issuers } = createAuthParts({
     config,
+    fetching: { log: silent, isRefreshed: false, onFetched: () => {} },
     store: {
       findAccount: async (id) => (await openStoreOnce())?.findAccount(id),
       findSession: async (id) => (await openStoreOnce())?.findSession(id),
@@ -50,7 +53,7 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
     monotonic: monotonicClock,
     report: () => {},
   })
-  const { secretKey, bearer } = schemes
+  const { secretKey, bearer, foreign } = schemes
 
   return {
     schemes: {
@@ -62,8 +65,12 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
           return bearer.authenticate(credential)
         },
       },
+      foreign,
     },
-    close: async () => (await opening?.catch(() => undefined))?.close(),
+    close: async () => {
+      issuers.close()
+      await (await opening?.catch(() => undefined))?.close()
+    },
   }
 }
 

@@ -85,6 +85,8 @@ const outOfReach: ErrorCode = 'store-unavailable'
 const ambiguousPath: ErrorCode = 'path-ambiguous'
 const destinationForbidden: ErrorCode = 'destination-forbidden'
 const wrongKey: ErrorCode = 'secret-key-invalid'
+/** Codes with many causes, of which the log names one. */
+const withReason: ReadonlySet<ErrorCode> = new Set(['token-invalid', 'issuer-unavailable'])
 
 function describe(error: GatehouseError, arrival: ExplainedArrival | undefined, failures: Rate): string {
   const { code, detail, title, allow, cause } = error
@@ -97,6 +99,7 @@ function describe(error: GatehouseError, arrival: ExplainedArrival | undefined, 
   const reason = arrival?.outcome.reason
   if (code === ambiguousPath && reason !== undefined) return `The path is ambiguous: ${reason}.`
   if (code === destinationForbidden && reason !== undefined) return `${title}: ${reason}.`
+  if (withReason.has(code) && reason !== undefined) return `${detail ?? title} (${reason})`
   const methods = allow && allow.length > 0 ? ` Allow: ${allow.join(', ')}` : ''
   return `${detail ?? title}${methods}`
 }

@@ -1,7 +1,7 @@
 import type { UsageRecorder } from '../accounts/usage-recorder.ts'
 import type { Principal } from '../auth/principal.ts'
 
-/** Counts what callers use of routes. */
+/** Counts what accounts use of routes; principals of foreign issuers have none, and are not counted. */
 export interface UsageMeter {
   /** A request of a caller is forwarded: it counts whatever becomes of it. */
   onForwarded(route: MeteredRoute, caller: Principal): void
@@ -26,9 +26,15 @@ const requestOfUnknownUnits = { requests: 1, units: 0 }
 
 export function createUsageMeter(recorder: Pick<UsageRecorder, 'count'>): UsageMeter {
   return {
-    onForwarded: ({ name, costHeader }, caller) =>
-      recorder.count(name, caller, costHeader === undefined ? requestOfOneUnit : requestOfUnknownUnits),
-    onDecided: ({ name }, caller) => recorder.count(name, caller, requestOfOneUnit),
-    onUnits: ({ name }, caller, units) => recorder.count(name, caller, { requests: 0, units }),
+    onForwarded: ({ name, costHeader }, caller) => {
+      if (caller.issuer !== undefined) return
+      recorder.count(name, caller, costHeader === undefined ? requestOfOneUnit : requestOfUnknownUnits)
+    },
+    onDecided: ({ name }, caller) => {
+      if (caller.issuer === undefined) recorder.count(name, caller, requestOfOneUnit)
+    },
+    onUnits: ({ name }, caller, units) => {
+      if (caller.issuer === undefined) recorder.count(name, caller, { requests: 0, units })
+    },
   }
 }

@@ -136,6 +136,7 @@ function admittedCallerOf({ outcome, fields }: Arrival<unknown>): AdmittedCaller
     case 'secretKey':
       return { ...caller, keyDigest: digestOf(credentials.text) }
     case 'bearer':
+      if (principal.issuer !== undefined) return caller
       return {
         ...caller,
         signedBy: signingKeyIdOf(credentials.text),

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { LookUpResult } from '../cache/loading-cache.ts'
+import type { IssuerState } from '../issuers/issuer-keys.ts'
 import { FastCounter, register } from './instrument.ts'
 
 /** Instruments for authentication and the store. */
@@ -54,6 +55,7 @@ export function createAuthInstruments(registry: Registry) {
     storeWritable,
     revocationDelay,
     ...createAcknowledgementInstruments(registers),
+    ...createIssuerInstruments(registers),
   }
 }
 
@@ -71,6 +73,47 @@ export function createLookUpCounter({
   }
   return (result) => {
     counts[result].value++
+  }
+}
+
+/** Keys of foreign issuers. */
+function createIssuerInstruments(registers: Registry[]) {
+  let readIssuers = (): readonly IssuerState[] => []
+  new Gauge({
+    name: 'gatehouse_issuer_up',
+    help: '1 = the keys of the foreign issuer could be fetched when it was last asked, 0 = they could not; with several workers, the lowest value.',
+    labelNames: ['issuer'],
+    aggregator: 'min',
+    registers,
+    collect() {
+      // Issuers that a reload has removed must disappear.
+      this.reset()
+      for (const { issuer, isUp } of readIssuers()) this.set({ issuer }, Number(isUp))
+    },
+  })
+  new Gauge({
+    name: 'gatehouse_issuer_keys',
+    help: 'Public keys that are known of the foreign issuer; 0 = its tokens are answered 503; with several workers, the lowest value.',
+    labelNames: ['issuer'],
+    aggregator: 'min',
+    registers,
+    collect() {
+      this.reset()
+      for (const { issuer, keys } of readIssuers()) this.set({ issuer }, keys)
+    },
+  })
+  const issuerFetches = new Counter({
+    name: 'gatehouse_issuer_fetches_total',
+    help: 'How often the keys of a foreign issuer were fetched, by outcome: ok or failed.',
+    labelNames: ['issuer', 'outcome'],
+    registers,
+  })
+  return {
+    issuerFetches,
+    /** @param read returns the current state of every issuer */
+    collectIssuers: (read: () => readonly IssuerState[]) => {
+      readIssuers = read
+    },
   }
 }
 

@@ -12,6 +12,32 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Strings and what gives JSON its structure. */
+const jsonTokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g
+
+/**
+ * Whether any object in a JSON text has two members of one name, of which other programs may read another one than
+ * JSON.parse does. @param text is valid JSON
+ */
+export function hasDuplicateNames(text: string): boolean {
+  const open: (Set<string> | undefined)[] = []
+  let latest = ''
+  for (const [token] of text.matchAll(jsonTokens)) {
+    if (token === '{') open.push(new Set())
+    else if (token === '[') open.push(undefined)
+    else if (token === '}' || token === ']') open.pop()
+    else if (token !== ':') latest = token
+    else {
+      // Only a member's name is followed by a colon. It may be written with escapes.
+      const name = String(JSON.parse(latest))
+      const names = open.at(-1)
+      if (names?.has(name)) return true
+      names?.add(name)
+    }
+  }
+  return false
+}
+
 /** Parses a JSON object; undefined if it is invalid. */
 export function parseJsonObject(text: string): Record<string, unknown> | undefined {
   const value = parseJson(text)

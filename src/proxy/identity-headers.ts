@@ -13,6 +13,7 @@ export interface IdentityHeaders {
   readonly key?: string | undefined
   readonly scopes?: string | undefined
   readonly plan?: string | undefined
+  readonly issuer?: string | undefined
 }
 
 /** The header that carries an assertion, and the function that signs one. */
@@ -43,26 +44,38 @@ export interface IdentityField {
   readonly name: string
   /** @throws GatehouseError `store-unavailable` if the account could not be read, and it is needed */
   read(principal: Principal): string | undefined
+  /** An ID is made so that it can stand in a header: encoded again it would be another. */
+  readonly isEncoded: boolean
 }
 
 /** The configured headers, in the order in which they are written. */
 export function identityOf(headers: IdentityHeaders): readonly IdentityField[] {
   return [
-    field(headers.id, ({ accountId }) => accountId),
+    field(headers.id, ({ accountId }) => accountId, true),
     field(headers.role, ({ role }) => role),
     field(headers.email, (principal) => profileOf(principal).email),
     field(headers.verified, (principal) => String(profileOf(principal).isVerified)),
-    field(headers.name, (principal) => fullName(profileOf(principal))),
+    field(headers.name, nameOf),
     field(headers.session, ({ sessionId }) => sessionId),
     field(headers.scheme, ({ scheme }) => scheme),
     field(headers.key, (principal) => known(principal).key),
     field(headers.scopes, ({ scopes }) => (scopes.length === 0 ? undefined : scopes.join(' '))),
     field(headers.plan, (principal) => known(principal).plan),
+    field(headers.issuer, ({ issuer }) => issuer),
   ].flat()
 }
 
-function field(name: string | undefined, read: IdentityField['read']): readonly IdentityField[] {
-  return name === undefined ? [] : [{ name, read }]
+function field(
+  name: string | undefined,
+  read: IdentityField['read'],
+  isEncoded = false,
+): readonly IdentityField[] {
+  return name === undefined ? [] : [{ name, read, isEncoded }]
+}
+
+/** A foreign issuer tells no name. */
+function nameOf(principal: Principal): string | undefined {
+  return principal.issuer === undefined ? fullName(profileOf(principal)) : undefined
 }
 
 function profileOf({ profile }: Principal): Profile {
@@ -76,10 +89,10 @@ function known(principal: Principal): Principal {
   return principal
 }
 
-function createFieldWriter({ name, read }: IdentityField): LineWriter {
+function createFieldWriter({ name, read, isEncoded }: IdentityField): LineWriter {
   return (principal) => {
     const value = read(principal)
-    return value === undefined ? '' : `${name}: ${encodeHeaderValue(value)}\r\n`
+    return value === undefined ? '' : `${name}: ${isEncoded ? value : encodeHeaderValue(value)}\r\n`
   }
 }
 

@@ -15,6 +15,8 @@ export interface RouteOptions {
   readonly roles: readonly string[] | undefined
   readonly scopes: readonly string[] | undefined
   readonly verifiedOnly: boolean
+  /** Names of foreign issuers. */
+  readonly issuers: readonly string[]
   readonly stripPrefix: boolean
   readonly websocket: boolean
   readonly encodedSlash: 'auto' | 'reject' | 'pass'
@@ -85,7 +87,9 @@ export function compileAccess({
   roles,
   scopes,
   verifiedOnly,
-}: Pick<RouteOptions, 'auth' | 'roles' | 'scopes' | 'verifiedOnly'>): Access {
+  issuers = [],
+}: Pick<RouteOptions, 'auth' | 'roles' | 'scopes' | 'verifiedOnly'> &
+  Partial<Pick<RouteOptions, 'issuers'>>): Access {
   if (auth === 'none') return { kind: 'public' }
   return {
     kind: 'protected',
@@ -94,6 +98,7 @@ export function compileAccess({
     roles: roles && new Set(roles),
     scopes,
     verifiedOnly,
+    issuers: issuers.length === 0 ? undefined : new Set(issuers),
   }
 }
 

@@ -59,6 +59,8 @@ export type Access =
       /** All of them are needed by a key or token with scopes; undefined = only those without scopes are admitted. */
       readonly scopes: readonly string[] | undefined
       readonly verifiedOnly: boolean
+      /** Names of the foreign issuers whose tokens are accepted too; undefined = none. */
+      readonly issuers: ReadonlySet<string> | undefined
     }
 
 /** The target that the upstream gets: as it was sent, less the prefix where the route strips it. */

@@ -16,6 +16,8 @@ export interface AssertionSubject {
   readonly sessionId: string | undefined
   /** What the key or token is limited to; empty = it is not limited, and there is no claim `scope`. */
   readonly scopes: readonly string[]
+  /** The name of the foreign issuer of its token, which is part of the ID too; undefined = an account. */
+  readonly issuer?: string | undefined
 }
 
 export interface CachedAssertion {
@@ -54,7 +56,7 @@ export function createAssertions(options: AssertionsOptions): Assertions {
   const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, assertionType))
 
   function sign(
-    { accountId, role, scheme, sessionId, scopes }: AssertionSubject,
+    { accountId, role, scheme, sessionId, scopes, issuer: foreign }: AssertionSubject,
     upstream: string,
     key: SigningKey,
   ) {
@@ -67,6 +69,7 @@ export function createAssertions(options: AssertionsOptions): Assertions {
       scheme,
       ...(sessionId !== undefined && { sid: sessionId }),
       ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+      ...(foreign !== undefined && { issuer: foreign }),
       iat: Math.floor(now / 1_000),
       exp: Math.ceil((now + lifetimeMs) / 1_000),
     })

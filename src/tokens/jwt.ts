@@ -1,4 +1,5 @@
-import { createSigner, createVerifier } from 'fast-jwt'
+import type { KeyObject } from 'node:crypto'
+import { createSigner, createVerifier, type Algorithm as JwtAlgorithm } from 'fast-jwt'
 import { keyText, type SigningKey } from './signing-keys.ts'
 
 /** Signs JWTs of one type (RFC 8725 3.11): a JWT that is signed for one purpose cannot be used for another. */
@@ -11,10 +12,21 @@ export function createJwtSigner(
   return createSigner({ key: keyText(privateKey, 'pkcs8'), algorithm, kid, header })
 }
 
-/** Verifies signatures of one key, and nothing else: the caller checks type, times and claims. */
+/** Verifies signatures of one of our keys, and nothing else: the caller checks type, times and claims. */
 export function createJwtVerifier({
   material: { algorithm, publicKey },
 }: SigningKey): (token: string) => unknown {
+  return createSignatureVerifier(publicKey, algorithm)
+}
+
+/**
+ * The same for any key.
+ * @returns a function that returns the payload, and throws whatever is wrong with the token
+ */
+export function createSignatureVerifier(
+  publicKey: KeyObject,
+  algorithm: JwtAlgorithm,
+): (token: string) => unknown {
   return createVerifier({
     key: keyText(publicKey, 'spki'),
     // The algorithm of the key, never that of the token (RFC 8725 3.1).

@@ -37,6 +37,6 @@ export function payloadOf(token: string): Record<string, unknown> | undefined {
 }
 
 /** The text of the header (0) or payload (1), unchecked. */
-function partOf(token: string, index: 0 | 1): string {
+export function partOf(token: string, index: 0 | 1): string {
   return Buffer.from(token.split('.', 2)[index] ?? '', 'base64url').toString()
 }

@@ -39,6 +39,7 @@ export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}):
     scopes: undefined,
     costHeader: undefined,
     verifiedOnly: false,
+    issuers: [],
     stripPrefix: false,
     websocket: false,
     forwardCredentials: false,

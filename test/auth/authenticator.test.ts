@@ -15,6 +15,7 @@ const principal: Principal = {
   scopes: [],
   addresses: [],
   plan: undefined,
+  issuer: undefined,
   profile: undefined,
   scheme: 'bearer',
 }

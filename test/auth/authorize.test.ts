@@ -12,6 +12,7 @@ const user: Principal = {
   scopes: [],
   addresses: [],
   plan: undefined,
+  issuer: undefined,
   profile: { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
 }
 const admin: Principal = { ...user, role: 'Admin' }

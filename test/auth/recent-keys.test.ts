@@ -15,6 +15,7 @@ const letIn: Authentication = {
     scopes: [],
     addresses: [],
     plan: undefined,
+    issuer: undefined,
     profile: undefined,
   },
   holdsUntil: Number.POSITIVE_INFINITY,

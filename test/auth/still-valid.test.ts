@@ -36,7 +36,7 @@ async function admit(accessNow = access) {
             signedBy: signers[index],
             roleEpoch: roleEpochs[index],
           },
-          { directory, keyring },
+          { directory, keyring, hasIssuer: () => false },
           time.nowMs,
         ),
       ),

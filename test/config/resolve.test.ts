@@ -50,6 +50,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         roles: undefined,
         scopes: undefined,
         verifiedOnly: false,
+        issuers: [],
         stripPrefix: false,
         websocket: false,
         encodedSlash: 'auto',
@@ -66,6 +67,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
     ],
     identityHeaders: { id: 'X-User-Id', role: 'X-User-Role' },
     assertion: { enabled: false, header: 'X-Gatehouse-Assertion', lifetimeMs: 60_000 },
+    issuers: [],
     plans: {},
     tokens: {
       issuer: 'http://localhost:8080',

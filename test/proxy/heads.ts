@@ -18,6 +18,7 @@ export const principal: Principal = {
   scopes: [],
   addresses: [],
   plan: undefined,
+  issuer: undefined,
   profile: { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
 }
 

@@ -23,6 +23,7 @@ export const options: RouteOptions = {
   roles: undefined,
   scopes: undefined,
   verifiedOnly: false,
+  issuers: [],
   stripPrefix: false,
   websocket: false,
   encodedSlash: 'auto',

@@ -57,6 +57,11 @@ export const route = item('Sends matching requests to an upstream.', {
     }),
   ),
   verifiedOnly: flag(false, 'Whether only accounts with a verified e-mail are allowed.'),
+  issuers: list(text({ pattern: namePattern, description: 'Name of an issuer.' }), {
+    default: [],
+    uniqueItems: true,
+    description: 'Names of foreign issuers whose tokens it accepts too, besides those of the gateway.',
+  }),
   stripPrefix: flag(
     false,
     'Whether the path prefix is removed before forwarding; the upstream gets it in X-Forwarded-Prefix, and paths in Location and Content-Location get it back.',

@@ -17,6 +17,7 @@ import {
   text,
   type ValueOf,
 } from './fields.ts'
+import { issuers } from './issuers.ts'
 import { keys } from './keys.ts'
 import { plans } from './plans.ts'
 import { mail, portal } from './portal.ts'
@@ -102,7 +103,10 @@ export const configSchema = {
     routes: list(route, { description: 'The routes; their order does not matter.' }),
     identity: section('What is sent to the upstream about the caller.', {
       headers: section('Names of the headers that carry it; their values are percent-encoded.', {
-        id: headerName({ default: 'X-User-Id', description: 'Account ID.' }),
+        id: headerName({
+          default: 'X-User-Id',
+          description: 'Account ID; with a token of a foreign issuer its name, a colon, and the subject.',
+        }),
         role: headerName({ default: 'X-User-Role', description: 'Role.' }),
         email: optional(headerName({ description: 'E-mail.' })),
         verified: optional(headerName({ description: 'true or false: is the e-mail verified?' })),
@@ -118,6 +122,9 @@ export const configSchema = {
           }),
         ),
         plan: optional(headerName({ description: 'Plan of the account; sent only where it has one.' })),
+        issuer: optional(
+          headerName({ description: 'Name of the issuer; sent only with a token of a foreign issuer.' }),
+        ),
       }),
       assertion: section('A JWT signed by the gateway with the same claims, which the upstream can verify.', {
         enabled: flag(false, 'Whether authorized requests carry one.'),
@@ -131,6 +138,7 @@ export const configSchema = {
       }),
     }),
     tokens,
+    issuers,
     plans,
     cookie,
     cors: section('Which web pages from other origins may call the gateway from a browser.', {

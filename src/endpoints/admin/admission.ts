@@ -19,6 +19,8 @@ export const adminRoute = {
     roles: new Set([adminRole]),
     scopes: undefined,
     verifiedOnly: false,
+    // A foreign issuer decides about none of our accounts.
+    issuers: undefined,
   },
   rateLimit: undefined,
 } as const satisfies GatedRoute

@@ -37,6 +37,6 @@ export const callerOf = memoizeByObject(
       key,
       scopes: Object.freeze([...scopes]),
       plan,
-      profile: profile && Object.freeze({ ...profile }),
+      profile: profile && Object.freeze({ ...profile, email: profile.email ?? '' }),
     }),
 )

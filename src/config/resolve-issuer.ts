@@ -1,0 +1,34 @@
+import type { ClaimPath, IssuerOptions, KeySource } from '../issuers/issuer.ts'
+import type { ConfigTree } from './schema/schema.ts'
+import type { SecretLookup } from './secrets.ts'
+
+type IssuerTree = ConfigTree['issuers'][number]
+
+export function resolveIssuer(issuer: IssuerTree, lookup: SecretLookup): IssuerOptions {
+  const { name, audience, algorithms, jwks, subject, role, scopes, email } = issuer
+  return {
+    name,
+    issuer: issuer.issuer,
+    audience,
+    algorithms,
+    keys: resolveKeySource(jwks, lookup),
+    subject: toPath(subject),
+    role: {
+      claim: role.claim === undefined ? undefined : toPath(role.claim),
+      map: Object.entries(role.map),
+      default: role.default,
+    },
+    scopes: scopes === undefined ? undefined : toPath(scopes),
+    email: email === undefined ? undefined : toPath(email),
+  }
+}
+
+function resolveKeySource(jwks: IssuerTree['jwks'], lookup: SecretLookup): KeySource {
+  if (jwks?.url !== undefined) return { kind: 'url', url: jwks.url }
+  if (jwks?.file !== undefined) return { kind: 'file', text: lookup.secret({ file: jwks.file }) }
+  return { kind: 'discovery' }
+}
+
+function toPath(claim: string | readonly string[]): ClaimPath {
+  return typeof claim === 'string' ? [claim] : claim
+}

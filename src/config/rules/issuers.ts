@@ -1,0 +1,111 @@
+import { isSecureUrl } from '../../issuers/load-keys.ts'
+import { parsePublicKeys } from '../../issuers/public-keys.ts'
+import { parseJson } from '../../platform/json.ts'
+import { didYouMean } from '../../platform/suggest.ts'
+import { errorMessage } from '../../platform/system-error.ts'
+import { listedMax, type Path } from '../problem.ts'
+import type { Review } from '../review.ts'
+
+type IssuerTree = Review['tree']['issuers'][number]
+type RouteTree = Review['tree']['routes'][number]
+
+/** Checks foreign issuers, and the routes that name them. */
+export function reviewIssuers(review: Review): void {
+  if (!review.hasValidShape(['issuers'])) return
+  const { issuers } = review.tree
+  for (const [index, issuer] of issuers.entries()) {
+    const at = ['issuers', index]
+    if (!review.hasValidShape(at)) continue
+    reviewIssuerUrl(review, [...at, 'issuer'], issuer)
+    if (review.hasValidShape([...at, 'jwks'])) reviewKeySource(review, [...at, 'jwks'], issuer)
+  }
+  reviewUnique(review, 'name')
+  reviewUnique(review, 'issuer')
+  reviewRoutes(review)
+}
+
+function reviewIssuerUrl(review: Review, path: Path, { issuer }: IssuerTree): void {
+  if (!review.isValid(path)) return
+  const url = URL.parse(issuer)
+  if (!isSecureUrl(issuer) || url?.search || url?.hash)
+    review.report(path, 'must be an https:// URL without query and fragment (http:// only on this machine)')
+  else if (issuer === (review.tree.tokens.issuer ?? URL.parse(review.tree.publicUrl)?.origin))
+    review.report(path, 'is the issuer of the tokens of this gateway (tokens.issuer)')
+}
+
+function reviewKeySource(review: Review, path: Path, { jwks, algorithms }: IssuerTree): void {
+  if (jwks === undefined) return
+  if ((jwks.url === undefined) === (jwks.file === undefined)) {
+    review.report(path, 'set exactly one of url and file, or neither: without jwks the keys are discovered')
+    return
+  }
+  const [url, file] = [
+    [...path, 'url'],
+    [...path, 'file'],
+  ]
+  if (jwks.url !== undefined && review.isValid(url) && !isSecureUrl(jwks.url))
+    review.report(url, 'must be an https:// URL (http:// only on this machine)')
+  if (jwks.file === undefined || !review.isValid(file)) return
+  const text = review.secret(file, { file: jwks.file })
+  if (text === undefined || !review.isValid([...path.slice(0, -1), 'algorithms'])) return
+  try {
+    parsePublicKeys(parseJson(text), algorithms)
+  } catch (error) {
+    review.report(file, errorMessage(error))
+  }
+}
+
+function reviewUnique(review: Review, field: 'name' | 'issuer'): void {
+  const seen = new Set<string>()
+  for (const [index, issuer] of review.tree.issuers.entries()) {
+    const path = ['issuers', index, field]
+    if (!review.isValid(path)) continue
+    if (seen.has(issuer[field])) review.report(path, `duplicate ${field} "${issuer[field]}"`)
+    seen.add(issuer[field])
+  }
+}
+
+function reviewRoutes(review: Review): void {
+  if (!review.hasValidShape(['routes'])) return
+  for (const [index, route] of review.tree.routes.entries()) {
+    const at = ['routes', index]
+    if (!review.hasValidShape([...at, 'issuers'])) continue
+    reviewNames(review, [...at, 'issuers'], route)
+    if (review.isValid([...at, 'auth'])) reviewAuth(review, [...at, 'issuers'], route)
+    if (review.isValid([...at, 'scopes'])) reviewScopes(review, [...at, 'issuers'], route)
+  }
+}
+
+function reviewNames(review: Review, path: Path, { issuers }: RouteTree): void {
+  const names = review.tree.issuers.map(({ name }) => name)
+  let unknown = 0
+  for (const [position, name] of issuers.entries()) {
+    if (!review.isValid([...path, position]) || names.includes(name)) continue
+    const hint =
+      unknown++ < listedMax
+        ? didYouMean(
+            name,
+            names.filter((one) => typeof one === 'string'),
+          )
+        : ''
+    review.report([...path, position], `unknown issuer "${name}"${hint}`)
+  }
+}
+
+function reviewAuth(review: Review, path: Path, { issuers, auth }: RouteTree): void {
+  if (issuers.length > 0 && (auth === 'none' || auth === 'secretKey'))
+    review.report(path, `cannot be combined with auth: ${auth}, which accepts no bearer tokens`, 'key')
+}
+
+/** Otherwise no token of the issuer would ever pass, and nobody would know why. */
+function reviewScopes(review: Review, path: Path, { issuers, scopes }: RouteTree): void {
+  if (scopes === undefined) return
+  for (const [position, name] of issuers.entries()) {
+    const issuer = review.tree.issuers.find((one) => one.name === name)
+    if (issuer && issuer.scopes === undefined && review.isValid([...path, position]))
+      review.report(
+        [...path, position],
+        `the route names scopes, but tokens of "${name}" have none: set scopes of the issuer`,
+      )
+  }
+}

@@ -1,0 +1,85 @@
+import { issuerAlgorithms } from '../../issuers/issuer.ts'
+import {
+  choice,
+  either,
+  type Field,
+  item,
+  list,
+  named,
+  namePattern,
+  optional,
+  section,
+  text,
+} from './fields.ts'
+
+/** How many: each is asked for its keys, and those are kept in memory. */
+const issuersMax = 50
+
+function claim(description: string, defaultName?: string): Field<string | readonly string[]> {
+  return either(
+    text({ description: 'Name of a claim.' }),
+    list(text({ description: 'A name.' }), {
+      minItems: 1,
+      maxItems: 8,
+      description: 'Names, outermost first.',
+    }),
+    {
+      description: `${description}; a list names a member within a claim, such as [realm_access, roles].`,
+      ...(defaultName !== undefined && { default: defaultName }),
+    },
+  )
+}
+
+const issuer = item('A foreign server whose JWTs are accepted on the routes that name it.', {
+  name: text({
+    pattern: namePattern,
+    description: 'Unique name: the first part of the IDs of its users, before a colon.',
+  }),
+  issuer: text({
+    description: 'Its URL, exactly as its tokens have it in `iss`: a slash at the end matters.',
+  }),
+  audience: text({ description: 'What `aud` of its tokens must be or contain.' }),
+  algorithms: list(choice(issuerAlgorithms, { description: 'An algorithm.' }), {
+    default: ['RS256', 'ES256'],
+    minItems: 1,
+    uniqueItems: true,
+    description: 'Algorithms that its tokens may be signed with; never a symmetric one.',
+  }),
+  jwks: optional(
+    item('Where its public keys are; exactly one. Absent = by discovery, at its URL.', {
+      url: optional(text({ description: 'URL of its JSON Web Key Set.' })),
+      file: optional(text({ description: 'Path of a file with one; a reload reads it again.' })),
+    }),
+  ),
+  subject: claim('Claim with the subject: 1 to 255 characters', 'sub'),
+  role: section('Roles of its users.', {
+    claim: optional(
+      claim('Claim with names of groups or roles, one or a list; absent = all have the default'),
+    ),
+    map: named(
+      text({ description: 'A role.' }),
+      {
+        default: {},
+        maxProperties: 1_000,
+        description: 'Roles by the value of the claim, exactly; the first that a token has counts.',
+      },
+      '^.{1,256}$',
+    ),
+    default: text({ default: 'User', description: 'Role of users without any of these values.' }),
+  }),
+  scopes: optional(
+    claim(
+      'Claim with the scopes of a token, as a text separated by spaces or a list; absent = its tokens have none, and pass only routes without `scopes`',
+    ),
+  ),
+  email: optional(
+    claim('Claim with the e-mail, which is verified if `email_verified` is true; absent = none is told'),
+  ),
+})
+
+export const issuers = list(issuer, {
+  default: [],
+  maxItems: issuersMax,
+  description:
+    'Foreign issuers of bearer tokens, such as an OpenID provider. A route accepts those that it names.',
+})

@@ -1,0 +1,62 @@
+import { isRecord, parseJson } from '../platform/json.ts'
+import { fetchJson } from './fetch-json.ts'
+import type { IssuerOptions } from './issuer.ts'
+import { type PublicKey, parsePublicKeys } from './public-keys.ts'
+
+/**
+ * Gets the current public keys of an issuer.
+ * @throws Error, in words for the log
+ */
+export async function loadKeys(
+  { issuer, keys, algorithms }: Pick<IssuerOptions, 'issuer' | 'keys' | 'algorithms'>,
+  aborted: AbortSignal,
+): Promise<readonly PublicKey[]> {
+  if (keys.kind === 'file') return parsePublicKeys(parseJson(keys.text), algorithms)
+  const url = keys.kind === 'url' ? keys.url : await discoverKeysUrl(issuer, aborted)
+  const { status, json } = await fetchJson(url, aborted)
+  if (status !== 200) throw new Error(`${url}: status ${status}`)
+  try {
+    return parsePublicKeys(json, algorithms)
+  } catch (error) {
+    throw new Error(`${url}: ${error instanceof Error ? error.message : 'unreadable'}`, { cause: error })
+  }
+}
+
+/** By OpenID Connect Discovery 1.0, or by RFC 8414 where the issuer is only an OAuth server. */
+async function discoverKeysUrl(issuer: string, aborted: AbortSignal): Promise<string> {
+  const [first, second] = discoveryUrls(issuer)
+  const found = await fetchJson(first, aborted)
+  if (found.status === 200) return keysUrlOf(found.json, issuer, first)
+  const other = await fetchJson(second, aborted)
+  if (other.status === 200) return keysUrlOf(other.json, issuer, second)
+  throw new Error(`${first}: status ${found.status}, and ${second}: status ${other.status}`)
+}
+
+/** OpenID Connect adds its path to that of the issuer (Discovery 1.0, 4); RFC 8414 puts its own before (3.1). */
+export function discoveryUrls(issuer: string): readonly [string, string] {
+  const { origin, pathname } = new URL(issuer)
+  const path = pathname.replace(/\/$/, '')
+  return [
+    `${origin}${path}/.well-known/openid-configuration`,
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+  ]
+}
+
+function keysUrlOf(metadata: unknown, issuer: string, url: string): string {
+  if (!isRecord(metadata)) throw new Error(`${url}: it is no JSON object`)
+  // Otherwise one issuer could hand out the keys of another (Discovery 1.0, 4.3; RFC 8414 3.3).
+  if (metadata.issuer !== issuer) throw new Error(`${url}: its issuer is not exactly ${issuer}`)
+  const { jwks_uri: keysUrl } = metadata
+  if (typeof keysUrl !== 'string' || !isSecureUrl(keysUrl))
+    throw new Error(`${url}: its jwks_uri is no https:// URL`)
+  return keysUrl
+}
+
+const loopbackHost = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
+
+/** Whether what is fetched from a URL cannot be changed on the way: https, or this machine. */
+export function isSecureUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (!url || url.username || url.password) return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && loopbackHost.test(url.hostname))
+}

@@ -1,0 +1,145 @@
+import t from 'tap'
+import { newIssuerKey } from '../../issuers/issuer-server.ts'
+import { load, minimalConfig, type Options, problemMessages } from '../config-fixtures.ts'
+
+const corp = { name: 'corp', issuer: 'https://id.example.com', audience: 'orders' }
+const route = { name: 'orders', path: '/', upstream: 'backend', auth: 'bearer', issuers: ['corp'] }
+const { jwk } = await newIssuerKey('one')
+const files = {
+  'config/keys.json': JSON.stringify({ keys: [jwk] }),
+  'config/rsa.json': JSON.stringify({ keys: [{ kty: 'RSA' }] }),
+  'config/no.json': 'x',
+}
+
+function configOf(changes: Options = {}, routeChanges: Options = {}): Options {
+  return { ...minimalConfig, issuers: [{ ...corp, ...changes }], routes: [{ ...route, ...routeChanges }] }
+}
+
+t.test('an issuer needs a name, its URL and an audience', (t) => {
+  t.strictSame(load(t, configOf()).issuers, [
+    {
+      ...corp,
+      algorithms: ['RS256', 'ES256'],
+      keys: { kind: 'discovery' },
+      subject: ['sub'],
+      role: { claim: undefined, map: [], default: 'User' },
+      scopes: undefined,
+      email: undefined,
+    },
+  ])
+  t.strictSame(load(t, configOf()).routes[0]?.issuers, ['corp'])
+  t.end()
+})
+
+t.test('claims may be members of others, and keys come from a URL or file', (t) => {
+  const role = {
+    claim: ['realm_access', 'roles'],
+    map: { ops: 'Admin', 'https://x/y z': 'Staff' },
+    default: 'Guest',
+  }
+  const written = { algorithms: ['EdDSA'], subject: 'oid', role, scopes: 'scp', email: ['a', 'b'] }
+  t.match(load(t, configOf({ ...written, jwks: { url: 'https://id.example.com/jwks' } })).issuers[0], {
+    algorithms: ['EdDSA'],
+    keys: { kind: 'url', url: 'https://id.example.com/jwks' },
+    subject: ['oid'],
+    role: {
+      claim: ['realm_access', 'roles'],
+      map: [
+        ['ops', 'Admin'],
+        ['https://x/y z', 'Staff'],
+      ],
+      default: 'Guest',
+    },
+    scopes: ['scp'],
+    email: ['a', 'b'],
+  })
+  const ofFile = load(t, configOf({ jwks: { file: 'keys.json' } }), { files }).issuers[0]
+  t.strictSame(ofFile?.keys, { kind: 'file', text: files['config/keys.json'] })
+  t.end()
+})
+
+for (const [what, changes, problem] of [
+  ['no audience', { audience: undefined }, 'issuers[0].audience: is missing'],
+  ['plain HTTP', { issuer: 'http://id.example.com' }, 'issuers[0].issuer: must be an https:// URL'],
+  ['a query', { issuer: 'https://id.example.com?x' }, 'issuers[0].issuer: must be an https:// URL'],
+  ['no URL', { issuer: 'corp' }, 'issuers[0].issuer: must be an https:// URL'],
+  [
+    'our own URL',
+    { issuer: 'http://localhost:8080' },
+    'issuers[0].issuer: is the issuer of the tokens of this gateway',
+  ],
+  ['HS256', { algorithms: ['HS256'] }, 'issuers[0].algorithms[0]: must be one of RS256'],
+  ['none', { algorithms: ['none'] }, 'issuers[0].algorithms[0]: must be one of RS256'],
+  ['no algorithm', { algorithms: [] }, 'issuers[0].algorithms: must not be empty'],
+  ['a colon in its name', { name: 'a:b' }, 'issuers[0].name: has an invalid format'],
+  [
+    'keys over plain HTTP',
+    { jwks: { url: 'http://id.example.com/jwks' } },
+    'issuers[0].jwks.url: must be an https:// URL',
+  ],
+  [
+    'two places of keys',
+    { jwks: { url: 'https://x.example.com', file: 'keys.json' } },
+    'issuers[0].jwks: set exactly one',
+  ],
+  ['no place of keys', { jwks: {} }, 'issuers[0].jwks: set exactly one'],
+  ['a file that is missing', { jwks: { file: 'x.json' } }, 'issuers[0].jwks.file: cannot read'],
+  ['a file without keys', { jwks: { file: 'no.json' } }, 'issuers[0].jwks.file: it is no JSON Web Key Set'],
+  [
+    'a file without a usable key',
+    { jwks: { file: 'rsa.json' } },
+    'issuers[0].jwks.file: it has no key for RS256, ES256',
+  ],
+  ['a misspelt option', { audiance: 'x' }, 'issuers[0].audiance: unknown option, did you mean "audience"?'],
+  ['an empty path of a claim', { subject: [] }, 'issuers[0].subject: must be'],
+] as const) {
+  t.test(`an issuer with ${what} is reported`, (t) => {
+    const messages = problemMessages(t, configOf(changes), { files })
+    t.ok(
+      messages.some((message) => message.startsWith(problem)),
+      messages.join('\n'),
+    )
+    t.end()
+  })
+}
+
+for (const [what, changes, problem] of [
+  [
+    'an unknown issuer',
+    { issuers: ['crop'] },
+    'routes[0].issuers[0]: unknown issuer "crop", did you mean "corp"?',
+  ],
+  [
+    'issuers but no authentication',
+    { auth: 'none' },
+    'routes[0].issuers: cannot be combined with auth: none',
+  ],
+  [
+    'issuers but only keys',
+    { auth: 'secretKey' },
+    'routes[0].issuers: cannot be combined with auth: secretKey',
+  ],
+  [
+    'scopes that no token of its issuer has',
+    { scopes: ['a'] },
+    'routes[0].issuers[0]: the route names scopes, but tokens of "corp" have none',
+  ],
+  ['an issuer twice', { issuers: ['corp', 'corp'] }, 'routes[0].issuers: contains duplicates'],
+] as const) {
+  t.test(`a route with ${what} is reported`, (t) => {
+    const messages = problemMessages(t, configOf({}, changes))
+    t.ok(
+      messages.some((message) => message.startsWith(problem)),
+      messages.join('\n'),
+    )
+    t.end()
+  })
+}
+
+t.test('names and URLs of issuers are unique', (t) => {
+  const twice = (changes: Options) =>
+    problemMessages(t, { ...configOf(), issuers: [corp, { ...corp, ...changes }] }).join('\n')
+  t.match(twice({ issuer: 'https://other.example.com' }), 'issuers[1].name: duplicate name "corp"')
+  t.match(twice({ name: 'other' }), 'issuers[1].issuer: duplicate issuer "https://id.example.com"')
+  t.end()
+})
