@@ -101,5 +101,6 @@ function principalOf(accountId: string): Principal {
     addresses: [],
     plan: 'large',
     profile: undefined,
+    issuer: undefined,
   }
 }

@@ -15,6 +15,7 @@ t.test('a principal holds the current account and the scheme used', async (t) =>
     scopes: [],
     addresses: [],
     plan: undefined,
+    issuer: undefined,
     profile: { email: 'Ada@Example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
   }
   t.strictSame(await decide('any', { secretKey }), {

@@ -136,6 +136,13 @@ export const rows: readonly Row[] = [
       graph('Access tokens issued', 'cps', {
         '{{grant}}': rateOf('gatehouse_tokens_issued_total', ['grant']),
       }),
+      graph('Keys of foreign issuers', 'short', {
+        '{{issuer}} known': `min by (issuer) (${series('gatehouse_issuer_keys')})`,
+        '{{issuer}} up': `min by (issuer) (${series('gatehouse_issuer_up')})`,
+      }),
+      graph('Fetches of keys of foreign issuers', 'short', {
+        '{{issuer}} {{outcome}}': increaseOf('gatehouse_issuer_fetches_total', ['issuer', 'outcome']),
+      }),
     ],
   },
   {
