@@ -119,7 +119,19 @@ const rooms = [
     'demo',
     'decide',
   ],
-  ...['http', 'status', 'tracing', 'metrics', 'cache', 'proxy', 'auth', 'issuers', 'tokens', 'mail', 'accounts'],
+  ...[
+    'http',
+    'status',
+    'tracing',
+    'metrics',
+    'cache',
+    'proxy',
+    'auth',
+    'issuers',
+    'tokens',
+    'mail',
+    'accounts',
+  ],
   ...['upstream', 'store', 'http1', 'log', 'secrets', 'errors', 'platform', 'routes', 'pages'],
 ]
 
