@@ -5,8 +5,8 @@ import { startBackend } from '../setup/backend.ts'
 import { storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 
-interface Used {
-  readonly requests: number
+interface Shown {
+  readonly days: readonly { readonly requests: number }[]
 }
 
 t.setTimeout(120_000)
@@ -19,8 +19,8 @@ for (const driver of storeDrivers) {
     const created = await workspace.run('accounts', 'create', '--email', 'ada@example.com', '--json')
     const { id, secretKey } = created.json() as { readonly id: string; readonly secretKey: string }
     const used = async () => {
-      const shown = (await workspace.run('usage', id, '--json')).json() as readonly Used[]
-      return shown.reduce((sum, { requests }) => sum + requests, 0)
+      const { days } = (await workspace.run('usage', id, '--json')).json() as Shown
+      return days.reduce((sum, { requests }) => sum + requests, 0)
     }
     const gateway = await serve(t, args, { cwd: workspace.folder })
     const call = async (url: string) => {
