@@ -97,18 +97,29 @@ export function runQuotaContract(t: Test, newPlace: NewPlace): void {
     t.strictSame(await takeNext(await place.open(), take), { granted: 0 }, 'kept over a restart')
   })
 
-  runCase(t, newPlace, 'of many requests at once a quota grants its limit', async (t, place, store) => {
-    const stores = [store, await place.open()]
-    const grants = await Promise.all(
-      Array.from({ length: 100 }, (_, index) =>
-        takeNext(stores[index % 2] ?? store, newQuotaTake({ limit: 60, holder: `${index % 2}`, holders: 2 })),
-      ),
-    )
-    t.equal(
-      grants.reduce((sum, grant) => sum + grant.granted, 0),
-      60,
-    )
-  })
+  runCase(
+    t,
+    newPlace,
+    'two processes that take at once are granted the limit together',
+    async (t, place, store) => {
+      const stores = [store, await place.open()]
+      // Each has one take under way at most, as auth/quotas.ts does: its numbers must arrive in order.
+      const granted = await Promise.all(
+        stores.map(async (each, index) => {
+          let sum = 0
+          for (let count = 0; count < 50; count++) {
+            const take = newQuotaTake({ limit: 60, holder: `${index}`, holders: 2 })
+            sum += (await takeNext(each, take)).granted
+          }
+          return sum
+        }),
+      )
+      t.equal(
+        granted.reduce((sum, each) => sum + each, 0),
+        60,
+      )
+    },
+  )
 
   runCase(t, newPlace, 'a take that is repeated with its number is counted once', async (t, place, store) => {
     const first = newQuotaTake({ limit: 1_000, sequence: 7, needed: 3 })
