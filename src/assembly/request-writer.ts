@@ -25,11 +25,19 @@ export function createConfiguredWriter(
 ): RequestWriter {
   const { config } = parts
   return createRequestWriter({
-    rules: createHeaderRules([...Object.values(config.identityHeaders), config.assertion.header], carriers),
+    rules: createHeaderRules(ownHeaderNames(config), carriers),
     writeIdentity: createIdentityWriter(config.identityHeaders),
     assertion,
     refreshCookie: config.cookie.name,
   })
+}
+
+/** The names of the headers that say who is calling: only the gateway sets them. */
+export function ownHeaderNames({
+  identityHeaders,
+  assertion,
+}: Pick<Config, 'identityHeaders' | 'assertion'>): readonly string[] {
+  return [...Object.values(identityHeaders), assertion.header]
 }
 
 /** @returns undefined where assertions are disabled */

@@ -23,7 +23,7 @@ import { createRouteTable } from '../routes/table.ts'
 import type { Exporter } from '../tracing/exporter.ts'
 import { createTracer } from '../tracing/tracer.ts'
 import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
-import { createAssertionHeader, createConfiguredWriter } from './request-writer.ts'
+import { createAssertionHeader, createConfiguredWriter, ownHeaderNames } from './request-writer.ts'
 import { createTakePlan } from './take-plan.ts'
 import type { OpenUpstreams } from './upstreams.ts'
 
@@ -51,7 +51,6 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   const ownPaths = createOwnPaths(config.portal)
   const cors = createCors({ origins: config.cors.origins, table, ownPaths })
   const assertion = createAssertionHeader(options)
-  const ownNames = [...Object.values(config.identityHeaders), config.assertion.header]
   const usageMeter = createUsageMeter(options.usageRecorder)
   const gate = {
     authenticator: callerAuth.authenticator,
@@ -99,7 +98,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
       observer: createObserver({ ...observerOptions, listener: 'decide' }),
       read: createDecideArrivalReader({
         ...reader,
-        identityNames: ownNames,
+        identityNames: ownHeaderNames(config),
         onUntrusted: options.onUntrustedProxy,
       }),
       decide: createDecide({

@@ -1,6 +1,6 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../http/arrival.ts'
-import { toGatehouseError } from '../http/problem.ts'
+import { toGatehouseError } from '../http/refusals/problem.ts'
 import type { RequestFields } from '../http/request-fields.ts'
 import type { ClientConnection } from '../http1/client-connection.ts'
 import type { RequestHead } from '../http1/request-head.ts'

@@ -1,9 +1,10 @@
-import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
+import { type GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
+import { createAdmission } from '../http/admission.ts'
 import { chooseScope, type Scope, type ScopeOptions } from '../http/choose-scope.ts'
-import type { CheckDavDestination, DavDestinationResult } from '../http/dav-destination.ts'
+import type { CheckDavDestination } from '../http/dav-destination.ts'
 import { createGate, type GateOptions } from '../http/gate.ts'
 import { principalOf, recordStatus, recordTrace } from '../http/outcome.ts'
-import { answerProblem, toGatehouseError } from '../http/problem.ts'
+import { answerProblem } from '../http/refusals/problem.ts'
 import { findRoute } from '../http/route-request.ts'
 import type { UsageMeter } from '../http/usage-meter.ts'
 import { dateLine } from '../http1/response-writer.ts'
@@ -50,22 +51,14 @@ export function createDecide(options: DecideOptions): DecideHandler {
     connection.end()
   }
 
-  /** The proxy forwards the Destination as it came: here it is only decided about. */
-  function allowWithDestination(route: DecidedRoute, arrival: DecideArrival): void {
-    const allowOrRefuse = (checked: DavDestinationResult) => {
-      if (checked instanceof GatehouseError) refuseDecision(arrival, checked)
-      else allow(route, arrival)
-    }
-    const result = checkDavDestination(route, arrival)
-    if (result instanceof Promise) whenSettled(arrival, result, allowOrRefuse)
-    else allowOrRefuse(result)
-  }
-
-  function dispatch(result: DecidedRoute | GatehouseError, arrival: DecideArrival): void {
-    if (result instanceof GatehouseError) refuseDecision(arrival, result)
-    else if (arrival.fields.davDestination === undefined) allow(result, arrival)
-    else allowWithDestination(result, arrival)
-  }
+  const passGate = createAdmission<DecidedRoute, DecideArrival>({
+    gate,
+    checkDavDestination,
+    sentHead: ({ sentHead }) => sentHead,
+    // The proxy forwards the Destination as it came: here it is only decided about.
+    admit: allow,
+    refuse: refuseDecision,
+  })
 
   return function decide(arrival) {
     if (arrival.problem !== undefined) {
@@ -77,26 +70,8 @@ export function createDecide(options: DecideOptions): DecideHandler {
       refuseDecision(arrival, error)
       return
     }
-    const result = gate(arrival)
-    if (result instanceof Promise) whenSettled(arrival, result, (settled) => dispatch(settled, arrival))
-    else dispatch(result, arrival)
+    passGate(arrival)
   }
-}
-
-function whenSettled<Result>(
-  arrival: DecideArrival,
-  result: Promise<Result>,
-  next: (settled: Result) => void,
-): void {
-  // The proxy may have gone in the meantime.
-  const isWaiting = () => arrival.connection.head === arrival.sentHead
-  result
-    .then((settled) => {
-      if (isWaiting()) next(settled)
-    })
-    .catch((error: unknown) => {
-      if (isWaiting()) refuseDecision(arrival, toGatehouseError(error))
-    })
 }
 
 /**

@@ -3,9 +3,9 @@ import { onlyValueOf } from '../http1/raw-headers.ts'
 import { memoizeByObject } from '../platform/memoize.ts'
 import {
   type AssertionHeader,
-  encodeHeaderValue,
   type IdentityHeaders,
   identityOf,
+  identityValue,
 } from '../proxy/identity-headers.ts'
 import type { Route } from '../routes/route.ts'
 import { parseTraceparent, type Trace, traceparentOf } from '../tracing/tracer.ts'
@@ -45,9 +45,7 @@ export function createDecisionWriter({ identityHeaders, assertion }: DecisionWri
     .join('')
 
   const linesOf = memoizeByObject((principal: Principal) => ({
-    lines: fields
-      .map(({ name, read }) => `${name}: ${encodeHeaderValue(read(principal) ?? '')}\r\n`)
-      .join(''),
+    lines: fields.map((field) => `${field.name}: ${identityValue(field, principal) ?? ''}\r\n`).join(''),
   }))
 
   function identity({ principal, route }: AllowedRequest): string {

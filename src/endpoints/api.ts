@@ -8,7 +8,7 @@ import Fastify, {
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
 import { destinationOf, ownRouteName, recordRouteName } from '../http/outcome.ts'
-import { createProblem, sendProblem } from '../http/problem.ts'
+import { createProblem, sendProblem } from '../http/refusals/problem.ts'
 import type { Portal } from '../portal/portal.ts'
 import type { PublicPath } from '../routes/own-paths.ts'
 import type { Keyring } from '../tokens/keyring.ts'

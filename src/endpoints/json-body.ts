@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FieldError, GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
-import { sendProblem } from '../http/problem.ts'
+import { sendProblem } from '../http/refusals/problem.ts'
 import { isRecord } from '../platform/json.ts'
 
 /** Largest body of the built-in endpoints. */

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { arrivalOf, visitorOf } from '../http/arrival.ts'
-import { applyKeepAlive } from '../http/problem.ts'
+import { applyKeepAlive } from '../http/refusals/problem.ts'
 import { parseForm } from '../portal/form-body.ts'
 import { type Portal, throwNotFound } from '../portal/portal.ts'
 import type { FormFields, PortalRequest } from '../portal/portal-request.ts'

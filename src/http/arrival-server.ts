@@ -6,8 +6,8 @@ import { createListener, type ReloadableListenerOptions } from '../http1/listene
 import type { RequestHead } from '../http1/request-head.ts'
 import type { Arrival } from './arrival.ts'
 import type { Observer } from './observe.ts'
-import { toGatehouseError } from './problem.ts'
-import { refusePlainHttp, refuseUnreadable } from './unreadable.ts'
+import { toGatehouseError } from './refusals/problem.ts'
+import { refusePlainHttp, refuseUnreadable } from './refusals/unreadable.ts'
 
 /** Options of a listener whose requests are decided about. */
 export interface ServerOptions {

@@ -16,7 +16,7 @@ import type { Arrival } from './arrival.ts'
 import { createDecisionCounter } from './decision-counter.ts'
 import type { DecisionTrace } from './decision-trace.ts'
 import { recordDecision, recordRoute } from './outcome.ts'
-import { refusalDetail } from './refusal-detail.ts'
+import { refusalDetail } from './refusals/refusal-detail.ts'
 
 export interface GateOptions<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival> {
   /** The route of a request, or the error it is refused with. */

@@ -5,7 +5,7 @@ import { memoize } from '../platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '../secrets/hide-secrets.ts'
 import type { Arrival } from './arrival.ts'
 import { principalOf, unmatchedRouteName } from './outcome.ts'
-import type { UnreadableRefusal } from './unreadable.ts'
+import type { UnreadableRefusal } from './refusals/unreadable.ts'
 
 export interface Observer {
   /** A request has arrived. */

@@ -5,8 +5,8 @@ import type { BodyTooSlow, MalformedMessage } from '../http1/malformed-message.t
 import { ownMethods, unlistedMethod } from '../routes/own-paths.ts'
 import { type Arrival, attachArrival } from './arrival.ts'
 import { recordStatus } from './outcome.ts'
-import { sendProblem } from './problem.ts'
-import { brokenBodyError } from './unreadable.ts'
+import { sendProblem } from './refusals/problem.ts'
+import { brokenBodyError } from './refusals/unreadable.ts'
 
 /** The part of Fastify that is needed here: it serves these endpoints. */
 export interface EndpointRouter {

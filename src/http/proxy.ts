@@ -7,15 +7,16 @@ import type { RequestWriter } from '../proxy/request-head.ts'
 import { type Route, standardMethods, upstreamTarget } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Upstream } from '../upstream/upstream.ts'
+import { createAdmission } from './admission.ts'
 import type { Arrival } from './arrival.ts'
-import type { CheckDavDestination, DavDestinationResult } from './dav-destination.ts'
-import { prefersHtml } from './error-page.ts'
-import { createGate, type GateOptions, type GateResult } from './gate.ts'
+import type { CheckDavDestination } from './dav-destination.ts'
+import { createGate, type GateOptions } from './gate.ts'
 import { answerOptions } from './options-request.ts'
 import { destinationOf, principalOf, recordAnswered, recordSent, recordStatus } from './outcome.ts'
-import { answerErrorPage, answerProblem, toGatehouseError } from './problem.ts'
+import { prefersHtml } from './refusals/error-page.ts'
+import { answerErrorPage, answerProblem } from './refusals/problem.ts'
+import { brokenBodyError } from './refusals/unreadable.ts'
 import { createUpstreamHeadReader, findForwardingRoute, type UpstreamHeadOptions } from './route-request.ts'
-import { brokenBodyError } from './unreadable.ts'
 import { isWebSocketUpgrade, type UpgradeHandler } from './upgrade.ts'
 import type { UsageMeter } from './usage-meter.ts'
 
@@ -107,43 +108,13 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
     else answerProblem(arrival, error)
   }
 
-  function dispatch(result: GateResult<Route<Upstream>>, arrival: Arrival): void {
-    if (result instanceof GatehouseError) refuse(arrival, result)
-    else if (arrival.fields.davDestination === undefined) forwardToUpstream(result, arrival, undefined)
-    else forwardWithDestination(result, arrival)
-  }
-
-  function forwardWithDestination(route: Route<Upstream>, arrival: Arrival): void {
-    const forwardOrRefuse = (checked: DavDestinationResult) => {
-      if (checked instanceof GatehouseError) answerProblem(arrival, checked)
-      else forwardToUpstream(route, arrival, checked)
-    }
-    const result = checkDavDestination(route, arrival)
-    if (result instanceof Promise) whenSettled(arrival, result, forwardOrRefuse)
-    else forwardOrRefuse(result)
-  }
-
-  return function proxy(arrival) {
-    const result = gate(arrival)
-    if (result instanceof Promise) whenSettled(arrival, result, (settled) => dispatch(settled, arrival))
-    else dispatch(result, arrival)
-  }
-}
-
-function whenSettled<Result>(
-  arrival: Arrival,
-  result: Promise<Result>,
-  next: (settled: Result) => void,
-): void {
-  // The client may have disconnected in the meantime.
-  const isWaiting = () => arrival.connection.head === arrival.head
-  result
-    .then((settled) => {
-      if (isWaiting()) next(settled)
-    })
-    .catch((error: unknown) => {
-      if (isWaiting()) answerProblem(arrival, toGatehouseError(error))
-    })
+  return createAdmission<Route<Upstream>, Arrival>({
+    gate,
+    checkDavDestination,
+    sentHead: ({ head }) => head,
+    admit: forwardToUpstream,
+    refuse,
+  })
 }
 
 interface ProxiedRequest extends ForwardedRequest {

@@ -11,8 +11,8 @@ import { answerPreflight } from './cors.ts'
 import type { Observer } from './observe.ts'
 import { answerOptions } from './options-request.ts'
 import { createOwnEndpoints, type EndpointRouter } from './own-endpoints.ts'
-import { answerProblem } from './problem.ts'
 import type { ProxyHandler } from './proxy.ts'
+import { answerProblem } from './refusals/problem.ts'
 
 /** How requests are handled under one config. A reload replaces it as a whole: no request meets two of them. */
 export interface Traffic extends ScopeOptions, ArrivalReader {

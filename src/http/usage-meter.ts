@@ -1,4 +1,4 @@
-import type { UsageRecorder } from '../accounts/usage-recorder.ts'
+import type { UsageAmount, UsageRecorder } from '../accounts/usage-recorder.ts'
 import type { Principal } from '../auth/principal.ts'
 
 /** Counts what accounts use of routes; principals of foreign issuers have none, and are not counted. */
@@ -25,16 +25,14 @@ const requestOfOneUnit = { requests: 1, units: 1 }
 const requestOfUnknownUnits = { requests: 1, units: 0 }
 
 export function createUsageMeter(recorder: Pick<UsageRecorder, 'count'>): UsageMeter {
+  function count({ name }: MeteredRoute, caller: Principal, used: UsageAmount): void {
+    if (caller.issuer === undefined) recorder.count(name, caller, used)
+  }
+
   return {
-    onForwarded: ({ name, costHeader }, caller) => {
-      if (caller.issuer !== undefined) return
-      recorder.count(name, caller, costHeader === undefined ? requestOfOneUnit : requestOfUnknownUnits)
-    },
-    onDecided: ({ name }, caller) => {
-      if (caller.issuer === undefined) recorder.count(name, caller, requestOfOneUnit)
-    },
-    onUnits: ({ name }, caller, units) => {
-      if (caller.issuer === undefined) recorder.count(name, caller, { requests: 0, units })
-    },
+    onForwarded: (route, caller) =>
+      count(route, caller, route.costHeader === undefined ? requestOfOneUnit : requestOfUnknownUnits),
+    onDecided: (route, caller) => count(route, caller, requestOfOneUnit),
+    onUnits: (route, caller, units) => count(route, caller, { requests: 0, units }),
   }
 }

@@ -89,11 +89,20 @@ function known(principal: Principal): Principal {
   return principal
 }
 
-function createFieldWriter({ name, read, isEncoded }: IdentityField): LineWriter {
+function createFieldWriter(field: IdentityField): LineWriter {
   return (principal) => {
-    const value = read(principal)
-    return value === undefined ? '' : `${name}: ${isEncoded ? value : encodeHeaderValue(value)}\r\n`
+    const value = identityValue(field, principal)
+    return value === undefined ? '' : `${field.name}: ${value}\r\n`
   }
+}
+
+/**
+ * What a header says of a principal, encoded; undefined = nothing.
+ * @throws what `read` throws
+ */
+export function identityValue({ read, isEncoded }: IdentityField, principal: Principal): string | undefined {
+  const value = read(principal)
+  return value === undefined || isEncoded ? value : encodeHeaderValue(value)
 }
 
 /**

@@ -419,17 +419,23 @@ t.test('the decide listener and assertions know principals of issuers', async (t
       identity: { headers: { issuer: 'X-User-Issuer' }, assertion: { enabled: true } },
     },
   )
+  const ask = (token: string) =>
+    fetch(`${gateway.decideUrl}/decide`, {
+      headers: {
+        Authorization: `Bearer ${token}`,
+        'X-Forwarded-Method': 'GET',
+        'X-Forwarded-Proto': 'http',
+        'X-Forwarded-Host': 'gateway.test',
+        'X-Forwarded-Uri': '/orders',
+      },
+    })
   const token = await issuer.sign()
-  const { status, headers } = await fetch(`${gateway.decideUrl}/decide`, {
-    headers: {
-      Authorization: `Bearer ${token}`,
-      'X-Forwarded-Method': 'GET',
-      'X-Forwarded-Proto': 'http',
-      'X-Forwarded-Host': 'gateway.test',
-      'X-Forwarded-Uri': '/orders',
-    },
-  })
+  const { status, headers } = await ask(token)
   t.strictSame([status, headers.get('x-user-id'), headers.get('x-user-issuer')], [200, 'corp:ada', 'corp'])
+  const encoded = await issuer.sign({ sub: 'ädä|50%' })
+  await codeOf('/orders', encoded)
+  t.equal(backend.last().headers['x-user-id'], 'corp:%C3%A4d%C3%A4|50%25')
+  t.equal((await ask(encoded)).headers.get('x-user-id'), backend.last().headers['x-user-id'])
   await codeOf('/orders', token)
   const assertion = String(backend.last().headers['x-gatehouse-assertion'])
   t.match(decodeJwt(assertion), { sub: 'corp:ada', issuer: 'corp', role: 'User', scheme: 'bearer' })

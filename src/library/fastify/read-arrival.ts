@@ -6,7 +6,7 @@ import {
   attachedArrivalOf,
   createArrival,
 } from '../../http/arrival.ts'
-import { malformedError } from '../../http/unreadable.ts'
+import { malformedError } from '../../http/refusals/unreadable.ts'
 import { MalformedMessage } from '../../http1/malformed-message.ts'
 import { readRequestFraming } from '../../http1/request-framing.ts'
 import { AppConnection, type ReadHead } from './app-connection.ts'

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { GatehouseError } from '../../errors/gatehouse-error.ts'
-import { createProblem } from '../../http/problem.ts'
+import { createProblem } from '../../http/refusals/problem.ts'
 import type { AppArrival } from './read-arrival.ts'
 
 /**

@@ -1,6 +1,6 @@
-import type { Carriers } from '../auth/carriers.ts'
-import type { ErrorCode } from '../errors/codes.ts'
-import type { Access, SchemeName } from '../routes/route.ts'
+import type { Carriers } from '../../auth/carriers.ts'
+import type { ErrorCode } from '../../errors/codes.ts'
+import type { Access, SchemeName } from '../../routes/route.ts'
 
 const realm = 'realm="gatehouse"'
 

@@ -1,14 +1,14 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
-import { type Carriers, createCarriers } from '../auth/carriers.ts'
-import { type ErrorCode, errorDefinitions } from '../errors/codes.ts'
-import { type ExceededRate, GatehouseError } from '../errors/gatehouse-error.ts'
-import type { ClientConnection } from '../http1/client-connection.ts'
-import { dateLine } from '../http1/response-writer.ts'
-import type { Access } from '../routes/route.ts'
-import { type Arrival, arrivalOf } from './arrival.ts'
+import { type Carriers, createCarriers } from '../../auth/carriers.ts'
+import { type ErrorCode, errorDefinitions } from '../../errors/codes.ts'
+import { type ExceededRate, GatehouseError } from '../../errors/gatehouse-error.ts'
+import type { ClientConnection } from '../../http1/client-connection.ts'
+import { dateLine } from '../../http1/response-writer.ts'
+import type { Access } from '../../routes/route.ts'
+import { type Arrival, arrivalOf } from '../arrival.ts'
+import { recordFailure, recordStatus } from '../outcome.ts'
 import { challenges } from './challenges.ts'
 import { renderErrorPage } from './error-page.ts'
-import { recordFailure, recordStatus } from './outcome.ts'
 
 /** When to try again after a 503, in seconds: the outages behind it are short. */
 const retryAfterS = 1

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import type { GatehouseError } from '../errors/gatehouse-error.ts'
-import type { RequestHead } from '../http1/request-head.ts'
-import { errorDocument, errorPageStyle } from '../pages/error-document.ts'
+import type { GatehouseError } from '../../errors/gatehouse-error.ts'
+import type { RequestHead } from '../../http1/request-head.ts'
+import { errorDocument, errorPageStyle } from '../../pages/error-document.ts'
 
 /** What the error page needs besides the error. */
 export interface ErrorPageOptions {

@@ -1,9 +1,9 @@
-import { GatehouseError } from '../errors/gatehouse-error.ts'
-import type { ClientConnection } from '../http1/client-connection.ts'
-import type { Unreadable } from '../http1/connection-events.ts'
-import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '../http1/malformed-message.ts'
+import { GatehouseError } from '../../errors/gatehouse-error.ts'
+import type { ClientConnection } from '../../http1/client-connection.ts'
+import type { Unreadable } from '../../http1/connection-events.ts'
+import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '../../http1/malformed-message.ts'
+import { createRequestId } from '../request-id.ts'
 import { answerUnreadable, formatRawProblem } from './problem.ts'
-import { createRequestId } from './request-id.ts'
 
 /** The response to a request that could not be parsed. */
 export interface UnreadableRefusal {
