@@ -85,7 +85,7 @@ t.test('an instance started after a flush waits for the data like the others', a
   t.match(losses(late), [/stop all gateways, wait/])
   await redisClient.del('gh:instances')
   for (const [index, key] of keys.entries()) {
-    if (key.includes('{account}')) await redisClient.restore(key, 0, copies[index] ?? '')
+    if (key.includes('{account}')) await redisClient.restore(key, 0, copies[index] ?? '', 'REPLACE')
   }
   for (const gateway of [...gateways, late]) {
     await until('it is whole again', async () => (await readiness(gateway)) === 'ok')
