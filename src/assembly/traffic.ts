@@ -73,6 +73,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     onUpgraded,
     onIgnoredUpgrade: createIgnoredUpgradeLog(log, monotonicClock),
     usageMeter,
+    portalScopes: ownPaths.portalScopes,
     portalPath: config.portal.enabled ? config.portal.path : undefined,
     tracer,
     writer: createConfiguredWriter(options, carriers, assertion),

@@ -163,6 +163,14 @@ export const errorDefinitions = {
     check:
       'Whether the portal is opened at the origin in `publicUrl`, and the browser sends `Origin` or `Sec-Fetch-Site`.',
   },
+  'service-worker-refused': {
+    status: 403,
+    title: 'Service worker refused',
+    detail:
+      'A service worker at this path could control the pages of the portal on this origin: serve its script from a folder of its own.',
+    check:
+      'Where the script is: a service worker reaches everything below the folder of its script. Serve it from below the application, such as /app/sw.js, or give the portal another path.',
+  },
   'link-invalid': {
     status: 403,
     title: 'The link is no longer valid',

@@ -21,12 +21,13 @@ export type Scope = 'server' | Preflight | 'own' | 'routes'
 export interface ScopeOptions {
   /** undefined = CORS is left to the upstreams. */
   readonly cors: Cors | undefined
-  readonly ownPaths: Pick<OwnPaths, 'has'>
+  readonly ownPaths: Pick<OwnPaths, 'has' | 'portalScopes'>
 }
 
 /**
  * Reads the destination of a request, and chooses its handler.
- * @throws GatehouseError `method-not-allowed`, `path-ambiguous`, `request-invalid`, `route-not-found`
+ * @throws GatehouseError `method-not-allowed`, `path-ambiguous`, `request-invalid`, `route-not-found`,
+ *   `service-worker-refused`
  */
 export function chooseScope(
   { head, fields, outcome }: Arrival<unknown>,
@@ -56,6 +57,9 @@ export function chooseScope(
   }
   trace?.passed('cors')
   if (cors && !cors.appliesTo(path)) recordCorsHeaders(outcome, undefined)
+  // Whatever backend the script is from: on this origin it could read and forge every page of the portal.
+  if (fields.isWorkerScript && ownPaths.portalScopes?.isReachedFrom(path))
+    throw new GatehouseError('service-worker-refused')
   return ownPaths.has(path) ? 'own' : 'routes'
 }
 

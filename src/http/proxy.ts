@@ -6,6 +6,7 @@ import type { ForwardEvents, ForwardedRequest } from '../proxy/forwarded-request
 import type { RequestWriter } from '../proxy/request-head.ts'
 import { type Route, standardMethods, upstreamTarget } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
+import type { WorkerScopes } from '../routes/worker-scope.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { createAdmission } from './admission.ts'
 import type { Arrival } from './arrival.ts'
@@ -30,6 +31,8 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
   readonly usageMeter: UsageMeter
   /** The path of the portal; undefined = there is none. */
   readonly portalPath: string | undefined
+  /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
+  readonly portalScopes: WorkerScopes | undefined
 }
 
 /**
@@ -43,7 +46,7 @@ export type ProxyHandler = (arrival: Arrival) => void
  * then forwarded.
  */
 export function createProxy(options: ProxyOptions): ProxyHandler {
-  const { table, writer, usageMeter, onIgnoredUpgrade, checkDavDestination } = options
+  const { table, writer, usageMeter, onIgnoredUpgrade, checkDavDestination, portalScopes } = options
   const readUpstreamHead = createUpstreamHeadReader(options)
   const gate = createGate<Route<Upstream>>({
     ...options,
@@ -71,6 +74,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
       return
     }
     const { principal, strippedPrefix, isUpgrade, isLast } = upstreamHead
+    const { target } = destinationOf(outcome)
     if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
     if (principal !== undefined) usageMeter.onForwarded(route, principal)
     forward(
@@ -80,7 +84,9 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
         connection,
         head,
         upstream: route.upstream,
-        requestTarget: upstreamTarget(route, destinationOf(outcome).target),
+        requestTarget: upstreamTarget(route, target),
+        clientPath: target.path,
+        portalScopes,
         strippedPrefix,
         davDestination,
         headerLines: writer.writeHead(upstreamHead),

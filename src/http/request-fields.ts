@@ -26,6 +26,8 @@ export interface RequestFields {
   /** The first X-Forwarded-Proto and -Host. */
   readonly forwardedProto: string | undefined
   readonly forwardedHost: string | undefined
+  /** Whether a browser fetches the script of a service worker: `Service-Worker: script`. */
+  readonly isWorkerScript: boolean
 }
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
@@ -55,6 +57,7 @@ export function createFieldReader(carriers: Carriers): FieldReader {
       forwardedFor: undefined,
       forwardedProto: undefined,
       forwardedHost: undefined,
+      isWorkerScript: false,
     }
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
       const name = rawHeaders[index] ?? ''
@@ -94,6 +97,9 @@ export function createFieldReader(carriers: Carriers): FieldReader {
       case 'x-forwarded-host':
         found.forwardedHost ??= value
         break
+      case 'service-worker':
+        found.isWorkerScript = true
+        break
       default:
         readSecretKey(found, name, value)
     }
@@ -128,6 +134,7 @@ const fieldNames = [
   'x-forwarded-for',
   'x-forwarded-proto',
   'x-forwarded-host',
+  'service-worker',
 ]
 
 const ignoredOptions = new Set(['', 'keep-alive', 'close', 'upgrade'])

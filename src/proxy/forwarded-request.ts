@@ -3,6 +3,7 @@ import type { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientConnection } from '../http1/client-connection.ts'
 import type { BodyTooSlow, MalformedMessage } from '../http1/malformed-message.ts'
 import type { RequestHead } from '../http1/request-head.ts'
+import type { WorkerScopes } from '../routes/worker-scope.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { CorsHeaders } from './cors-headers.ts'
 import type { CostField } from './cost-field.ts'
@@ -24,6 +25,10 @@ export interface ForwardedRequest {
   readonly isLast: boolean
   /** Field lines for the upstream, from name, value, name, value; undefined = none are forwarded. */
   readonly writeTrailers: RequestWriter['writeTrailers'] | undefined
+  /** The path of the client, decoded as routes are matched. */
+  readonly clientPath: string
+  /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
+  readonly portalScopes: WorkerScopes | undefined
   /** What the request target lacks of the client's path; undefined = nothing. */
   readonly strippedPrefix: StrippedPrefix | undefined
   /** The Host header of the client. */

@@ -4,7 +4,7 @@ import { type ResponseHeadInput, responseHeaderLines } from './response-head.ts'
 
 /** The header lines of the response to a forwarded request, for the client. */
 export function forwardedResponseLines(
-  { corsHeaders, client, requestId, strippedPrefix }: ForwardedRequest,
+  { corsHeaders, client, requestId, strippedPrefix, clientPath, portalScopes }: ForwardedRequest,
   targetOrigin: string,
   { status, headers, mayHaveTrailers }: Pick<ResponseHeadInput, 'status' | 'headers' | 'mayHaveTrailers'>,
 ): string {
@@ -15,6 +15,8 @@ export function forwardedResponseLines(
     targetOrigin,
     client,
     strippedPrefix,
+    clientPath,
+    portalScopes,
     requestId,
   })
 }

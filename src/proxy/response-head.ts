@@ -1,6 +1,7 @@
 import { lengthsOf } from '../http1/raw-headers.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import { dateLine, type ResponseFraming } from '../http1/response-writer.ts'
+import type { WorkerScopes } from '../routes/worker-scope.ts'
 import { type LocationContext, publicLocation } from './location.ts'
 
 /** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway manages that to the client itself. */
@@ -24,6 +25,10 @@ export interface ResponseHeadInput extends LocationContext {
   /** Whether trailers can follow: they need chunks on both sides. */
   readonly mayHaveTrailers: boolean
   readonly requestId: string
+  /** The path of the request, decoded as routes are matched. */
+  readonly clientPath: string
+  /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
+  readonly portalScopes: WorkerScopes | undefined
 }
 
 /**
@@ -41,14 +46,41 @@ export function responseHeaderLines(input: ResponseHeadInput): string {
     const value = headers[index + 1] ?? ''
     const lower = lengths[name.length] === 1 || connectionOptions ? name.toLowerCase() : ''
     if (connectionOptions?.has(lower) || isDropped(lower, { status, mayHaveTrailers, hasLength })) continue
+    if (lower === workerAllowed && isOverPortal(value, input)) continue
     if (lower === 'content-length') hasLength = true
     if (lower === 'date') hasDate = true
     lines += `${name}: ${rewriteValue(lower, value, input)}\r\n`
   }
+  if (mayBecomeWorker(input)) lines += varyLine
   // A 1xx comes before the response, but for a 101, which is one.
   if (status >= 200 || status === 101) lines += `X-Request-Id: ${requestId}\r\n`
   // RFC 9110 6.6.1.
   return hasDate ? lines : lines + dateLine()
+}
+
+const workerAllowed = 'service-worker-allowed'
+
+/**
+ * The standard lets a browser take a script that a page has fetched from its cache as a service worker
+ * (`updateViaCache: 'all'`). Where it varies, the request comes here, and is refused.
+ */
+const varyLine = 'Vary: Service-Worker\r\n'
+
+/** Whether browsers might take a response for the script of a service worker that reaches the portal. */
+function mayBecomeWorker({ status, headers, clientPath, portalScopes }: ResponseHeadInput): boolean {
+  return status >= 200 && portalScopes?.isReachedFrom(clientPath) === true && isScript(headers)
+}
+
+function isOverPortal(allowed: string, { clientPath, portalScopes }: ResponseHeadInput): boolean {
+  return portalScopes?.isReachedBy(allowed, clientPath) === true
+}
+
+/** Whether browsers may take a response for a script (https://mimesniff.spec.whatwg.org/#javascript-mime-type). */
+function isScript(headers: readonly string[]): boolean {
+  return headers.some(
+    (name, index) =>
+      index % 2 === 0 && name.toLowerCase() === 'content-type' && /script/i.test(headers[index + 1] ?? ''),
+  )
 }
 
 interface FieldContext {
@@ -112,7 +144,15 @@ const forbiddenInTrailers = new Set([
 ])
 
 /** Rules for names that are not simply forwarded. */
-const lengths = lengthsOf([...dropped, 'trailer', 'content-length', 'date', 'location', 'content-location'])
+const lengths = lengthsOf([
+  ...dropped,
+  'trailer',
+  'content-length',
+  'date',
+  'location',
+  'content-location',
+  workerAllowed,
+])
 
 /** Names that the upstream's Connection marks as hop-by-hop; undefined where there are none. */
 function connectionOptionsOf(headers: readonly string[]): Set<string> | undefined {

@@ -1,4 +1,5 @@
 import { standardMethods } from './route.ts'
+import { createWorkerScopes, type WorkerScopes } from './worker-scope.ts'
 
 /** A method that an endpoint of the gateway can support; GET includes HEAD. */
 export type OwnMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -104,6 +105,8 @@ export interface OwnPaths {
   has(path: string): boolean
   /** The methods that a path supports; undefined where the portal decides. */
   methodsOf(path: string): readonly string[] | undefined
+  /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
+  readonly portalScopes: WorkerScopes | undefined
 }
 
 /** Whether there is a portal, and where. */
@@ -123,6 +126,7 @@ export function createOwnPaths({ enabled, path: portalPath }: PortalMount): OwnP
 
   return {
     methodsOf,
+    portalScopes: enabled ? createWorkerScopes(portalPath) : undefined,
     has: (path) =>
       methodsOf(path) !== undefined || (enabled && (path === portalPath || path.startsWith(portalPrefix))),
   }

@@ -5,12 +5,15 @@ import {
   responseHeaderLines,
   responseTrailerLines,
 } from '../../src/proxy/response-head.ts'
+import { createWorkerScopes } from '../../src/routes/worker-scope.ts'
 
 const origins = {
   targetOrigin: 'http://10.0.0.11:3000',
   client: { protocol: 'https', host: 'api.example.com' },
   strippedPrefix: undefined,
   requestId: 'r-1',
+  clientPath: '/orders/7',
+  portalScopes: createWorkerScopes('/portal'),
 }
 
 function keptOf(

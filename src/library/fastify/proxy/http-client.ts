@@ -83,6 +83,9 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
             client: arrival.client,
             strippedPrefix,
             requestId: arrival.requestId,
+            // An app has no portal.
+            clientPath: '',
+            portalScopes: undefined,
           })
           callback(null, {
             statusCode: response.statusCode,
