@@ -10,7 +10,9 @@ import { configOf, type Scope } from './instance-group.ts'
 import type { Answer, Question } from './instances-process.ts'
 
 const usualInstances = 1_000
-const processes = 4
+/** Whole instances among them, in one process: their delays are measured. */
+const wholeInstances = 20
+const replayingProcesses = 2
 const idleMs = 15_000
 const resets = 40
 /** How long after a reset the instances are checked: several polls of the change log. */
@@ -18,9 +20,10 @@ const watchedMs = 500
 const openWithinMs = 120_000
 
 /**
- * Many instances on one Redis: the load on Redis while idle, and how long a reset takes to reach them all. A few
- * processes run the Redis part of many instances; each instance has cached each account that is reset, and so looks it
- * up again: the most expensive case.
+ * Many instances on one Redis: the load on Redis while idle, and how long a reset takes to reach them. Twenty are whole
+ * but for their listeners, and are measured; of the others only the traffic to Redis is replayed, so that a machine of
+ * two cores has time left. Each has cached each account that is reset, and so looks it up again: the most expensive
+ * case.
  */
 export async function instances(scope: Scope, report: Report, [asked]: readonly string[]): Promise<void> {
   const total = Number(asked ?? usualInstances)
@@ -36,19 +39,26 @@ export async function instances(scope: Scope, report: Report, [asked]: readonly 
         isVerified: true,
       })),
     )
-    const share = Math.ceil(total / processes)
-    const groups = await Promise.all(
-      Array.from({ length: processes }, (_, index) =>
-        startGroup(scope, file, Math.max(0, Math.min(share, total - index * share))),
-      ),
+    const whole = Math.min(total, wholeInstances)
+    const group = await startGroup(scope, 'instances-process.ts', [file, String(whole)])
+    const share = Math.ceil((total - whole) / replayingProcesses)
+    const shares = Array.from({ length: replayingProcesses }, (_, index) =>
+      Math.max(0, Math.min(share, total - whole - index * share)),
     )
+    for (const count of shares)
+      await startGroup(scope, 'replayed-instances.ts', [
+        '--port',
+        String(redis.port),
+        '--count',
+        String(count),
+      ])
     await measureIdle(report, redis.port, total)
     const delays: number[] = []
-    for (const { account } of created) delays.push(...(await reset(operator, groups, account.id)))
+    for (const { account } of created) delays.push(...(await reset(operator, group, account.id)))
     report.demand(
-      'every instance heard of every reset',
-      delays.length === total * resets,
-      `${delays.length} of ${total * resets}`,
+      'every measured instance heard of every reset within 500 ms',
+      delays.length === whole * resets,
+      `${delays.length} of ${whole * resets}`,
     )
     report.demand(
       'a reset is applied after its answer: p99 <= 50 ms',
@@ -67,8 +77,8 @@ function writeConfig(scope: Scope, url: string): string {
   return file
 }
 
-async function startGroup(scope: Scope, file: string, count: number): Promise<ChildProcess> {
-  const group = fork(new URL('instances-process.ts', import.meta.url), [file, String(count)])
+async function startGroup(scope: Scope, script: string, args: readonly string[]): Promise<ChildProcess> {
+  const group = fork(new URL(script, import.meta.url), args)
   scope.teardown(() => group.kill('SIGKILL'))
   await heardFrom(group, 'open', openWithinMs)
   return group
@@ -118,11 +128,11 @@ async function readUse(port: number) {
 }
 
 /** @returns for each instance that applied the reset, how long after its response, in ms */
-async function reset({ keys }: Operator, groups: readonly ChildProcess[], accountId: string) {
-  await Promise.all(groups.map((group) => ask(group, { kind: 'know', accountId }, 'known')))
+async function reset({ keys }: Operator, group: ChildProcess, accountId: string) {
+  await ask(group, { kind: 'know', accountId }, 'known')
   await keys.resetSecretKey(accountId, 0)
   const answeredAt = Number(process.hrtime.bigint()) / 1e6
   await new Promise((resolve) => setTimeout(resolve, watchedMs))
-  const times = await Promise.all(groups.map((group) => ask(group, { kind: 'heard', accountId }, 'heard')))
-  return times.flatMap(({ at }) => at.map((time) => Math.max(0, time - answeredAt)))
+  const { at } = await ask(group, { kind: 'heard', accountId }, 'heard')
+  return at.map((time) => Math.max(0, time - answeredAt))
 }
