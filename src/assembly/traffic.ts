@@ -47,7 +47,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   const { config, callerAuth, upstreams, limiter, metrics, log, keyUses, onUpgraded, exporter } = options
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const carriers = createCarriers(config.keys.accept)
-  const table = createRouteTable(compileRoutes(config.routes, upstreams.byName))
+  const table = createRouteTable(compileRoutes(config.routes, upstreams.byName, carriers))
   const ownPaths = createOwnPaths(config.portal)
   const cors = createCors({ origins: config.cors.origins, table, ownPaths })
   const assertion = createAssertionHeader(options)

@@ -101,6 +101,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
         idleTimeoutMs: route.idleTimeoutMs,
         isUpgrade,
         corsHeaders: outcome.corsHeaders,
+        caching: route.caching,
         costField: route.costHeader === undefined ? undefined : costFieldOf(route.costHeader),
       },
       events,

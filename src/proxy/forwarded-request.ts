@@ -3,6 +3,7 @@ import type { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientConnection } from '../http1/client-connection.ts'
 import type { BodyTooSlow, MalformedMessage } from '../http1/malformed-message.ts'
 import type { RequestHead } from '../http1/request-head.ts'
+import type { ResponseCaching } from '../routes/route.ts'
 import type { WorkerScopes } from '../routes/worker-scope.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { CorsHeaders } from './cors-headers.ts'
@@ -44,6 +45,8 @@ export interface ForwardedRequest {
   readonly isUpgrade: boolean
   /** The CORS headers of the response; undefined = those of the upstream. */
   readonly corsHeaders: CorsHeaders | undefined
+  /** What caches are told about the response; undefined = only what the backend says. */
+  readonly caching: ResponseCaching | undefined
   /** Removed from the response; undefined = the route has none. */
   readonly costField: CostField | undefined
 }

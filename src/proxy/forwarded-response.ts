@@ -4,10 +4,11 @@ import { type ResponseHeadInput, responseHeaderLines } from './response-head.ts'
 
 /** The header lines of the response to a forwarded request, for the client. */
 export function forwardedResponseLines(
-  { corsHeaders, client, requestId, strippedPrefix, clientPath, portalScopes }: ForwardedRequest,
+  forwarded: ForwardedRequest,
   targetOrigin: string,
   { status, headers, mayHaveTrailers }: Pick<ResponseHeadInput, 'status' | 'headers' | 'mayHaveTrailers'>,
 ): string {
+  const { corsHeaders, client, requestId, strippedPrefix, clientPath, portalScopes } = forwarded
   return responseHeaderLines({
     status,
     headers: corsHeaders === undefined ? headers : withGatewayCors(status, headers, corsHeaders),
@@ -18,5 +19,7 @@ export function forwardedResponseLines(
     clientPath,
     portalScopes,
     requestId,
+    caching: forwarded.caching,
+    isAuthenticated: forwarded.accountId !== undefined,
   })
 }

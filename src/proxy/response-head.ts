@@ -1,7 +1,9 @@
 import { lengthsOf } from '../http1/raw-headers.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import { dateLine, type ResponseFraming } from '../http1/response-writer.ts'
+import type { ResponseCaching } from '../routes/route.ts'
 import type { WorkerScopes } from '../routes/worker-scope.ts'
+import { CachingLines, cachingLengths } from './caching-lines.ts'
 import { type LocationContext, publicLocation } from './location.ts'
 
 /** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway manages that to the client itself. */
@@ -29,6 +31,10 @@ export interface ResponseHeadInput extends LocationContext {
   readonly clientPath: string
   /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
   readonly portalScopes: WorkerScopes | undefined
+  /** What caches are told; undefined = only what the backend says. */
+  readonly caching: ResponseCaching | undefined
+  /** Whether the caller was authenticated. */
+  readonly isAuthenticated: boolean
 }
 
 /**
@@ -38,24 +44,44 @@ export interface ResponseHeadInput extends LocationContext {
 export function responseHeaderLines(input: ResponseHeadInput): string {
   const { status, headers, mayHaveTrailers, requestId } = input
   const connectionOptions = connectionOptionsOf(headers)
+  const caching = cachingLinesOf(input)
+  const specialLengths = caching ? lengthsWithCaching : lengths
   let lines = ''
   let hasDate = status < 200
   let hasLength = false
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index] ?? ''
     const value = headers[index + 1] ?? ''
-    const lower = lengths[name.length] === 1 || connectionOptions ? name.toLowerCase() : ''
+    const lower = specialLengths[name.length] === 1 || connectionOptions ? name.toLowerCase() : ''
     if (connectionOptions?.has(lower) || isDropped(lower, { status, mayHaveTrailers, hasLength })) continue
-    if (lower === workerAllowed && isOverPortal(value, input)) continue
+    if (caching?.take(lower, value) || isWithheld(lower, value, input)) continue
     if (lower === 'content-length') hasLength = true
     if (lower === 'date') hasDate = true
     lines += `${name}: ${rewriteValue(lower, value, input)}\r\n`
   }
-  if (mayBecomeWorker(input)) lines += varyLine
+  lines += varyingLines(input, caching)
   // A 1xx comes before the response, but for a 101, which is one.
   if (status >= 200 || status === 101) lines += `X-Request-Id: ${requestId}\r\n`
   // RFC 9110 6.6.1.
   return hasDate ? lines : lines + dateLine()
+}
+
+/** An interim response, or a 101, is never stored. */
+function cachingLinesOf({ status, caching }: ResponseHeadInput): CachingLines | undefined {
+  return caching && status >= 200 ? new CachingLines(caching) : undefined
+}
+
+/** Whether a field of the backend's does not go on as it is. */
+function isWithheld(lower: string, value: string, input: ResponseHeadInput): boolean {
+  return lower === workerAllowed && isOverPortal(value, input)
+}
+
+/** On what the response depends, and who may store it. */
+function varyingLines(input: ResponseHeadInput, caching: CachingLines | undefined): string {
+  const isWorker = mayBecomeWorker(input)
+  if (!caching) return isWorker ? varyLine : ''
+  if (isWorker) caching.addVary(workerField)
+  return caching.lines(input.isAuthenticated)
 }
 
 const workerAllowed = 'service-worker-allowed'
@@ -64,7 +90,8 @@ const workerAllowed = 'service-worker-allowed'
  * The standard lets a browser take a script that a page has fetched from its cache as a service worker
  * (`updateViaCache: 'all'`). Where it varies, the request comes here, and is refused.
  */
-const varyLine = 'Vary: Service-Worker\r\n'
+const workerField = 'Service-Worker'
+const varyLine = `Vary: ${workerField}\r\n`
 
 /** Whether browsers might take a response for the script of a service worker that reaches the portal. */
 function mayBecomeWorker({ status, headers, clientPath, portalScopes }: ResponseHeadInput): boolean {
@@ -153,6 +180,8 @@ const lengths = lengthsOf([
   'content-location',
   workerAllowed,
 ])
+
+const lengthsWithCaching = lengths.map((isSpecial, length) => isSpecial | (cachingLengths[length] ?? 0))
 
 /** Names that the upstream's Connection marks as hop-by-hop; undefined where there are none. */
 function connectionOptionsOf(headers: readonly string[]): Set<string> | undefined {

@@ -1,4 +1,5 @@
 import { parseRequestTarget } from './request-target.ts'
+import { compileCaching, type KeyFields } from './response-caching.ts'
 import type { Access, RateLimit, Route, SchemeName } from './route.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
@@ -34,6 +35,8 @@ export interface RouteOptions {
   readonly idleTimeoutMs: number | undefined
 }
 
+const usualKeyFields: KeyFields = { headers: ['SecretKey'], bearer: false, basic: false }
+
 interface WithTimeouts {
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number
@@ -42,10 +45,12 @@ interface WithTimeouts {
 /**
  * Compiles the routes of the config for the hot path.
  * @param upstreams the opened upstreams, by name; the config was validated, so each route finds its own
+ * @param keyFields where secret keys may come; default: only in `SecretKey`
  */
 export function compileRoutes<Upstream extends WithTimeouts>(
   configs: readonly RouteOptions[],
   upstreams: ReadonlyMap<string, Upstream>,
+  keyFields: KeyFields = usualKeyFields,
 ): readonly Route<Upstream | undefined>[] {
   return configs.map((config) => {
     const upstream = config.upstream === undefined ? undefined : upstreams.get(config.upstream)
@@ -53,13 +58,14 @@ export function compileRoutes<Upstream extends WithTimeouts>(
     if ((config.upstream !== undefined && !upstream) || !target)
       throw new Error(`route ${config.name} is valid but cannot be compiled`)
     const prefix = target.path.replace(/\/$/, '')
+    const access = compileAccess(config)
     return {
       name: config.name,
       host: config.host?.toLowerCase(),
       prefix,
       depth: prefix.split('/').length - 1,
       methods: compileMethods(config.methods),
-      access: compileAccess(config),
+      access,
       upstream,
       stripPrefix: config.stripPrefix,
       websocket: config.websocket,
@@ -68,6 +74,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       passesMethodOverride: config.methodOverride === 'pass',
       passesTrailers: config.trailers === 'pass',
       forwardsCredentials: config.forwardCredentials,
+      caching: compileCaching(access, keyFields, false),
       rateLimit: config.rateLimit,
       costHeader: config.costHeader,
       bodyBytesMax: config.bodyBytesMax,

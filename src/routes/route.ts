@@ -27,11 +27,23 @@ export interface Route<Upstream> extends GatedRoute {
   /** Whether trailer fields of requests reach the upstream. */
   readonly passesTrailers: boolean
   readonly forwardsCredentials: boolean
+  /** What caches are told about its responses; undefined = only what the backend says, as the route is public. */
+  readonly caching: ResponseCaching | undefined
   /** The field of responses that says how many units a request used; undefined = each is one unit. */
   readonly costHeader: string | undefined
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number
+}
+
+/** What caches are told about the responses of a route whose callers are authenticated. */
+export interface ResponseCaching {
+  /** The request fields that decide who is calling, as `Vary` names them. */
+  readonly names: readonly string[]
+  /** `Vary` with these names, ended by CR LF. */
+  readonly varyLine: string
+  /** The same and `Cache-Control: private`, for a response to an authenticated caller. */
+  readonly privateLines: string
 }
 
 /** The methods announced for a route that allows any: those that RFC 9110 9 defines for resources, and PATCH. */

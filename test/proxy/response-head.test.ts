@@ -14,6 +14,8 @@ const origins = {
   requestId: 'r-1',
   clientPath: '/orders/7',
   portalScopes: createWorkerScopes('/portal'),
+  caching: undefined,
+  isAuthenticated: false,
 }
 
 function keptOf(

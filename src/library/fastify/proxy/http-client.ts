@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
+import { principalOf } from '../../../http/outcome.ts'
 import { responseHeaderLines } from '../../../proxy/response-head.ts'
 import { exchangeIn } from './exchange.ts'
 import { parseFields } from './parse-fields.ts'
@@ -56,7 +57,7 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
   })
   return {
     request: ({ headers, method }, callback) => {
-      const { arrival, target, strippedPrefix, fields, body, signal } = exchangeIn(headers)
+      const { arrival, route, target, strippedPrefix, fields, body, signal } = exchangeIn(headers)
       agent.request(
         {
           origin: url.origin,
@@ -83,6 +84,8 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
             client: arrival.client,
             strippedPrefix,
             requestId: arrival.requestId,
+            caching: route.caching,
+            isAuthenticated: principalOf(arrival.outcome) !== undefined,
             // An app has no portal.
             clientPath: '',
             portalScopes: undefined,

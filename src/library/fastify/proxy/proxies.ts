@@ -39,7 +39,7 @@ export function createProxies(app: FastifyInstance, parts: AppParts) {
   })
 
   function proxy(options: ProxyOptions): HttpProxyOptions {
-    const route = createProxyRoute(toRouteInput(options))
+    const route = createProxyRoute(toRouteInput(options), parts.reader.fieldReader.carriers)
     routes.push(route)
     table = undefined
     addMethods(app)

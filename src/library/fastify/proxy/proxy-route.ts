@@ -1,3 +1,4 @@
+import type { Carriers } from '../../../auth/carriers.ts'
 import { type AppRouteInput, resolveAppRoute } from '../../../config/load-app-config.ts'
 import { hasUpstream } from '../../../http/route-request.ts'
 import { compileRoutes } from '../../../routes/compile.ts'
@@ -23,13 +24,13 @@ export interface ProxyUpstream
 export type ProxyRoute = Route<ProxyUpstream>
 
 /** @throws ConfigError with every problem */
-export function createProxyRoute(input: AppRouteInput): ProxyRoute {
+export function createProxyRoute(input: AppRouteInput, carriers: Carriers): ProxyRoute {
   const { route, upstream } = resolveAppRoute(input, 'gatehouse.proxy()')
   const [target] = upstream.targets
   if (!target) throw new Error('an upstream without targets was valid')
   // Its name is the audience of assertions.
   const proxied: ProxyUpstream = { ...upstream, name: route.name, url: target.url }
-  const [compiled] = compileRoutes([route], new Map([[upstream.name, proxied]]))
+  const [compiled] = compileRoutes([route], new Map([[upstream.name, proxied]]), carriers)
   if (!compiled || !hasUpstream(compiled)) throw new Error('a valid route was not compiled')
   return compiled
 }

@@ -1,0 +1,32 @@
+import type { Access, ResponseCaching } from './route.ts'
+
+/** Where a secret key may come: names of header fields, and `Authorization` by either scheme. */
+export interface KeyFields {
+  readonly headers: readonly string[]
+  readonly bearer: boolean
+  readonly basic: boolean
+}
+
+/**
+ * A cache keys by the URL alone (RFC 9111 2), and knows of credentials only those in `Authorization` (3.5): without
+ * `Vary` it would serve what one caller got to the next.
+ * @param takesCookie whether the access cookie authenticates too, by the site that the request comes from
+ * @returns undefined for a public route, whose responses do not depend on a credential
+ */
+export function compileCaching(
+  access: Access,
+  { headers, bearer, basic }: KeyFields,
+  takesCookie: boolean,
+): ResponseCaching | undefined {
+  if (access.kind === 'public') return undefined
+  const takesKeys = access.schemes.includes('secretKey')
+  const takesAuthorization = access.schemes.includes('bearer') || (takesKeys && (bearer || basic))
+  const names = [
+    ...(takesKeys ? headers : []),
+    // On an optional route one of another scheme is the backend's.
+    ...(takesAuthorization || access.isOptional ? ['Authorization'] : []),
+    ...(takesCookie ? ['Cookie', 'Origin', 'Sec-Fetch-Site'] : []),
+  ]
+  const varyLine = `Vary: ${names.join(', ')}\r\n`
+  return { names, varyLine, privateLines: `${varyLine}Cache-Control: private\r\n` }
+}
