@@ -11,6 +11,7 @@ import type { Quotas } from '../auth/quotas.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { createSignIn, type SignIn } from '../auth/sign-in.ts'
 import type { Config } from '../config/config.ts'
+import { type BlockedSubjectsOf, createBlockedSubjects } from '../issuers/blocked-subjects.ts'
 import type { Log } from '../log/log.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createPasswords } from '../secrets/passwords.ts'
@@ -87,6 +88,15 @@ export function createConfiguredActions({
     portalUrl: config.publicOrigin + config.portal.path,
     sendMail: config.mail && lazyMailer(config.mail),
   })
+}
+
+/** Who of foreign issuers is refused. */
+export function createConfiguredSubjects({
+  config,
+  store,
+  clock,
+}: Pick<AccountServicesOptions, 'config' | 'store' | 'clock'>): BlockedSubjectsOf {
+  return createBlockedSubjects({ store, issuers: config.issuers.map(({ name }) => name), clock })
 }
 
 /** What whoever holds a key can do without an account. */

@@ -12,7 +12,12 @@ import { readVersion } from '../platform/version.ts'
 import { createPortal } from '../portal/portal.ts'
 import { createPortalCookie } from '../portal/portal-cookie.ts'
 import type { Store } from '../store/store.ts'
-import { type AccountServices, createAccountServices, createConfiguredHeldKeys } from './account-services.ts'
+import {
+  type AccountServices,
+  createAccountServices,
+  createConfiguredHeldKeys,
+  createConfiguredSubjects,
+} from './account-services.ts'
 import type { CallerAuth } from './caller-auth.ts'
 
 /** What the endpoints of the gateway itself are made of. */
@@ -48,6 +53,7 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
     version: readVersion(),
     admin: {
       actionsOf: accountServices.actionsOf,
+      subjectsOf: createConfiguredSubjects(options),
       authenticator: callerAuth.authenticator,
       keyUses,
       hasPortal: enabled,

@@ -66,6 +66,7 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
     secretKey: createSecretKeyScheme(directory, clock, importedKeys),
     bearer: createBearerScheme(accessTokens, directory, clock),
     foreign: createForeignScheme({
+      directory,
       tokens: createForeignTokens({
         issuers: issuers.all,
         verified: verifiedForeign,

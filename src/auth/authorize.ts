@@ -59,7 +59,7 @@ export interface AuthState {
 
 /**
  * Until when an admitted caller would still be admitted: the account and role are the same, the key or session is still
- * valid, and the token's signing key has not been retired. That an access token has expired meanwhile does not matter.
+ * valid, and the token's signing key has not been retired; a principal of a foreign issuer is not blocked. That an access token has expired meanwhile does not matter.
  * @returns when the secret key ends, Infinity = it does not; 0 = the caller would not be admitted any more
  * @throws GatehouseError `store-unavailable` where it cannot be decided now
  */
@@ -69,7 +69,10 @@ export async function admittedUntil(
   now: number,
 ): Promise<number> {
   const { accountId, role, sessionId, issuer } = principal
-  if (issuer !== undefined) return hasIssuer(issuer) ? Number.POSITIVE_INFINITY : 0
+  if (issuer !== undefined) {
+    const isAdmitted = hasIssuer(issuer) && !(await directory.subject(accountId)).isBlocked
+    return isAdmitted ? Number.POSITIVE_INFINITY : 0
+  }
   if (signedBy !== undefined && !keyring.find(signedBy)) return 0
   const account = await directory.account(accountId)
   if (!account || account.isDisabled || account.role !== role) return 0

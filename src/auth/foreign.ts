@@ -1,8 +1,7 @@
 import type { ForeignClaims } from '../issuers/foreign-claims.ts'
 import type { ForeignTokens, ForeignVerdict } from '../issuers/foreign-tokens.ts'
-import { principalId } from '../issuers/principal-id.ts'
 import { unlimited } from '../store/secret-keys.ts'
-import type { Principal } from './principal.ts'
+import type { CachedSubject, Directory, Principal } from './principal.ts'
 import { type Authentication, rejected } from './scheme.ts'
 
 /** `Authorization: Bearer <JWT>` of foreign issuers. */
@@ -10,6 +9,7 @@ export interface ForeignScheme {
   /**
    * @param issuers names of those that are accepted
    * @returns undefined where the token is of none of them: it may be one of ours
+   * @throws GatehouseError `store-unavailable`, also as a rejection, where it is not known whether the subject is blocked
    */
   authenticate(
     token: string,
@@ -19,27 +19,57 @@ export interface ForeignScheme {
 
 export interface ForeignSchemeOptions {
   readonly tokens: ForeignTokens
+  readonly directory: Pick<Directory, 'subject' | 'confirm'>
   /** Whether a token is known to be one of ours: then it need not be read here. */
   isOwn(token: string): boolean
 }
 
 const expired = rejected('token-expired')
+const blocked = rejected('subject-blocked')
 
-export function createForeignScheme({ tokens, isOwn }: ForeignSchemeOptions): ForeignScheme {
+/** A subject is refused as blocked only after the cache was brought up to date: it may have been unblocked since. */
+export function createForeignScheme({ tokens, directory, isOwn }: ForeignSchemeOptions): ForeignScheme {
+  function decideVerdict(verdict: ForeignVerdict): Authentication | Promise<Authentication> {
+    return verdict.kind === 'valid' ? decideClaims(verdict.claims) : toRejection(verdict)
+  }
+
+  function decideClaims(claims: ForeignClaims): Authentication | Promise<Authentication> {
+    const subject = directory.subject(claims.principalId)
+    return subject instanceof Promise
+      ? subject.then((found) => decideOrConfirm(claims, found))
+      : decideOrConfirm(claims, subject)
+  }
+
+  function decideOrConfirm(
+    claims: ForeignClaims,
+    { isBlocked }: CachedSubject,
+  ): Authentication | Promise<Authentication> {
+    return isBlocked ? confirmBlocked(claims) : authenticated(claims)
+  }
+
+  function confirmBlocked(claims: ForeignClaims): Promise<Authentication> {
+    return directory.confirm().then(
+      async () => {
+        const { isBlocked } = await directory.subject(claims.principalId)
+        return isBlocked ? blocked : authenticated(claims)
+      },
+      // What is known to be blocked stays refused while the store is unreachable.
+      () => blocked,
+    )
+  }
+
   return {
     authenticate: (token, issuers) => {
       if (isOwn(token)) return undefined
       const verdict = tokens.verify(token, issuers)
       if (verdict === undefined) return undefined
-      return verdict instanceof Promise ? verdict.then(toAuthentication) : toAuthentication(verdict)
+      return verdict instanceof Promise ? verdict.then(decideVerdict) : decideVerdict(verdict)
     },
   }
 }
 
-function toAuthentication(verdict: ForeignVerdict): Authentication {
+function toRejection(verdict: Exclude<ForeignVerdict, { readonly kind: 'valid' }>): Authentication {
   switch (verdict.kind) {
-    case 'valid':
-      return authenticated(verdict.claims)
     case 'expired':
       return expired
     case 'invalid': {
@@ -54,9 +84,9 @@ function toAuthentication(verdict: ForeignVerdict): Authentication {
 }
 
 function authenticated(claims: ForeignClaims): Authentication {
-  const { issuer, subject, role, scopes, email, isEmailVerified, validUntil } = claims
+  const { issuer, principalId, role, scopes, email, isEmailVerified, validUntil } = claims
   const principal: Principal = {
-    accountId: principalId(issuer, subject),
+    accountId: principalId,
     role,
     scheme: 'bearer',
     sessionId: undefined,

@@ -68,13 +68,20 @@ export type CachedSession =
       readonly keyId: string
     }
 
+/** What is known of a principal of a foreign issuer; cached in the process. */
+export interface CachedSubject {
+  readonly isBlocked: boolean
+}
+
 /**
- * Accounts and sessions by ID. Cached ones are returned at once, others as a promise. A throw or rejection
+ * Accounts, sessions and principals of foreign issuers by ID. Cached ones are returned at once, others as a promise. A throw or rejection
  * (GatehouseError `store-unavailable`) means that it cannot be decided now.
  */
 export interface Directory {
   account(id: string): CachedAccount | undefined | Promise<CachedAccount | undefined>
   session(id: string): CachedSession | undefined | Promise<CachedSession | undefined>
+  /** By the ID of principal-id.ts. */
+  subject(id: string): CachedSubject | Promise<CachedSubject>
   /**
    * Whether neither an account nor a session can have changed since a time on the clock of another instance, which may
    * differ from ours by tokens.clockTolerance: all changes since then have been read, and none was about them. Needs
@@ -103,7 +110,7 @@ export interface Directory {
    */
   catchUp(): Promise<void>
   /**
-   * A new object after each change of any account, session or signing key: while it is the same nothing has changed.
+   * A new object after each change of any account, session, subject or signing key: while it is the same nothing has changed.
    * undefined = the store is unreachable, and the cache ages.
    */
   version(): object | undefined

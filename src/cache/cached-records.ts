@@ -1,8 +1,9 @@
-import type { CachedAccount, CachedKey, CachedSession, Profile } from '../auth/principal.ts'
+import type { CachedAccount, CachedKey, CachedSession, CachedSubject, Profile } from '../auth/principal.ts'
 import { compactDigest } from '../secrets/keys.ts'
 import type { Account } from '../store/account.ts'
 import type { SecretKey } from '../store/secret-keys.ts'
 import type { Session } from '../store/sessions.ts'
+import type { BlockedSubject } from '../store/subjects.ts'
 
 /** The part of an account that decisions need. */
 export function toCachedAccount(account: Account | undefined): CachedAccount | undefined {
@@ -37,4 +38,12 @@ export function toCachedSession(session: Session | undefined): CachedSession | u
   if (!session) return undefined
   const { accountId, sessionEpoch, keyId, end } = session
   return end === undefined ? { accountId, sessionEpoch, keyId, isEnded: false } : endedSession
+}
+
+/** Two objects for all of them: there may be many principals. */
+const blocked: CachedSubject = { isBlocked: true }
+const notBlocked: CachedSubject = { isBlocked: false }
+
+export function toCachedSubject(found: BlockedSubject | undefined): CachedSubject {
+  return found ? blocked : notBlocked
 }

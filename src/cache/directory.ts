@@ -1,11 +1,12 @@
-import type { CachedAccount, CachedSession, Directory } from '../auth/principal.ts'
+import type { CachedAccount, CachedSession, CachedSubject, Directory } from '../auth/principal.ts'
 import type { Clock } from '../platform/clock.ts'
 import { findCompactKey } from '../secrets/keys.ts'
 import type { AccountReader } from '../store/accounts.ts'
 import type { LoggedChange } from '../store/changes.ts'
 import { keyState } from '../store/secret-keys.ts'
 import type { SessionStore } from '../store/sessions.ts'
-import { endedSession, toCachedAccount, toCachedSession } from './cached-records.ts'
+import type { SubjectStore } from '../store/subjects.ts'
+import { endedSession, toCachedAccount, toCachedSession, toCachedSubject } from './cached-records.ts'
 import {
   accountKey,
   deserializeAccount,
@@ -13,6 +14,7 @@ import {
   serializeAccount,
   sessionKey,
   signingKeysKey,
+  subjectKey,
 } from './instance-memory.ts'
 import { createLoadingCache, type LookUpResult } from './loading-cache.ts'
 import { createLru } from './lru.ts'
@@ -31,7 +33,9 @@ export interface CacheLimits {
 }
 
 export interface DirectoryOptions extends CacheLimits {
-  readonly store: Pick<AccountReader, 'findAccount'> & Pick<SessionStore, 'findSession'>
+  readonly store: Pick<AccountReader, 'findAccount'> &
+    Pick<SessionStore, 'findSession'> &
+    Pick<SubjectStore, 'findBlockedSubject'>
   readonly storeConnection: Readonly<StoreConnectionState>
   /** How long an access token can be valid here: changes are kept for that long. */
   readonly tokenLifetimeMs: number
@@ -41,7 +45,7 @@ export interface DirectoryOptions extends CacheLimits {
   readonly clock: Clock
   /** For spans. */
   readonly monotonic: Clock
-  /** Called for every look-up of an account. */
+  /** Called for every look-up of an account, or of a principal of a foreign issuer. */
   report(result: LookUpResult): void
   /** Applies every change made so far. @throws GatehouseError `store-unavailable` */
   confirm(): Promise<void>
@@ -58,7 +62,7 @@ const formerEntriesMax = 10_000
 /** The time of an access token is in whole seconds, rounded down (RFC 7519 2). */
 const issuedWithinMs = 1_000
 
-/** Accounts and sessions, cached in the process. */
+/** Accounts, sessions and principals of foreign issuers, cached in the process. */
 export interface CachedDirectory extends Directory {
   /** Drops the entries that a change affects. */
   apply(change: LoggedChange): void
@@ -99,6 +103,14 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     onLoaded: memory && ((id, session, begunAt) => memory.learn(sessionKey(id), session, begunAt)),
     report: () => {},
   })
+  const subjects = createLoadingCache<CachedSubject>({
+    ...shared,
+    load: async (id) => toCachedSubject(await store.findBlockedSubject(id)),
+    // The cast is sound: it is plain JSON, and was written by a process of the same version.
+    recall: memory && (async (id) => (await memory.recall(subjectKey(id))) as CachedSubject | undefined),
+    onLoaded: memory && ((id, subject, begunAt) => memory.learn(subjectKey(id), subject, begunAt)),
+    report: options.report,
+  })
 
   let version = {}
 
@@ -135,6 +147,10 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
       case 'signing-keys':
         memory?.forget(signingKeysKey)
         return
+      case 'subject':
+        memory?.forget(subjectKey(change.principalId))
+        subjects.reload(change.principalId)
+        return
       default:
         change satisfies never
     }
@@ -144,6 +160,7 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     invalidateDecisions()
     accounts.clear()
     sessions.clear()
+    subjects.clear()
     // A change log that started again may have lost a reset: a key that was wrong may be valid again.
     formerAccounts.clear()
     revokedKeys.clear()
@@ -168,6 +185,8 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
   return {
     account: accounts.get,
     session: sessions.get,
+    // The cast is sound: each load has a value.
+    subject: subjects.get as Directory['subject'],
     isUnchangedSince,
     isAccountNewerThan,
     confirm: options.confirm,

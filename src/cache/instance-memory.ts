@@ -29,6 +29,7 @@ export interface WorkerMemory extends InstanceMemory {
 
 export const accountKey = (id: string) => `account ${id}`
 export const sessionKey = (id: string) => `session ${id}`
+export const subjectKey = (principalId: string) => `subject ${principalId}`
 export const signingKeysKey = 'signing-keys'
 
 /** An account as plain JSON. */

@@ -12,6 +12,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   ],
   keys: async () => (await import('./keys.ts')).keyCommands,
   sessions: async () => (await import('./sessions.ts')).sessionCommands,
+  subjects: async () => (await import('./subjects.ts')).subjectCommands,
   usage: async () => (await import('./usage.ts')).usageCommands,
   audit: async () => (await import('./audit.ts')).auditCommands,
   'signing-keys': async () => (await import('./signing-keys.ts')).signingKeyCommands,

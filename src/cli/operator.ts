@@ -8,9 +8,10 @@ import { createQuotaReader, type PlanReports } from '../accounts/plan-reports.ts
 import type { SecretKeys } from '../accounts/secret-keys.ts'
 import type { SetupLinks } from '../accounts/setup-links.ts'
 import type { UsageReports } from '../accounts/usage-reports.ts'
-import { createConfiguredActions } from '../assembly/account-services.ts'
+import { createConfiguredActions, createConfiguredSubjects } from '../assembly/account-services.ts'
 import type { Config } from '../config/config.ts'
 import { type ConfigInput, loadConfig } from '../config/load.ts'
+import type { BlockedSubjects } from '../issuers/blocked-subjects.ts'
 import { monotonicClock } from '../platform/clock.ts'
 import { createPasswords, type Passwords } from '../secrets/passwords.ts'
 import { createSealer, deriveKey } from '../secrets/sealing.ts'
@@ -33,6 +34,7 @@ export interface Operator {
   readonly setupLinks: SetupLinks
   readonly usage: UsageReports
   readonly plans: PlanReports
+  readonly subjects: BlockedSubjects
   readonly passwords: Passwords
   /** Creates the audit entry of an action. */
   readonly auditEntry: AuditEntryFactory
@@ -78,6 +80,7 @@ export async function withOperator<Result>(
       setupLinks,
       usage,
       plans,
+      subjects: createConfiguredSubjects({ config, store, clock })(actor),
       passwords: createPasswords({ pepper: deriveKey(sealingKey, 'password') }),
       auditEntry: createAuditEntryFactory(actor, clock),
       signingKeys: createSigningKeys({ store, sealer, algorithm: config.tokens.algorithm, clock }),

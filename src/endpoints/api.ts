@@ -31,7 +31,10 @@ export interface ApiOptions extends TokenEndpointsOptions, HeldKeysEndpointOptio
   readonly version: string
   /** Where secret keys may come (`keys.accept`). */
   readonly accept: readonly string[]
-  readonly admin: Pick<AdminOptions, 'actionsOf' | 'authenticator' | 'keyUses' | 'hasPortal' | 'clock'>
+  readonly admin: Pick<
+    AdminOptions,
+    'actionsOf' | 'subjectsOf' | 'authenticator' | 'keyUses' | 'hasPortal' | 'clock'
+  >
   /** undefined = there is none. */
   readonly portal: Portal | undefined
 }

@@ -150,6 +150,12 @@ export const errorDefinitions = {
     detail: 'The account is disabled.',
     check: '`gatehouse accounts update ID --disabled false`.',
   },
+  'subject-blocked': {
+    status: 403,
+    title: 'The caller is blocked',
+    detail: 'This user of the issuer is blocked.',
+    check: '`gatehouse subjects list`; `gatehouse subjects unblock ISSUER SUBJECT`.',
+  },
   'cross-site-refresh': {
     status: 403,
     title: 'Cross-site request refused',

@@ -42,6 +42,7 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
     store: {
       findAccount: async (id) => (await openStoreOnce())?.findAccount(id),
       findSession: async (id) => (await openStoreOnce())?.findSession(id),
+      findBlockedSubject: async (id) => (await openStoreOnce())?.findBlockedSubject(id),
       findImportedKey: async (digest) => (await openStoreOnce())?.findImportedKey(digest),
       hasImportedKeys: async () => (await openStoreOnce())?.hasImportedKeys() ?? false,
     },

@@ -47,7 +47,7 @@ const recheckMaxMs = 24 * 3_600_000
 
 export function createWebSockets({ metrics, clock, authState }: WebSocketsOptions): WebSockets {
   const all = new Set<OpenWebSocket>()
-  /** The WebSockets by the IDs that changes name: those of accounts and sessions. */
+  /** The WebSockets by the IDs that changes name: those of accounts, sessions and foreign principals. */
   const bySubject = new Map<string, Set<OpenWebSocket>>()
 
   function watch(arrival: Arrival<unknown>, openTunnel: (onClosed: () => void) => Tunnel): void {
@@ -107,6 +107,8 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
         return bySubject.get(change.sessionId) ?? []
       case 'signing-keys':
         return [...all].filter(({ caller }) => caller?.signedBy !== undefined)
+      case 'subject':
+        return bySubject.get(change.principalId) ?? []
       case undefined:
         return all
       default:

@@ -1,12 +1,14 @@
 import { memoizeBounded } from '../platform/memoize.ts'
 import { includesAudience } from '../tokens/access-token-claims.ts'
 import { type ClaimPath, claimAt, type IssuerOptions, type RoleMapping } from './issuer.ts'
+import { principalId } from './principal-id.ts'
 
 /** What a token of an issuer says, as far as the gateway uses it. Times are in milliseconds. */
 export interface ForeignClaims {
   /** The name of the issuer in the config. */
   readonly issuer: string
-  readonly subject: string
+  /** See principal-id.ts. */
+  readonly principalId: string
   readonly role: string
   /** Empty = the token names none, or they are not read. */
   readonly scopes: readonly string[]
@@ -54,7 +56,7 @@ export function parseForeignClaims(
   if (scopes === null) return { wrong: issuer.scopes?.join('.') ?? 'scope' }
   return {
     issuer: issuer.name,
-    subject,
+    principalId: principalId(issuer.name, subject),
     role: roleOf(payload, issuer.role),
     scopes: scopes ?? noScopes,
     email: issuer.email && readEmail(payload, issuer.email),

@@ -11,3 +11,9 @@ export function principalId(issuer: string, subject: string): string {
 export function isPrincipalId(id: string): boolean {
   return id.includes(':')
 }
+
+/** The name of the issuer and the subject of such an ID. */
+export function partsOfPrincipalId(id: string): { readonly issuer: string; readonly subject: string } {
+  const colon = id.indexOf(':')
+  return { issuer: id.slice(0, colon), subject: decodeURIComponent(id.slice(colon + 1)) }
+}

@@ -26,6 +26,7 @@ export const ownOperations = {
   '/api/v1/admin/accounts/:id/keys/:name': ['DELETE'],
   '/api/v1/admin/accounts/:id/sessions': ['GET', 'DELETE'],
   '/api/v1/admin/accounts/:id/usage': ['GET'],
+  '/api/v1/admin/subjects': ['GET', 'POST', 'DELETE'],
   '/api/v1/admin/audit': ['GET'],
 } as const satisfies Readonly<Record<`/${string}`, readonly OwnMethod[]>>
 

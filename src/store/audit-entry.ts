@@ -59,6 +59,8 @@ export const auditActions = [
   'email-verified',
   'signing-key-added',
   'signing-key-retired',
+  'subject-blocked',
+  'subject-unblocked',
 ] as const
 
 export type AuditAction = (typeof auditActions)[number]

@@ -13,6 +13,8 @@ export type Change =
   | { readonly kind: 'account'; readonly accountId: string }
   | { readonly kind: 'session'; readonly sessionId: string }
   | { readonly kind: 'signing-keys' }
+  /** A principal of a foreign issuer was blocked, or unblocked. */
+  | { readonly kind: 'subject'; readonly principalId: string }
 
 /** One entry of the change log. */
 export interface LoggedChange {
@@ -50,7 +52,10 @@ export const sessionChange = (sessionId: string) => (isChanged: unknown) =>
 export const signingKeysChange = (isChanged: unknown) =>
   isChanged ? ({ kind: 'signing-keys' } as const) : undefined
 
-/** The subject of a change: an account ID, a session ID, or nothing. */
+export const subjectChange = (principalId: string) => (isChanged: unknown) =>
+  isChanged ? ({ kind: 'subject', principalId } as const) : undefined
+
+/** The subject of a change: an account ID, a session ID, a principal ID, or nothing. */
 export function subjectOf(change: Change): string {
   switch (change.kind) {
     case 'account':
@@ -59,6 +64,8 @@ export function subjectOf(change: Change): string {
       return change.sessionId
     case 'signing-keys':
       return ''
+    case 'subject':
+      return change.principalId
     default:
       return change satisfies never
   }
@@ -73,6 +80,8 @@ export function parseChange(kind: string, subject: string): Change | undefined {
       return { kind, sessionId: subject }
     case 'signing-keys':
       return { kind }
+    case 'subject':
+      return { kind, principalId: subject }
     default:
       return undefined
   }

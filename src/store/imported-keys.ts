@@ -1,6 +1,6 @@
 import type { Account } from './account.ts'
+import { withNewSecretKey } from './account-changes/secret-key-changes.ts'
 import { digestText } from './keys.ts'
-import { withNewSecretKey } from './secret-key-changes.ts'
 import type { SecretKey } from './secret-keys.ts'
 
 /**

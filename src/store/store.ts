@@ -9,6 +9,7 @@ import type { QuotaStore } from './quotas.ts'
 import type { RateStore } from './rates.ts'
 import type { SessionStore } from './sessions.ts'
 import type { SigningKeyStore } from './signing-keys.ts'
+import type { SubjectStore } from './subjects.ts'
 import type { UsageStore } from './usage.ts'
 
 /**
@@ -30,6 +31,7 @@ export interface Store
     AuditStore,
     PortalStore,
     UsageStore,
+    SubjectStore,
     StoreDiagnostics {
   /** Resolves once the store responds. @throws OperatorError if it does not in time */
   ready(timeoutMs: number): Promise<void>

@@ -26,6 +26,7 @@ for (const [direction, stepMs] of [
       store: {
         findAccount: (id) => reachable(store.findAccount(id)),
         findSession: (id) => reachable(store.findSession(id)),
+        findBlockedSubject: (id) => reachable(store.findBlockedSubject(id)),
       },
       entriesMax: 10,
       ttlMs: 60_000,

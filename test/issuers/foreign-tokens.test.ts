@@ -392,7 +392,7 @@ t.test('a token is verified once, and again after its key was withdrawn', async 
   const { tokens, verified, accepted } = await openBench(allKeys)
   const token = await signToken(es, claims)
   const first = tokens.verify(token, accepted)
-  t.match(first, { kind: 'valid', claims: { subject: 'ada' } })
+  t.match(first, { kind: 'valid', claims: { principalId: 'corp:ada' } })
   const [again] = [tokens.verify(token, accepted)]
   t.not(again, undefined)
   if (first && 'claims' in first && again && 'claims' in again)

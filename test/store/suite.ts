@@ -11,6 +11,7 @@ import { runRateContract } from './contract/rates.ts'
 import { reopeningCases } from './contract/reopening.ts'
 import { runSessionContract } from './contract/sessions.ts'
 import { runSigningKeyContract } from './contract/signing-keys.ts'
+import { runSubjectContract } from './contract/subjects.ts'
 import { runUsageContract } from './contract/usage.ts'
 import type { NewPlace } from './place.ts'
 
@@ -28,6 +29,7 @@ export function runStoreSuite(t: Test, newPlace: NewPlace): void {
     runAuditContract,
     runPortalContract,
     runUsageContract,
+    runSubjectContract,
     // Of the whole store.
     absenceCases,
     reopeningCases,

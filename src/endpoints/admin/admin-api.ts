@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { AccountActionsOf } from '../../accounts/account-actions.ts'
+import type { BlockedSubjectsOf } from '../../issuers/blocked-subjects.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { AdminPath, PerOperation } from '../../routes/own-paths.ts'
 import { type Operation, registerOperations } from '../operation.ts'
@@ -9,10 +10,12 @@ import { auditOperations } from './audit.ts'
 import { apiKeyOperations, secretKeyOperations } from './keys.ts'
 import { keyOperations, keysOperations } from './secret-keys.ts'
 import { sessionsOperations } from './sessions.ts'
+import { type SubjectOperationOptions, subjectOperations } from './subjects.ts'
 import { usageOperations } from './usage.ts'
 
 export interface AdminOptions extends AdmissionOptions {
   readonly actionsOf: AccountActionsOf
+  readonly subjectsOf: BlockedSubjectsOf
   readonly hasPortal: boolean
   readonly clock: Clock
 }
@@ -26,9 +29,16 @@ export interface AdminApi {
 }
 
 /** The admin API: the Admin actions of the portal, for programs. Its responses are never cached. */
-export function createAdminApi({ actionsOf, hasPortal, clock, ...options }: AdminOptions): AdminApi {
+export function createAdminApi({
+  actionsOf,
+  subjectsOf,
+  hasPortal,
+  clock,
+  ...options
+}: AdminOptions): AdminApi {
   const operations = adminOperations({
     actionsOf: (request) => actionsOf(actorOf(request)),
+    subjectsOf: (request) => subjectsOf(actorOf(request)),
     hasPortal,
     clock,
   })
@@ -41,7 +51,7 @@ export function createAdminApi({ actionsOf, hasPortal, clock, ...options }: Admi
   return { operations, register }
 }
 
-function adminOperations(parts: AdminOperationOptions): AdminOperations {
+function adminOperations(parts: AdminOperationOptions & SubjectOperationOptions): AdminOperations {
   return {
     '/api/v1/admin/accounts': accountsOperations(parts),
     '/api/v1/admin/accounts/:id': accountOperations(parts),
@@ -51,6 +61,7 @@ function adminOperations(parts: AdminOperationOptions): AdminOperations {
     '/api/v1/admin/accounts/:id/keys/:name': keyOperations(parts),
     '/api/v1/admin/accounts/:id/sessions': sessionsOperations(parts),
     '/api/v1/admin/accounts/:id/usage': usageOperations(parts),
+    '/api/v1/admin/subjects': subjectOperations(parts),
     '/api/v1/admin/audit': auditOperations(parts),
   }
 }

@@ -5,6 +5,7 @@ export const tags = [
   { name: 'Usage', description: 'What the account of the caller has used.' },
   { name: 'Discovery', description: 'Public keys, and this document.' },
   { name: 'Accounts', description: 'For Admins: accounts, their keys, sessions and usage.' },
+  { name: 'Subjects', description: 'For Admins: blocked users of foreign issuers.' },
   { name: 'Audit', description: 'For Admins: who has done what.' },
   { name: 'Portal', description: 'Pages for people.' },
 ] as const
@@ -12,6 +13,7 @@ export const tags = [
 /** The group of a path of the gateway's own. */
 export function tagOf(path: string): (typeof tags)[number]['name'] {
   if (path.startsWith('/api/v1/admin/audit')) return 'Audit'
+  if (path.startsWith('/api/v1/admin/subjects')) return 'Subjects'
   if (path.startsWith('/api/v1/admin/')) return 'Accounts'
   if (path === '/api/v1/accounts/usage') return 'Usage'
   if (path.startsWith('/api/v1/accounts/')) return 'Tokens'

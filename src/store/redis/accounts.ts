@@ -1,19 +1,19 @@
 import { type Account, emailKey } from '../account.ts'
+import { accountsByReplacing, type Replace } from '../account-changes/by-replacing.ts'
 import type { AccountCreation, AccountReader, AccountStore, TermEntry } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
-import { accountsByReplacing, type Replace } from '../by-replacing.ts'
 import { indexChange } from '../imported-keys.ts'
 import { search, type TermIndex, termsOf } from '../search.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { importAccounts } from './import-accounts.ts'
+import { listNewest } from './newest.ts'
 import { forgetSessions } from './open-session-index.ts'
 import { accountText, parseAccount } from './records.ts'
 import { loadScript } from './scripts.ts'
 import { storeFormat } from './store-format.ts'
 import { usageKeysOf } from './usage.ts'
 
-const listScript = loadScript('list-accounts')
 const createScript = loadScript('create-accounts', { isLogged: true, isAudited: true })
 const saveScript = loadScript('save-account', { isLogged: true, isAudited: true })
 const deleteScript = loadScript('delete-account', { isLogged: true, isAudited: true })
@@ -25,7 +25,7 @@ export interface AccountAccess extends Pick<AccountReader, 'findAccount'> {
 
 /** Accounts as texts, and indexes of their e-mails, their IDs, and the terms they are searched by. */
 export function openAccounts(connection: Connection): AccountStore & AccountAccess {
-  const { keys, ask, run, notify, confirmAbsence } = connection
+  const { keys, ask, notify, confirmAbsence } = connection
   const runAudited = createAudited(connection)
 
   async function find(id: string): Promise<Account | undefined> {
@@ -124,14 +124,9 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
       return id === null ? confirmAbsence() : find(id)
     },
     listAccounts: async ({ after, limit }) => {
-      // The cast is sound: the script returns nothing else.
-      const ids = (await run(
-        listScript,
-        [keys.ids],
-        [after?.id ?? '', after?.createdAt ?? 0, limit],
-      )) as string[]
-      if (ids.length === 0) await confirmAbsence()
-      const found = await Promise.all(ids.map(find))
+      const from = after && { member: after.id, at: after.createdAt }
+      const listed = await listNewest(connection, keys.ids, { after: from, limit })
+      const found = await Promise.all(listed.map(({ member }) => find(member)))
       return found.filter((account) => account !== undefined)
     },
     searchAccounts: (page) => search(createTermIndex(connection, find), page),

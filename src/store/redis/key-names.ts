@@ -18,6 +18,7 @@ export function createKeyNames(prefix: string) {
     ids: `${base}ids`,
     importedKeys: `${base}imported-keys`,
     signingKeys: `${base}signing-keys`,
+    blockedSubjects: `${base}blocked-subjects`,
     account: (id: string) => `${base}account:${id}`,
     session: (id: string) => `${base}session:${id}`,
     sessionsOf: (accountId: string) => `${base}sessions:${accountId}`,

@@ -1,4 +1,4 @@
-import { keysByReplacing, type Replace } from '../by-replacing.ts'
+import { keysByReplacing, type Replace } from '../account-changes/by-replacing.ts'
 import type { KeyStore, KeyUse, RecordedKeyUse } from '../keys.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'

@@ -1,4 +1,4 @@
-import { portalByReplacing } from '../by-replacing.ts'
+import { portalByReplacing } from '../account-changes/by-replacing.ts'
 import { type PortalSession, type PortalStore, portalSessionsMax } from '../portal.ts'
 import type { AccountAccess } from './accounts.ts'
 import { createAudited } from './audited.ts'

@@ -1,6 +1,6 @@
 import type { Account } from '../account.ts'
+import { sessionsByReplacing } from '../account-changes/by-replacing.ts'
 import type { AuditEntry } from '../audit-entry.ts'
-import { sessionsByReplacing } from '../by-replacing.ts'
 import { decideRotation, type RotationDecision } from '../decide-rotation.ts'
 import type {
   NewSession,

@@ -12,6 +12,7 @@ import { openQuotas } from './quotas.ts'
 import { openRates } from './rates.ts'
 import { openSessions } from './sessions.ts'
 import { openSigningKeys } from './signing-keys.ts'
+import { openSubjects } from './subjects.ts'
 import { openUsage } from './usage.ts'
 
 /**
@@ -36,6 +37,7 @@ export function openRedisStore(options: RedisOptions, { listens }: { readonly li
     ...openAudit(connection),
     ...openPortal(connection, access),
     ...openUsage(connection),
+    ...openSubjects(connection),
     ...openDiagnostics(connection),
     close: async () => {
       closeChanges()

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
+import { accountsByReplacing, type Replace } from '../account-changes/by-replacing.ts'
 import type { AccountBatch, AccountCreation, AccountStore } from '../accounts.ts'
-import { accountsByReplacing, type Replace } from '../by-replacing.ts'
 import { accountChange } from '../changes.ts'
 import { search, type TermIndex } from '../search.ts'
 import type { Database } from './database.ts'

@@ -1,4 +1,4 @@
-import { keysByReplacing, type Replace } from '../by-replacing.ts'
+import { keysByReplacing, type Replace } from '../account-changes/by-replacing.ts'
 import type { KeyStore } from '../keys.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './tables/tables.ts'

@@ -1,4 +1,4 @@
-import { portalByReplacing, type Replace } from '../by-replacing.ts'
+import { portalByReplacing, type Replace } from '../account-changes/by-replacing.ts'
 import type { PortalStore } from '../portal.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './tables/tables.ts'

@@ -174,6 +174,15 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
       'CREATE TABLE imported_keys (digest BLOB PRIMARY KEY, account_id TEXT NOT NULL) STRICT, WITHOUT ROWID',
     ),
   (database) => database.exec(quotas),
+  // By the ID of the principal; pages of the list begin with the newest.
+  (database) =>
+    database.exec(`
+      CREATE TABLE blocked_subjects (
+        principal_id TEXT PRIMARY KEY,
+        blocked_at INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX blocked_subjects_by_time ON blocked_subjects (blocked_at, principal_id);
+    `),
 ]
 
 /** An account's secret keys become a list. A merge patch (RFC 7396) leaves out what is null. */

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Replace, sessionsByReplacing } from '../by-replacing.ts'
+import { type Replace, sessionsByReplacing } from '../account-changes/by-replacing.ts'
 import { sessionChange } from '../changes.ts'
 import type { SessionStore } from '../sessions.ts'
 import type { Database } from './database.ts'

@@ -11,6 +11,7 @@ import { openQuotas } from './quotas.ts'
 import { createRates } from './rates.ts'
 import { openSessions } from './sessions.ts'
 import { openSigningKeys } from './signing-keys.ts'
+import { openSubjects } from './subjects.ts'
 import { openTables } from './tables/tables.ts'
 import { openUsage } from './usage.ts'
 import { openWriter } from './writer.ts'
@@ -43,6 +44,7 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
     ...openAudit(database, writer, tables),
     ...openPortal(database, { writer, tables, replace }),
     ...openUsage(database, tables),
+    ...openSubjects(database, writer, tables),
     ...openDiagnostics(database, tables),
     close: async () => database.close(),
   }

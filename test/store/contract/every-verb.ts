@@ -12,6 +12,7 @@ import type { RateStore } from '../../../src/store/rates.ts'
 import type { SessionStore } from '../../../src/store/sessions.ts'
 import type { SigningKeyStore } from '../../../src/store/signing-keys.ts'
 import type { Store } from '../../../src/store/store.ts'
+import type { SubjectStore } from '../../../src/store/subjects.ts'
 import type { UsageStore } from '../../../src/store/usage.ts'
 import { newAuditEntry, newPortalSession } from '../portal-samples.ts'
 import { newQuotaTake } from '../quota-samples.ts'
@@ -121,6 +122,13 @@ const usageVerbs: Calls<UsageStore> = {
   readUsage: (store) => store.readUsage('a', { from: today, to: today }),
 }
 
+const subjectVerbs: Calls<SubjectStore> = {
+  findBlockedSubject: (store) => store.findBlockedSubject('corp:a'),
+  blockSubject: (store) => store.blockSubject({ principalId: 'corp:a', blockedAt: now }),
+  unblockSubject: (store) => store.unblockSubject('corp:a'),
+  listBlockedSubjects: (store) => store.listBlockedSubjects({ after: undefined, limit: 1 }),
+}
+
 const diagnosticsVerbs: Calls<StoreDiagnostics> = {
   probeWrite: (store) => store.probeWrite(),
   findRisks: (store) => store.findRisks(),
@@ -139,6 +147,7 @@ export const everyVerb: Calls<Store> = {
   ...auditVerbs,
   ...portalVerbs,
   ...usageVerbs,
+  ...subjectVerbs,
   ...diagnosticsVerbs,
 }
 
@@ -173,6 +182,8 @@ export const writes: readonly string[] = [
   'endSessions',
   'addSigningKey',
   'retireSigningKey',
+  'blockSubject',
+  'unblockSubject',
 ]
 
 /** Asks every verb, or some, of a store that cannot answer. */

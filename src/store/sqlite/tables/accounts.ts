@@ -1,6 +1,6 @@
 import { type Account, emailKey } from '../../account.ts'
+import type { Replacement } from '../../account-changes/by-replacing.ts'
 import type { AccountCreation, AccountsPage, TermEntry } from '../../accounts.ts'
-import type { Replacement } from '../../by-replacing.ts'
 import { termsOf } from '../../search.ts'
 import type { Database } from '../database.ts'
 import { accountColumns, toAccount, toRow } from './account-row.ts'

@@ -9,6 +9,7 @@ import { openQuotaTable } from './quotas.ts'
 import { openSessionTable } from './sessions.ts'
 import { openSigningKeyTable } from './signing-keys.ts'
 import { openStoreRow } from './store-row.ts'
+import { openSubjectTable } from './subjects.ts'
 import { openUsageTable } from './usage.ts'
 
 export type Tables = ReturnType<typeof openTables>
@@ -25,6 +26,7 @@ export function openTables(database: Database) {
     keyUses: openKeyUseTable(database),
     usage: openUsageTable(database),
     quotas: openQuotaTable(database),
+    subjects: openSubjectTable(database),
     storeRow: openStoreRow(database),
     changes: openChangeTable(database),
     audit: openAuditTable(database),

@@ -1,7 +1,7 @@
-import type { Account } from './account.ts'
-import type { AccountChanges } from './accounts.ts'
-import type { ApiKeyReset } from './keys.ts'
-import type { StoredKey } from './stored-key.ts'
+import type { Account } from '../account.ts'
+import type { AccountChanges } from '../accounts.ts'
+import type { ApiKeyReset } from '../keys.ts'
+import type { StoredKey } from '../stored-key.ts'
 
 /** What each verb turns an account into. Both adapters save the result only if the account has not changed since. */
 

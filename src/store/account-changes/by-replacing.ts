@@ -1,9 +1,10 @@
-import type { Account } from './account.ts'
+import type { Account } from '../account.ts'
+import type { AccountStore, AccountUpdate } from '../accounts.ts'
+import type { AuditEntry } from '../audit-entry.ts'
+import type { KeyStore, SecretKeyAdded } from '../keys.ts'
+import type { PortalStore } from '../portal.ts'
+import type { SessionStore } from '../sessions.ts'
 import { withApiKey, withChanges, withoutSessions } from './account-changes.ts'
-import type { AccountStore, AccountUpdate } from './accounts.ts'
-import type { AuditEntry } from './audit-entry.ts'
-import type { KeyStore, SecretKeyAdded } from './keys.ts'
-import type { PortalStore } from './portal.ts'
 import {
   withEmailLink,
   withoutPortalSessions,
@@ -19,7 +20,6 @@ import {
   withoutSecretKey,
   withSecretKey,
 } from './secret-key-changes.ts'
-import type { SessionStore } from './sessions.ts'
 
 /** The verbs that change one account, for any store that can replace one. */
 

@@ -1,7 +1,7 @@
-import type { Account } from './account.ts'
+import type { Account } from '../account.ts'
+import type { SecretKeyAdded, SecretKeyAddition, SecretKeyReset, SecretKeyRevocation } from '../keys.ts'
+import { defaultKeyName, defaultKeyOf, namedKeyOf, overlappingKeyOf, type SecretKey } from '../secret-keys.ts'
 import { isExpectedKey, nextRevision, nextSessionEpoch } from './account-changes.ts'
-import type { SecretKeyAdded, SecretKeyAddition, SecretKeyReset, SecretKeyRevocation } from './keys.ts'
-import { defaultKeyName, defaultKeyOf, namedKeyOf, overlappingKeyOf, type SecretKey } from './secret-keys.ts'
 
 /** What each verb for secret keys turns an account into: see account-changes.ts. */
 

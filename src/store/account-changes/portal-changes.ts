@@ -1,9 +1,9 @@
-import { isSameText } from '../secrets/constant-time.ts'
-import type { Account } from './account.ts'
+import { isSameText } from '../../secrets/constant-time.ts'
+import type { Account } from '../account.ts'
+import { withAttempt, withoutAttempt } from '../password-failures.ts'
+import type { AttemptOutcome, PasswordChange } from '../portal.ts'
+import type { EmailLink, OneTimeLink, PortalAccess } from '../portal-access.ts'
 import { nextRevision } from './account-changes.ts'
-import { withAttempt, withoutAttempt } from './password-failures.ts'
-import type { AttemptOutcome, PasswordChange } from './portal.ts'
-import type { EmailLink, OneTimeLink, PortalAccess } from './portal-access.ts'
 
 /**
  * What each verb of the portal turns an account into; undefined = rejected. Both adapters save the result only if

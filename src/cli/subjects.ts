@@ -1,0 +1,76 @@
+import { OperatorError } from '../errors/operator-error.ts'
+import { blockedSubjectData, type Subject } from '../issuers/blocked-subjects.ts'
+import type { BlockedSubject } from '../store/subjects.ts'
+import type { Command, Invocation } from './command.ts'
+import { type Operator, withOperator } from './operator.ts'
+import { printData, table } from './print.ts'
+
+/** How many are read at once for the list. */
+const pageSize = 500
+
+const block: Command = {
+  name: 'subjects block',
+  operands: ['ISSUER', 'SUBJECT'],
+  summary: 'Refuses all tokens of a user of a foreign issuer; its WebSockets are closed.',
+  examples: ['gatehouse subjects block corp 248289761001'],
+  printsData: true,
+  run: async (invocation) => {
+    const subject = subjectOf(invocation)
+    const isNew = await withOperator(invocation.config, ({ subjects }) => subjects.block(subject))
+    const text = isNew ? 'is blocked now' : 'was blocked already'
+    printData(invocation, subject, [`${describe(subject)} ${text}.`])
+    return 0
+  },
+}
+
+const unblock: Command = {
+  name: 'subjects unblock',
+  operands: ['ISSUER', 'SUBJECT'],
+  summary: 'Accepts the tokens of a blocked user again.',
+  examples: ['gatehouse subjects unblock corp 248289761001'],
+  printsData: true,
+  run: async (invocation) => {
+    const subject = subjectOf(invocation)
+    const wasBlocked = await withOperator(invocation.config, ({ subjects }) => subjects.unblock(subject))
+    if (!wasBlocked) {
+      throw new OperatorError(`${describe(subject)} is not blocked`, { hint: 'See: gatehouse subjects list' })
+    }
+    printData(invocation, subject, [`${describe(subject)} is not blocked any more.`])
+    return 0
+  },
+}
+
+const list: Command = {
+  name: 'subjects list',
+  operands: [],
+  summary: 'Lists the blocked users of foreign issuers, newest first.',
+  examples: ['gatehouse subjects list'],
+  printsData: true,
+  run: async (invocation) => {
+    const blocked = await withOperator(invocation.config, listAll)
+    const data = blocked.map(blockedSubjectData)
+    const rows = data.map(({ issuer, subject, blockedAt }) => [issuer, subject, blockedAt])
+    printData(invocation, data, table(['ISSUER', 'SUBJECT', 'BLOCKED'], rows, 'Nobody is blocked.'))
+    return 0
+  },
+}
+
+async function listAll({ subjects }: Operator): Promise<readonly BlockedSubject[]> {
+  const all: BlockedSubject[] = []
+  for (let cursor: string | undefined; ; ) {
+    const { items, nextCursor } = await subjects.page({ cursor, limit: pageSize })
+    all.push(...items)
+    if (nextCursor === undefined) return all
+    cursor = nextCursor
+  }
+}
+
+function subjectOf({ operands: [issuer = '', subject = ''] }: Invocation): Subject {
+  return { issuer, subject }
+}
+
+function describe({ issuer, subject }: Subject): string {
+  return `"${subject}" of ${issuer}`
+}
+
+export const subjectCommands: readonly Command[] = [block, unblock, list]
