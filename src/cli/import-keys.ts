@@ -33,7 +33,7 @@ const reasons: Readonly<Record<Exclude<KeyImported, 'added' | 'present'>, string
 export const importKeysCommand: Command = {
   name: 'keys import',
   operands: ['FILE'],
-  summary: 'Imports the SHA-256 of keys made elsewhere, from CSV or JSON Lines; - is standard input.',
+  summary: 'Imports the SHA-256 of keys made elsewhere: CSV or JSON Lines; - is standard input.',
   examples: ['gatehouse keys import digests.csv', 'gunzip -c digests.csv.gz | gatehouse keys import -'],
   printsData: true,
   run: async (invocation) => {

@@ -81,7 +81,7 @@ const show: Command = {
 const pattern: Command = {
   name: 'keys pattern',
   operands: [],
-  summary: 'Prints regular expressions that find keys, one a line: for secret scanners and grep -E.',
+  summary: 'Prints regular expressions that find keys, one a line: for secret scanners and grep.',
   examples: ['gatehouse keys pattern', 'gatehouse keys pattern > patterns.txt'],
   printsData: true,
   run: async (invocation) => {

@@ -30,6 +30,7 @@ const files: Readonly<Record<string, string | Uint8Array>> = {
 const preparations: Readonly<Record<string, string>> = {
   'signing-keys retire':
     'export KID=$(gatehouse signing-keys rotate --json | grep -o \'"kid": *"[^"]*\' | cut -d\\" -f4)',
+  'subjects unblock': 'gatehouse subjects block corp 248289761001',
   'keys revoke': `gatehouse keys create ${email} --name ci`,
 }
 
@@ -50,6 +51,7 @@ async function createFolder(t: Test, command: string): Promise<string> {
 }
 
 const inConfigFolder = configOf({
+  issuers: [{ name: 'corp', issuer: 'https://127.0.0.1:1', audience: 'orders' }],
   keys: { sealingKey: { file: '../data/sealing.key' } },
   store: { sqlite: { path: '../data/gatehouse.db' } },
 })

@@ -41,6 +41,7 @@ t.test('the OpenAPI document', async (t) => {
       'delete /api/v1/admin/accounts/{id}/keys/{name}',
       ...['get', 'delete'].map((method) => `${method} /api/v1/admin/accounts/{id}/sessions`),
       'get /api/v1/admin/accounts/{id}/usage',
+      ...['get', 'post', 'delete'].map((method) => `${method} /api/v1/admin/subjects`),
       'get /api/v1/admin/audit',
       'get /portal',
     ])

@@ -6,12 +6,12 @@ import { objectSchema, pageQuery, pageSchema } from './schemas.ts'
 
 const text = { type: 'string' } as const
 
-const subject = objectSchema({
+export const subject = objectSchema({
   issuer: { ...text, description: 'Name of the issuer in the config.' },
   subject: { ...text, description: 'The subject as its tokens have it.' },
 })
 
-const blockedSubject = objectSchema({
+export const blockedSubject = objectSchema({
   ...subject.properties,
   id: { ...text, description: 'The ID that backends get, and that is in the log.' },
   blockedAt: { ...text, format: 'date-time' },
@@ -52,10 +52,9 @@ export function subjectOperations({
       problems: ['request-invalid'],
       handler: async (request, reply) => {
         // The cast is sound: the schema has validated it.
-        const { issuer, subject } = request.body as Subject
-        const isNew = await subjectsOf(request).block({ issuer, subject })
-        reply.code(isNew ? 201 : 200)
-        return { issuer, subject }
+        const blocked = request.body as Subject
+        reply.code((await subjectsOf(request).block(blocked)) ? 201 : 200)
+        return blocked
       },
     },
     DELETE: {

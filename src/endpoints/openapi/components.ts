@@ -10,6 +10,7 @@ import {
   secretKeyReset,
   session,
 } from '../admin/schemas.ts'
+import { blockedSubject, subject } from '../admin/subjects.ts'
 import type { JsonSchema } from '../operation.ts'
 import { usageReport } from '../usage.ts'
 import { type ExampleName, examples } from './examples.ts'
@@ -37,6 +38,8 @@ const named: Readonly<Record<ExampleName, JsonSchema>> = {
   NewSecretKey: newKey,
   CreatedSecretKey: createdKey,
   Session: session,
+  Subject: subject,
+  BlockedSubject: blockedSubject,
   AuditEntry: auditEntry,
 }
 

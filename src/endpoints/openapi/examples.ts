@@ -100,6 +100,13 @@ export const examples = {
     address: '203.0.113.7',
     client: 'curl/8.14.1',
   },
+  Subject: { issuer: 'corp', subject: '248289761001' },
+  BlockedSubject: {
+    issuer: 'corp',
+    subject: '248289761001',
+    id: 'corp:248289761001',
+    blockedAt: createdAt,
+  },
   AuditEntry: {
     id: '1042',
     at: createdAt,
