@@ -1,0 +1,73 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { auditClasses, auditClassOf, auditLinkOf } from '../audit-chain.ts'
+import { parseAuditEntry } from '../audit-entry.ts'
+import { termsOf } from '../search.ts'
+
+/** The steps of schema.ts that convert what is there. */
+
+/** An account's secret keys become a list. A merge patch (RFC 7396) leaves out what is null. */
+export function listSecretKeys(database: DatabaseSync): void {
+  database.function('base64url', { deterministic: true }, (bytes) =>
+    bytes instanceof Uint8Array ? Buffer.from(bytes).toString('base64url') : null,
+  )
+  database.exec(`
+    ALTER TABLE accounts ADD COLUMN secret_keys TEXT NOT NULL DEFAULT '[]';
+    UPDATE accounts SET secret_keys = json_array(json_patch('{}', json_object(
+      'digest', base64url(secret_digest), 'sealed', base64url(secret_sealed), 'createdAt', secret_created_at)));
+    UPDATE accounts SET secret_keys = json_array(
+        json_object('digest', base64url(previous_digest), 'createdAt', 0, 'revokedAt', previous_until),
+        json_extract(secret_keys, '$[0]'))
+      WHERE previous_digest IS NOT NULL;
+    ALTER TABLE accounts DROP COLUMN secret_digest;
+    ALTER TABLE accounts DROP COLUMN secret_sealed;
+    ALTER TABLE accounts DROP COLUMN secret_created_at;
+    ALTER TABLE accounts DROP COLUMN previous_digest;
+    ALTER TABLE accounts DROP COLUMN previous_until;
+    ALTER TABLE accounts ADD COLUMN plan TEXT;
+    ALTER TABLE sessions ADD COLUMN key_id TEXT NOT NULL DEFAULT '';
+  `)
+}
+
+/** Existing entries are the start of the chains. */
+export function chainAudit(database: DatabaseSync): void {
+  database.exec(`
+    ALTER TABLE audit ADD COLUMN class TEXT NOT NULL DEFAULT '';
+    ALTER TABLE audit ADD COLUMN link TEXT NOT NULL DEFAULT '';
+    CREATE TABLE audit_chains (
+      class TEXT PRIMARY KEY,
+      trimmed TEXT NOT NULL,
+      last TEXT NOT NULL,
+      entries INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID`)
+  const update = database.prepare('UPDATE audit SET class = ?, link = ? WHERE seq = ?')
+  const select = database.prepare('SELECT seq, entry FROM audit WHERE seq > ? ORDER BY seq LIMIT 1000')
+  const save = database.prepare(
+    'INSERT INTO audit_chains (class, trimmed, last, entries) VALUES (?, ?, ?, ?)',
+  )
+  const chains = { acts: { last: '', entries: 0 }, own: { last: '', entries: 0 } }
+  for (let rows = select.all(0); rows.length > 0; rows = select.all(Number(rows.at(-1)?.seq))) {
+    for (const { seq, entry } of rows) {
+      const text = String(entry)
+      const name = auditClassOf(parseAuditEntry(text))
+      const chain = chains[name]
+      chain.last = auditLinkOf(chain.last, text, 'sha256')
+      chain.entries++
+      update.run(name, chain.last, Number(seq))
+    }
+  }
+  for (const name of auditClasses) save.run(name, '', chains[name].last, chains[name].entries)
+  database.exec('CREATE INDEX audit_by_class ON audit (class, seq)')
+}
+
+/** Indexes the accounts that were created before the index existed. */
+export function indexTerms(database: DatabaseSync): void {
+  const insert = database.prepare('INSERT OR IGNORE INTO account_terms (term, account_id) VALUES (?, ?)')
+  for (const row of database.prepare('SELECT id, email, first_name, last_name FROM accounts').iterate()) {
+    const named = {
+      email: String(row.email),
+      firstName: String(row.first_name),
+      lastName: String(row.last_name),
+    }
+    for (const term of termsOf(named)) insert.run(term, String(row.id))
+  }
+}
