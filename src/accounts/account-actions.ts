@@ -48,6 +48,8 @@ export interface AccountActionsOptions
   readonly refreshIdleMs: number
   /** How many secret keys an account may have. */
   readonly keysMax: number
+  /** `portal.setupLinkLifetime`. */
+  readonly setupLinkLifetimeMs: number
   readonly plans: Plans
   readonly readQuotaUsed: ReadQuotaUsed
 }

@@ -14,9 +14,6 @@ export interface SetupLink {
   readonly expiresAt: number
 }
 
-/** How long a set-up link works. */
-const setupLinkLifetimeMs = 15 * 60_000
-
 export interface SetupLinks {
   /** Creates a link, which replaces the previous one. @throws GatehouseError `account-not-found` */
   create(idOrEmail: string): Promise<SetupLink>
@@ -28,6 +25,8 @@ export interface SetupLinksOptions {
   readonly entry: AuditEntryFactory
   /** The portal's URL as clients see it: `https://api.example.com/portal`. */
   readonly portalUrl: string
+  /** `portal.setupLinkLifetime`. */
+  readonly setupLinkLifetimeMs: number
   readonly clock: Clock
 }
 
@@ -36,6 +35,7 @@ export function createSetupLinks({
   accounts,
   entry,
   portalUrl,
+  setupLinkLifetimeMs,
   clock,
 }: SetupLinksOptions): SetupLinks {
   return {

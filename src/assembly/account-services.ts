@@ -4,9 +4,11 @@ import {
   createAccountActions,
 } from '../accounts/account-actions.ts'
 import { createHeldKeys, type HeldKeys } from '../accounts/held-keys.ts'
+import type { Outbox } from '../accounts/mails/outbox.ts'
 import { createEmailVerification, type EmailVerification, type SendMail } from '../accounts/profile.ts'
 import { createKnownClients } from '../auth/known-clients.ts'
 import { createPasswordCheck } from '../auth/password-check.ts'
+import { createPasswordResets, type PasswordResets } from '../auth/password-resets.ts'
 import type { Quotas } from '../auth/quotas.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { createSignIn, type SignIn } from '../auth/sign-in.ts'
@@ -23,6 +25,7 @@ export interface AccountServices {
   readonly signIn: SignIn
   readonly actionsOf: AccountActionsOf
   readonly emailVerification: EmailVerification
+  readonly passwordResets: PasswordResets
 }
 
 export interface AccountServicesOptions {
@@ -30,6 +33,7 @@ export interface AccountServicesOptions {
   readonly store: Store
   readonly sealingKey: Uint8Array
   readonly limiter: RateLimiter
+  readonly outbox: Outbox
   readonly quotas: Pick<Quotas, 'readUsed'>
   readonly clock: Clock
 }
@@ -39,6 +43,7 @@ export function createAccountServices({
   store,
   sealingKey,
   limiter,
+  outbox,
   quotas,
   clock,
 }: AccountServicesOptions): AccountServices {
@@ -61,6 +66,15 @@ export function createAccountServices({
       clock,
     }),
     emailVerification: createEmailVerification({ store, clock }),
+    passwordResets: createPasswordResets({
+      store,
+      limiter,
+      outbox,
+      sendMail: config.mail && lazyMailer(config.mail),
+      portalUrl: config.publicOrigin + config.portal.path,
+      linkLifetimeMs: config.portal.resetLinkLifetimeMs,
+      clock,
+    }),
   }
 }
 
@@ -72,7 +86,7 @@ export function createConfiguredActions({
   limiter,
   readQuotaUsed,
   clock,
-}: Omit<AccountServicesOptions, 'limiter' | 'quotas'> &
+}: Omit<AccountServicesOptions, 'limiter' | 'outbox' | 'quotas'> &
   Pick<AccountActionsOptions, 'limiter' | 'readQuotaUsed'>): AccountActionsOf {
   return createAccountActions({
     store,
@@ -84,6 +98,7 @@ export function createConfiguredActions({
     readQuotaUsed,
     limiter,
     clock,
+    setupLinkLifetimeMs: config.portal.setupLinkLifetimeMs,
     refreshIdleMs: config.tokens.refreshIdleMs,
     portalUrl: config.publicOrigin + config.portal.path,
     sendMail: config.mail && lazyMailer(config.mail),

@@ -1,5 +1,6 @@
 import { knownRoles } from '../accounts/account-input.ts'
 import type { KeyUses } from '../accounts/key-uses.ts'
+import type { Outbox } from '../accounts/mails/outbox.ts'
 import { createCarriers } from '../auth/carriers.ts'
 import type { Quotas } from '../auth/quotas.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
@@ -32,6 +33,7 @@ export interface ApiPartsOptions {
   gatewayUrl(): string
   readonly limiter: RateLimiter
   readonly quotas: Quotas
+  readonly outbox: Outbox
   readonly metrics: Metrics
   readonly log: Log
 }

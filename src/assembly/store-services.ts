@@ -1,5 +1,6 @@
 import { auditData } from '../accounts/audit-log.ts'
 import { type KeyUses, openKeyUses } from '../accounts/key-uses.ts'
+import { createOutbox, type Outbox } from '../accounts/mails/outbox.ts'
 import { openUsageRecorder, type UsageRecorder } from '../accounts/usage-recorder.ts'
 import { openQuotas, type Quotas } from '../auth/quotas.ts'
 import { openRateLimiter, type RateLimiter } from '../auth/rate-limiter.ts'
@@ -22,6 +23,7 @@ export interface StoreServices {
   readonly keyUses: KeyUses
   readonly usageRecorder: UsageRecorder
   readonly acknowledgements: Acknowledgements
+  readonly outbox: Outbox
   /** Whether the store is reachable. */
   readonly storeConnection: { readonly isUp: boolean }
   /** Writes what is pending, and closes the store last. */
@@ -38,6 +40,9 @@ export interface StoreServicesOptions {
   /** Asked at each use: the part that follows the store is opened later, and a reload may replace it. */
   isStoreUp(): boolean
 }
+
+/** How long a shutdown waits for mails that are being sent. */
+const mailGraceMs = 5_000
 
 /** @throws OperatorError if the sealing key or the database is not available */
 export async function openStoreServices(options: StoreServicesOptions): Promise<StoreServices> {
@@ -79,7 +84,13 @@ export async function openStoreServices(options: StoreServicesOptions): Promise<
   })
   metrics.collectPendingAcknowledgements(acknowledgements.pendingCount)
 
+  const outbox = createOutbox({
+    onFailure: (err, about) => log.error({ err, ...about }, 'a mail could not be sent'),
+  })
+
   async function close(): Promise<void> {
+    // First: what sends a mail may write to the store.
+    await outbox.close(mailGraceMs)
     limiter.close()
     await quotas.close()
     await keyUses.close()
@@ -96,6 +107,7 @@ export async function openStoreServices(options: StoreServicesOptions): Promise<
     keyUses,
     usageRecorder,
     acknowledgements,
+    outbox,
     storeConnection,
     close,
   }

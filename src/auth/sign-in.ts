@@ -1,13 +1,10 @@
 import { emailLengthMax } from '../accounts/account-input.ts'
-import { ownAuditEntry } from '../accounts/audit-entry-factory.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { isSameText } from '../secrets/constant-time.ts'
 import { assertGoodPassword, type Passwords } from '../secrets/passwords.ts'
-import { parseLinkToken } from '../secrets/portal-tokens.ts'
 import type { Account } from '../store/account.ts'
-import type { PasswordProof } from '../store/portal.ts'
 import type { Visitor } from '../store/visitor.ts'
 import { type PasswordCheck, workOwnerOf } from './password-check.ts'
+import { createPasswordLinks, createPasswordSetter, type PasswordLinks } from './password-links.ts'
 import {
   createPortalSessions,
   type PortalSessionsOptions,
@@ -36,16 +33,14 @@ export interface SignIn {
    *   `sign-in-busy` (503), `too-many-failures` (429)
    */
   signIn(attempt: SignInAttempt, visitor: Visitor): Promise<SignedIn>
+  /** Links for passwords. */
+  readonly links: Pick<PasswordLinks, 'check'>
   /**
-   * Sets the first password, or a new one, with the token of a set-up link, which is redeemed. All other sessions
-   * of the account end.
-   * @throws GatehouseError `link-invalid` (unknown, used, replaced by a later one, or older than 15 minutes),
-   *   `request-invalid` (field `password`), `account-disabled`, `sign-in-busy`
+   * Sets the first password, or a new one, with the token of a link, and signs in. All other portal sessions of the
+   * account end.
+   * @throws GatehouseError as PasswordLinks
    */
-  redeemSetupLink(
-    link: { readonly token: string; readonly password: string },
-    visitor: Visitor,
-  ): Promise<SignedIn>
+  redeemLink(link: { readonly token: string; readonly password: string }, visitor: Visitor): Promise<SignedIn>
   /**
    * Who is signed in with the token of a cookie; undefined = nobody, or no longer. Records when the session was last
    * used, at most once a minute.
@@ -77,8 +72,10 @@ export interface SignInOptions extends PortalSessionsOptions {
 }
 
 export function createSignIn(options: SignInOptions): SignIn {
-  const { store, passwords, check, knownClients, clock } = options
+  const { store, passwords, check, knownClients } = options
   const sessions = createPortalSessions(options)
+  const links = createPasswordLinks(options)
+  const setPassword = createPasswordSetter(options)
 
   async function signIn({ email, password, clientTokens = [] }: SignInAttempt, visitor: Visitor) {
     await check.admit(email, visitor)
@@ -108,39 +105,8 @@ export function createSignIn(options: SignInOptions): SignIn {
     return renewed
   }
 
-  async function redeemSetupLink(link: { token: string; password: string }, visitor: Visitor) {
-    const token = parseLinkToken('setup', link.token)
-    const account = token && (await store.findAccount(token.accountId))
-    const now = clock()
-    // The link is checked before the password is hashed, which is expensive; setting the password redeems it in the
-    // same step.
-    const isOpen = isSameText(account?.portal.setupLink?.digest, token?.digest)
-    if (!token || !account || !isOpen || now >= (account.portal.setupLink?.expiresAt ?? 0)) {
-      throw new GatehouseError('link-invalid')
-    }
-    if (account.isDisabled) throw new GatehouseError('account-disabled')
-    assertGoodPassword(link.password, account)
-    const proof = { kind: 'setup-link', digest: token.digest, now } as const
-    const change = { account, password: link.password, proof, action: 'password-set' } as const
-    const changed = await setPassword(change, visitor)
-    if (!changed) throw new GatehouseError('link-invalid')
-    return sessions.start(changed, visitor)
-  }
-
-  async function setPassword(
-    { account, password, proof, action }: NewPassword,
-    visitor: Visitor,
-  ): Promise<Account | undefined> {
-    const hashed = await passwords.hash(password, workOwnerOf(visitor, true))
-    const change = { password: hashed, proof, endsSessions: true }
-    const outcome = await store.setPassword(
-      account.id,
-      change,
-      ownAuditEntry({ account, action }, visitor, clock),
-    )
-    if (outcome !== 'set') return undefined
-    const changed = await store.findAccount(account.id)
-    return changed?.portal.password === hashed ? changed : undefined
+  async function redeemLink(link: { token: string; password: string }, visitor: Visitor) {
+    return sessions.start(await links.redeem(link, visitor), visitor)
   }
 
   /** A session is a known client. */
@@ -167,18 +133,12 @@ export function createSignIn(options: SignInOptions): SignIn {
 
   return {
     signIn,
-    redeemSetupLink,
+    links,
+    redeemLink,
     find: sessions.find,
     confirm,
     changePassword,
     signOut: sessions.end,
     signOutEverywhere: sessions.endAll,
   }
-}
-
-interface NewPassword {
-  readonly account: Account
-  readonly password: string
-  readonly proof: PasswordProof
-  readonly action: 'password-set' | 'password-changed'
 }

@@ -1,6 +1,8 @@
 import { accountData, createdData } from '../accounts/account-data.ts'
 import { defaultRole } from '../accounts/account-input.ts'
+import type { Config } from '../config/config.ts'
 import { OperatorError } from '../errors/operator-error.ts'
+import { spanText } from '../platform/span-text.ts'
 import { assertGoodPassword } from '../secrets/passwords.ts'
 import type { Account } from '../store/account.ts'
 import { accountLines } from './account-view.ts'
@@ -43,9 +45,9 @@ const create: Command = {
     const work = withSealingOperator(invocation.config, async (operator) => {
       const { result: created, unconfirmed } = await keepUnconfirmedKeys(operator.accounts.create(input))
       const portalSetup = unconfirmed ? {} : await setUpPortal(operator, created.account, password)
-      return { created, unconfirmed, portalSetup, routes: operator.config.routes }
+      return { created, unconfirmed, portalSetup, config: operator.config }
     })
-    const { created, unconfirmed, portalSetup, routes } = await work
+    const { created, unconfirmed, portalSetup, config } = await work
     const { setupUrl, failure = unconfirmed } = portalSetup
     printData(invocation, createdData(created, setupUrl), [
       unconfirmed
@@ -55,9 +57,9 @@ const create: Command = {
       ...fieldLines({ 'Secret key': created.secretKey, 'API key': created.apiKey }),
       ...(setupUrl === undefined
         ? []
-        : ['Set a portal password with this link (valid for 15 minutes):', `  ${setupUrl}`]),
+        : [`Set a portal password with this link (valid for ${lifetimeText(config)}):`, `  ${setupUrl}`]),
     ])
-    warnOfSimilarRole(invocation, input.role, routes)
+    warnOfSimilarRole(invocation, input.role, config.routes)
     if (failure) throw failure
     return 0
   },
@@ -139,17 +141,19 @@ const update: Command = {
 const setupLink: Command = {
   name: 'accounts setup-link',
   operands: ['ID|EMAIL'],
-  summary: 'Creates a one-time link for setting a portal password, valid for 15 minutes.',
+  summary: 'Creates a one-time link for setting a portal password, valid for portal.setupLinkLifetime.',
   examples: ['gatehouse accounts setup-link ada@example.com'],
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
-    const { url, expiresAt } = await withOperator(invocation.config, ({ config, setupLinks }) => {
-      if (config.portal.enabled) return setupLinks.create(who)
-      throw new OperatorError('the portal is disabled', { hint: 'See portal.enabled in the config.' })
+    const { link, lifetime } = await withOperator(invocation.config, async ({ config, setupLinks }) => {
+      if (!config.portal.enabled)
+        throw new OperatorError('the portal is disabled', { hint: 'See portal.enabled in the config.' })
+      return { link: await setupLinks.create(who), lifetime: lifetimeText(config) }
     })
+    const { url, expiresAt } = link
     const data = { setupUrl: url, expiresAt: new Date(expiresAt).toISOString() }
-    printData(invocation, data, [url, 'One-time link, valid for 15 minutes; earlier links are revoked.'])
+    printData(invocation, data, [url, `One-time link, valid for ${lifetime}; earlier links are revoked.`])
     return 0
   },
 }
@@ -171,6 +175,10 @@ const remove: Command = {
     printData(invocation, { id: account.id }, [`Account ${account.id} (${account.email}) deleted.`])
     return 0
   },
+}
+
+function lifetimeText({ portal }: Config): string {
+  return spanText(portal.setupLinkLifetimeMs)
 }
 
 async function setupUrlOf({ setupLinks }: Operator, { id }: Account): Promise<string> {

@@ -5,6 +5,7 @@ import type { ConfigInput } from '../config/load.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Log } from '../log/log.ts'
 import { shellWord } from '../platform/shell-word.ts'
+import { spanText } from '../platform/span-text.ts'
 import { accessTokenPath } from '../routes/own-paths.ts'
 import type { Account } from '../store/account.ts'
 import type { Terminal } from './command.ts'
@@ -17,7 +18,8 @@ type FirstAccount =
   | {
       readonly kind: 'made'
       readonly created: CreatedAccount
-      readonly setupPath: string | undefined
+      /** Where the portal password is set, and for how long. */
+      readonly setup: { readonly path: string; readonly lifetime: string } | undefined
       /** Whether the gateway can show the keys again. */
       readonly isShownAgain: boolean
       /** Where the gateway takes secret keys. */
@@ -86,13 +88,16 @@ function findOrCreateFirstAccount(input: ConfigInput): Promise<FirstAccount> {
     const created = await accounts.create(admin)
     const isShownAgain = config.keys.reveal
     const carriers = createCarriers(config.keys.accept)
-    if (!hasPortal) return { kind: 'made', created, setupPath: undefined, isShownAgain, carriers }
+    if (!hasPortal) return { kind: 'made', created, setup: undefined, isShownAgain, carriers }
     // Only a path: the address that the demo listens on need not be the published one.
     const { token } = await setupLinks.create(created.account.id)
     return {
       kind: 'made',
       created,
-      setupPath: `${config.portal.path}/setup#${token}`,
+      setup: {
+        path: `${config.portal.path}/setup#${token}`,
+        lifetime: spanText(config.portal.setupLinkLifetimeMs),
+      },
       isShownAgain,
       carriers,
     }
@@ -110,7 +115,7 @@ function command(words: string, { file, settings = [] }: ConfigInput): string {
 
 function linesToPaste(
   url: string,
-  { created, setupPath, isShownAgain, carriers }: Extract<FirstAccount, { kind: 'made' }>,
+  { created, setup, isShownAgain, carriers }: Extract<FirstAccount, { kind: 'made' }>,
 ): string[] {
   const { account, secretKey, apiKey } = created
   const tokenCall = `curl -s ${url}${accessTokenPath} -H 'Content-Type: application/json' -d '{"SecretKey":"${secretKey}","APIKey":"${apiKey}"}'`
@@ -119,9 +124,14 @@ function linesToPaste(
     `  Secret key  ${secretKey}`,
     `  API key     ${apiKey}`,
     '',
-    ...(setupPath === undefined
+    ...(setup === undefined
       ? []
-      : ['Set its portal password with this one-time link (valid for 15 minutes):', '', url + setupPath, '']),
+      : [
+          `Set its portal password with this one-time link (valid for ${setup.lifetime}):`,
+          '',
+          url + setup.path,
+          '',
+        ]),
     'Without credentials, with the secret key, and with a bearer token:',
     '',
     `curl -i ${url}/hello`,

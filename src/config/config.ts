@@ -109,4 +109,6 @@ export interface PortalConfig {
   /** Without a slash at the end. */
   readonly path: string
   readonly sessionLifetimeMs: number
+  readonly setupLinkLifetimeMs: number
+  readonly resetLinkLifetimeMs: number
 }

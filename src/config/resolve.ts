@@ -36,6 +36,8 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
       enabled: tree.portal.enabled,
       path: tree.portal.path,
       sessionLifetimeMs: durationMs(tree.portal.sessionLifetime),
+      setupLinkLifetimeMs: durationMs(tree.portal.setupLinkLifetime),
+      resetLinkLifetimeMs: durationMs(tree.portal.resetLinkLifetime),
     },
     mail: tree.mail && resolveMail(tree.mail, lookup),
     trustedProxies: tree.trustedProxies.flatMap((range) => parseAddressRange(range) ?? []),

@@ -182,7 +182,7 @@ export const errorDefinitions = {
     title: 'The link is no longer valid',
     detail: 'The link was used, replaced by a later one, or is too old: ask for another.',
     check:
-      'Only the latest link is valid, and only once: a set-up link for 15 minutes, a verification link for an hour.',
+      'Only the latest link is valid, and only once: a set-up link for `portal.setupLinkLifetime` (24 h), the link for a forgotten password for `portal.resetLinkLifetime` (1 h), a verification link for an hour. A link that was mailed ends when the account gets another e-mail.',
   },
   'route-not-found': {
     status: 404,

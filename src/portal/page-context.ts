@@ -4,6 +4,7 @@ import { adminRole, fullName } from '../accounts/account-input.ts'
 import { actorOf } from '../accounts/audit-entry-factory.ts'
 import type { EmailVerification } from '../accounts/profile.ts'
 import type { Carriers } from '../auth/carriers.ts'
+import type { PasswordResets } from '../auth/password-resets.ts'
 import type { Viewer } from '../auth/portal-sessions.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { SignIn } from '../auth/sign-in.ts'
@@ -49,6 +50,7 @@ export interface PortalOptions {
   /** For the actions of a viewer: `actionsOf(actorOf(viewer, visitor))`. */
   readonly actionsOf: AccountActionsOf
   readonly emailVerification: EmailVerification
+  readonly passwordResets: PasswordResets
   /** Limits the actions of an account. */
   readonly limiter: Pick<RateLimiter, 'take'>
   readonly cookie: PortalCookie

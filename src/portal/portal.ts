@@ -14,6 +14,8 @@ import {
   type PortalParts,
   toSignedInContext,
 } from './page-context.ts'
+import { forgottenPages } from './passwords/forgotten-pages.ts'
+import { linkPages } from './passwords/link-pages.ts'
 import { createPortalGate } from './portal-gate.ts'
 import {
   type CreatePages,
@@ -40,6 +42,8 @@ import { usagePages } from './usage-pages.ts'
 
 const pageFactories: readonly CreatePages[] = [
   signInPages,
+  linkPages,
+  forgottenPages,
   integrationPages,
   sessionsPages,
   usagePages,

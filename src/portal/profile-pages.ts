@@ -1,8 +1,8 @@
 import { asFieldError, confirmPassword, type FormRefusal, formRefusal } from './form-refusal.ts'
 import type { SignedInContext } from './page-context.ts'
+import { assertPasswordsMatch } from './passwords/link-pages.ts'
 import type { CreatePages } from './portal-page.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
-import { assertPasswordsMatch } from './sign-in-pages.ts'
 import { type ProfileForm, profilePage } from './views/profile.ts'
 
 /** One's own name, e-mail and password. */

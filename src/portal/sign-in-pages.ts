@@ -1,4 +1,4 @@
-import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { recordAccount, recordFailure } from '../http/outcome.ts'
 import { formRefusal } from './form-refusal.ts'
 import { pageAccessAt } from './page-access.ts'
@@ -6,13 +6,13 @@ import type { PageContext, SignedInContext } from './page-context.ts'
 import { type CreatePages, queryOf } from './portal-page.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
 import { emptyForm } from './views/frame.ts'
-import { setupPage, signInPage, verifyEmailPage } from './views/sign-in.ts'
+import { signInPage } from './views/sign-in.ts'
 
 /** The first page after signing in. */
-const startPath = '/integration'
+export const startPath = '/integration'
 
 /** Pages to sign in and out. */
-export const signInPages: CreatePages = ({ signIn, cookie, emailVerification }) => {
+export const signInPages: CreatePages = ({ signIn, cookie }) => {
   async function redirectToStart({ viewer }: PageContext): Promise<PortalResponse> {
     return redirectTo(viewer ? startPath : '/sign-in')
   }
@@ -40,30 +40,6 @@ export const signInPages: CreatePages = ({ signIn, cookie, emailVerification }) 
     return redirectTo(next || startPath)
   }
 
-  async function choosePassword(context: PageContext): Promise<PortalResponse> {
-    const { form, visitor, request } = context
-    try {
-      assertPasswordsMatch(context)
-      const token = tokenFromLink(form('token'))
-      cookie.set(request, await signIn.redeemSetupLink({ token, password: form('password') }, visitor))
-    } catch (error) {
-      const refusal = formRefusal(error, reusableToken(context, error))
-      return context.show((frame) => setupPage(frame, refusal.state), refusal)
-    }
-    return redirectTo(startPath, 'welcome')
-  }
-
-  async function verifyEmail(context: PageContext): Promise<PortalResponse> {
-    const { form, visitor } = context
-    try {
-      await emailVerification.verify(tokenFromLink(form('token')), visitor)
-    } catch (error) {
-      const refusal = formRefusal(error, reusableToken(context, error))
-      return context.show((frame) => verifyEmailPage(frame, refusal.state), refusal)
-    }
-    return redirectTo(context.viewer ? '/profile' : '/sign-in', 'email-verified')
-  }
-
   async function signOut({ viewer, visitor, request }: SignedInContext): Promise<PortalResponse> {
     await signIn.signOut(viewer, visitor)
     cookie.clear(request)
@@ -80,16 +56,6 @@ export const signInPages: CreatePages = ({ signIn, cookie, emailVerification }) 
     { path: '', get: redirectToStart },
     { path: '/', get: redirectToStart },
     { path: '/sign-in', get: showSignIn, post: submitSignIn },
-    {
-      path: '/setup',
-      get: async (context) => context.show((frame) => setupPage(frame, emptyForm)),
-      post: choosePassword,
-    },
-    {
-      path: '/verify',
-      get: async (context) => context.show((frame) => verifyEmailPage(frame, emptyForm)),
-      post: verifyEmail,
-    },
     { path: '/sign-out', post: signOut },
     { path: '/sign-out-everywhere', post: signOutEverywhere },
   ]
@@ -98,22 +64,6 @@ export const signInPages: CreatePages = ({ signIn, cookie, emailVerification }) 
 const signInMessages: Readonly<Record<string, string>> = {
   'credentials-invalid': 'Wrong e-mail or password.',
   'account-disabled': 'This account is disabled. Ask an administrator.',
-}
-
-/** @throws GatehouseError `request-invalid` if the two new passwords differ */
-export function assertPasswordsMatch({ form }: PageContext): void {
-  if (form('password') !== form('again')) throw invalidField('again', 'The passwords do not match.')
-}
-
-/** The token to keep in the form: that of an invalid link is cleared, so that another can be pasted. */
-function reusableToken({ form }: PageContext, error: unknown): { readonly token: string } {
-  const isSpent = error instanceof GatehouseError && error.code === 'link-invalid'
-  return { token: isSpent ? '' : tokenFromLink(form('token')) }
-}
-
-/** The token after the # of a link, or the whole text. */
-function tokenFromLink(typed: string): string {
-  return typed.slice(typed.lastIndexOf('#') + 1).trim()
 }
 
 const nextLengthMax = 500

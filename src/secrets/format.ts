@@ -5,6 +5,7 @@
 export const secretPrefixes = {
   refreshToken: 'grt',
   setupLink: 'gsl',
+  resetLink: 'gpr',
   emailLink: 'gev',
   portalSession: 'gps',
 } as const

@@ -9,10 +9,17 @@ import {
   sessionIdPattern,
 } from './format.ts'
 
-/** The token in a link's fragment: `gsl_<account ID>_<256 bits>` to set a password, `gev_…` to verify an e-mail. */
-export type LinkKind = 'setup' | 'email'
+/**
+ * The token in a link's fragment: `gsl_<account ID>_<256 bits>` to set a password, `gpr_…` to replace a forgotten one,
+ * `gev_…` to verify an e-mail.
+ */
+export type LinkKind = 'setup' | 'reset' | 'email'
 
-const linkPrefixes = { setup: secretPrefixes.setupLink, email: secretPrefixes.emailLink } as const
+const linkPrefixes = {
+  setup: secretPrefixes.setupLink,
+  reset: secretPrefixes.resetLink,
+  email: secretPrefixes.emailLink,
+} as const
 const linkPattern = new RegExp(`^([a-z]+)_(${accountIdPattern})_${secretPattern}$`)
 
 export interface LinkToken {

@@ -11,7 +11,7 @@ export const auditClasses = ['acts', 'own'] as const
 
 /**
  * `own`: what anybody can repeat, so that it must not evict anything else: users' actions on their own accounts, failed
- * sign-ins, and keys that are ended by who holds them; `acts`: all others.
+ * sign-ins, forgotten passwords, and keys that are ended by who holds them; `acts`: all others.
  */
 export type AuditClass = (typeof auditClasses)[number]
 
@@ -37,7 +37,8 @@ export interface ChainedEntry {
 export const auditRetention = { entries: 250_000, ageMs: 400 * 86_400_000 } as const
 
 export function auditClassOf({ action, actor, target }: AuditEntry): AuditClass {
-  if (action === 'sign-in-failed' || actor.kind === 'holder') return 'own'
+  if (action === 'sign-in-failed' || action === 'password-reset-requested' || actor.kind === 'holder')
+    return 'own'
   return actor.kind === 'account' && actor.id === target?.id ? 'own' : 'acts'
 }
 

@@ -46,6 +46,7 @@ export const auditActions = [
   'api-key-reset',
   'key-revealed',
   'setup-link-created',
+  'password-reset-requested',
   'password-set',
   'password-changed',
   'signed-in',

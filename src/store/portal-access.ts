@@ -10,6 +10,8 @@ export interface PortalAccess {
   readonly failures: PasswordFailures | undefined
   /** The last set-up link created, until it is redeemed. */
   readonly setupLink: OneTimeLink | undefined
+  /** The last link sent to somebody who forgot the password, until it is redeemed. */
+  readonly resetLink: OneTimeLink | undefined
   /** The last verification link sent, until it is redeemed. */
   readonly emailLink: EmailLink | undefined
 }
@@ -19,6 +21,8 @@ export interface OneTimeLink {
   /** SHA-256 of its token, base64url. */
   readonly digest: string
   readonly expiresAt: number
+  /** The e-mail that it was sent to: it works only while that is the account's. Absent = it was not sent. */
+  readonly sentTo?: string | undefined
 }
 
 /** A link that proves that its user reads this address. */
@@ -33,6 +37,7 @@ export const noPortalAccess: PortalAccess = {
   password: undefined,
   failures: undefined,
   setupLink: undefined,
+  resetLink: undefined,
   emailLink: undefined,
 }
 

@@ -19,6 +19,8 @@ export interface PortalStore {
   settlePasswordAttempt(accountId: string, outcome: AttemptOutcome, client: string | undefined): Promise<void>
   /** Replaces an earlier link; false where there is no such account. */
   setSetupLink(accountId: string, link: OneTimeLink, audit?: AuditEntry): Promise<boolean>
+  /** The same for the link of somebody who forgot the password; a set-up link stays. */
+  setResetLink(accountId: string, link: OneTimeLink, audit?: AuditEntry): Promise<boolean>
   setEmailLink(accountId: string, link: EmailLink, audit?: AuditEntry): Promise<boolean>
   /** Sets the account's e-mail to that of the link, verified; the link is redeemed. */
   redeemEmailLink(
@@ -55,8 +57,8 @@ export interface PasswordChange {
 
 /** What permits a new password; where undefined is allowed instead, no proof is needed. */
 export type PasswordProof =
-  /** The set-up link with this digest, which is redeemed. */
-  | { readonly kind: 'setup-link'; readonly digest: string; readonly now: number }
+  /** The link with this digest, which is redeemed; so is the other one. */
+  | { readonly kind: 'setup-link' | 'reset-link'; readonly digest: string; readonly now: number }
   /** The password that was checked, if it is still the same. */
   | { readonly kind: 'password'; readonly password: string }
 

@@ -65,6 +65,7 @@ export function openPeople(
     plans: {},
     readQuotaUsed: async () => 0,
     prefix: 'gate',
+    setupLinkLifetimeMs: 86_400_000,
     refreshIdleMs: 7 * 86_400_000,
     portalUrl: 'https://api.example.com/portal',
   })
@@ -74,7 +75,7 @@ export function openPeople(
     const profile = { firstName: 'Ada', lastName: '', role: 'User', isVerified: true }
     const { account } = await acts.accounts.create({ email: 'ada@example.com', ...profile, ...input })
     const { token } = await acts.setupLinks.create(account.id)
-    const signedIn = await signIn.redeemSetupLink({ token, password }, visitor)
+    const signedIn = await signIn.redeemLink({ token, password }, visitor)
     return { id: account.id, email: account.email, signedIn }
   }
 

@@ -69,7 +69,7 @@ t.test('a new password by a set-up link resets the count of wrong passwords', as
   await guess(80)
   t.equal(await attempt(password), 'too-many-failures')
   const { token } = await acts.setupLinks.create(person.id)
-  await signIn.redeemSetupLink({ token, password: 'another password of hers' }, visitor)
+  await signIn.redeemLink({ token, password: 'another password of hers' }, visitor)
   t.equal(await attempt('another password of hers'), 'in')
 })
 

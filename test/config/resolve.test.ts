@@ -20,7 +20,13 @@ t.test('a config of one upstream and one route is complete', async (t) => {
     },
     ops: { host: '127.0.0.1', port: 9090, hosts: [] },
     decide: undefined,
-    portal: { enabled: true, path: '/portal', sessionLifetimeMs: 43_200_000 },
+    portal: {
+      enabled: true,
+      path: '/portal',
+      sessionLifetimeMs: 43_200_000,
+      setupLinkLifetimeMs: 86_400_000,
+      resetLinkLifetimeMs: 3_600_000,
+    },
     mail: undefined,
     trustedProxies: [],
     upstreams: [

@@ -8,9 +8,16 @@ import { auditPage } from '../../src/portal/views/audit.ts'
 import { emptyForm, type PageFrame } from '../../src/portal/views/frame.ts'
 import { importPage } from '../../src/portal/views/import.ts'
 import { type IntegrationView, integrationPage } from '../../src/portal/views/integration.ts'
+import {
+  forgottenPage,
+  linkRequestedPage,
+  passwordLinkPage,
+  setupPage,
+  verifyEmailPage,
+} from '../../src/portal/views/links.ts'
 import { profilePage } from '../../src/portal/views/profile.ts'
 import { sessionsPage } from '../../src/portal/views/sessions.ts'
-import { errorPage, setupPage, signInPage, verifyEmailPage } from '../../src/portal/views/sign-in.ts'
+import { errorPage, signInPage } from '../../src/portal/views/sign-in.ts'
 import { type UsageView, usagePage } from '../../src/portal/views/usage.ts'
 import type { UsageCount } from '../../src/store/usage.ts'
 import { usualCarriers } from '../setup/carriers.ts'
@@ -32,7 +39,29 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       ...emptyForm,
       next: '',
     }),
-  setup: (over) => setupPage(out(over), emptyForm),
+  forgotten: (over) => forgottenPage(out(over), emptyForm, { canSend: true, linkLifetimeMs: 3_600_000 }),
+  'forgotten-refused': (over) =>
+    forgottenPage(
+      out(over),
+      samples.refused({ values: { email: 'ada' }, errors: { email: 'Must be an e-mail address.' } }),
+      { canSend: true, linkLifetimeMs: 3_600_000 },
+    ),
+  'forgotten-no-mail': (over) =>
+    forgottenPage(out(over), emptyForm, { canSend: false, linkLifetimeMs: 3_600_000 }),
+  'link-requested': (over) =>
+    linkRequestedPage(out(over), { email: samples.longAccount.email, linkLifetimeMs: 3_600_000 }),
+  'setup-link': (over) => passwordLinkPage(out(over), emptyForm),
+  'setup-link-refused': (over) =>
+    passwordLinkPage(
+      out(over),
+      samples.refused({ message: 'The link was used, or is too old: ask for another.' }),
+    ),
+  setup: (over) =>
+    setupPage(
+      out(over),
+      { ...emptyForm, values: { token: 'Kx3TbWq9ZrLm2VcA.0123456789' } },
+      samples.now + 3_600_000,
+    ),
   'setup-refused': (over) =>
     setupPage(
       out(over),
@@ -40,6 +69,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
         values: { token: 'Kx3TbWq9ZrLm2VcA.0123456789' },
         errors: { password: 'Must have at least 12 characters.', again: 'The passwords do not match.' },
       }),
+      undefined,
     ),
   'verify-email': (over) => verifyEmailPage(out(over), emptyForm),
   error: (over) =>

@@ -116,6 +116,7 @@ export function account(over: Partial<Account> = {}): Account {
       password: undefined,
       failures: undefined,
       setupLink: undefined,
+      resetLink: undefined,
       emailLink: undefined,
     },
     ...over,

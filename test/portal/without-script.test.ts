@@ -9,6 +9,7 @@ test('the portal works without its script: set-up, reveal, reset, sessions, prof
   const { page } = await portal.visit({ javaScriptEnabled: false })
   await page.goto(setupUrl)
   await page.getByLabel('Set-up link').fill(setupUrl)
+  await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByLabel('Password', { exact: true }).fill(goodPassword)
   await page.getByLabel('Password, again').fill(goodPassword)
   await page.getByRole('button', { name: 'Set password' }).click()

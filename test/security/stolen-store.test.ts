@@ -85,11 +85,12 @@ for (const driver of storeDrivers) {
         store,
         sealingKey: key,
         limiter,
+        outbox: { add: ({ run }) => void run().catch(() => {}), close: async () => {} },
         quotas: { readUsed: async () => 0 },
         clock,
       })
       const usedLink = await setupLinks.create(id)
-      const signedIn = await people.signIn.redeemSetupLink({ token: usedLink.token, password }, visitor)
+      const signedIn = await people.signIn.redeemLink({ token: usedLink.token, password }, visitor)
       const openLink = await setupLinks.create(id)
       const second = await people.signIn.signIn({ email, password }, visitor)
       await people.signIn.signOut(second, visitor)

@@ -15,6 +15,18 @@ export const portal = section(
       default: '12h',
       description: 'How long users stay signed in.',
     }),
+    setupLinkLifetime: duration({
+      min: '1s',
+      max: '30d',
+      default: '24h',
+      description: 'How long a set-up link works, with which the owner of an account sets a password.',
+    }),
+    resetLinkLifetime: duration({
+      min: '1s',
+      max: '24h',
+      default: '1h',
+      description: 'How long a link works that is mailed to somebody who forgot the password.',
+    }),
   },
 )
 

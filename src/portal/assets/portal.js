@@ -11,6 +11,7 @@
     history.replaceState(null, '', location.pathname)
     form.elements.token.value = token
     form.elements.token.closest('.field').hidden = true
+    if (form.dataset.fillFromFragment === 'submit') return form.requestSubmit()
     form.querySelector('input[type=password], button').focus()
   }
 

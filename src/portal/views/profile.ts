@@ -5,8 +5,8 @@ import { badge } from '../../pages/notice.ts'
 import { time } from '../../pages/time.ts'
 import { button, currentPasswordField, field, form, formMessage, usernameField } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { newPasswordFields } from './links.ts'
 import { page } from './page.ts'
-import { newPasswordFields } from './sign-in.ts'
 
 export type ProfileForm = 'name' | 'email' | 'password'
 

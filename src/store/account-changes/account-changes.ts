@@ -11,7 +11,7 @@ export function withChanges(account: Account, changes: AccountChanges): Account 
   const isEmailChange = changes.email !== undefined && changes.email !== account.email
   const portal = {
     ...account.portal,
-    ...(isDisabling && { epoch: account.portal.epoch + 1, setupLink: undefined }),
+    ...(isDisabling && { epoch: account.portal.epoch + 1, setupLink: undefined, resetLink: undefined }),
     // A link that was sent earlier must not restore the old e-mail.
     ...(isEmailChange && { emailLink: undefined }),
   }

@@ -10,6 +10,7 @@ import {
   withoutPortalSessions,
   withPassword,
   withPasswordAttempt,
+  withResetLink,
   withSettledAttempt,
   withSetupLink,
   withVerifiedEmail,
@@ -83,6 +84,7 @@ type PortalVerbs = Pick<
   | 'countPasswordAttempt'
   | 'settlePasswordAttempt'
   | 'setSetupLink'
+  | 'setResetLink'
   | 'setEmailLink'
   | 'redeemEmailLink'
   | 'endPortalSessions'
@@ -106,6 +108,8 @@ export function portalByReplacing(replace: Replace): PortalVerbs {
     },
     setSetupLink: async (id, link, audit) =>
       isUpdated(await replace(id, (account) => withSetupLink(account, link), audit)),
+    setResetLink: async (id, link, audit) =>
+      isUpdated(await replace(id, (account) => withResetLink(account, link), audit)),
     setEmailLink: async (id, link, audit) =>
       isUpdated(await replace(id, (account) => withEmailLink(account, link), audit)),
     redeemEmailLink: async (id, use, audit) => {

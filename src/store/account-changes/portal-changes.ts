@@ -1,5 +1,5 @@
 import { isSameText } from '../../secrets/constant-time.ts'
-import type { Account } from '../account.ts'
+import { type Account, emailKey } from '../account.ts'
 import { withAttempt, withoutAttempt } from '../password-failures.ts'
 import type { AttemptOutcome, PasswordChange } from '../portal.ts'
 import type { EmailLink, OneTimeLink, PortalAccess } from '../portal-access.ts'
@@ -15,13 +15,13 @@ export function withPassword(
   { password, proof, endsSessions }: PasswordChange,
 ): Account | undefined {
   const { portal } = account
-  const isLink = proof?.kind === 'setup-link'
-  if (isLink && !isValidLink(portal.setupLink, proof)) return undefined
+  const isLink = proof?.kind === 'setup-link' || proof?.kind === 'reset-link'
+  if (isLink && !isValidLink(passwordLinkOf(account, proof.kind), proof)) return undefined
   if (proof?.kind === 'password' && proof.password !== portal.password) return undefined
   return nextPortal(account, {
     password,
     // An earlier link would grant access to somebody who is to be locked out.
-    ...((isLink || endsSessions) && { setupLink: undefined }),
+    ...((isLink || endsSessions) && { setupLink: undefined, resetLink: undefined }),
     // Failures against the old password say nothing about the new one.
     ...((isLink || endsSessions) && { failures: undefined }),
     ...(endsSessions && { epoch: portal.epoch + 1 }),
@@ -47,6 +47,19 @@ export function withSettledAttempt(
 
 export function withSetupLink(account: Account, setupLink: OneTimeLink): Account {
   return nextPortal(account, { setupLink })
+}
+
+export function withResetLink(account: Account, resetLink: OneTimeLink): Account {
+  return nextPortal(account, { resetLink })
+}
+
+/** The pending link of this kind; undefined = there is none, or it was sent to an e-mail that is not the account's. */
+export function passwordLinkOf(
+  { email, portal }: Pick<Account, 'email' | 'portal'>,
+  kind: 'setup-link' | 'reset-link',
+): OneTimeLink | undefined {
+  const link = kind === 'setup-link' ? portal.setupLink : portal.resetLink
+  return link?.sentTo === undefined || emailKey(link.sentTo) === emailKey(email) ? link : undefined
 }
 
 export function withEmailLink(account: Account, emailLink: EmailLink): Account {

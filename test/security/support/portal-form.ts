@@ -3,6 +3,7 @@ type Fields = Readonly<Record<string, string>>
 export interface PortalAnswer {
   readonly status: number
   readonly headers: Headers
+  readonly text: string
   /** The cookies that are set, as a Cookie field. */
   readonly cookies: string
 }
@@ -10,8 +11,9 @@ export interface PortalAnswer {
 /**
  * Asks for a page with a form. What is sent may be another browser's: a form is bound to its cookie, not to an address.
  * @param path such as `/sign-in`
+ * @param action where it is sent, if it is another path
  */
-export async function openPortalForm(url: string, path: string) {
+export async function openPortalForm(url: string, path: string, action = path) {
   const shown = await fetch(`${url}/portal${path}`)
   const csrf = /name="csrf" value="([^"]+)"/.exec(await shown.text())?.[1]
   if (csrf === undefined) throw new Error('the page has no form')
@@ -19,14 +21,14 @@ export async function openPortalForm(url: string, path: string) {
 
   /** @param headers beside those of the form: other cookies, and what a proxy in front says */
   return async function send(fields: Fields, headers: Fields = {}): Promise<PortalAnswer> {
-    const response = await fetch(`${url}/portal${path}`, {
+    const response = await fetch(`${url}/portal${action}`, {
       method: 'POST',
       headers: { ...headers, Cookie: [bound, headers.Cookie].filter(Boolean).join('; ') },
       body: new URLSearchParams({ csrf, ...fields }),
       redirect: 'manual',
     })
-    await response.arrayBuffer()
-    return { status: response.status, headers: response.headers, cookies: cookiesOf(response) }
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, text, cookies: cookiesOf(response) }
   }
 }
 

@@ -67,6 +67,47 @@ export function portalPasswordCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
+    'a reset link is beside the set-up link, and each ends the other once it is used',
+    async (t, _place, store) => {
+      const { id } = await createAccount(store)
+      const byReset = (digest: string) => ({
+        ...byLink(digest),
+        proof: { kind: 'reset-link', digest, now } as const,
+      })
+      const [setup, reset] = [link(), link()]
+      t.equal(await store.setSetupLink(id, setup), true)
+      t.equal(await store.setResetLink(id, reset), true)
+      t.equal(await store.setPassword(id, byReset(setup.digest)), 'refused', 'of the other kind')
+      t.equal(await store.setPassword(id, byLink(reset.digest)), 'refused')
+      t.equal(await store.setPassword(id, byReset(reset.digest)), 'set')
+      t.match((await store.findAccount(id))?.portal, { setupLink: undefined, resetLink: undefined })
+      t.equal(await store.setPassword(id, byReset(reset.digest)), 'refused', 'used')
+      t.equal(await store.setPassword(id, byLink(setup.digest)), 'refused')
+      await store.setResetLink(id, reset)
+      await store.updateAccount(id, { isDisabled: true })
+      t.equal(await store.setPassword(id, byReset(reset.digest)), 'refused', 'disabled meanwhile')
+      t.equal(await store.setResetLink('nobody', link()), false)
+    },
+  )
+
+  runCase(
+    t,
+    newPlace,
+    'a link that was mailed works only while the account has that e-mail',
+    async (t, _place, store) => {
+      const { id, email } = await createAccount(store)
+      const mailed = { ...link(), sentTo: email.toUpperCase() }
+      await store.setSetupLink(id, mailed)
+      await store.updateAccount(id, { email: 'moved@example.com' })
+      t.equal(await store.setPassword(id, byLink(mailed.digest)), 'refused')
+      await store.updateAccount(id, { email })
+      t.equal(await store.setPassword(id, byLink(mailed.digest)), 'set')
+    },
+  )
+
+  runCase(
+    t,
+    newPlace,
     'a password is changed only if it is still the one that was checked',
     async (t, _place, store) => {
       const { id } = await createAccount(store)

@@ -1,0 +1,80 @@
+import { GatehouseError, invalidField } from '../../errors/gatehouse-error.ts'
+import { formRefusal } from '../form-refusal.ts'
+import type { PageContext } from '../page-context.ts'
+import type { CreatePages } from '../portal-page.ts'
+import { type PortalResponse, redirectTo } from '../portal-response.ts'
+import { startPath } from '../sign-in-pages.ts'
+import { emptyForm } from '../views/frame.ts'
+import { passwordLinkPage, setupPage, verifyEmailPage } from '../views/links.ts'
+
+/** Pages that links open: to choose a password, and to verify an e-mail. */
+export const linkPages: CreatePages = ({ signIn, cookie, emailVerification }) => {
+  async function checkLink(context: PageContext): Promise<PortalResponse> {
+    const token = tokenFromLink(context.form('token'))
+    try {
+      const { expiresAt } = await signIn.links.check(token)
+      return context.show((frame) => setupPage(frame, { ...emptyForm, values: { token } }, expiresAt))
+    } catch (error) {
+      const refusal = formRefusal(error, {})
+      return context.show((frame) => passwordLinkPage(frame, refusal.state), refusal)
+    }
+  }
+
+  async function choosePassword(context: PageContext): Promise<PortalResponse> {
+    const { form, visitor, request } = context
+    try {
+      assertPasswordsMatch(context)
+      const token = tokenFromLink(form('token'))
+      cookie.set(request, await signIn.redeemLink({ token, password: form('password') }, visitor))
+    } catch (error) {
+      const refusal = formRefusal(error, reusableToken(context, error))
+      if (isSpent(error)) return context.show((frame) => passwordLinkPage(frame, refusal.state), refusal)
+      return context.show((frame) => setupPage(frame, refusal.state, undefined), refusal)
+    }
+    return redirectTo(startPath, 'welcome')
+  }
+
+  async function verifyEmail(context: PageContext): Promise<PortalResponse> {
+    const { form, visitor } = context
+    try {
+      await emailVerification.verify(tokenFromLink(form('token')), visitor)
+    } catch (error) {
+      const refusal = formRefusal(error, reusableToken(context, error))
+      return context.show((frame) => verifyEmailPage(frame, refusal.state), refusal)
+    }
+    return redirectTo(context.viewer ? '/profile' : '/sign-in', 'email-verified')
+  }
+
+  return [
+    {
+      path: '/setup',
+      get: async (context) => context.show((frame) => passwordLinkPage(frame, emptyForm)),
+      post: choosePassword,
+    },
+    { path: '/setup/check', post: checkLink },
+    {
+      path: '/verify',
+      get: async (context) => context.show((frame) => verifyEmailPage(frame, emptyForm)),
+      post: verifyEmail,
+    },
+  ]
+}
+
+/** @throws GatehouseError `request-invalid` if the two new passwords differ */
+export function assertPasswordsMatch({ form }: PageContext): void {
+  if (form('password') !== form('again')) throw invalidField('again', 'The passwords do not match.')
+}
+
+/** The token to keep in the form: that of an invalid link is cleared, so that another can be pasted. */
+function reusableToken({ form }: PageContext, error: unknown): { readonly token: string } {
+  return { token: isSpent(error) ? '' : tokenFromLink(form('token')) }
+}
+
+function isSpent(error: unknown): boolean {
+  return error instanceof GatehouseError && error.code === 'link-invalid'
+}
+
+/** The token after the # of a link, or the whole text. */
+function tokenFromLink(typed: string): string {
+  return typed.slice(typed.lastIndexOf('#') + 1).trim()
+}

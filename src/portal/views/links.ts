@@ -1,0 +1,115 @@
+import { emailLengthMax } from '../../accounts/account-input.ts'
+import { type Html, html } from '../../pages/html.ts'
+import { time } from '../../pages/time.ts'
+import { spanText } from '../../platform/span-text.ts'
+import { passwordLength } from '../../secrets/passwords.ts'
+import { field, form, formMessage, usernameField } from './form.ts'
+import type { FormState, PageFrame } from './frame.ts'
+import { signedOutPage } from './page.ts'
+
+/** The page for somebody who forgot the password. */
+export function forgottenPage(
+  frame: PageFrame,
+  state: FormState,
+  { canSend, linkLifetimeMs }: { readonly canSend: boolean; readonly linkLifetimeMs: number },
+): Html {
+  const body = canSend
+    ? html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
+        action: '/forgot',
+        body: html`${field(state, {
+          name: 'email',
+          label: 'E-mail',
+          type: 'email',
+          autocomplete: 'username',
+          hasFocus: true,
+          lengthMax: emailLengthMax,
+          hint: `We send a link to this address. It works once, for ${spanText(linkLifetimeMs)}.`,
+        })}
+<button class="primary wide">Send link</button>`,
+      })}</div></div>
+<p class="after">A new password signs out every browser. Your keys stay as they are. <a href="${frame.base}/sign-in">Sign in</a></p>`
+    : html`<div class="card"><div class="body"><p>This gateway sends no e-mails. Ask an administrator for a set-up link, with which you choose a new password.</p></div></div>
+<p class="after">Got a link? <a href="${frame.base}/setup">Use it</a>, or <a href="${frame.base}/sign-in">sign in</a>.</p>`
+  return signedOutPage(frame, { title: 'Forgot your password?', body })
+}
+
+/** The same answer for every e-mail. */
+export function linkRequestedPage(
+  frame: PageFrame,
+  { email, linkLifetimeMs }: { readonly email: string; readonly linkLifetimeMs: number },
+): Html {
+  const body = html`<div class="card"><div class="body"><p>If <strong>${email}</strong> has an account, a link to choose a new password is on its way. It works once, for ${spanText(linkLifetimeMs)}.</p>
+<p class="hint">Nothing came? Look among unwanted mail, check the address, or ask an administrator for a set-up link.</p></div></div>
+<p class="after"><a href="${frame.base}/forgot">Another address</a> · <a href="${frame.base}/sign-in">Sign in</a></p>`
+  return signedOutPage(frame, { title: 'Look at your e-mails', body })
+}
+
+/**
+ * The page that a link for a password opens. The script fills in its token, after the `#`, and goes on; without it, it
+ * is pasted. So whether the link works is told before anything else is typed.
+ */
+export function passwordLinkPage(frame: PageFrame, state: FormState): Html {
+  const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
+    action: '/setup/check',
+    data: ['fill-from-fragment', 'submit'],
+    body: html`${tokenField(state, 'Set-up link')}
+<button class="primary wide">Continue</button>`,
+  })}</div></div>
+<p class="after">Links work once, and for a limited time. <a href="${frame.base}/forgot">Get another link</a>, or <a href="${frame.base}/sign-in">sign in</a>.</p>`
+  return signedOutPage(frame, { title: 'Choose a password', body })
+}
+
+/** The page to choose a password with a link that works. @param expiresAt undefined = not known */
+export function setupPage(frame: PageFrame, state: FormState, expiresAt: number | undefined): Html {
+  const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
+    action: '/setup',
+    body: html`${tokenField(state, 'Set-up link')}
+${usernameField(undefined)}
+${newPasswordFields(state, 'Password')}
+<button class="primary wide">Set password</button>`,
+  })}</div></div>
+<p class="after">${expiresAt !== undefined && html`The link expires ${time(expiresAt, frame.now)}. `}Setting a password signs out all other browsers; keys stay as they are. <a href="${frame.base}/sign-in">Sign in</a></p>`
+  return signedOutPage(frame, { title: 'Choose a password', lead: 'Use it to sign in from now on.', body })
+}
+
+/** The page to verify an e-mail with a link; here too the script fills in the token. */
+export function verifyEmailPage(frame: PageFrame, state: FormState): Html {
+  const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
+    action: '/verify',
+    data: ['fill-from-fragment', ''],
+    body: html`${tokenField(state, 'Link from the e-mail')}
+<button class="primary wide">Confirm e-mail</button>`,
+  })}</div></div>`
+  return signedOutPage(frame, { title: 'Confirm your e-mail', body })
+}
+
+/** Hidden once it is filled in: otherwise a screenshot would be enough to use the link. */
+function tokenField(state: FormState, label: string): Html {
+  const { token = '' } = state.values
+  if (token !== '') return html`<input type="hidden" name="token" value="${token}">`
+  return field(state, {
+    name: 'token',
+    label,
+    autocomplete: 'off',
+    isExact: true,
+    hint: 'The whole link, or the part after the #.',
+  })
+}
+
+/** A new password, typed twice, with its rules. */
+export function newPasswordFields(state: FormState, label: string): Html {
+  return html`${field(state, {
+    name: 'password',
+    label,
+    type: 'password',
+    autocomplete: 'new-password',
+    lengthMin: passwordLength.charactersMin,
+    hint: `At least ${passwordLength.charactersMin} characters. A few words you can remember are best; common passwords are refused.`,
+  })}
+${field(state, {
+  name: 'again',
+  label: `${label}, again`,
+  type: 'password',
+  autocomplete: 'new-password',
+})}`
+}
