@@ -54,7 +54,7 @@ export async function counting(scope: Scope, report: Report): Promise<void> {
 
   const quotaNs = await measure(async () => {
     for (let index = 0; index < requests; index++) {
-      const excess = takePlan(principals[index % accountCount])
+      const excess = takePlan(principals[index % accountCount], performance.now())
       if (excess instanceof Promise && (await excess)) throw new Error('the quota is used up')
     }
   })
@@ -62,7 +62,7 @@ export async function counting(scope: Scope, report: Report): Promise<void> {
   const usageNs = await measure(async () => {
     for (let index = 0; index < requests; index++) {
       const principal = principals[index % accountCount]
-      if (principal) meter.onForwarded(route, principal)
+      if (principal) meter.onForwarded(route, principal, performance.now())
     }
     await recorder.flush()
   })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { until } from '../../test/setup/net.ts'
+import { startRedis } from '../../test/setup/redis.ts'
 import { runClosed } from '../load/closed.ts'
 import { runWrk } from '../load/wrk.ts'
 import { cores, startModule } from '../processes.ts'
@@ -13,19 +14,25 @@ import { type Gatehouse, startGatehouse } from '../subjects/gatehouse.ts'
 import { isInstalled } from '../subjects/peers.ts'
 import { drawFlame } from './draw.ts'
 import { type CpuProfile, type Frame, readProfile } from './profile.ts'
+import { shareOf } from './share.ts'
 
 /** Writes a flame graph of the gateway under load. `npm run flame -- --help` lists the options. */
 
 const { values } = parseArgs({
   options: {
     auth: { type: 'string', default: 'bearer' },
+    plan: { type: 'boolean', default: false },
+    store: { type: 'string', default: 'sqlite' },
     seconds: { type: 'string', default: '5' },
     out: { type: 'string', default: 'flame.svg' },
     help: { type: 'boolean', default: false },
   },
 })
 if (values.help) {
-  console.log('npm run flame -- [--auth bearer|key|none] [--seconds 5] [--out flame.svg]')
+  console.log(
+    'npm run flame -- [--auth bearer|key|none] [--plan] [--store sqlite|redis] [--seconds 5] [--out flame.svg]\n\n' +
+      '--plan: all accounts have a quota, which is never used up',
+  )
   process.exit()
 }
 
@@ -36,6 +43,8 @@ function requestsOf({ credentials }: Gatehouse): readonly string[] {
   throw new Error(`--auth is bearer, key or none, not ${values.auth}`)
 }
 
+const plans = { large: { quota: { limit: 1_000_000_000_000, per: 'month' } } }
+
 /** Node writes the profile when the gateway exits. @returns it, and the number of its requests */
 async function profile(scope: Scope): Promise<{ readonly root: Frame; readonly answers: number }> {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-flame-'))
@@ -44,7 +53,9 @@ async function profile(scope: Scope): Promise<{ readonly root: Frame; readonly a
   const gateway = await startGatehouse(scope, {
     upstreamUrl: ready.url,
     checkout: process.cwd(),
-    config: { shutdown: { drain: '100ms' } },
+    config: { shutdown: { drain: '100ms' }, plans },
+    ...(values.plan && { plan: 'large' }),
+    ...(values.store === 'redis' && { redisUrl: (await startRedis(scope)).url }),
     nodeFlags: ['--cpu-prof', '--cpu-prof-dir', dir, '--cpu-prof-interval', '200'],
   })
   const requests = requestsOf(gateway)
@@ -79,8 +90,16 @@ function wholeJson(file: string): CpuProfile | undefined {
   }
 }
 
+/** Where requests are counted. */
+const countingFiles = {
+  quotas: ['src/auth/plans.ts', 'src/auth/quotas.ts', 'src/store/sqlite/quotas.ts'],
+  usage: ['src/http/usage-meter.ts', 'src/accounts/usage-recorder.ts'],
+}
+
 const { root, answers } = await inScope(profile)
 const perRequest = (root.totalUs / answers).toFixed(1)
 const title = `gatehouse, small GET, auth ${values.auth}: ${answers} requests, ${perRequest} µs each under the profiler`
 writeFileSync(values.out, drawFlame(root, title))
 console.log(`${title}\n${resolve(values.out)}`)
+for (const [what, files] of Object.entries(countingFiles))
+  console.log(`${(shareOf(root, files) * 100).toFixed(1)} % of the CPU time: ${what}`)

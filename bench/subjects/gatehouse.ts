@@ -17,6 +17,8 @@ export interface GatehouseOptions {
   readonly redisUrl?: string
   /** Overrides of the config of the bench. */
   readonly config?: object
+  /** The plan of the accounts. */
+  readonly plan?: string
   /** Flags for Node itself. */
   readonly nodeFlags?: readonly string[]
 }
@@ -32,7 +34,7 @@ const accountCount = 200
 
 /** The program itself, as `gatehouse serve` starts it, and two hundred accounts with a session each. */
 export async function startGatehouse(scope: Scope, options: GatehouseOptions): Promise<Gatehouse> {
-  const { checkout, nodeFlags = [] } = options
+  const { checkout, plan, nodeFlags = [] } = options
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
   scope.teardown(() => rmSync(dir, { recursive: true, force: true }))
   const file = join(dir, 'gateway.yaml')
@@ -60,7 +62,7 @@ export async function startGatehouse(scope: Scope, options: GatehouseOptions): P
     decideUrl,
     pids: [pid],
     configFile: file,
-    credentials: await makeCredentials(url, file, checkout),
+    credentials: await makeCredentials({ url, file, checkout, plan }),
   }
 }
 
@@ -93,14 +95,21 @@ function configOf({ upstreamUrl, redisUrl, config }: GatehouseOptions): object {
   }
 }
 
-async function makeCredentials(url: string, file: string, checkout: string): Promise<Credentials> {
+interface Started {
+  readonly url: string
+  readonly file: string
+  readonly checkout: string
+  readonly plan: string | undefined
+}
+
+async function makeCredentials({ url, file, checkout, plan }: Started): Promise<Credentials> {
   // The cast is sound: a checkout of this project exports it there.
   const { withOperator } = (await import(join(checkout, 'src/cli/operator.ts'))) as {
     readonly withOperator: typeof WithOperator
   }
   const inputs = Array.from({ length: accountCount }, (_, index) => {
     const email = `bench${index}@example.com`
-    return { email, firstName: '', lastName: '', role: 'User', isVerified: true }
+    return { email, firstName: '', lastName: '', role: 'User', isVerified: true, plan }
   })
   const made = await withOperator({ file, env: {} }, ({ accounts }) => accounts.createAll(inputs))
   const pairs = made.map(({ secretKey, apiKey }) => JSON.stringify({ SecretKey: secretKey, APIKey: apiKey }))

@@ -9,8 +9,8 @@ import { totalOf, type UsageBatch, type UsageEntry, type UsageStore, usageBatchM
  * more than two seconds. What cannot be written is kept and retried, up to a limit.
  */
 export interface UsageRecorder {
-  /** @param route its name */
-  count(route: string, caller: UsageCaller, used: UsageAmount): void
+  /** @param route its name  @param now the time of the request on the monotonic clock */
+  count(route: string, caller: UsageCaller, used: UsageAmount, now: number): void
   /** Writes what is due; resolves even if the write fails. */
   flush(): Promise<void>
   /** Writes all that was counted, if the store is available. */
@@ -46,6 +46,8 @@ export interface UsageLoss {
   readonly isFirst: boolean
 }
 
+/** How often it is checked that the day has not ended otherwise than by its end: the system's clock may be set. */
+const dayCheckMs = 1_000
 /** How many counts may wait to be written, which takes some 20 MB. */
 export const pendingMax = 100_000
 
@@ -59,9 +61,8 @@ interface Count {
 /** What was counted on one day: by route, and by account the counts of its keys, of which few are in use at once. */
 interface DayCounts {
   readonly day: number
-  /** When it begins and ends, in milliseconds since 1970. */
-  readonly startsAt: number
-  readonly endsAt: number
+  /** Until when this is known to be the day, on the monotonic clock. */
+  currentUntil: number
   readonly routes: Map<string, Map<string, Count[]>>
 }
 
@@ -76,14 +77,17 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
   let lost = { requests: 0, error: undefined as unknown }
   let isLosing = false
   let running: Promise<void> | undefined
+  /** Runs while something waits to be written. */
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
 
   function count(
     route: string,
     { accountId, key = '' }: UsageCaller,
     { requests, units }: UsageAmount,
+    now: number,
   ): void {
-    const now = clock()
-    if (now >= current.endsAt || now < current.startsAt) seal(dayOf(now))
+    if (now >= current.currentUntil) checkDay(now)
     const counts = current.routes.get(route)?.get(accountId) ?? startCounts(route, accountId)
     for (const known of counts) {
       if (known.key !== key) continue
@@ -97,6 +101,14 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
     }
     pending++
     counts.push({ accountId, key, requests, units })
+    timer ??= setTimeout(flushLater, flushMs).unref()
+  }
+
+  function checkDay(now: number): void {
+    const time = clock()
+    const day = dayOf(time)
+    if (day !== current.day) seal(day)
+    current.currentUntil = now + Math.min(dayCheckMs, startOfDay(day + 1) - time)
   }
 
   function startCounts(route: string, accountId: string): Count[] {
@@ -172,14 +184,17 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
     return running
   }
 
-  const timer = setInterval(flush, flushMs)
-  timer.unref()
+  async function flushLater(): Promise<void> {
+    await flush()
+    timer = pending > 0 && !isClosed ? setTimeout(flushLater, flushMs).unref() : undefined
+  }
 
   return {
     count,
     flush,
     close: async () => {
-      clearInterval(timer)
+      isClosed = true
+      clearTimeout(timer)
       await running
       // Twice: the first may only have written what an outage had left.
       const isWritten = (await writeAll()) && (await writeAll())
@@ -190,7 +205,7 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
 }
 
 function noCounts(day: number): DayCounts {
-  return { day, startsAt: startOfDay(day), endsAt: startOfDay(day + 1), routes: new Map() }
+  return { day, currentUntil: Number.NEGATIVE_INFINITY, routes: new Map() }
 }
 
 function* batchesOf({ day, routes }: DayCounts): Generator<readonly UsageEntry[]> {

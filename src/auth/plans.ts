@@ -3,15 +3,18 @@ import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Quota } from '../store/quotas.ts'
 import type { Rate } from '../store/rates.ts'
 import type { Principal } from './principal.ts'
-import type { QuotaResult, Quotas } from './quotas.ts'
+import type { QuotaResult } from './quota-reservation.ts'
+import type { Quotas } from './quotas.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
 /**
  * Counts a request against the plan of its caller. Synchronous where nothing has to be asked.
+ * @param now the time of the request on the clock of performance.now()
  * @returns `rate-limited` or `quota-exceeded` if it has to wait
  */
 export type TakePlan = (
   principal: Principal | undefined,
+  now: number,
 ) => GatehouseError | undefined | Promise<GatehouseError | undefined>
 
 export interface PlanOptions {
@@ -48,29 +51,31 @@ export function createPlans(options: PlanOptions): TakePlan {
 
   async function takeRate(
     accountId: string,
-    rate: Rate,
-    quota: Quota | undefined,
+    { rate, quota }: { readonly rate: Rate; readonly quota: Quota | undefined },
+    now: number,
   ): Promise<GatehouseError | undefined> {
     const taken = await limiter.take(`plan account ${accountId}`, rate)
     if (!taken.isAllowed) return new GatehouseError('rate-limited', { rate: { limit: rate.limit, ...taken } })
-    return quota && takeQuota(accountId, quota)
+    return quota && takeQuota(accountId, quota, now)
   }
 
   function takeQuota(
     accountId: string,
     quota: Quota,
+    now: number,
   ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-    const taken = quotas.take(accountId, quota)
+    const taken = quotas.take(accountId, quota, now)
     return taken instanceof Promise
       ? taken.then((settled) => refusalOf(settled, quota))
       : refusalOf(taken, quota)
   }
 
-  return (principal) => {
+  return (principal, now) => {
     if (principal?.plan === undefined) return undefined
     const plan = planOf(principal.plan)
-    if (plan?.rateLimit) return takeRate(principal.accountId, plan.rateLimit, plan.quota)
-    return plan?.quota && takeQuota(principal.accountId, plan.quota)
+    if (plan?.rateLimit)
+      return takeRate(principal.accountId, { rate: plan.rateLimit, quota: plan.quota }, now)
+    return plan?.quota && takeQuota(principal.accountId, plan.quota, now)
   }
 }
 

@@ -1,24 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
+import { type Quota, type QuotaStore, type QuotaTake, quotaUsed, quotaWindow } from '../store/quotas.ts'
+import { openIdleReservations } from './idle-reservations.ts'
 import {
-  type Quota,
-  type QuotaStore,
-  type QuotaTake,
-  type QuotaWindow,
-  quotaUsed,
-  quotaWindow,
-} from '../store/quotas.ts'
-
-export interface QuotaResult {
-  readonly isAllowed: boolean
-  /** Until the next window begins. */
-  readonly resetMs: number
-}
+  addGranted,
+  expectedSoon,
+  newReservation,
+  type QuotaResult,
+  type Reservation,
+} from './quota-reservation.ts'
 
 /** Counts the requests of accounts against quotas, across instances as long as the store is reachable. */
 export interface Quotas {
-  /** Takes one request. Synchronous while this process has some reserved, and while the store is unreachable. */
-  take(accountId: string, quota: Quota): QuotaResult | Promise<QuotaResult>
+  /**
+   * Takes one request. Synchronous while this process has some reserved, and while the store is unreachable.
+   * @param now the time of the request on the monotonic clock
+   */
+  take(accountId: string, quota: Quota, now: number): QuotaResult | Promise<QuotaResult>
   /**
    * How many requests have passed in a window. What other processes have reserved counts as not used.
    * @throws GatehouseError `store-unavailable`
@@ -39,120 +37,149 @@ export interface QuotasOptions {
   processes(): number
 }
 
-/** What this process knows of the quota of an account in one window. */
-interface Reservation extends QuotaWindow {
-  readonly accountId: string
-  readonly per: Quota['per']
-  /** How many may pass without asking the store. */
-  left: number
-  /** How many have passed here. */
-  passed: number
-  /** How many of these the store does not know of. */
-  uncounted: number
-  /** Until when the store need not be asked, as the quota was used up; on the monotonic clock. */
-  usedUpUntil: number
-  isAsking: boolean
-  /** What the store may have counted or not: it is repeated before the next. */
-  unanswered: QuotaTake | undefined
-  isDropped: boolean
-  waiting: ((result: QuotaResult) => void)[]
-}
-
-/** How many accounts are kept, in some 30 MB; beyond that the one that was first used the longest ago is dropped. */
+/** How many accounts are kept, in some 40 MB; beyond that the one that was first used the longest ago is dropped. */
 const reservationsMax = 100_000
 /** How long a quota that was used up is not asked for again: a plan may be changed, or a reservation be given back. */
 const usedUpMs = 1_000
+/** How often it is checked that a window has not ended otherwise than by its end: the system's clock may be set. */
+const windowCheckMs = 1_000
+/** How long reservations that run low wait for others: those of all accounts are one write. */
+const refillDelayMs = 100
 const allowed: QuotaResult = { isAllowed: true, resetMs: 0 }
 
 /**
- * Each process reserves some requests of a quota at once, and asks again when these are used (see takeOfQuota). While
+ * Each process reserves some requests of a quota at once, and asks again when most are used (see takeOfQuota). While
  * the store is unreachable it allows its share: the limit divided by the number of processes last known, at least one,
  * less what has passed here in this window; the store is told of it later.
  */
 export function openQuotas({ store, storeConnection, clock, monotonic, processes }: QuotasOptions): Quotas {
   const holder = randomUUID()
   const reservations = new Map<string, Reservation>()
+  const idle = openIdleReservations({ reservations, storeConnection, processes, giveBack: startGiveBack })
   let sequence = 0
+  let low: Reservation[] = []
 
-  function take(accountId: string, { limit, per }: Quota): QuotaResult | Promise<QuotaResult> {
-    const now = clock()
+  function take(accountId: string, quota: Quota, now: number): QuotaResult | Promise<QuotaResult> {
     const known = reservations.get(accountId)
-    const current = known?.per === per && now < known.endsAt ? known : begin(accountId, per, now)
+    const current =
+      known !== undefined && now < known.currentUntil && known.per === quota.per
+        ? known
+        : currentReservation(accountId, quota.per, now)
     if (current.left > 0) {
       current.left--
       current.passed++
+      if (current.left === current.refillAt) refillSoon(current, quota.limit)
       return allowed
     }
-    if (!storeConnection.isUp) return takeShare(current, limit)
+    if (!storeConnection.isUp) return takeShare(current, quota.limit)
     if (current.usedUpUntil > 0 && monotonic() < current.usedUpUntil) return usedUp(current)
     const { promise, resolve } = Promise.withResolvers<QuotaResult>()
     current.waiting.push(resolve)
-    if (!current.isAsking) void ask(current, limit)
+    current.limit = quota.limit
+    if (!current.isAsking) void ask(current)
     return promise
   }
 
-  function begin(accountId: string, per: Quota['per'], now: number): Reservation {
+  function currentReservation(accountId: string, per: Quota['per'], now: number): Reservation {
+    const time = clock()
+    const known = reservations.get(accountId)
+    const current = known?.per === per && time < known.endsAt ? known : begin(accountId, per, time)
+    current.currentUntil = now + Math.min(windowCheckMs, current.endsAt - time)
+    return current
+  }
+
+  function begin(accountId: string, per: Quota['per'], time: number): Reservation {
     const replaced = reservations.get(accountId)
     if (replaced) drop(replaced)
     else if (reservations.size >= reservationsMax) dropFirst()
-    const { window, endsAt } = quotaWindow(per, now)
-    const begun: Reservation = {
-      accountId,
-      per,
-      window,
-      endsAt,
-      left: 0,
-      passed: 0,
-      uncounted: 0,
-      usedUpUntil: 0,
-      isAsking: false,
-      unanswered: undefined,
-      isDropped: false,
-      waiting: [],
-    }
+    const begun = newReservation(accountId, per, quotaWindow(per, time))
     reservations.set(accountId, begun)
     return begun
   }
 
-  /** Asks for all that wait, until none does. */
-  async function ask(reservation: Reservation, limit: number): Promise<void> {
-    reservation.isAsking = true
-    while (reservation.waiting.length > 0) await askOnce(reservation, limit)
-    reservation.isAsking = false
-    if (reservation.isDropped) await giveBack(reservation)
+  function refillSoon(reservation: Reservation, limit: number): void {
+    reservation.limit = limit
+    if (low.push(reservation) === 1) setTimeout(refillLow, refillDelayMs).unref()
   }
 
-  async function askOnce(reservation: Reservation, limit: number): Promise<void> {
-    const needed = reservation.waiting.length
-    const granted = await request(reservation, { limit, needed })
+  function refillLow(): void {
+    const refilled = low
+    low = []
+    if (!storeConnection.isUp) return
+    for (const reservation of refilled) {
+      const isLow = reservation.left <= reservation.refillAt
+      if (isLow && !reservation.isAsking && !reservation.isDropped) void refill(reservation)
+    }
+  }
+
+  async function refill(reservation: Reservation): Promise<void> {
+    reservation.isAsking = true
+    const ahead = expectedSoon(reservation, monotonic())
+    await request(reservation, { needed: 0, ahead, kept: reservation.left })
+    await ask(reservation)
+  }
+
+  /** Asks for all that wait, until none does. */
+  async function ask(reservation: Reservation): Promise<void> {
+    reservation.isAsking = true
+    while (reservation.waiting.length > 0) await askOnce(reservation)
+    reservation.isAsking = false
+    if (reservation.isDropped) await giveBack(reservation)
+    else idle.watch(reservation)
+  }
+
+  async function askOnce(reservation: Reservation): Promise<void> {
+    const { waiting } = reservation
+    // What a refill has brought meanwhile.
+    for (const answer of waiting.splice(0, reservation.left)) answer(takeReserved(reservation))
+    const needed = waiting.length
+    if (needed === 0) return
+    const ahead = expectedSoon(reservation, monotonic())
+    const granted = await request(reservation, { needed, ahead, kept: 0 })
     if (granted === undefined) {
-      for (const answer of takeWaiting(reservation)) answer(takeShare(reservation, limit))
+      for (const answer of takeWaiting(reservation)) answer(takeShare(reservation, reservation.limit))
       return
     }
     if (granted < needed) reservation.usedUpUntil = monotonic() + usedUpMs
-    reservation.left += granted
-    const answered = granted < needed ? takeWaiting(reservation) : reservation.waiting.splice(0, needed)
+    const answered = granted < needed ? takeWaiting(reservation) : waiting.splice(0, needed)
     for (const answer of answered) answer(takeReserved(reservation))
   }
 
   /**
    * A take whose response was lost may have been counted. It is repeated as it was, which counts it once, and what it
-   * grants is given back: those who waited for it were answered without it.
+   * grants is given back or kept: those who waited for it were answered without it.
+   * @param wanted `kept`: how many of those that are left may pass meanwhile; the others are given back
    * @returns what is granted; undefined = the store could not answer
    */
   async function request(
     reservation: Reservation,
-    wanted: { readonly limit: number; readonly needed: number },
+    { needed, ahead, kept }: Pick<QuotaTake, 'needed' | 'ahead' | 'kept'>,
   ): Promise<number | undefined> {
     try {
       if (reservation.unanswered) reservation.left += await send(reservation, reservation.unanswered)
-      const { accountId, window, endsAt, left: unused, uncounted } = reservation
-      reservation.left = 0
+      const { accountId, window, endsAt, limit, uncounted } = reservation
+      const keeps = Math.min(kept, reservation.left)
+      const unused = reservation.left - keeps
+      reservation.left = keeps
       reservation.uncounted = 0
       sequence++
-      const asker = { holder, sequence, holders: processes() }
-      const times = { window, endsAt, now: clock() }
-      return await send(reservation, { accountId, ...times, ...asker, ...wanted, unused, uncounted })
+      const granted = await send(reservation, {
+        accountId,
+        window,
+        endsAt,
+        now: clock(),
+        limit,
+        holder,
+        sequence,
+        holders: processes(),
+        needed,
+        ahead,
+        unused,
+        kept: keeps,
+        uncounted,
+      })
+      addGranted(reservation, granted, monotonic())
+      return granted
     } catch {
       return undefined
     }
@@ -194,10 +221,18 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     if (!reservation.isAsking) void giveBack(reservation)
   }
 
+  /** Whoever comes meanwhile waits for it. */
+  async function startGiveBack(reservation: Reservation): Promise<void> {
+    if (reservation.isAsking) return
+    reservation.isAsking = true
+    await giveBack(reservation)
+    await ask(reservation)
+  }
+
   async function giveBack(reservation: Reservation): Promise<void> {
     const { left, uncounted, unanswered } = reservation
     if (left === 0 && uncounted === 0 && !unanswered) return
-    await request(reservation, { limit: 0, needed: 0 })
+    await request(reservation, { needed: 0, ahead: 0, kept: 0 })
   }
 
   async function readUsed(accountId: string, window: string): Promise<number> {
@@ -211,6 +246,8 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     take,
     readUsed,
     close: async () => {
+      idle.close()
+      low = []
       if (storeConnection.isUp) await Promise.all([...reservations.values()].map(giveBack))
       reservations.clear()
     },

@@ -40,20 +40,24 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
   const inProcess = createLocalRates(clock)
   const instance = randomUUID()
   let instances = 1
-  let heartbeatAt = Number.NEGATIVE_INFINITY
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
 
-  async function heartbeat(): Promise<void> {
-    if (!storeConnection.isUp) {
-      heartbeatAt = Number.NEGATIVE_INFINITY
-      return
-    }
-    if (clock() < heartbeatAt) return
-    heartbeatAt = clock() + heartbeatMs
+  /** @returns whether it was sent */
+  async function sendHeartbeat(): Promise<boolean> {
+    if (!storeConnection.isUp) return false
     try {
       instances = Math.max(1, await store.heartbeat(instance))
+      return true
     } catch {
-      heartbeatAt = Number.NEGATIVE_INFINITY
+      return false
     }
+  }
+
+  async function heartbeat(): Promise<void> {
+    if (isClosed) return
+    const isSent = await sendHeartbeat()
+    if (!isClosed) timer = setTimeout(heartbeat, isSent ? heartbeatMs : heartbeatRetryMs).unref()
   }
 
   async function take(subject: string, rate: Rate): Promise<RateResult> {
@@ -64,8 +68,6 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
     return local.take(subject, { ...rate, limit: Math.max(1, Math.floor(rate.limit / instances)) })
   }
 
-  const timer = setInterval(heartbeat, heartbeatRetryMs)
-  timer.unref()
   setImmediate(heartbeat)
 
   const takeInInstance = counts && ((subject: string, rate: Rate) => counts.take(`here ${subject}`, rate))
@@ -75,6 +77,9 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
     takeInProcess: inProcess.take,
     takeInInstance,
     instances: () => instances,
-    close: () => clearInterval(timer),
+    close: () => {
+      isClosed = true
+      clearTimeout(timer)
+    },
   }
 }

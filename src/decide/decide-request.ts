@@ -38,14 +38,15 @@ export function createDecide(options: DecideOptions): DecideHandler {
   const { table, writer, usageMeter, tracer, checkDavDestination } = options
   const gate = createGate<DecidedRoute>({ ...options, findRoute: (arrival) => findRoute(table, arrival) })
 
-  function allow(route: DecidedRoute, { connection, head, outcome, requestId }: DecideArrival): void {
+  function allow(route: DecidedRoute, arrival: DecideArrival): void {
+    const { connection, head, outcome, requestId, arrivedAt } = arrival
     const principal = principalOf(outcome)
     const trace = tracer?.startTrace(head.rawHeaders)
     if (trace) recordTrace(outcome, trace)
     // Before anything is counted: an assertion that cannot be signed refuses the request.
     const lines = writer.write({ principal, route, requestId, rawHeaders: head.rawHeaders, trace })
     // The answer that would say more never comes here.
-    if (principal !== undefined) usageMeter.onDecided(route, principal)
+    if (principal !== undefined) usageMeter.onDecided(route, principal, arrivedAt)
     recordStatus(outcome, 200)
     connection.respond(200, 'OK', `${lines}${dateLine()}Content-Length: 0\r\n`, 'none')
     connection.end()

@@ -96,7 +96,7 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     if (code !== undefined) return countRefusal(decision.scheme, sharedError(code))
     trace?.passed('policy')
     if (route.rateLimit) return admitRateLimited(route, route.rateLimit, arrival, decision)
-    const excess = takePlan(principal)
+    const excess = takePlan(principal, arrival.arrivedAt)
     return excess instanceof Promise
       ? excess.then((settled) => settle(route, decision, settled))
       : settle(route, decision, excess)
@@ -115,12 +115,12 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
   async function admitRateLimited(
     route: MatchedRoute,
     rateLimit: RateLimit,
-    { client: { address } }: Came,
+    { client: { address }, arrivedAt }: Came,
     decision: Allowed,
   ): Promise<GateResult<MatchedRoute>> {
     const { principal } = decision
     const excess = await takeRate(limiter, route.name, rateLimit, { principal, address })
-    return settle(route, decision, excess ?? (await takePlan(principal)))
+    return settle(route, decision, excess ?? (await takePlan(principal, arrivedAt)))
   }
 
   /**

@@ -76,7 +76,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
     const { principal, strippedPrefix, isUpgrade, isLast } = upstreamHead
     const { target } = destinationOf(outcome)
     if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
-    if (principal !== undefined) usageMeter.onForwarded(route, principal)
+    if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
     forward(
       {
         arrival,

@@ -1,17 +1,21 @@
 import type { UsageAmount, UsageRecorder } from '../accounts/usage-recorder.ts'
 import type { Principal } from '../auth/principal.ts'
+import { monotonicClock } from '../platform/clock.ts'
 
 /** Counts what accounts use of routes; principals of foreign issuers have none, and are not counted. */
 export interface UsageMeter {
-  /** A request of a caller is forwarded: it counts whatever becomes of it. */
-  onForwarded(route: MeteredRoute, caller: Principal): void
+  /**
+   * A request of a caller is forwarded: it counts whatever becomes of it.
+   * @param now its time on the monotonic clock
+   */
+  onForwarded(route: MeteredRoute, caller: Principal, now: number): void
   /**
    * The units of a forwarded request are known: on a route with `costHeader` by the response, once for each request,
    * when its head or its trailers have arrived or it has ended without.
    */
   onUnits(route: MeteredRoute, caller: Principal, units: number): void
   /** A request of a caller is allowed, and another proxy forwards it: it is one unit, as its response is not seen. */
-  onDecided(route: MeteredRoute, caller: Principal): void
+  onDecided(route: MeteredRoute, caller: Principal, now: number): void
 }
 
 /** A route as usage is counted by. */
@@ -25,14 +29,14 @@ const requestOfOneUnit = { requests: 1, units: 1 }
 const requestOfUnknownUnits = { requests: 1, units: 0 }
 
 export function createUsageMeter(recorder: Pick<UsageRecorder, 'count'>): UsageMeter {
-  function count({ name }: MeteredRoute, caller: Principal, used: UsageAmount): void {
-    if (caller.issuer === undefined) recorder.count(name, caller, used)
+  function count({ name }: MeteredRoute, caller: Principal, used: UsageAmount, now: number): void {
+    if (caller.issuer === undefined) recorder.count(name, caller, used, now)
   }
 
   return {
-    onForwarded: (route, caller) =>
-      count(route, caller, route.costHeader === undefined ? requestOfOneUnit : requestOfUnknownUnits),
-    onDecided: (route, caller) => count(route, caller, requestOfOneUnit),
-    onUnits: (route, caller, units) => count(route, caller, { requests: 0, units }),
+    onForwarded: (route, caller, now) =>
+      count(route, caller, route.costHeader === undefined ? requestOfOneUnit : requestOfUnknownUnits, now),
+    onDecided: (route, caller, now) => count(route, caller, requestOfOneUnit, now),
+    onUnits: (route, caller, units) => count(route, caller, { requests: 0, units }, monotonicClock()),
   }
 }

@@ -44,10 +44,14 @@ export interface QuotaTake {
   readonly sequence: number
   /** How many processes there are, at least 1: the more, the less each may reserve. */
   readonly holders: number
-  /** Requests that wait; they pass at once if they are granted. 0 = nothing is reserved either. */
+  /** Requests that wait; they pass at once if they are granted. */
   readonly needed: number
+  /** How many more the holder expects soon. Where this and `needed` are 0, nothing is reserved. */
+  readonly ahead: number
   /** How many of its reservation the holder has left, and gives back. */
   readonly unused: number
+  /** How many it has left and keeps: a reservation is added to these. */
+  readonly kept: number
   /** Requests that have passed without being counted, as the store was unreachable. */
   readonly uncounted: number
 }
@@ -69,49 +73,65 @@ export interface QuotaHolder {
   readonly reserved: number
   readonly sequence: number
   readonly granted: number
+  /** Milliseconds since 1970. */
+  readonly askedAt: number
 }
 
 /** How long the count of a window is kept after its end, as the clocks of instances differ. */
 export const quotaKeptMs = 3_600_000
 
-/** The most that all processes together reserve, and so the most by which a quota is exceeded: 1 %, and 100 requests. */
+/** After how long without a take a holder counts as gone, and what it had reserved as used. */
+export const holderGoneMs = 900_000
+
+/** The most by which a quota is exceeded: 1 %, and 100 requests. */
 export function quotaSlack(limit: number): number {
-  return Math.min(100, Math.floor(limit / 100))
+  return Math.min(100, quotaPercent(limit))
+}
+
+/** The most that processes reserve together where they expect many requests: 1 %. */
+export function quotaPercent(limit: number): number {
+  return Math.floor(limit / 100)
 }
 
 /**
- * What is granted. Reservations of other processes may never be used, so they do not count against the limit: that is
- * how at least the limit passes, and at most `quotaSlack` more. Towards the end reservations become smaller, so that
- * hardly more than the limit passes. (scripts/take-quota.lua does the same.)
+ * What is granted. Reservations of other processes may never be used, so up to `quotaSlack` of them do not count
+ * against the limit: that is how at least the limit passes where no more are reserved, and never more than `quotaSlack`
+ * over it. Whoever expects many requests may reserve more, up to 1 %, as long as the end is far; towards it
+ * reservations become smaller, so that hardly more than the limit passes. (scripts/take-quota.lua does the same.)
  */
-export function takeOfQuota(
-  state: QuotaState,
-  { limit, holder, sequence, holders, needed, unused, uncounted }: QuotaTake,
-): QuotaGrant & { readonly next: QuotaState } {
+export function takeOfQuota(state: QuotaState, take: QuotaTake): QuotaGrant & { readonly next: QuotaState } {
+  const { limit, now, holder, sequence, needed, ahead, unused, kept, uncounted } = take
   const before = state.holders.get(holder)
   if (before && sequence <= before.sequence) return { granted: before.granted, next: state }
-  const others = new Map(state.holders)
+  const others = new Map([...state.holders].filter(([, { askedAt }]) => now - askedAt < holderGoneMs))
   others.delete(holder)
   const used = state.granted - unused + uncounted
   // Whoever only gives back asks for nothing more.
-  if (needed === 0) return { granted: 0, next: { granted: used, holders: others } }
-  const slack = quotaSlack(limit)
+  if (needed === 0 && ahead === 0) return { granted: 0, next: { granted: used, holders: others } }
   const heldByOthers = reservedBy(others)
-  const room = Math.max(0, limit + Math.min(heldByOthers, slack) - used)
-  const reserved =
-    needed > room
-      ? 0
-      : Math.max(
-          0,
-          Math.min(
-            Math.floor(slack / holders),
-            slack - heldByOthers,
-            Math.floor((limit - used - needed) / (2 * holders)),
-          ),
-        )
+  const room = Math.max(0, limit + Math.min(heldByOthers, quotaSlack(limit)) - used)
+  const left = limit - used - needed
+  const reserved = needed > room ? 0 : Math.max(0, reservable(take, { left, heldByOthers }) - kept)
   const granted = Math.min(needed, room) + reserved
-  const next = others.set(holder, { reserved, sequence, granted })
+  const next = others.set(holder, { reserved: kept + reserved, sequence, granted, askedAt: now })
   return { granted, next: { granted: used + granted, holders: next } }
+}
+
+/** @param quota `left` = requests of the quota that no one has used or reserved */
+function reservable(
+  { limit, holders, ahead }: QuotaTake,
+  { left, heldByOthers }: { readonly left: number; readonly heldByOthers: number },
+): number {
+  const slack = quotaSlack(limit)
+  const percent = quotaPercent(limit)
+  const few = Math.min(Math.floor(slack / holders), slack - heldByOthers, Math.floor(left / (2 * holders)))
+  const many = Math.min(
+    ahead,
+    Math.floor(percent / holders),
+    percent - heldByOthers,
+    Math.floor(left / (32 * holders)),
+  )
+  return Math.max(few, many)
 }
 
 /** What processes have reserved together. */
@@ -123,7 +143,7 @@ export function reservedBy(holders: QuotaState['holders']): number {
 
 /**
  * How many requests have passed. What processes have reserved counts as not used, though it may be: the sum is up to
- * `quotaSlack` too low.
+ * `quotaPercent` too low.
  * @param own what the process that asks knows of its own reservation
  */
 export function quotaUsed(

@@ -1,5 +1,11 @@
 import t from 'tap'
-import { openUsageRecorder, pendingMax, type UsageLoss } from '../../src/accounts/usage-recorder.ts'
+import {
+  openUsageRecorder,
+  pendingMax,
+  type UsageAmount,
+  type UsageCaller,
+  type UsageLoss,
+} from '../../src/accounts/usage-recorder.ts'
 import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { dayOf, startOfDay } from '../../src/platform/day.ts'
 import { type UsageBatch, usageBatchMax } from '../../src/store/usage.ts'
@@ -21,12 +27,18 @@ function start(t: { teardown(work: () => unknown): void }) {
       written.push(batch)
     },
   }
-  const recorder = openUsageRecorder({
+  const opened = openUsageRecorder({
     store,
     clock: () => state.now,
     onLoss: (loss) => void losses.push(loss),
     flushMs: 3_600_000,
   })
+  const recorder = {
+    ...opened,
+    opened,
+    count: (route: string, caller: UsageCaller, used: UsageAmount) =>
+      opened.count(route, caller, used, state.now),
+  }
   t.teardown(() => recorder.close())
   const texts = () =>
     written
@@ -67,6 +79,25 @@ t.test('usage counts on the day it was used, up to the last millisecond before m
   await recorder.flush()
   await recorder.flush()
   t.strictSame(texts().toSorted(), ['ada 0 default orders 1 1', 'ada 1 default orders 2 2'])
+})
+
+t.test('a clock that is set back or forwards is noticed within a second', async (t) => {
+  const { recorder, state, texts } = start(t)
+  const at = (now: number, day: number) => {
+    state.now = startOfDay(today + day) + 3_600_000
+    recorder.opened.count('orders', ada, one, now)
+  }
+  at(0, 0)
+  at(999, 1)
+  at(1_000, 1)
+  at(1_999, -1)
+  at(2_000, -1)
+  for (let times = 0; times < 3; times++) await recorder.flush()
+  t.strictSame(texts().toSorted(), [
+    'ada -1 default orders 1 1',
+    'ada 0 default orders 2 2',
+    'ada 1 default orders 2 2',
+  ])
 })
 
 t.test('usage is written in bounded batches, each with an ID of its own, and none is lost', async (t) => {

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
-import { openQuotas, type QuotaResult } from '../../src/auth/quotas.ts'
+import type { QuotaResult } from '../../src/auth/quota-reservation.ts'
+import { openQuotas } from '../../src/auth/quotas.ts'
 import type { Quota } from '../../src/store/quotas.ts'
 import { until } from '../setup/net.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
@@ -16,8 +17,8 @@ async function start(t: Test, processes = 1) {
   const calls = { count: 0 }
   /** Whether the store answers; it does what it is asked for all the same. */
   const responses = { areLost: false }
-  const open = () =>
-    openQuotas({
+  const open = () => {
+    const quotas = openQuotas({
       store: {
         ...store,
         takeQuota: (take) => {
@@ -31,6 +32,8 @@ async function start(t: Test, processes = 1) {
       monotonic: () => time.ms,
       processes: () => processes,
     })
+    return { ...quotas, take: (accountId: string, quota: Quota) => quotas.take(accountId, quota, time.ms) }
+  }
   return { time, storeConnection, calls, responses, store, open }
 }
 

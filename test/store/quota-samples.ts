@@ -12,7 +12,9 @@ export function newQuotaTake(take: Partial<QuotaTake> = {}): QuotaTake {
     sequence: 1,
     holders: 1,
     needed: 1,
+    ahead: 0,
     unused: 0,
+    kept: 0,
     uncounted: 0,
     ...take,
   }

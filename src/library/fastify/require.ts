@@ -64,7 +64,7 @@ export function createRequire(parts: AppParts, options: RequireOptions = {}): on
     const principal = principalOf(arrival.outcome)
     if (principal) {
       request.principal = callerOf(principal)
-      parts.usageMeter.onForwarded({ name: result.name, costHeader: undefined }, principal)
+      parts.usageMeter.onForwarded({ name: result.name, costHeader: undefined }, principal, arrival.arrivedAt)
     }
     done()
   }

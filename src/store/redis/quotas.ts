@@ -1,4 +1,12 @@
-import { type QuotaHolder, type QuotaState, type QuotaStore, quotaKeptMs, quotaSlack } from '../quotas.ts'
+import {
+  holderGoneMs,
+  type QuotaHolder,
+  type QuotaState,
+  type QuotaStore,
+  quotaKeptMs,
+  quotaPercent,
+  quotaSlack,
+} from '../quotas.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
@@ -8,7 +16,7 @@ const takeScript = loadScript('take-quota')
 export function openQuotas({ keys, ask, run, confirmAbsence }: Connection): QuotaStore {
   return {
     takeQuota: async ({ accountId, window, endsAt, limit, ...take }) => {
-      const { holder, sequence, holders, needed, unused, uncounted } = take
+      const { now, holder, sequence, holders, needed, ahead, unused, kept, uncounted } = take
       const reply = await run(
         takeScript,
         [keys.quota(accountId, window)],
@@ -22,6 +30,11 @@ export function openQuotas({ keys, ask, run, confirmAbsence }: Connection): Quot
           uncounted,
           endsAt + quotaKeptMs,
           sequence,
+          ahead,
+          kept,
+          quotaPercent(limit),
+          now,
+          holderGoneMs,
         ],
       )
       return { granted: Number(reply) }
@@ -37,8 +50,8 @@ export function openQuotas({ keys, ask, run, confirmAbsence }: Connection): Quot
 /** What the script writes. */
 function toState({ granted = '0', ...holders }: Readonly<Record<string, string>>): QuotaState {
   const entries = Object.entries(holders).map(([field, value]): [string, QuotaHolder] => {
-    const [reserved = 0, sequence = 0, granted = 0] = value.split(' ').map(Number)
-    return [field.slice('by '.length), { reserved, sequence, granted }]
+    const [reserved = 0, sequence = 0, granted = 0, askedAt = 0] = value.split(' ').map(Number)
+    return [field.slice('by '.length), { reserved, sequence, granted, askedAt }]
   })
   return { granted: Number(granted), holders: new Map(entries) }
 }

@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import { holderGoneMs } from '../../../src/store/quotas.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { newQuotaTake, takeNext } from '../quota-samples.ts'
 
@@ -88,6 +89,79 @@ export function runQuotaContract(t: Test, newPlace: NewPlace): void {
     },
   )
 
+  runCase(
+    t,
+    newPlace,
+    'a holder that expects many requests may reserve 1 % while the end is far',
+    async (t, _place, store) => {
+      for (const { limit, holders, ahead, uncounted = 0, reserved } of [
+        { limit: 1_000_000, holders: 1, ahead: 9_999, reserved: 9_999 },
+        { limit: 1_000_000, holders: 1, ahead: 10_001, reserved: 10_000 },
+        { limit: 1_000_000, holders: 4, ahead: 10_000_000, reserved: 2_500 },
+        { limit: 1_000_000, holders: 4, ahead: 3, reserved: 25 },
+        { limit: 1_000_000, holders: 1, ahead: 10_000, uncounted: 679_999, reserved: 10_000 },
+        { limit: 1_000_000, holders: 1, ahead: 10_000, uncounted: 900_000, reserved: 3_124 },
+        { limit: 1_000_000, holders: 1, ahead: 10_000, uncounted: 999_000, reserved: 100 },
+        { limit: 1_000_000, holders: 1, ahead: 10_000, uncounted: 999_900, reserved: 49 },
+        { limit: 1_000_000, holders: 1, ahead: 10_000, uncounted: 999_999, reserved: 0 },
+        { limit: 99, holders: 1, ahead: 10_000, reserved: 0 },
+      ]) {
+        const accountId = `${limit} ${holders} ${ahead} ${uncounted}`
+        const take = newQuotaTake({ accountId, limit, holders, ahead, uncounted })
+        t.strictSame(await takeNext(store, take), { granted: 1 + reserved }, accountId)
+      }
+    },
+  )
+
+  runCase(
+    t,
+    newPlace,
+    'large reservations make no quota be exceeded, and cost others no more than 1 %',
+    async (t, _place, store) => {
+      const take = newQuotaTake({ limit: 1_000_000, ahead: 1_000_000 })
+      let reserved = 0
+      for (let count = 0; count < 5; count++)
+        reserved += (await takeNext(store, { ...take, holder: `idle ${count}` })).granted - 1
+      t.equal(reserved, 10_000)
+      let granted = 0
+      for (let last = 1; last > 0; granted += last)
+        last = (await takeNext(store, { ...take, ahead: 0, needed: 9_000 })).granted
+      t.equal(granted, 1_000_000 + 100 - 10_000 - 5)
+    },
+  )
+
+  runCase(t, newPlace, 'a holder adds to a reservation that it keeps', async (t, _place, store) => {
+    const take = newQuotaTake({ limit: 1_000_000, ahead: 4_000 })
+    t.strictSame(await takeNext(store, take), { granted: 4_001 })
+    const more = { ...take, needed: 0, kept: 1_500 }
+    t.strictSame(await takeNext(store, more), { granted: 2_500 })
+    t.match(await store.readQuota('ada', take.window), {
+      granted: 6_501,
+      holders: new Map([['one', { reserved: 4_000 }]]),
+    })
+    t.strictSame(await takeNext(store, { ...more, kept: 4_000 }), { granted: 0 })
+    t.strictSame(await takeNext(store, { ...more, ahead: 0, kept: 0, unused: 4_000 }), { granted: 0 })
+    t.strictSame(await store.readQuota('ada', take.window), { granted: 2_501, holders: new Map() })
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'what a process that is gone has reserved counts as used, and hinders no other',
+    async (t, _place, store) => {
+      const take = newQuotaTake({ limit: 1_000 })
+      t.strictSame(await takeNext(store, { ...take, holder: 'gone' }), { granted: 11 })
+      const soon = take.now + holderGoneMs - 1
+      t.strictSame(await takeNext(store, { ...take, now: soon }), { granted: 1 })
+      const later = { ...take, now: take.now + holderGoneMs }
+      t.strictSame(await takeNext(store, later), { granted: 11 })
+      const { granted, holders } = await store.readQuota('ada', take.window)
+      t.equal(granted, 23)
+      t.strictSame([...holders.keys()], ['one'])
+      t.strictSame(await takeNext(store, { ...later, needed: 977, unused: 10 }), { granted: 977 + 5 })
+    },
+  )
+
   runCase(t, newPlace, 'accounts and windows have quotas of their own', async (t, place, store) => {
     const take = newQuotaTake({ limit: 1 })
     for (const own of [{}, { accountId: 'bob' }, { window: '2100-02' }, { window: '2100-01-01' }]) {
@@ -141,8 +215,9 @@ export function runQuotaContract(t: Test, newPlace: NewPlace): void {
     t.strictSame(await store.readQuota('ada', take.window), { granted: 0, holders: new Map() })
     await store.takeQuota(take)
     await store.takeQuota({ ...take, holder: 'two', sequence: 9, needed: 2 })
-    const one = { reserved: 5, sequence: 1, granted: 6 }
-    const two = { reserved: 5, sequence: 9, granted: 7 }
+    const askedAt = take.now
+    const one = { reserved: 5, sequence: 1, granted: 6, askedAt }
+    const two = { reserved: 5, sequence: 9, granted: 7, askedAt }
     const holders = new Map([
       ['one', one],
       ['two', two],

@@ -64,7 +64,7 @@ export function createAdmit(
     const { principal } = head
     if (principal) {
       request.principal = callerOf(principal)
-      parts.usageMeter.onForwarded(route, principal)
+      parts.usageMeter.onForwarded(route, principal, arrival.arrivedAt)
     }
     const target = upstreamTarget(route, destinationOf(arrival.outcome).target)
     const lines = parts.writer.writeHead(head)

@@ -32,12 +32,15 @@ export function openQuotaTable({ prepare }: Database) {
   return { take, read }
 }
 
-/** Of each process, by its ID: reserved, sequence, granted. */
-type Held = Readonly<Record<string, readonly [number, number, number]>>
+/** Of each process, by its ID: reserved, sequence, granted, askedAt. */
+type Held = Readonly<Record<string, readonly [number, number, number, number]>>
 
 function toHeld({ holders }: QuotaState): string {
   const held: Held = Object.fromEntries(
-    [...holders].map(([holder, { reserved, sequence, granted }]) => [holder, [reserved, sequence, granted]]),
+    [...holders].map(([holder, { reserved, sequence, granted, askedAt }]) => [
+      holder,
+      [reserved, sequence, granted, askedAt],
+    ]),
   )
   return JSON.stringify(held)
 }
@@ -47,7 +50,8 @@ function toState(row: Record<string, unknown> | undefined): QuotaState {
   // The cast is sound: only `take` writes it.
   const held = JSON.parse(String(row.held)) as Held
   const holders = Object.entries(held).map(
-    ([holder, [reserved, sequence, granted]]) => [holder, { reserved, sequence, granted }] as const,
+    ([holder, [reserved, sequence, granted, askedAt]]) =>
+      [holder, { reserved, sequence, granted, askedAt }] as const,
   )
   return { granted: Number(row.granted), holders: new Map(holders) }
 }
