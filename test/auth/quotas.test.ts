@@ -37,6 +37,8 @@ async function start(t: Test, processes = 1) {
   return { time, storeConnection, calls, responses, store, open }
 }
 
+const isPromise = (value: unknown) => value instanceof Promise
+
 /** @returns how many of so many requests at once pass */
 async function takeOften(
   take: (accountId: string, quota: Quota) => QuotaResult | Promise<QuotaResult>,
@@ -91,6 +93,53 @@ t.test('while a process has some reserved, a request does not wait for the store
   t.ok(next instanceof Promise)
   await next
   t.equal(calls.count, 2)
+})
+
+t.test(
+  'where requests come fast more are reserved before any waits, and given back when they end',
+  async (t) => {
+    const { time, calls, store, open } = await start(t)
+    const { take, readUsed } = open()
+    const quota = { limit: 1_000_000, per: 'month' } as const
+    const state = () => store.readQuota('ada', '2027-12')
+    await take('ada', quota)
+    time.ms += 10
+    for (let count = 0; count < 76; count++) t.notOk(take('ada', quota) instanceof Promise)
+    await until('it is asked for more', () => calls.count === 2 || undefined)
+    await until('they are granted', async () => (await state()).granted > 10_000 || undefined)
+    const { granted, holders } = await state()
+    t.equal(granted, 77 + 10_000, '1 % of the quota, with what was left')
+    t.strictSame(
+      [...holders.values()].map(({ reserved }) => reserved),
+      [10_000],
+    )
+    let promises = 0
+    for (let count = 0; count < 10_000; count++) if (take('ada', quota) instanceof Promise) promises++
+    t.equal(promises, 0)
+    t.equal(await readUsed('ada', '2027-12'), 10_077)
+    await until(
+      'they end, and nothing is reserved',
+      async () => (await state()).holders.size === 0 || undefined,
+    )
+    t.equal((await state()).granted, 10_077, 'as many as have passed')
+    t.match(await take('ada', quota), { isAllowed: true }, 'the next one asks again')
+  },
+)
+
+t.test('what runs low is asked for at once for all accounts', async (t) => {
+  const { time, calls, open } = await start(t)
+  const { take } = open()
+  const quota = { limit: 1_000_000, per: 'month' } as const
+  const accounts = Array.from({ length: 300 }, (_, index) => `account ${index}`)
+  const promisesOf = (count: number) =>
+    accounts.flatMap((id) => Array.from({ length: count }, () => take(id, quota))).filter(isPromise).length
+  time.ms = Date.UTC(2028, 0, 1)
+  await Promise.all(accounts.map(async (id) => take(id, quota)))
+  t.equal(calls.count, 300)
+  time.ms += 60_000
+  t.equal(promisesOf(76), 0)
+  await until('all are asked for', () => calls.count === 600 || undefined)
+  t.equal(promisesOf(24), 0)
 })
 
 t.test('a quota that is used up is asked for once a second', async (t) => {

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { drawFlame } from '../../bench/flame/draw.ts'
 import { type CpuProfile, readProfile } from '../../bench/flame/profile.ts'
+import { shareOf } from '../../bench/flame/share.ts'
 
 const frame = (functionName: string, url = '') => ({ functionName, url, lineNumber: 4 })
 const profile: CpuProfile = {
@@ -32,4 +33,12 @@ t.test('flame graph: each frame is as wide as its share, and its name is escaped
   const drawn = drawFlame(readProfile(profile, window), 'a title')
   t.match(drawn, '<title>&lt;lt&gt;  70.0 %</title><rect x="0.00" y="72" width="980.00"')
   t.match(drawn, '<title>short src/a.ts:5 10.0 %</title><rect x="1260.00" y="54" width="140.00"')
+})
+
+t.test('flame graph: the share of files is the time in them and in what they call', async (t) => {
+  const root = readProfile(profile, window)
+  t.equal(shareOf(root, ['node:net']), 0.9)
+  t.equal(shareOf(root, ['src/a.ts']), 0.1)
+  t.equal(shareOf(root, ['src/a.ts', 'node:net']), 1)
+  t.equal(shareOf(root, ['src/a']), 0)
 })
