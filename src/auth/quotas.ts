@@ -1,14 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
-import { type Quota, type QuotaStore, type QuotaTake, quotaUsed, quotaWindow } from '../store/quotas.ts'
+import { type Quota, type QuotaStore, quotaUsed, quotaWindow } from '../store/quotas.ts'
 import { openIdleReservations } from './idle-reservations.ts'
-import {
-  addGranted,
-  expectedSoon,
-  newReservation,
-  type QuotaResult,
-  type Reservation,
-} from './quota-reservation.ts'
+import { createQuotaExchange } from './quota-exchange.ts'
+import { expectedSoon, newReservation, type QuotaResult, type Reservation } from './quota-reservation.ts'
 
 /** Counts the requests of accounts against quotas, across instances as long as the store is reachable. */
 export interface Quotas {
@@ -53,10 +47,9 @@ const allowed: QuotaResult = { isAllowed: true, resetMs: 0 }
  * less what has passed here in this window; the store is told of it later.
  */
 export function openQuotas({ store, storeConnection, clock, monotonic, processes }: QuotasOptions): Quotas {
-  const holder = randomUUID()
+  const { holder, request } = createQuotaExchange({ store, clock, monotonic, processes })
   const reservations = new Map<string, Reservation>()
   const idle = openIdleReservations({ reservations, storeConnection, processes, giveBack: startGiveBack })
-  let sequence = 0
   let low: Reservation[] = []
 
   function take(accountId: string, quota: Quota, now: number): QuotaResult | Promise<QuotaResult> {
@@ -143,53 +136,6 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     if (granted < needed) reservation.usedUpUntil = monotonic() + usedUpMs
     const answered = granted < needed ? takeWaiting(reservation) : waiting.splice(0, needed)
     for (const answer of answered) answer(takeReserved(reservation))
-  }
-
-  /**
-   * A take whose response was lost may have been counted. It is repeated as it was, which counts it once, and what it
-   * grants is given back or kept: those who waited for it were answered without it.
-   * @param wanted `kept`: how many of those that are left may pass meanwhile; the others are given back
-   * @returns what is granted; undefined = the store could not answer
-   */
-  async function request(
-    reservation: Reservation,
-    { needed, ahead, kept }: Pick<QuotaTake, 'needed' | 'ahead' | 'kept'>,
-  ): Promise<number | undefined> {
-    try {
-      if (reservation.unanswered) reservation.left += await send(reservation, reservation.unanswered)
-      const { accountId, window, endsAt, limit, uncounted } = reservation
-      const keeps = Math.min(kept, reservation.left)
-      const unused = reservation.left - keeps
-      reservation.left = keeps
-      reservation.uncounted = 0
-      sequence++
-      const granted = await send(reservation, {
-        accountId,
-        window,
-        endsAt,
-        now: clock(),
-        limit,
-        holder,
-        sequence,
-        holders: processes(),
-        needed,
-        ahead,
-        unused,
-        kept: keeps,
-        uncounted,
-      })
-      addGranted(reservation, granted, monotonic())
-      return granted
-    } catch {
-      return undefined
-    }
-  }
-
-  async function send(reservation: Reservation, wanted: QuotaTake): Promise<number> {
-    reservation.unanswered = wanted
-    const { granted } = await store.takeQuota(wanted)
-    reservation.unanswered = undefined
-    return granted
   }
 
   function takeReserved(reservation: Reservation): QuotaResult {
