@@ -71,6 +71,10 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
 export async function registerEndpoints(scope: FastifyInstance, options: ApiOptions): Promise<void> {
   // An app that hosts the endpoints may have registered it: it can be registered only once.
   if (!scope.hasRequestDecorator('cookies')) await scope.register(fastifyCookie)
+  // In an app it would be the app's.
+  scope.addHook('onRoute', (route) => {
+    route.bodyLimit ??= jsonBytesMax
+  })
   const isSecure = options.publicOrigin.startsWith('https:')
   scope.addHook('onRequest', (request, reply, done) => {
     recordRouteName(arrivalOf(request.raw).outcome, ownRouteName)

@@ -3,6 +3,7 @@ import { ask } from '../gateway/support/ask.ts'
 import { startWebSocketBackend, upgradeLines } from '../gateway/support/web-socket.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
 
 /** All that the gateway says itself, in every way of naming it. */
 const ours = [
@@ -81,6 +82,7 @@ t.test("a name in an upgrade's Connection removes no header that the gateway set
   const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
   const { account, secretKey } = await gateway.createAccount()
   const [, ...lines] = upgradeLines
+  let upgrades = 0
   for (const name of ours) {
     for (const connection of [
       [`Connection: Upgrade, ${name}`],
@@ -96,6 +98,9 @@ t.test("a name in an upgrade's Connection removes no header that the gateway set
       ]
       const response = await ask(t, gateway.url, 'GET /ws', headers)
       t.equal(response.status, 101, connection.join())
+      upgrades++
+      // An app accepts a WebSocket before its backend has.
+      await until('the backend has it', () => backend.upgrades.length === upgrades)
       const seen = backend.upgrades.at(-1)?.headers ?? {}
       t.match(seen, { 'x-user-id': account.id, 'x-user-role': 'User', host: 'gateway.test' })
       t.equal(seen.connection?.toLowerCase(), 'upgrade')

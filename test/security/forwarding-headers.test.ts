@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { isApp, startGateway } from '../setup/gateway.ts'
 
 const names = [
   'X-Forwarded-For',
@@ -74,10 +74,18 @@ t.test('headers that override the path are dropped even from a trusted proxy', a
 t.test('no forwarding header leads a request to another route, method or host', async (t) => {
   const backend = await startBackend(t)
   const route = { upstream: 'backend' }
+  const inner = {
+    ...route,
+    name: 'inner',
+    path: '/public',
+    host: 'inner.test',
+    auth: 'secretKey',
+    stripPrefix: true,
+  }
   const routes = [
     { ...route, name: 'public', path: '/public', auth: 'none' },
     { ...route, name: 'admin', path: '/admin', auth: 'any', roles: ['Admin'] },
-    { ...route, name: 'inner', path: '/public', host: 'inner.test', auth: 'secretKey', stripPrefix: true },
+    ...(isApp() ? [] : [inner]),
   ]
   for (const trustedProxies of [[], ['127.0.0.1']]) {
     const gateway = await startGateway(t, { backend: backend.url, config: { routes, trustedProxies } })
@@ -107,6 +115,8 @@ t.test('a client cannot change its address by X-Forwarded-For', async (t) => {
     await ask(t, gateway.url, 'GET /public', [`X-Forwarded-For: 10.0.0.${turn}, 203.0.113.${turn}`])
     t.equal(backend.last().headers['x-forwarded-for'], '127.0.0.1')
   }
+  // An app logs its requests itself.
+  if (isApp()) return
   await gateway.shutDown()
   const lines = gateway.logLines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
   t.equal(lines.length, 10)

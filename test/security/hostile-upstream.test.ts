@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { assertProblem } from '../gateway/support/problem.ts'
 import { startCannedBackend, startRawBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { isApp, startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 
@@ -105,7 +105,14 @@ t.test('trailers of a backend carry no framing, cookies or credentials', async (
   const trailers = ['Content-Length: 9', 'Set-Cookie: refreshToken=evil', 'Transfer-Encoding: x', 'X-Sum: 1']
   const answer = `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n${trailers.join('\r\n')}\r\n\r\n`
   const gateway = await startGateway(t, { backend: await startCannedBackend(t, answer) })
-  const response = await ask(t, gateway.url, 'GET /public')
+  const client = await connectRaw(t, gateway.url)
+  client.send('GET /public HTTP/1.1\r\nHost: x\r\n\r\n')
+  if (isApp()) {
+    // Its client refuses such trailers, and it forwards none.
+    await client.ended()
+    return
+  }
+  const response = await client.response()
   t.equal(response.status, 200)
   t.strictSame(response.trailers, { 'x-sum': '1' })
 })

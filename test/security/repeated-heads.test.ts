@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import type { CreatedAccount } from '../../src/accounts/accounts.ts'
 import { reloadWith, taken } from '../gateway/support/reload.ts'
 import { startBackend } from '../setup/backend.ts'
-import { startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
+import { notInApp, startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw, type RawClient } from '../setup/raw-client.ts'
 
@@ -88,7 +88,9 @@ t.test('a token expires though its head was just repeated', async (t) => {
   await sendOften(t, client, line, 401)
 })
 
-t.test('a reload decides a repeated head by the new routes', async (t) => {
+const noReload = { skip: notInApp('an app has no reload') }
+
+t.test('a reload decides a repeated head by the new routes', noReload, async (t) => {
   const gateway = await startGateway(t, { backend: (await startBackend(t)).url })
   const { secretKey } = await gateway.createAccount()
   const client = await connectRaw(t, gateway.url)

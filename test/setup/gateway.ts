@@ -64,6 +64,11 @@ export function startAppsInstead(): void {
   isInApp = true
 }
 
+/** Whether it is an app that tests get. */
+export function isApp(): boolean {
+  return isInApp
+}
+
 /** Why a test is not for apps; false where it runs on a gateway. */
 export function notInApp(reason: string): string | false {
   return isInApp && reason

@@ -9,6 +9,7 @@ import { type AppParts, openAppParts } from './open-app-parts.ts'
 import { createProxies, type HttpProxyOptions } from './proxy/proxies.ts'
 import type { ProxyOptions } from './proxy/proxy-options.ts'
 import { readAppArrival } from './read-arrival.ts'
+import { refuse } from './refuse.ts'
 import { createRequire, type RequireOptions } from './require.ts'
 import { sendContinueOnceAdmitted } from './send-continue.ts'
 
@@ -70,8 +71,11 @@ async function registerGatehouse(app: FastifyInstance, options: GatehouseOptions
   app.decorate('gatehouse', createGatehouse(app, parts))
   sendContinueOnceAdmitted(app)
   await app.register(async (scope) => {
-    scope.addHook('onRequest', (request, _reply, done) => {
-      done(readAppArrival(request.raw, parts.reader).connection.malformed)
+    scope.addHook('onRequest', (request, reply, done) => {
+      const arrival = readAppArrival(request.raw, parts.reader)
+      const { malformed } = arrival.connection
+      if (malformed) refuse(reply, arrival, malformed)
+      else done()
     })
     await registerEndpoints(scope, parts.api)
   })

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { GatehouseError } from '../../errors/gatehouse-error.ts'
 import {
   type Arrival,
   type ArrivalReader,
@@ -30,14 +32,25 @@ export function appArrivalOf(request: IncomingMessage): AppArrival | undefined {
   return attachedArrivalOf(request) as AppArrival | undefined
 }
 
-function readHeadOf({ method = '', url = '', rawHeaders, httpVersionMinor }: IncomingMessage): ReadHead {
+/**
+ * Connections on which a request came that could be read in two ways, and why. Node reads on behind it by its own
+ * reading, and hands over what it takes for the next request: nothing of that is served.
+ */
+const refusedConnections = new WeakMap<Socket, GatehouseError>()
+
+function readHeadOf(request: IncomingMessage): ReadHead {
+  const { method = '', url = '', rawHeaders, httpVersionMinor, socket } = request
   const read = { method, target: url, minorVersion: httpVersionMinor, rawHeaders, isCachedHead: false }
+  const earlier = refusedConnections.get(socket)
+  if (earlier) return { head: { ...read, ...unknownFraming }, malformed: earlier }
   try {
     const framing = readRequestFraming(rawHeaders, httpVersionMinor)
     return { head: { ...read, ...framing }, malformed: undefined }
   } catch (error) {
     if (!(error instanceof MalformedMessage)) throw error
-    return { head: { ...read, ...unknownFraming }, malformed: malformedError(error) }
+    const malformed = malformedError(error)
+    refusedConnections.set(socket, malformed)
+    return { head: { ...read, ...unknownFraming }, malformed }
   }
 }
 

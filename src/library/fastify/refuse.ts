@@ -11,4 +11,6 @@ export function refuse(reply: FastifyReply, arrival: AppArrival, error: Gatehous
   const { status, headers, body } = createProblem(arrival, error)
   if (!arrival.connection.canPersist()) reply.header('Connection', 'close')
   reply.code(status).headers(headers).send(Buffer.from(body))
+  // Node may refuse a malformed request too, once it has read on: the client would get a second response.
+  if (arrival.connection.malformed && reply.raw.writableEnded) reply.raw.socket?.destroySoon()
 }

@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import { isApp } from '../../setup/gateway.ts'
 import type { RawResponse } from '../../setup/raw-client.ts'
 
 interface Expected {
@@ -30,4 +31,14 @@ export function assertProblem(t: Test, response: RawResponse, { status, code }: 
 /** The code of an error answer; undefined where it is none. */
 export function codeOf(response: RawResponse): unknown {
   return response.status < 400 ? undefined : response.json().code
+}
+
+/**
+ * That a request is refused as in assertProblem; in an app, where Node's parser or Fastify's router may refuse it before
+ * the plugin is asked, by any of these.
+ */
+export function assertRefused(t: Test, response: RawResponse, expected: Expected): void {
+  const isOwn = response.headers['content-type'] === 'application/problem+json'
+  if (isOwn || !isApp()) assertProblem(t, response, expected)
+  else t.match(String(response.status), /^(?:400|404|405|431|505)$/, `${expected.code}, by the app itself`)
 }

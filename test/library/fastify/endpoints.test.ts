@@ -137,6 +137,8 @@ t.test('no 100 is sent to a caller who is refused, and one to a caller who is ad
   t.equal((await rawRequest(t, url, head('/notes', 'wrong'))).status, 401)
   t.equal((await rawRequest(t, url, head('/notes', secretKey))).status, 100)
   t.equal((await rawRequest(t, url, head('/api/v1/accounts/access-token', ''))).status, 100)
+  const tooLarge = head('/api/v1/accounts/access-token', '').with(4, 'Content-Length: 65537')
+  t.equal((await rawRequest(t, url, tooLarge)).status, 413)
 })
 
 t.test('a config is refused with every problem, and for what only the gateway has', async (t) => {

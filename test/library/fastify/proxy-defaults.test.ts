@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { startBackend, startRawBackend, startServer } from '../../setup/backend.ts'
+import { startBackend, startCannedBackend, startRawBackend, startServer } from '../../setup/backend.ts'
 import { type Certificate, makeCertificate } from '../../setup/certificates.ts'
 import { freePort, until } from '../../setup/net.ts'
 import { connectRaw, rawRequest } from '../../setup/raw-client.ts'
@@ -52,6 +52,16 @@ t.test('a backend whose certificate is not trusted, or of another name, gets no 
   )
   t.equal(await statusOf('/other', 'other.example'), 502, 'a client cannot choose the name that is verified')
   t.equal(await statusOf('/unverified', 'localhost'), 200)
+})
+
+t.test('a 304 that names the length of the whole is passed on', async (t) => {
+  const upstream = await startCannedBackend(t, 'HTTP/1.1 304 Not Modified\r\nContent-Length: 1000\r\n\r\n')
+  const { url } = await startProxy(t, [{ upstream, prefix: '/', auth: 'none' }])
+  for (let turn = 0; turn < 3; turn++)
+    t.match(await rawRequest(t, url, ['GET / HTTP/1.1', 'Host: a', 'If-None-Match: "a"']), {
+      status: 304,
+      body: '',
+    })
 })
 
 t.test('a request that a backend answers with 503 is sent once', async (t) => {

@@ -7,7 +7,7 @@ import {
 } from '../../gateway/support/web-socket.ts'
 import { startBackend } from '../../setup/backend.ts'
 import { freePort, until } from '../../setup/net.ts'
-import { rawRequest } from '../../setup/raw-client.ts'
+import { connectRaw, rawRequest } from '../../setup/raw-client.ts'
 import { startProxy } from './start-proxy.ts'
 
 async function start(t: Test) {
@@ -77,6 +77,21 @@ t.test('another protocol in Upgrade is ignored', async (t) => {
   t.equal((await rawRequest(t, url, lines)).status, 200)
   t.equal(backend.ordinary.length, 1)
 })
+
+t.test(
+  'an upgrade pipelined behind an unanswered request is an ordinary one, and ends nothing',
+  async (t) => {
+    const { backend, url, createAccount } = await start(t)
+    const key = `SecretKey: ${(await createAccount()).secretKey}`
+    const head = (path: string, ...lines: readonly string[]) =>
+      `${[`GET ${path} HTTP/1.1`, 'Host: a', key, ...lines].join('\r\n')}\r\n\r\n`
+    const client = await connectRaw(t, url)
+    client.send(head('/ws/first') + head('/ws/second', ...upgradeLines) + head('/ws/third'))
+    for (let turn = 0; turn < 3; turn++) t.equal((await client.response()).status, 200)
+    t.strictSame(backend.ordinary.length, 3)
+    t.strictSame(backend.upgrades, [])
+  },
+)
 
 t.test('a revoked credential closes its WebSockets with 4001, on both sides', async (t) => {
   const { backend, url, createAccount, operate } = await start(t)

@@ -119,8 +119,9 @@ interface Admitted {
  * body; what the backend gets comes from the raw fields.
  */
 function leaveBodyUnread({ raw }: FastifyRequest): void {
-  // Fastify requires a type of QUERY.
-  if (raw.method !== 'QUERY') delete raw.headers['content-type']
+  // Fastify requires a type of QUERY, which the client may have left out.
+  if (raw.method === 'QUERY') raw.headers['content-type'] = 'application/octet-stream'
+  else delete raw.headers['content-type']
   delete raw.headers['content-length']
   delete raw.headers['transfer-encoding']
 }

@@ -1,8 +1,10 @@
 import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
+import { Readable } from 'node:stream'
+import { GatehouseError } from '../../../errors/gatehouse-error.ts'
 import { principalOf } from '../../../http/outcome.ts'
 import { responseHeaderLines } from '../../../proxy/response-head.ts'
-import { exchangeIn } from './exchange.ts'
+import { type Exchange, exchangeIn } from './exchange.ts'
 import { parseFields } from './parse-fields.ts'
 import type { ProxyUpstream } from './proxy-route.ts'
 
@@ -22,7 +24,7 @@ type RequestCallback = (error: Error | null, response?: ClientResponse) => void
 interface ClientResponse {
   readonly statusCode: number
   readonly headers: readonly string[]
-  readonly body: unknown
+  readonly body: Readable
 }
 
 /** What reply-from asks of its client. */
@@ -57,7 +59,9 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
   })
   return {
     request: ({ headers, method }, callback) => {
-      const { arrival, route, target, strippedPrefix, fields, body, signal } = exchangeIn(headers)
+      const exchange = exchangeIn(headers)
+      const { arrival, route, target, strippedPrefix, fields, body, signal } = exchange
+      const deadline = startDeadline(exchange, responseTimeoutMs)
       agent.request(
         {
           origin: url.origin,
@@ -66,14 +70,16 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
           headers: fields,
           body,
           signal,
+          reset: mayLeaveBytes(exchange, method),
           servername: name,
           headersTimeout: responseTimeoutMs,
           bodyTimeout: idleTimeoutMs,
           responseHeaders: 'raw',
         },
         (error, response) => {
+          const isLate = deadline.stop()
           if (error || !response) {
-            callback(error ?? new Error('no response'))
+            callback(isLate ? new GatehouseError('upstream-timeout') : (error ?? new Error('no response')))
             return
           }
           const lines = responseHeaderLines({
@@ -93,13 +99,52 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
           callback(null, {
             statusCode: response.statusCode,
             headers: parseFields(lines),
-            body: response.body,
+            body: response.statusCode === notModified ? emptied(response.body) : response.body,
           })
         },
       )
     },
     destroy: () => void agent.destroy(),
   }
+}
+
+const notModified = 304
+
+/** undici reports the length that a 304 names, that of the response to a GET, as a body that did not come. */
+function emptied(body: Readable): Readable {
+  body.on('error', () => {}).resume()
+  return Readable.from([])
+}
+
+/**
+ * Whether a lenient backend may leave bytes on the connection for the next request, which is somebody else's: chunks that
+ * it has not read, or the body of a response to HEAD.
+ */
+function mayLeaveBytes({ arrival }: Exchange, method: string): boolean {
+  return method === 'HEAD' || arrival.head.body.kind === 'chunked'
+}
+
+/**
+ * Ends an exchange whose response has no head in time, once the request has been sent: the timeout of undici starts again
+ * with every 1xx.
+ */
+function startDeadline({ body, signal }: Exchange, timeoutMs: number): { stop(): boolean } {
+  let timer: NodeJS.Timeout | undefined
+  let isLate = false
+  function start(): void {
+    timer ??= setTimeout(() => {
+      isLate = true
+      signal.emit('abort')
+    }, timeoutMs)
+  }
+  function stop(): boolean {
+    body?.off('close', start)
+    clearTimeout(timer)
+    return isLate
+  }
+  if (body) body.once('close', start)
+  else start()
+  return { stop }
 }
 
 /** The undici of http-proxy itself, wherever it is installed. @throws Error where there is no http-proxy */

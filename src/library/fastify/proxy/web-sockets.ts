@@ -132,6 +132,11 @@ function slowDown(from: Side, to: Side): void {
   socket.once('drain', () => from.resume())
 }
 
+/** Whether a response is being written: Node keeps it with the socket, and its types leave that out. */
+function isAnswering(socket: Socket): boolean {
+  return (socket as { readonly _httpMessage?: object | null })._httpMessage != null
+}
+
 /**
  * Node hands every request with an Upgrade to whoever listens for upgrades; http-proxy would answer one of another
  * protocol with an error, and one of a prefix without WebSockets never. Those are ordinary requests.
@@ -147,7 +152,8 @@ function upgradeWebSocketsOnly(
   }
   const before = server.shouldUpgradeCallback
   server.shouldUpgradeCallback = (request) => {
-    if (!before.call(server, request)) return false
+    // http-proxy throws where an earlier request of the connection is still being answered: nobody would catch it.
+    if (isAnswering(request.socket) || !before.call(server, request)) return false
     const target = parseRequestTarget(request.url ?? '')
     const match = target && table().match('', target, request.method ?? '')
     if (match?.kind !== 'route') return true

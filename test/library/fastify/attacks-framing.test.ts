@@ -1,0 +1,8 @@
+import { startAppsInstead } from '../../setup/gateway.ts'
+
+/** The tests of the gateway, on an app with the plugin and http-proxy. */
+startAppsInstead()
+await import('../../security/request-smuggling.test.ts')
+await import('../../security/chunk-tricks.test.ts')
+await import('../../security/connection-tricks.test.ts')
+await import('../../security/lenient-servers.test.ts')
