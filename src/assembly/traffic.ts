@@ -47,8 +47,10 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   const { config, callerAuth, upstreams, limiter, metrics, log, keyUses, onUpgraded, exporter } = options
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const carriers = createCarriers(config.keys.accept)
-  const table = createRouteTable(compileRoutes(config.routes, upstreams.byName, carriers))
-  const ownPaths = createOwnPaths(config.portal)
+  const table = createRouteTable(
+    compileRoutes(config.routes, upstreams.byName, carriers, config.publicOrigin),
+  )
+  const ownPaths = createOwnPaths(config.portal, config.routes)
   const cors = createCors({ origins: config.cors.origins, table, ownPaths })
   const assertion = createAssertionHeader(options)
   const usageMeter = createUsageMeter(options.usageRecorder)
@@ -92,7 +94,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     ...reader,
     observer: createObserver(observerOptions),
     ownPaths,
-    api: await buildApi(createApiOptions(options)),
+    api: await buildApi({ ...createApiOptions(options), protectedResources: config }),
     proxy,
     cors,
     decide: config.decide && {

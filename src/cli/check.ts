@@ -17,7 +17,13 @@ export const checkCommand: Command = {
     const reading = readConfig(invocation.config)
     const problems = listProblems(reading.problems)
     const warnings = reading.config
-      ? listProblems(findWarnings(reading, createOwnPaths(reading.config.portal), invocation.config))
+      ? listProblems(
+          findWarnings(
+            reading,
+            createOwnPaths(reading.config.portal, reading.config.routes),
+            invocation.config,
+          ),
+        )
       : []
     const table = reading.config && buildTable(reading.config)
     const notes = table ? caseNotes(table) : []

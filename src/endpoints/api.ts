@@ -10,7 +10,7 @@ import { arrivalOf } from '../http/arrival.ts'
 import { destinationOf, ownRouteName, recordRouteName } from '../http/outcome.ts'
 import { createProblem, sendProblem } from '../http/refusals/problem.ts'
 import type { Portal } from '../portal/portal.ts'
-import type { PublicPath } from '../routes/own-paths.ts'
+import type { MetadataPath, PublicPath } from '../routes/own-paths.ts'
 import type { Keyring } from '../tokens/keyring.ts'
 import { jwksMaxAgeS } from '../tokens/signing-keys.ts'
 import { type AdminOptions, createAdminApi } from './admin/admin-api.ts'
@@ -22,6 +22,7 @@ import { publicOperations } from './openapi/public-operations.ts'
 import { createOwnAccountApi } from './own-account.ts'
 import { type OwnEndpoint, registerOwnRoute } from './own-route.ts'
 import { registerPortal } from './portal.ts'
+import { type ProtectedResourceOptions, protectedResourceEndpoint } from './protected-resources.ts'
 import { applyReplyKeepAlive } from './reply.ts'
 import { type TokenEndpointsOptions, tokenEndpoints } from './tokens.ts'
 
@@ -37,6 +38,8 @@ export interface ApiOptions extends TokenEndpointsOptions, HeldKeysEndpointOptio
   >
   /** undefined = there is none. */
   readonly portal: Portal | undefined
+  /** undefined = there are no routes, as in an app. */
+  readonly protectedResources?: ProtectedResourceOptions | undefined
 }
 
 /** For a year, and for this host only: subdomains and sibling hosts are not covered. */
@@ -123,15 +126,23 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   const admin = createAdminApi({ ...options, ...options.admin })
   const ownAccount = createOwnAccountApi({ ...options, ...options.admin })
   const operations = { ...publicOperations, ...ownAccount.operations, ...admin.operations }
-  const endpoints: Readonly<Record<PublicPath, OwnEndpoint>> = {
+  const endpoints: Readonly<Record<Exclude<PublicPath, MetadataPath>, OwnEndpoint>> = {
     ...tokenEndpoints(scope, options),
     '/api/v1/keys/revoke': revokeKeyEndpoint(options),
     '/.well-known/jwks.json': jwksEndpoint(options.keyring),
     '/api/v1/openapi.json': openApiEndpoint({ ...options, portalPath: options.portal?.path, operations }),
   }
   for (const [path, endpoint] of Object.entries(endpoints)) registerOwnRoute(scope, path, endpoint)
+  const { protectedResources } = options
+  if (protectedResources) registerProtectedResources(scope, protectedResourceEndpoint(protectedResources))
   scope.register(async (adminScope) => admin.register(adminScope))
   scope.register(async (accountScope) => ownAccount.register(accountScope))
+}
+
+/** Below the well-known path is that of a route, of any number of segments. */
+function registerProtectedResources(scope: FastifyInstance, endpoint: OwnEndpoint): void {
+  registerOwnRoute(scope, '/.well-known/oauth-protected-resource', endpoint)
+  registerOwnRoute(scope, '/.well-known/oauth-protected-resource/:path', endpoint)
 }
 
 /** The public signing keys (RFC 7517), including those that are announced but not used yet. */

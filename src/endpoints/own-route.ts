@@ -17,7 +17,7 @@ export function registerOwnRoute(
 ): void {
   const methods = allowedMethods(path)
   app.route({
-    url: path,
+    url: path.replace(/:path$/, '*'),
     method: [...ownMethods],
     onRequest: (request, reply, done) => {
       const isAllowed = methods.includes(request.method)

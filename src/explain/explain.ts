@@ -52,7 +52,7 @@ export async function explain(
 ): Promise<Explanation> {
   const upstreams = new Map(config.upstreams.map((upstream) => [upstream.name, upstream]))
   const table = createRouteTable(compileRoutes(config.routes, upstreams))
-  const ownPaths = createOwnPaths(config.portal)
+  const ownPaths = createOwnPaths(config.portal, config.routes)
   const cors = createCors({ origins: config.cors.origins, table, ownPaths })
   const gateOptions = readOnlyGateOptions(schemes, config)
   const recorder = createStepRecorder(config.failures)

@@ -1,3 +1,4 @@
+import { metadataUrl } from './protected-resource.ts'
 import { parseRequestTarget } from './request-target.ts'
 import { compileCaching, type KeyFields } from './response-caching.ts'
 import type { Access, RateLimit, Route, SchemeName } from './route.ts'
@@ -46,11 +47,13 @@ interface WithTimeouts {
  * Compiles the routes of the config for the hot path.
  * @param upstreams the opened upstreams, by name; the config was validated, so each route finds its own
  * @param keyFields where secret keys may come; default: only in `SecretKey`
+ * @param publicOrigin what clients see of the gateway; undefined = they are not told about issuers
  */
 export function compileRoutes<Upstream extends WithTimeouts>(
   configs: readonly RouteOptions[],
   upstreams: ReadonlyMap<string, Upstream>,
   keyFields: KeyFields = usualKeyFields,
+  publicOrigin?: string,
 ): readonly Route<Upstream | undefined>[] {
   return configs.map((config) => {
     const upstream = config.upstream === undefined ? undefined : upstreams.get(config.upstream)
@@ -58,7 +61,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
     if ((config.upstream !== undefined && !upstream) || !target)
       throw new Error(`route ${config.name} is valid but cannot be compiled`)
     const prefix = target.path.replace(/\/$/, '')
-    const access = compileAccess(config)
+    const access = compileAccess(config, publicOrigin && metadataUrl(config, publicOrigin))
     return {
       name: config.name,
       host: config.host?.toLowerCase(),
@@ -88,15 +91,18 @@ function compileMethods(methods: readonly string[] | undefined): ReadonlySet<str
   return methods && new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)
 }
 
-/** Who may call a route. */
-export function compileAccess({
-  auth,
-  roles,
-  scopes,
-  verifiedOnly,
-  issuers = [],
-}: Pick<RouteOptions, 'auth' | 'roles' | 'scopes' | 'verifiedOnly'> &
-  Partial<Pick<RouteOptions, 'issuers'>>): Access {
+/** Who may call a route. @param metadata where clients find out about its issuers */
+export function compileAccess(
+  {
+    auth,
+    roles,
+    scopes,
+    verifiedOnly,
+    issuers = [],
+  }: Pick<RouteOptions, 'auth' | 'roles' | 'scopes' | 'verifiedOnly'> &
+    Partial<Pick<RouteOptions, 'issuers'>>,
+  metadata?: string,
+): Access {
   if (auth === 'none') return { kind: 'public' }
   return {
     kind: 'protected',
@@ -106,6 +112,7 @@ export function compileAccess({
     scopes,
     verifiedOnly,
     issuers: issuers.length === 0 ? undefined : new Set(issuers),
+    metadataUrl: issuers.length === 0 ? undefined : metadata,
   }
 }
 

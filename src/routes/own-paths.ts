@@ -1,3 +1,4 @@
+import { metadataPathsOf, type ResourceRoute } from './protected-resource.ts'
 import { standardMethods } from './route.ts'
 import { createWorkerScopes, type WorkerScopes } from './worker-scope.ts'
 
@@ -17,6 +18,8 @@ export const ownOperations = {
   '/api/v1/accounts/usage': ['GET'],
   '/api/v1/keys/revoke': ['POST'],
   '/.well-known/jwks.json': ['GET'],
+  '/.well-known/oauth-protected-resource': ['GET'],
+  '/.well-known/oauth-protected-resource/:path': ['GET'],
   '/api/v1/openapi.json': ['GET'],
   '/api/v1/admin/accounts': ['GET', 'POST'],
   '/api/v1/admin/accounts/:id': ['GET', 'PATCH', 'DELETE'],
@@ -63,6 +66,8 @@ const ownEntries: readonly (readonly [path: string, methods: readonly string[]])
   methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
 ])
 const methodsByPath: ReadonlyMap<string, readonly string[]> = new Map(ownEntries)
+/** Those of the metadata of resources (RFC 9728) depend on the routes. */
+const fixedPaths = ownEntries.filter(([path]) => !isMetadataPath(path))
 const adminPatterns = ownEntries
   .filter(([path]) => isAdminPath(path))
   .map(([path, methods]) => ({
@@ -96,6 +101,12 @@ export function isAdminPath(path: string): boolean {
   return path.startsWith(adminPrefix)
 }
 
+export type MetadataPath = Extract<OwnPath, `/.well-known/oauth-protected-resource${string}`>
+
+function isMetadataPath(path: string): boolean {
+  return path.startsWith('/.well-known/oauth-protected-resource')
+}
+
 /** Whether the callers of an own path are authenticated. */
 export function isGatedPath(path: string): boolean {
   return isAdminPath(path) || ownAccountPaths.includes(path)
@@ -116,12 +127,19 @@ interface PortalMount {
   readonly path: string
 }
 
-export function createOwnPaths({ enabled, path: portalPath }: PortalMount): OwnPaths {
+/** @param routes those that take bearer tokens have metadata at paths of the gateway */
+export function createOwnPaths(
+  { enabled, path: portalPath }: PortalMount,
+  routes: readonly ResourceRoute[] = [],
+): OwnPaths {
+  const metadataMethods = ['GET', 'HEAD']
+  const metadataEntries = [...metadataPathsOf(routes)].map((path) => [path, metadataMethods] as const)
+  const known: ReadonlyMap<string, readonly string[]> = new Map([...fixedPaths, ...metadataEntries])
   const portalPrefix = `${portalPath}/`
 
   function methodsOf(path: string): readonly string[] | undefined {
-    const known = methodsByPath.get(path)
-    if (known || !isAdminPath(path)) return known
+    const methods = known.get(path)
+    if (methods || !isAdminPath(path)) return methods
     return adminPatterns.find(({ pattern }) => pattern.test(path))?.methods
   }
 

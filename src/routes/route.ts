@@ -73,6 +73,8 @@ export type Access =
       readonly verifiedOnly: boolean
       /** Names of the foreign issuers whose tokens are accepted too; undefined = none. */
       readonly issuers: ReadonlySet<string> | undefined
+      /** Where clients find out about the issuers (RFC 9728); undefined = it names none. */
+      readonly metadataUrl?: string | undefined
     }
 
 /** The target that the upstream gets: as it was sent, less the prefix where the route strips it. */

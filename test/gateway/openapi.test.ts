@@ -31,6 +31,7 @@ t.test('the OpenAPI document', async (t) => {
       'get /api/v1/accounts/usage',
       'post /api/v1/keys/revoke',
       `get ${jwksPath}`,
+      ...['', '/{path}'].map((rest) => `get /.well-known/oauth-protected-resource${rest}`),
       `get ${documentPath}`,
       'get /api/v1/admin/accounts',
       'post /api/v1/admin/accounts',

@@ -2,8 +2,21 @@
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http'
 
+  /** What a user has agreed to. */
+  interface Grant {
+    addOIDCScope(scope: string): void
+    addResourceScope(resource: string, scope: string): void
+    save(): Promise<string>
+  }
+
   export default class Provider {
     constructor(issuer: string, configuration: object)
+    readonly Grant: new (of: { readonly accountId: string; readonly clientId: string }) => Grant
     callback(): (request: IncomingMessage, response: ServerResponse) => void
+    interactionDetails(
+      request: IncomingMessage,
+      response: ServerResponse,
+    ): Promise<{ readonly prompt: { readonly name: string }; readonly params: { readonly client_id: string } }>
+    interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>
   }
 }

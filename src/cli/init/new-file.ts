@@ -75,7 +75,9 @@ export function writeNewConfig(
   const reading = read(file, answers)
   write(file, newConfigText(file, answers), mayReplace)
   const { config } = reading
-  const warnings = config ? findWarnings(reading, createOwnPaths(config.portal), { env: {} }) : []
+  const warnings = config
+    ? findWarnings(reading, createOwnPaths(config.portal, config.routes), { env: {} })
+    : []
   return { warnings: listProblems(warnings), sealingKeyFile }
 }
 

@@ -15,7 +15,15 @@ import type { JsonSchema } from '../operation.ts'
 import { usageReport } from '../usage.ts'
 import { type ExampleName, examples } from './examples.ts'
 import { problemSchema } from './problems.ts'
-import { heldKey, issuedTokens, jwkSet, keyPair, refreshedTokens, refreshRequest } from './public-schemas.ts'
+import {
+  heldKey,
+  issuedTokens,
+  jwkSet,
+  keyPair,
+  refreshedTokens,
+  refreshRequest,
+  resourceMetadata,
+} from './public-schemas.ts'
 
 /** The schemas that the document names, so that generated clients have types with these names. */
 const named: Readonly<Record<ExampleName, JsonSchema>> = {
@@ -26,6 +34,7 @@ const named: Readonly<Record<ExampleName, JsonSchema>> = {
   RefreshedTokens: refreshedTokens,
   HeldKey: heldKey,
   JwkSet: jwkSet,
+  ResourceMetadata: resourceMetadata,
   UsageReport: usageReport,
   Account: account,
   NewAccount: newAccount,

@@ -41,6 +41,12 @@ export const examples = {
   JwkSet: {
     keys: [{ kty: 'EC', crv: 'P-256', x: '…', y: '…', kid: 'k7wQ2v', alg: 'ES256', use: 'sig' }],
   },
+  ResourceMetadata: {
+    resource: 'https://api.example.com/orders',
+    authorization_servers: ['https://id.example.com'],
+    scopes_supported: ['orders:read'],
+    bearer_methods_supported: ['header'],
+  },
   UsageReport: {
     plan: {
       name: 'free',

@@ -1,7 +1,15 @@
 import type { PerOperation, PublicPath } from '../../routes/own-paths.ts'
 import { objectSchema } from '../admin/schemas.ts'
 import type { OperationDoc } from '../operation.ts'
-import { heldKey, issuedTokens, jwkSet, keyPair, refreshedTokens, refreshRequest } from './public-schemas.ts'
+import {
+  heldKey,
+  issuedTokens,
+  jwkSet,
+  keyPair,
+  refreshedTokens,
+  refreshRequest,
+  resourceMetadata as resourceMetadataSchema,
+} from './public-schemas.ts'
 
 const issue: OperationDoc = {
   id: 'issueTokens',
@@ -74,6 +82,16 @@ const jwks: OperationDoc = {
   problems: ['store-unavailable'],
 }
 
+const resourceMetadata: OperationDoc = {
+  id: 'getResourceMetadata',
+  summary: 'Whose tokens the route `/` accepts (RFC 9728).',
+  description: 'Only where there is such a route that takes bearer tokens.',
+  responses: {
+    200: { description: 'The metadata.', schema: resourceMetadataSchema, headers: ['Cache-Control'] },
+  },
+  problems: ['route-not-found'],
+}
+
 const openApi: OperationDoc = {
   id: 'getOpenApi',
   summary: 'This document.',
@@ -91,5 +109,13 @@ export const publicOperations: PerOperation<OperationDoc, PublicPath> = {
   '/api/v1/accounts/revoke-token': { POST: revoke },
   '/api/v1/keys/revoke': { POST: revokeKey },
   '/.well-known/jwks.json': { GET: jwks },
+  '/.well-known/oauth-protected-resource': { GET: resourceMetadata },
+  '/.well-known/oauth-protected-resource/:path': {
+    GET: {
+      ...resourceMetadata,
+      id: 'getResourceMetadataOfPath',
+      summary: 'Whose tokens the route of a path accepts (RFC 9728). The path may have several segments.',
+    },
+  },
   '/api/v1/openapi.json': { GET: openApi },
 }

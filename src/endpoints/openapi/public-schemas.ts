@@ -35,3 +35,14 @@ export const heldKey: JsonSchema = { type: 'object', properties: { key: text }, 
 const jwk = { type: 'object', required: ['kty', 'kid', 'alg', 'use'] }
 
 export const jwkSet: JsonSchema = objectSchema({ keys: { type: 'array', items: jwk } })
+
+/** RFC 9728 2. */
+export const resourceMetadata = objectSchema(
+  {
+    resource: { type: 'string', format: 'uri' },
+    authorization_servers: { type: 'array', items: { type: 'string', format: 'uri' } },
+    scopes_supported: { type: 'array', items: { type: 'string' } },
+    bearer_methods_supported: { type: 'array', items: { type: 'string' } },
+  },
+  ['authorization_servers', 'scopes_supported'],
+)

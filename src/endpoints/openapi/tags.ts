@@ -3,7 +3,7 @@ export const tags = [
   { name: 'Tokens', description: 'Access and refresh tokens for the keys of an account.' },
   { name: 'Keys', description: 'Ending a key that was found.' },
   { name: 'Usage', description: 'What the account of the caller has used.' },
-  { name: 'Discovery', description: 'Public keys, and this document.' },
+  { name: 'Discovery', description: 'Public keys, metadata of resources, and this document.' },
   { name: 'Accounts', description: 'For Admins: accounts, their keys, sessions and usage.' },
   { name: 'Subjects', description: 'For Admins: blocked users of foreign issuers.' },
   { name: 'Audit', description: 'For Admins: who has done what.' },

@@ -21,8 +21,10 @@ const bearerErrors: Partial<Record<ErrorCode, string>> = {
 export function challenges(code: ErrorCode, access: Access | undefined, carriers: Carriers): string[] {
   if (access?.kind !== 'protected') return ownSchemes(code).map((scheme) => challengeOf(scheme, code))
   const scope = code === 'scope-forbidden' && access.scopes ? `, scope="${access.scopes.join(' ')}"` : ''
+  // RFC 9728 5.1: where the client may get a token.
+  const metadata = access.metadataUrl === undefined ? '' : `, resource_metadata="${access.metadataUrl}"`
   const values = access.schemes.map((scheme) =>
-    scheme === 'bearer' ? challengeOf(scheme, code) + scope : challengeOf(scheme, code),
+    scheme === 'bearer' ? challengeOf(scheme, code) + scope + metadata : challengeOf(scheme, code),
   )
   return carriers.basic && access.schemes.includes('secretKey') ? [...values, `Basic ${realm}`] : values
 }
