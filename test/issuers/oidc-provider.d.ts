@@ -11,12 +11,18 @@ declare module 'oidc-provider' {
 
   export default class Provider {
     constructor(issuer: string, configuration: object)
-    readonly Grant: new (of: { readonly accountId: string; readonly clientId: string }) => Grant
+    readonly Grant: new (of: {
+      readonly accountId: string
+      readonly clientId: string
+    }) => Grant
     callback(): (request: IncomingMessage, response: ServerResponse) => void
     interactionDetails(
       request: IncomingMessage,
       response: ServerResponse,
-    ): Promise<{ readonly prompt: { readonly name: string }; readonly params: { readonly client_id: string } }>
+    ): Promise<{
+      readonly prompt: { readonly name: string }
+      readonly params: { readonly client_id: string }
+    }>
     interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>
   }
 }
