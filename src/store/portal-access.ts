@@ -14,6 +14,21 @@ export interface PortalAccess {
   readonly resetLink: OneTimeLink | undefined
   /** The last verification link sent, until it is redeemed. */
   readonly emailLink: EmailLink | undefined
+  /** Whom an OpenID provider knows as the owner; undefined = nobody has signed in by one. */
+  readonly identity: ExternalIdentity | undefined
+}
+
+/** A person at an OpenID provider: only both together name one, for ever (OpenID Connect Core 1.0, 5.7). */
+export interface ExternalIdentity {
+  /** The URL of the provider. */
+  readonly issuer: string
+  readonly subject: string
+}
+
+/** The key by which the account of a person is found: a URL has no space. */
+export function identityKeyOf(portal: Pick<PortalAccess, 'identity'>): string | undefined {
+  const { identity } = portal
+  return identity && `${identity.issuer} ${identity.subject}`
 }
 
 /** A one-time link. */
@@ -39,6 +54,7 @@ export const noPortalAccess: PortalAccess = {
   setupLink: undefined,
   resetLink: undefined,
   emailLink: undefined,
+  identity: undefined,
 }
 
 export function parsePortalAccess(text: string): PortalAccess {

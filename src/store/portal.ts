@@ -1,5 +1,6 @@
+import type { Account } from './account.ts'
 import type { AuditEntry } from './audit-entry.ts'
-import type { EmailLink, OneTimeLink } from './portal-access.ts'
+import type { EmailLink, ExternalIdentity, OneTimeLink } from './portal-access.ts'
 import type { Visitor } from './visitor.ts'
 
 /** Passwords, links sent by mail, and the sessions of browsers in the portal. */
@@ -28,6 +29,21 @@ export interface PortalStore {
     use: { readonly digest: string; readonly now: number },
     audit?: AuditEntry,
   ): Promise<'verified' | 'refused' | 'exists' | 'unknown'>
+
+  /** The account of a person at an OpenID provider. */
+  findAccountByIdentity(identity: ExternalIdentity): Promise<Account | undefined>
+  /**
+   * Links an account with a person whose e-mail the provider has verified: the e-mail of the account is verified then
+   * too. `refused`: the account has another e-mail by now, or is another person's of the same issuer; or the person has
+   * another account. A link with another issuer is replaced.
+   */
+  linkIdentity(
+    accountId: string,
+    link: { readonly identity: ExternalIdentity; readonly email: string },
+    audit?: AuditEntry,
+  ): Promise<'linked' | 'refused' | 'unknown'>
+  /** Removes the link of an account and ends its portal sessions; false where there is none. */
+  unlinkIdentity(accountId: string, audit?: AuditEntry): Promise<boolean>
 
   /**
    * Starts a portal session, unless the account has changed since `expected` was read. Sessions that have ended are

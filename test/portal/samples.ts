@@ -118,6 +118,7 @@ export function account(over: Partial<Account> = {}): Account {
       setupLink: undefined,
       resetLink: undefined,
       emailLink: undefined,
+      identity: undefined,
     },
     ...over,
   }

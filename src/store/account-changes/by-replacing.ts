@@ -7,6 +7,8 @@ import type { SessionStore } from '../sessions.ts'
 import { withApiKey, withChanges, withoutSessions } from './account-changes.ts'
 import {
   withEmailLink,
+  withIdentity,
+  withoutIdentity,
   withoutPortalSessions,
   withPassword,
   withPasswordAttempt,
@@ -88,6 +90,8 @@ type PortalVerbs = Pick<
   | 'setEmailLink'
   | 'redeemEmailLink'
   | 'endPortalSessions'
+  | 'linkIdentity'
+  | 'unlinkIdentity'
 >
 
 export function portalByReplacing(replace: Replace): PortalVerbs {
@@ -116,6 +120,12 @@ export function portalByReplacing(replace: Replace): PortalVerbs {
       const { kind } = await replace(id, (account) => withVerifiedEmail(account, use), audit)
       return kind === 'updated' ? 'verified' : kind
     },
+    linkIdentity: async (id, link, audit) => {
+      const { kind } = await replace(id, (account) => withIdentity(account, link), audit)
+      if (kind === 'updated') return 'linked'
+      return kind === 'unknown' ? 'unknown' : 'refused'
+    },
+    unlinkIdentity: async (id, audit) => isUpdated(await replace(id, withoutIdentity, audit)),
     endPortalSessions: async (id, audit) => isUpdated(await replace(id, withoutPortalSessions, audit)),
   }
 }

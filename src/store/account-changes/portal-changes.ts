@@ -2,7 +2,7 @@ import { isSameText } from '../../secrets/constant-time.ts'
 import { type Account, emailKey } from '../account.ts'
 import { withAttempt, withoutAttempt } from '../password-failures.ts'
 import type { AttemptOutcome, PasswordChange } from '../portal.ts'
-import type { EmailLink, OneTimeLink, PortalAccess } from '../portal-access.ts'
+import type { EmailLink, ExternalIdentity, OneTimeLink, PortalAccess } from '../portal-access.ts'
 import { nextRevision } from './account-changes.ts'
 
 /**
@@ -73,6 +73,22 @@ export function withVerifiedEmail(
   const { emailLink } = account.portal
   if (!emailLink || !isValidLink(emailLink, use)) return undefined
   return { ...nextPortal(account, { emailLink: undefined }), email: emailLink.email, isVerified: true }
+}
+
+export function withIdentity(
+  account: Account,
+  { identity, email }: { readonly identity: ExternalIdentity; readonly email: string },
+): Account | undefined {
+  const { identity: linked } = account.portal
+  if (emailKey(account.email) !== emailKey(email)) return undefined
+  if (linked?.issuer === identity.issuer && linked.subject !== identity.subject) return undefined
+  return { ...nextPortal(account, { identity }), isVerified: true }
+}
+
+/** undefined where there is none. */
+export function withoutIdentity(account: Account): Account | undefined {
+  const { identity, epoch } = account.portal
+  return identity && nextPortal(account, { identity: undefined, epoch: epoch + 1 })
 }
 
 export function withoutPortalSessions(account: Account): Account {

@@ -3,6 +3,7 @@ import { accountsByReplacing, type Replace } from '../account-changes/by-replaci
 import type { AccountCreation, AccountReader, AccountStore, TermEntry } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import { indexChange } from '../imported-keys.ts'
+import { identityKeyOf } from '../portal-access.ts'
 import { search, type TermIndex, termsOf } from '../search.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
@@ -23,7 +24,7 @@ export interface AccountAccess extends Pick<AccountReader, 'findAccount'> {
   readonly replace: Replace
 }
 
-/** Accounts as texts, and indexes of their e-mails, their IDs, and the terms they are searched by. */
+/** Accounts as texts, and indexes of their e-mails, their identities at OpenID providers, their IDs, and the terms they are searched by. */
 export function openAccounts(connection: Connection): AccountStore & AccountAccess {
   const { keys, ask, notify, confirmAbsence } = connection
   const runAudited = createAudited(connection)
@@ -62,7 +63,7 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
       const { added, removed } = indexChange(account, next)
       const outcome = await runAudited(
         saveScript,
-        [keys.emails, keys.account(id), keys.terms, keys.importedKeys],
+        [keys.emails, keys.account(id), keys.terms, keys.importedKeys, keys.identities],
         [
           id,
           account.revision,
@@ -72,6 +73,7 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
           Number(termsOf(account).join('\n') !== termsOf(next).join('\n')),
           added.join(' '),
           removed.join(' '),
+          ...[account, next].map(({ portal }) => identityKeyOf(portal) ?? ''),
         ],
         audit,
       )
@@ -100,6 +102,7 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
         keys.ids,
         keys.terms,
         keys.importedKeys,
+        keys.identities,
         keys.account(id),
         keys.openSessionsOf(id, account?.sessionEpoch ?? 0),
         keys.portalSessionsOf(id),

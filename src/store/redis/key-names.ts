@@ -16,6 +16,7 @@ export function createKeyNames(prefix: string) {
     channel: `${base}changes`,
     emails: `${base}emails`,
     ids: `${base}ids`,
+    identities: `${base}identities`,
     importedKeys: `${base}imported-keys`,
     signingKeys: `${base}signing-keys`,
     blockedSubjects: `${base}blocked-subjects`,

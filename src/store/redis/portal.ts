@@ -1,5 +1,6 @@
 import { portalByReplacing } from '../account-changes/by-replacing.ts'
 import { type PortalSession, type PortalStore, portalSessionsMax } from '../portal.ts'
+import { identityKeyOf } from '../portal-access.ts'
 import type { AccountAccess } from './accounts.ts'
 import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
@@ -22,6 +23,10 @@ export function openPortal(connection: Connection, { findAccount, replace }: Acc
 
   return {
     ...portalByReplacing(replace),
+    findAccountByIdentity: async (identity) => {
+      const id = await ask((client) => client.hget(keys.identities, identityKeyOf({ identity }) ?? ''))
+      return id === null ? confirmAbsence() : findAccount(id)
+    },
     findPortalSession: find,
     startPortalSession: async (session, { revision }, audit) => {
       const { id, accountId, createdAt, expiresAt } = session

@@ -1,5 +1,6 @@
 import { portalByReplacing, type Replace } from '../account-changes/by-replacing.ts'
 import type { PortalStore } from '../portal.ts'
+import { identityKeyOf } from '../portal-access.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './tables/tables.ts'
 import type { Writer } from './writer.ts'
@@ -16,6 +17,8 @@ export function openPortal(
 ): PortalStore {
   return {
     ...portalByReplacing(replace),
+    findAccountByIdentity: async (identity) =>
+      read(() => accounts.findByIdentity(identityKeyOf({ identity }) ?? '')),
     startPortalSession: (session, { revision }, audit) =>
       writeUncached(
         () => {

@@ -181,4 +181,10 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX blocked_subjects_by_time ON blocked_subjects (blocked_at, principal_id);
     `),
+  // Whom an OpenID provider knows as the owner.
+  (database) =>
+    database.exec(`
+      ALTER TABLE accounts ADD COLUMN identity_key TEXT;
+      CREATE UNIQUE INDEX accounts_by_identity ON accounts (identity_key) WHERE identity_key IS NOT NULL;
+    `),
 ]

@@ -3,11 +3,13 @@ import { portalSessionsMax } from '../../../src/store/portal.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { newPortalSession, startPortalSession } from '../portal-samples.ts'
 import { createAccount, hour, mixedIds, now, orderedIds } from '../samples.ts'
+import { portalIdentityCases } from './portal-identities.ts'
 import { portalPasswordCases } from './portal-passwords.ts'
 
 /** The contract of PortalStore: passwords, links and the sessions of browsers. */
 export function runPortalContract(t: Test, newPlace: NewPlace): void {
   portalPasswordCases(t, newPlace)
+  portalIdentityCases(t, newPlace)
 
   runCase(t, newPlace, 'a portal session is found as it was started', async (t, _place, store) => {
     const account = await createAccount(store)

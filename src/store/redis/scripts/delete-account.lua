@@ -1,9 +1,9 @@
 -- Removes an account, its index entries and all else that has its own key. Its sessions are removed afterwards, a few
 -- at a time: without their account they are invalid.
 -- KEYS[4] e-mails (hash)  KEYS[5] IDs (sorted set)  KEYS[6] terms (sorted set)  KEYS[7] imported keys (hash)
--- KEYS[8] the account  KEYS[9..] all else that it has  ARGV[4] ID
+-- KEYS[8] identities at OpenID providers (hash)  KEYS[9] the account  KEYS[10..] all else that it has  ARGV[4] ID
 -- Returns the position of the change, or 0 where there is no such account.
-local text = redis.call('GET', KEYS[8])
+local text = redis.call('GET', KEYS[9])
 if not text then return log_nothing() end
 local account = cjson.decode(text)
 redis.call('HDEL', KEYS[4], account.emailKey)
@@ -12,5 +12,10 @@ for _, term in ipairs(account.terms or {}) do redis.call('ZREM', KEYS[6], term .
 for _, key in ipairs(account.furtherKeys or {}) do
   if key.isImported and redis.call('HGET', KEYS[7], key.digest) == ARGV[4] then redis.call('HDEL', KEYS[7], key.digest) end
 end
-for i = 8, #KEYS do redis.call('UNLINK', KEYS[i]) end
+local identity = account.portal and account.portal.identity
+if identity then
+  local key = identity.issuer .. ' ' .. identity.subject
+  if redis.call('HGET', KEYS[8], key) == ARGV[4] then redis.call('HDEL', KEYS[8], key) end
+end
+for i = 9, #KEYS do redis.call('UNLINK', KEYS[i]) end
 return log_change('account', ARGV[4])

@@ -1,15 +1,21 @@
--- Saves an account unless it has changed since it was read, its new e-mail is taken, or an imported key that it gains
--- is another account's.
+-- Saves an account unless it has changed since it was read, its new e-mail is taken, or an imported key that it gains,
+-- or the person at an OpenID provider that it is linked with, is another account's.
 -- KEYS[4] e-mails (hash)  KEYS[5] the account  KEYS[6] terms (sorted set)  KEYS[7] imported keys (hash)
+-- KEYS[8] identities at OpenID providers (hash)
 -- ARGV[4] ID  ARGV[5] revision that was read  ARGV[6] old e-mail key  ARGV[7] new e-mail key
 -- ARGV[8] the account as JSON  ARGV[9] '1' where its terms are others now
 -- ARGV[10] digests of imported keys that it gains, separated by spaces  ARGV[11] of those that it loses
+-- ARGV[12] its identity before, '' = none  ARGV[13] from now on
 -- Returns the position of the change, 'changed', 'exists' or 'taken'.
 local text = redis.call('GET', KEYS[5])
 local account = text and cjson.decode(text)
 if not account or account.revision ~= tonumber(ARGV[5]) then return 'changed' end
 for digest in string.gmatch(ARGV[10], '%S+') do
   local holder = redis.call('HGET', KEYS[7], digest)
+  if holder and holder ~= ARGV[4] then return 'taken' end
+end
+if ARGV[13] ~= '' and ARGV[13] ~= ARGV[12] then
+  local holder = redis.call('HGET', KEYS[8], ARGV[13])
   if holder and holder ~= ARGV[4] then return 'taken' end
 end
 if ARGV[6] ~= ARGV[7] then
@@ -25,5 +31,9 @@ for digest in string.gmatch(ARGV[11], '%S+') do
   if redis.call('HGET', KEYS[7], digest) == ARGV[4] then redis.call('HDEL', KEYS[7], digest) end
 end
 for digest in string.gmatch(ARGV[10], '%S+') do redis.call('HSET', KEYS[7], digest, ARGV[4]) end
+if ARGV[12] ~= ARGV[13] then
+  if ARGV[12] ~= '' and redis.call('HGET', KEYS[8], ARGV[12]) == ARGV[4] then redis.call('HDEL', KEYS[8], ARGV[12]) end
+  if ARGV[13] ~= '' then redis.call('HSET', KEYS[8], ARGV[13], ARGV[4]) end
+end
 redis.call('SET', KEYS[5], ARGV[8])
 return log_change('account', ARGV[4])

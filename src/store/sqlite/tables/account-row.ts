@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { type Account, emailKey } from '../../account.ts'
-import { parsePortalAccess } from '../../portal-access.ts'
+import { identityKeyOf, parsePortalAccess } from '../../portal-access.ts'
 import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../../secret-keys.ts'
 
 /** Of the accounts table. */
@@ -23,6 +23,7 @@ export const accountColumns = [
   'portal',
   'role_epoch',
   'plan',
+  'identity_key',
 ] as const
 
 /** A row as it is bound to a statement, by the names of its columns. */
@@ -49,6 +50,7 @@ export function toRow(account: Account): Row {
     portal: JSON.stringify(account.portal),
     role_epoch: account.roleEpoch,
     plan: account.plan ?? null,
+    identity_key: identityKeyOf(account.portal) ?? null,
   }
 }
 

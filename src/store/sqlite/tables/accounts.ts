@@ -1,6 +1,7 @@
 import { type Account, emailKey } from '../../account.ts'
 import type { Replacement } from '../../account-changes/by-replacing.ts'
 import type { AccountCreation, AccountsPage, TermEntry } from '../../accounts.ts'
+import { identityKeyOf } from '../../portal-access.ts'
 import { termsOf } from '../../search.ts'
 import type { Database } from '../database.ts'
 import { accountColumns, toAccount, toRow } from './account-row.ts'
@@ -18,6 +19,7 @@ export function openAccountTable(
   )
   const selectById = prepare('SELECT * FROM accounts WHERE id = ?')
   const selectByEmail = prepare('SELECT * FROM accounts WHERE email_key = ?')
+  const selectByIdentity = prepare('SELECT * FROM accounts WHERE identity_key = ?')
   const selectPage = prepare(
     'SELECT * FROM accounts WHERE (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?',
   )
@@ -36,6 +38,11 @@ export function openAccountTable(
 
   function findByEmail(email: string): Account | undefined {
     const row = selectByEmail.get(emailKey(email))
+    return row && toAccount(row)
+  }
+
+  function findByIdentity(key: string): Account | undefined {
+    const row = selectByIdentity.get(key)
     return row && toAccount(row)
   }
 
@@ -76,7 +83,16 @@ export function openAccountTable(
     if (!next) return { kind: 'refused' }
     const holder = next.email === account.email ? undefined : findByEmail(next.email)
     if (holder && holder.id !== id) return { kind: 'exists' }
+    if (isIdentityTaken(account, next)) return { kind: 'refused' }
     return { kind: 'updated', account: save(account, next) }
+  }
+
+  /** Does nothing for most changes, which are not of an identity. */
+  function isIdentityTaken(before: Account, { id, portal }: Account): boolean {
+    const key = identityKeyOf(portal)
+    if (key === undefined || key === identityKeyOf(before.portal)) return false
+    const holder = findByIdentity(key)
+    return holder !== undefined && holder.id !== id
   }
 
   function removeOne(id: string): boolean {
@@ -91,6 +107,7 @@ export function openAccountTable(
   return {
     find,
     findByEmail,
+    findByIdentity,
     list: ({ after, limit }: AccountsPage) =>
       selectPage.all(after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', limit).map(toAccount),
     create,
