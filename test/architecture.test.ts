@@ -18,6 +18,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   pino: ['log/log.ts'],
   yaml: ['config/'],
   ajv: ['config/validate.ts', 'endpoints/validate.ts'],
+  'openid-client': ['oidc/'],
   nodemailer: ['mail/mailer.ts'],
   'csv-parse/sync': ['accounts/csv.ts'],
 }
@@ -127,6 +128,7 @@ const rooms = [
     'cache',
     'proxy',
     'auth',
+    'oidc',
     'issuers',
     'tokens',
     'mail',

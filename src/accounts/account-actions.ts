@@ -11,6 +11,7 @@ import { type AccountSessions, createAccountSessions } from './account-sessions.
 import { type Accounts, createAccounts } from './accounts.ts'
 import { createAuditEntryFactory } from './audit-entry-factory.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
+import { createIdentityLinks, type IdentityLinks } from './identity-links.ts'
 import type { KeyOptions } from './make-key.ts'
 import { createPlanReports, type PlanReports, type Plans, type ReadQuotaUsed } from './plan-reports.ts'
 import { createProfile, type OwnProfile, type ProfileOptions } from './profile.ts'
@@ -31,6 +32,7 @@ export interface AccountActions {
   readonly sessions: AccountSessions
   readonly profile: OwnProfile
   readonly setupLinks: SetupLinks
+  readonly identityLinks: IdentityLinks
   readonly audit: AuditLog
   readonly usage: UsageReports
   readonly plans: PlanReports
@@ -73,6 +75,7 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
       sessions: createAccountSessions(common),
       profile: createProfile(common),
       setupLinks: createSetupLinks(common),
+      identityLinks: createIdentityLinks(common),
       audit,
       usage,
       plans,

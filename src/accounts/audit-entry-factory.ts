@@ -29,9 +29,17 @@ export function actorOf(
 
 /** The audit entry of what a visitor does to their own account. */
 export function ownAuditEntry(
-  { account, action }: { readonly account: AuditSubject; readonly action: AuditAction },
+  {
+    account,
+    action,
+    details = {},
+  }: {
+    readonly account: AuditSubject
+    readonly action: AuditAction
+    readonly details?: AuditEntry['details']
+  },
   visitor: Visitor,
   clock: Clock,
 ): AuditEntry {
-  return createAuditEntryFactory(actorOf({ account }, visitor), clock)(action, account)
+  return createAuditEntryFactory(actorOf({ account }, visitor), clock)(action, account, details)
 }

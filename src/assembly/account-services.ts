@@ -7,11 +7,14 @@ import { createHeldKeys, type HeldKeys } from '../accounts/held-keys.ts'
 import type { Outbox } from '../accounts/mails/outbox.ts'
 import { createEmailVerification, type EmailVerification, type SendMail } from '../accounts/profile.ts'
 import { createKnownClients } from '../auth/known-clients.ts'
+import { createOidcSignIn, type OidcSignIn } from '../auth/oidc-sign-in.ts'
 import { createPasswordCheck } from '../auth/password-check.ts'
 import { createPasswordResets, type PasswordResets } from '../auth/password-resets.ts'
+import { createPortalSessions } from '../auth/portal-sessions.ts'
 import type { Quotas } from '../auth/quotas.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { createSignIn, type SignIn } from '../auth/sign-in.ts'
+import { withoutPasswords } from '../auth/without-passwords.ts'
 import type { Config } from '../config/config.ts'
 import { type BlockedSubjectsOf, createBlockedSubjects } from '../issuers/blocked-subjects.ts'
 import type { Log } from '../log/log.ts'
@@ -23,6 +26,8 @@ import type { Store } from '../store/store.ts'
 /** What account holders and admins can do with accounts, in the portal and through the admin API. */
 export interface AccountServices {
   readonly signIn: SignIn
+  /** undefined = people sign in by password only. */
+  readonly oidcSignIn: OidcSignIn | undefined
   readonly actionsOf: AccountActionsOf
   readonly emailVerification: EmailVerification
   readonly passwordResets: PasswordResets
@@ -48,33 +53,30 @@ export function createAccountServices({
   clock,
 }: AccountServicesOptions): AccountServices {
   const passwords = createPasswords({ pepper: deriveKey(sealingKey, 'password') })
+  const knownClients = createKnownClients(deriveKey(sealingKey, 'known clients'))
+  const { sessionLifetimeMs, oidc } = config.portal
+  const check = createPasswordCheck({ store, passwords, limiter, failures: config.failures, clock })
+  const signIn = createSignIn({ store, passwords, check, knownClients, sessionLifetimeMs, clock })
+  const readQuotaUsed = quotas.readUsed
+  const actionsOf = createConfiguredActions({ config, store, sealingKey, limiter, readQuotaUsed, clock })
+  const sessions = createPortalSessions({ store, knownClients, sessionLifetimeMs, clock })
+  const portalUrl = config.publicOrigin + config.portal.path
+  const passwordResets = createPasswordResets({
+    store,
+    limiter,
+    outbox,
+    sendMail: config.mail && lazyMailer(config.mail),
+    portalUrl,
+    linkLifetimeMs: config.portal.resetLinkLifetimeMs,
+    clock,
+  })
+  const byPassword = { signIn, passwordResets }
   return {
-    signIn: createSignIn({
-      store,
-      passwords,
-      check: createPasswordCheck({ store, passwords, limiter, failures: config.failures, clock }),
-      knownClients: createKnownClients(deriveKey(sealingKey, 'known clients')),
-      sessionLifetimeMs: config.portal.sessionLifetimeMs,
-      clock,
-    }),
-    actionsOf: createConfiguredActions({
-      config,
-      store,
-      sealingKey,
-      limiter,
-      readQuotaUsed: quotas.readUsed,
-      clock,
-    }),
+    ...(oidc?.acceptsPasswords === false ? withoutPasswords(byPassword, oidc.label) : byPassword),
+    oidcSignIn:
+      oidc && createOidcSignIn({ ...oidc, store, sessions, knownClients, actionsOf, limiter, clock }),
+    actionsOf,
     emailVerification: createEmailVerification({ store, clock }),
-    passwordResets: createPasswordResets({
-      store,
-      limiter,
-      outbox,
-      sendMail: config.mail && lazyMailer(config.mail),
-      portalUrl: config.publicOrigin + config.portal.path,
-      linkLifetimeMs: config.portal.resetLinkLifetimeMs,
-      clock,
-    }),
   }
 }
 

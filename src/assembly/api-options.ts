@@ -2,16 +2,21 @@ import { knownRoles } from '../accounts/account-input.ts'
 import type { KeyUses } from '../accounts/key-uses.ts'
 import type { Outbox } from '../accounts/mails/outbox.ts'
 import { createCarriers } from '../auth/carriers.ts'
+import type { OidcSignIn } from '../auth/oidc-sign-in.ts'
 import type { Quotas } from '../auth/quotas.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { Config } from '../config/config.ts'
 import type { ApiOptions } from '../endpoints/api.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { createOidcProvider } from '../oidc/provider.ts'
 import type { Clock } from '../platform/clock.ts'
 import { readVersion } from '../platform/version.ts'
+import { callbackPath } from '../portal/oidc/oidc-paths.ts'
+import { createPortalOidc, type PortalOidc } from '../portal/oidc/portal-oidc.ts'
 import { createPortal } from '../portal/portal.ts'
-import { createPortalCookie } from '../portal/portal-cookie.ts'
+import { createPortalCookie, type PortalCookie } from '../portal/portal-cookie.ts'
+import { createSealer } from '../secrets/sealing.ts'
 import type { Store } from '../store/store.ts'
 import {
   type AccountServices,
@@ -58,7 +63,7 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
       subjectsOf: createConfiguredSubjects(options),
       authenticator: callerAuth.authenticator,
       keyUses,
-      hasPortal: enabled,
+      hasSetupLinks: config.portal.acceptsPasswords,
       clock: options.clock,
     },
     heldKeys: createConfiguredHeldKeys({ ...options, actionsOf: accountServices.actionsOf }),
@@ -67,10 +72,8 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
   }
 }
 
-function portalOptions(
-  accountServices: AccountServices,
-  { config, limiter, clock, gatewayUrl }: ApiPartsOptions,
-) {
+function portalOptions({ oidcSignIn, ...accountServices }: AccountServices, options: ApiPartsOptions) {
+  const { config, limiter, clock, gatewayUrl } = options
   const { publicOrigin, portal, routes, identityHeaders, keys, plans } = config
   const cookie = createPortalCookie({ path: portal.path, isSecure: publicOrigin.startsWith('https:') })
   return {
@@ -84,7 +87,26 @@ function portalOptions(
     roles: knownRoles(routes),
     plans: Object.keys(plans),
     cookie,
+    oidc: oidcSignIn && portalOidc(oidcSignIn, cookie, options),
     clock,
     gatewayUrl,
   }
+}
+
+function portalOidc(
+  signIn: OidcSignIn,
+  cookie: PortalCookie,
+  { config, sealingKey, clock }: ApiPartsOptions,
+): PortalOidc | undefined {
+  const { oidc, path } = config.portal
+  if (!oidc) return undefined
+  const portalUrl = config.publicOrigin + path
+  const provider = createOidcProvider({
+    oidc,
+    redirectUri: portalUrl + callbackPath,
+    signedOutUri: `${portalUrl}/sign-in`,
+    clockToleranceMs: config.tokens.clockToleranceMs,
+    clock,
+  })
+  return createPortalOidc({ oidc, provider, signIn, sealer: createSealer(sealingKey), cookie, clock })
 }

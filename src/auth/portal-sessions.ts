@@ -5,7 +5,9 @@ import { isSameText } from '../secrets/constant-time.ts'
 import { createPortalToken, parsePortalToken } from '../secrets/portal-tokens.ts'
 import type { Account } from '../store/account.ts'
 import type { AccountReader } from '../store/accounts.ts'
+import type { AuditEntry } from '../store/audit-entry.ts'
 import type { PortalSession, PortalStore } from '../store/portal.ts'
+import { identityKeyOf } from '../store/portal-access.ts'
 import type { Visitor } from '../store/visitor.ts'
 import type { KnownClients } from './known-clients.ts'
 
@@ -27,16 +29,23 @@ export interface SignedIn extends Viewer {
 export interface PortalSessions {
   /**
    * Starts a session.
-   * @param first the account whose password, or link, was right; void once the password changes
-   * @param client the known client that signs in; default: a new one
-   * @throws GatehouseError `account-disabled`, `credentials-invalid` where the password was changed concurrently
+   * @param first the account whose password, link or provider was right; void once the password or the link with the
+   *   provider changes
+   * @throws GatehouseError `account-disabled`, `credentials-invalid` where that was changed concurrently
    */
-  start(first: Account, visitor: Visitor, client?: string): Promise<SignedIn>
+  start(first: Account, visitor: Visitor, options?: SessionStart): Promise<SignedIn>
   /** Who is signed in with the token of a cookie; undefined = nobody, or no longer. */
   find(token: string, visitor: Visitor): Promise<Viewer | undefined>
   end(viewer: Viewer, visitor: Visitor): Promise<void>
   /** Ends every portal session of the account, including this one. */
   endAll(viewer: Viewer, visitor: Visitor): Promise<void>
+}
+
+export interface SessionStart {
+  /** The known client that signs in; default: a new one. */
+  readonly client?: string | undefined
+  /** How the person signed in, for the audit log. Default: nothing. */
+  readonly details?: AuditEntry['details']
 }
 
 export interface PortalSessionsOptions {
@@ -55,7 +64,11 @@ const lastUsedPrecisionMs = 60_000
 export function createPortalSessions(options: PortalSessionsOptions): PortalSessions {
   const { store, knownClients, sessionLifetimeMs, clock } = options
 
-  async function start(first: Account, visitor: Visitor, client?: string): Promise<SignedIn> {
+  async function start(
+    first: Account,
+    visitor: Visitor,
+    { client, details = {} }: SessionStart = {},
+  ): Promise<SignedIn> {
     let account = first
     for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
       if (account.isDisabled) throw new GatehouseError('account-disabled')
@@ -66,7 +79,7 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
       const started = await store.startPortalSession(
         session,
         account,
-        ownAuditEntry({ account, action: 'signed-in' }, visitor, clock),
+        ownAuditEntry({ account, action: 'signed-in', details }, visitor, clock),
       )
       if (started === 'started') {
         const { epoch } = account.portal
@@ -74,7 +87,7 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
         return { token, clientToken, account, session: { ...session, seenAt: createdAt, epoch } }
       }
       const changed = await store.findAccount(account.id)
-      if (!changed || changed.portal.password !== first.portal.password) break
+      if (!changed || !hasSameProofs(changed, first)) break
       account = changed
     }
     throw new GatehouseError('credentials-invalid')
@@ -109,4 +122,9 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
   }
 
   return { start, find, end, endAll }
+}
+
+/** Whether what somebody signs in by is still the same. */
+function hasSameProofs({ portal }: Account, { portal: before }: Account): boolean {
+  return portal.password === before.password && identityKeyOf(portal) === identityKeyOf(before)
 }

@@ -83,7 +83,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     const client = found && knownClients.find(found.id, clientTokens)
     const account = await check.verify({ email, account: found, password, visitor, client })
     if (account.isDisabled) throw new GatehouseError('account-disabled', { accountId: account.id })
-    return sessions.start(await rehashIfNeeded(account, password, visitor), visitor, client)
+    return sessions.start(await rehashIfNeeded(account, password, visitor), visitor, { client })
   }
 
   /**

@@ -13,6 +13,7 @@ import { keepUnconfirmedKeys, type Operator, withOperator, withSealingOperator }
 import { passwordOption, readPassword, setPassword } from './password.ts'
 import { fieldLines, printData } from './print.ts'
 import { confirm, yesOption } from './terminal/confirm.ts'
+import { unlinkAccount } from './unlink-account.ts'
 import { warnOfUnknownPlans } from './warn-of-unknown-plans.ts'
 
 const create: Command = {
@@ -75,7 +76,7 @@ interface PortalSetup {
 async function setUpPortal(operator: Operator, account: Account, password?: string): Promise<PortalSetup> {
   try {
     if (password !== undefined) await setPassword(operator, account, password)
-    else if (operator.config.portal.enabled) return { setupUrl: await setupUrlOf(operator, account) }
+    else if (operator.config.portal.acceptsPasswords) return { setupUrl: await setupUrlOf(operator, account) }
     return {}
   } catch (failure) {
     return { failure }
@@ -147,8 +148,7 @@ const setupLink: Command = {
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const { link, lifetime } = await withOperator(invocation.config, async ({ config, setupLinks }) => {
-      if (!config.portal.enabled)
-        throw new OperatorError('the portal is disabled', { hint: 'See portal.enabled in the config.' })
+      assertAcceptsPasswords(config)
       return { link: await setupLinks.create(who), lifetime: lifetimeText(config) }
     })
     const { url, expiresAt } = link
@@ -156,6 +156,16 @@ const setupLink: Command = {
     printData(invocation, data, [url, `One-time link, valid for ${lifetime}; earlier links are revoked.`])
     return 0
   },
+}
+
+/** @throws OperatorError where nobody could sign in with a password */
+function assertAcceptsPasswords({ portal: { enabled, acceptsPasswords } }: Operator['config']): void {
+  if (acceptsPasswords) return
+  throw enabled
+    ? new OperatorError('the portal accepts no passwords', {
+        hint: 'See portal.oidc.passwords in the config.',
+      })
+    : new OperatorError('the portal is disabled', { hint: 'See portal.enabled in the config.' })
 }
 
 const remove: Command = {
@@ -191,5 +201,6 @@ export const accountCommands: readonly Command[] = [
   show,
   update,
   setupLink,
+  unlinkAccount,
   remove,
 ]

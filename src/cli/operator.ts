@@ -3,6 +3,7 @@ import type { AccountKeys } from '../accounts/account-keys.ts'
 import type { AccountSessions } from '../accounts/account-sessions.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { type AuditEntryFactory, createAuditEntryFactory } from '../accounts/audit-entry-factory.ts'
+import type { IdentityLinks } from '../accounts/identity-links.ts'
 import { UnconfirmedKeys } from '../accounts/make-key.ts'
 import { createQuotaReader, type PlanReports } from '../accounts/plan-reports.ts'
 import type { SecretKeys } from '../accounts/secret-keys.ts'
@@ -32,6 +33,7 @@ export interface Operator {
   readonly secretKeys: SecretKeys
   readonly sessions: AccountSessions
   readonly setupLinks: SetupLinks
+  readonly identityLinks: IdentityLinks
   readonly usage: UsageReports
   readonly plans: PlanReports
   readonly subjects: BlockedSubjects
@@ -69,7 +71,7 @@ export async function withOperator<Result>(
       readQuotaUsed: createQuotaReader(store),
       clock,
     })
-    const { accounts, keys, secretKeys, sessions, setupLinks, usage, plans } = actionsBy(actor)
+    const { accounts, keys, secretKeys, sessions, setupLinks, identityLinks, usage, plans } = actionsBy(actor)
     return await work({
       config,
       store,
@@ -78,6 +80,7 @@ export async function withOperator<Result>(
       secretKeys,
       sessions,
       setupLinks,
+      identityLinks,
       usage,
       plans,
       subjects: createConfiguredSubjects({ config, store, clock })(actor),

@@ -88,7 +88,8 @@ function findOrCreateFirstAccount(input: ConfigInput): Promise<FirstAccount> {
     const created = await accounts.create(admin)
     const isShownAgain = config.keys.reveal
     const carriers = createCarriers(config.keys.accept)
-    if (!hasPortal) return { kind: 'made', created, setup: undefined, isShownAgain, carriers }
+    if (!config.portal.acceptsPasswords)
+      return { kind: 'made', created, setup: undefined, isShownAgain, carriers }
     // Only a path: the address that the demo listens on need not be the published one.
     const { token } = await setupLinks.create(created.account.id)
     return {

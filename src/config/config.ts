@@ -6,6 +6,7 @@ import type { ServerOptions } from '../http/arrival-server.ts'
 import type { IssuerOptions } from '../issuers/issuer.ts'
 import type { LogFormat, LogLevel } from '../log/log.ts'
 import type { MailServer } from '../mail/mailer.ts'
+import type { OidcOptions } from '../oidc/oidc-options.ts'
 import type { AddressRange } from '../platform/address-ranges.ts'
 import type { IdentityHeaders } from '../proxy/identity-headers.ts'
 import type { RouteOptions } from '../routes/compile.ts'
@@ -111,4 +112,8 @@ export interface PortalConfig {
   readonly sessionLifetimeMs: number
   readonly setupLinkLifetimeMs: number
   readonly resetLinkLifetimeMs: number
+  /** Whether people can set a password and sign in with it. */
+  readonly acceptsPasswords: boolean
+  /** undefined = people sign in by password only. */
+  readonly oidc: OidcOptions | undefined
 }

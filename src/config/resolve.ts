@@ -8,6 +8,7 @@ import type { ConfiguredKey } from '../tokens/keyring.ts'
 import { parseOrigin } from './addresses.ts'
 import type { Config } from './config.ts'
 import { resolveIssuer } from './resolve-issuer.ts'
+import { resolveOidc } from './resolve-oidc.ts'
 import { resolveStore } from './resolve-store.ts'
 import { resolveUpstream } from './resolve-upstream.ts'
 import type { ConfigTree } from './schema/schema.ts'
@@ -38,6 +39,8 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
       sessionLifetimeMs: durationMs(tree.portal.sessionLifetime),
       setupLinkLifetimeMs: durationMs(tree.portal.setupLinkLifetime),
       resetLinkLifetimeMs: durationMs(tree.portal.resetLinkLifetime),
+      acceptsPasswords: tree.portal.enabled && tree.portal.oidc?.passwords !== false,
+      oidc: tree.portal.oidc && resolveOidc(tree.portal.oidc, lookup),
     },
     mail: tree.mail && resolveMail(tree.mail, lookup),
     trustedProxies: tree.trustedProxies.flatMap((range) => parseAddressRange(range) ?? []),

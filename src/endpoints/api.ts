@@ -34,7 +34,7 @@ export interface ApiOptions extends TokenEndpointsOptions, HeldKeysEndpointOptio
   readonly accept: readonly string[]
   readonly admin: Pick<
     AdminOptions,
-    'actionsOf' | 'subjectsOf' | 'authenticator' | 'keyUses' | 'hasPortal' | 'clock'
+    'actionsOf' | 'subjectsOf' | 'authenticator' | 'keyUses' | 'hasSetupLinks' | 'clock'
   >
   /** undefined = there is none. */
   readonly portal: Portal | undefined

@@ -177,6 +177,13 @@ export const errorDefinitions = {
     check:
       'Where the script is: a service worker reaches everything below the folder of its script. Serve it from below the application, such as /app/sw.js, or give the portal another path.',
   },
+  'sign-in-refused': {
+    status: 403,
+    title: 'The sign-in was refused',
+    detail: 'The sign-in was not completed: start again.',
+    check:
+      '`portal.oidc`, and the log entry, which has the reason: a sign-in that took longer than 10 minutes or was started in another browser, an unverified e-mail, nobody’s account, or an answer of the OpenID provider that is not valid.',
+  },
   'link-invalid': {
     status: 403,
     title: 'The link is no longer valid',
@@ -304,6 +311,13 @@ export const errorDefinitions = {
     detail: 'Too many passwords are being checked at the moment; try again in a second.',
     check:
       'A flood of sign-ins: passwords are checked a few at a time, so that they do not slow down other requests.',
+  },
+  'sign-in-provider-unavailable': {
+    status: 503,
+    title: 'The sign-in service is not responding',
+    detail: 'The service that you sign in with is not responding: try again in a moment.',
+    check:
+      'Whether the gateway reaches the OpenID provider of `portal.oidc.issuer`; the log entry has the reason. People who are signed in are not affected.',
   },
   'mail-unavailable': {
     status: 503,

@@ -6,6 +6,7 @@ import { createGate, type GateOptions } from '../http/gate.ts'
 import { destinationOf, recordRouteName } from '../http/outcome.ts'
 import { joinHeaders } from '../http/own-endpoints.ts'
 import { decidePage, type PageDecision } from '../portal/decide-page.ts'
+import { isOidcPath } from '../portal/oidc/oidc-paths.ts'
 import { pageAccessAt } from '../portal/page-access.ts'
 import { sessionCookieName } from '../portal/portal-cookie.ts'
 import type { PortalHead } from '../portal/portal-request.ts'
@@ -90,7 +91,8 @@ async function explainPortalPath(
     return
   }
   const page = pageAccessAt(path.slice(base.length))
-  if (!page) throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
+  if (!page || (isOidcPath(page.path) && !config.portal.oidc))
+    throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
   const { publicOrigin } = config
   const request = { method, headers: joinHeaders(arrival.head.rawHeaders) }
   const findViewer = async () => (hasSessionCookie(request, publicOrigin) ? 'unchecked' : undefined)

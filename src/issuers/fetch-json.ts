@@ -35,7 +35,8 @@ export async function fetchJson(url: string, aborted: AbortSignal): Promise<Json
   }
 }
 
-async function readText({ body }: Response): Promise<string> {
+/** @throws Error where the body is longer than `responseBytesMax` */
+export async function readText({ body }: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of body ?? []) {
@@ -48,7 +49,7 @@ async function readText({ body }: Response): Promise<string> {
 }
 
 /** `fetch` only says that it failed: its cause has the reason. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unreachable'
   if (error.name === 'TimeoutError') return `no complete response within ${fetchTimeoutMs / 1_000} s`
   return error.cause instanceof Error ? error.cause.message || error.message : error.message

@@ -1,4 +1,3 @@
-import type { SignIn } from '../auth/sign-in.ts'
 import { invalidField } from '../errors/gatehouse-error.ts'
 import type { KeyKind } from '../secrets/keys.ts'
 import type { Account } from '../store/account.ts'
@@ -7,7 +6,7 @@ import type { NoticeName } from './flash-notices.ts'
 import { confirmPassword, formRefusal } from './form-refusal.ts'
 import { replaceKey } from './integration-pages.ts'
 import type { PathsOf } from './page-access.ts'
-import type { SignedInContext } from './page-context.ts'
+import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
 import { accountOf, assertKnownCase, planIn, profileOf, showAccount } from './show-account.ts'
@@ -31,8 +30,8 @@ const actionsWithoutPassword: ReadonlySet<ActionName> = new Set([
 ])
 
 /** One account and everything an Admin can do to it. */
-export const accountPages: CreatePages = ({ roles, signIn }) => {
-  return accountActionPages((name, handler) => createActionPage(name, handler, signIn), roles)
+export const accountPages: CreatePages = (options) => {
+  return accountActionPages((name, handler) => createActionPage(name, handler, options), options.roles)
 }
 
 type CreateActionPage = (name: ActionName, handler: AccountHandler) => PortalPage
@@ -51,6 +50,10 @@ const accountActionPages = (
   createPage('disable', updateAction({ isDisabled: true }, 'account-disabled')),
   createPage('enable', updateAction({ isDisabled: false }, 'account-enabled')),
   createPage('set-up-link', createSetupLink),
+  createPage('unlink', async ({ actions }, { id }) => {
+    await actions.identityLinks.unlink(id)
+    return redirectTo(`/accounts/${id}`, 'account-unlinked')
+  }),
   createPage('reset-secret', (context, account) => resetKey(context, account, 'secretKey')),
   createPage('reset-api-key', (context, account) => resetKey(context, account, 'apiKey')),
   createPage('end-overlap', endOverlap),
@@ -81,11 +84,11 @@ const accountActionPages = (
  * Actions on one's own account require the password here too: someone else may be at the keyboard.
  * A refused form shows the account page with the error.
  */
-function createActionPage(name: ActionName, handler: AccountHandler, signIn: SignIn): PortalPage {
+function createActionPage(name: ActionName, handler: AccountHandler, options: PortalOptions): PortalPage {
   const post = withAccount(async (context, account) => {
     try {
       if (account.id === context.viewer.account.id && !actionsWithoutPassword.has(name))
-        await confirmPassword(context, signIn)
+        await confirmPassword(context, options)
       return await handler(context, account)
     } catch (error) {
       const refusal = formRefusal(error, name === 'update' ? profileOf(context.form) : {})

@@ -2,7 +2,7 @@ import { tryCreateSetupLink } from '../accounts/setup-links.ts'
 import { recordReason } from '../http/outcome.ts'
 import { formRefusal } from './form-refusal.ts'
 import { importPages } from './import-pages.ts'
-import type { SignedInContext } from './page-context.ts'
+import type { PortalOptions, SignedInContext } from './page-context.ts'
 import { type CreatePages, queryOf } from './portal-page.ts'
 import type { PortalResponse } from './portal-response.ts'
 import { assertKnownCase, planIn, profileOf, showNewAccount } from './show-account.ts'
@@ -16,7 +16,7 @@ export const accountsPages: CreatePages = (options) => [
   {
     path: '/accounts/new',
     get: async (context) => context.show((frame) => newAccountPage(frame)),
-    post: (context) => createAccount(context, options.roles),
+    post: (context) => createAccount(context, options),
   },
   ...importPages(options),
 ]
@@ -37,7 +37,10 @@ async function listAccounts(context: SignedInContext): Promise<PortalResponse> {
   }
 }
 
-async function createAccount(context: SignedInContext, roles: readonly string[]): Promise<PortalResponse> {
+async function createAccount(
+  context: SignedInContext,
+  { roles, oidc }: PortalOptions,
+): Promise<PortalResponse> {
   const { actions, form, request } = context
   const input = profileOf(form)
   try {
@@ -48,9 +51,9 @@ async function createAccount(context: SignedInContext, roles: readonly string[])
       isVerified,
       plan: planIn(input),
     })
-    const link = await tryCreateSetupLink(actions.setupLinks, account.id, (reason) =>
-      recordReason(request.arrival.outcome, reason),
-    )
+    const recordWhy = (reason: string) => recordReason(request.arrival.outcome, reason)
+    const hasLink = oidc?.acceptsPasswords !== false
+    const link = hasLink ? await tryCreateSetupLink(actions.setupLinks, account.id, recordWhy) : undefined
     return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
   } catch (error) {
     const refusal = formRefusal(error, { ...input, isVerified: form('isVerified') })

@@ -39,6 +39,9 @@ function recoveryLink(
   // The audit log links to deleted accounts, and is the only page that still shows them.
   const id = code === 'account-not-found' && request.param('id')
   if (id) return { href: `${base}/audit?who=${encodeURIComponent(id)}`, text: 'Show in audit log' }
+  // Not the URL that failed: what the provider has sent works only once.
+  if (code === 'sign-in-refused' || code === 'sign-in-provider-unavailable')
+    return { href: `${base}/sign-in`, text: 'Back to sign-in' }
   if (status < 500) return undefined
   // A server error may be temporary; the start of the portal would fail too.
   const retryPath =

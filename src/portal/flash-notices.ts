@@ -28,6 +28,7 @@ const notices = {
   'account-unverified': { kind: 'good', text: 'The e-mail is marked as not verified.' },
   'account-disabled': { kind: 'good', text: 'The account is disabled, and its sessions have ended.' },
   'account-enabled': { kind: 'good', text: 'The account is enabled.' },
+  'account-unlinked': { kind: 'good', text: 'The account is unlinked, and its portal sessions have ended.' },
   'account-deleted': { kind: 'good', text: 'The account has been deleted.' },
   'signed-in-again': {
     kind: 'info',

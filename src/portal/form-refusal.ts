@@ -1,7 +1,6 @@
-import type { SignIn } from '../auth/sign-in.ts'
 import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
 import { recordFailure } from '../http/outcome.ts'
-import type { SignedInContext } from './page-context.ts'
+import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { FormState } from './views/frame.ts'
 
 /** A form that was refused, to be shown again. */
@@ -77,13 +76,17 @@ function retryText(seconds: number): string {
 }
 
 /**
- * Checks the password that the form asks for again.
+ * Checks the password that the form asks for again, unless the viewer has just authenticated again at the provider.
  * @throws GatehouseError `request-invalid` (field `password`) if it is wrong, `too-many-failures` … …
  */
 export async function confirmPassword(
   { viewer, visitor, form, request }: SignedInContext,
-  signIn: SignIn,
+  { signIn, oidc }: Pick<PortalOptions, 'signIn' | 'oidc'>,
 ): Promise<void> {
+  if (oidc?.sessions.isConfirmed(request, viewer.session)) return
+  const { password, identity } = viewer.account.portal
+  if (oidc && identity && (password === undefined || !oidc.acceptsPasswords))
+    throw invalidField('password', `First confirm with ${oidc.label} that it is you; it lasts for 5 minutes.`)
   try {
     await signIn.confirm(viewer, form('password'), visitor)
   } catch (error) {

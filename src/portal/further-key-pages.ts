@@ -10,14 +10,14 @@ import type { ShowIntegration } from './show-integration.ts'
 /** The further secret keys of one's own account. */
 export function createFurtherKeyPages(
   show: ShowIntegration,
-  { signIn, clock }: Pick<PortalOptions, 'signIn' | 'clock'>,
+  { clock, ...options }: Pick<PortalOptions, 'signIn' | 'oidc' | 'clock'>,
 ): readonly PortalPage[] {
   async function create(context: SignedInContext): Promise<PortalResponse> {
     const { actions, viewer, form } = context
     const names = ['name', 'scopes', 'addresses', 'lifetimeDays']
     const values = Object.fromEntries(names.map((name) => [name, form(name)]))
     try {
-      await confirmPassword(context, signIn)
+      await confirmPassword(context, options)
       const input = keyInputOf(form, clock())
       const key = await actions.secretKeys.create(viewer.account.id, input)
       return show(context, { createdKey: { name: input.name, key } })

@@ -14,14 +14,14 @@ import { isInUse, usageText } from './views/key-card.ts'
 
 /** The two keys of one's own account, and how to use them. */
 export const integrationPages: CreatePages = (options) => {
-  const { signIn, routes, clock } = options
+  const { routes, clock } = options
   const show = createShowIntegration(options)
   const tryRoute = createTryIt(options)
 
   async function reveal(context: SignedInContext, kind: KeyKind): Promise<PortalResponse> {
     const { actions, viewer } = context
     try {
-      await confirmPassword(context, signIn)
+      await confirmPassword(context, options)
       const key = await actions.keys.reveal(viewer.account.id, kind)
       if (key === undefined) throw invalidField('password', 'This key is not stored and cannot be revealed.')
       return acceptsHtml(context.request)
@@ -38,7 +38,7 @@ export const integrationPages: CreatePages = (options) => {
     const { id } = viewer.account
     const values = { graceSeconds: form('graceSeconds') }
     try {
-      await confirmPassword(context, signIn)
+      await confirmPassword(context, options)
       // A form that is submitted again must not reset the key that it created.
       const replacement = await replaceKey(context, id, kind)
       if (replacement === undefined) return redirectTo('/integration', 'key-replaced')

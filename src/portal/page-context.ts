@@ -16,6 +16,7 @@ import type { Visitor } from '../store/visitor.ts'
 import { csrfTokenOf } from './csrf.ts'
 import type { FlashNotices } from './flash-notices.ts'
 import { type Files, type Form, filesOf, formOf } from './form-body.ts'
+import { frameOidcOf, type PortalOidc } from './oidc/portal-oidc.ts'
 import type { PortalCookie } from './portal-cookie.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PageResponse } from './portal-response.ts'
@@ -47,6 +48,8 @@ export interface PortalOptions {
   /** The public origin, for the code examples. */
   readonly publicOrigin: string
   readonly signIn: SignIn
+  /** undefined = people sign in by password only. */
+  readonly oidc: PortalOidc | undefined
   /** For the actions of a viewer: `actionsOf(actorOf(viewer, visitor))`. */
   readonly actionsOf: AccountActionsOf
   readonly emailVerification: EmailVerification
@@ -84,7 +87,7 @@ export function createPageContext(
     formPagePath,
   }: Pick<PageContext, 'request' | 'viewer'> & Pick<PageFrame, 'formPagePath'>,
 ): PageContext {
-  const { cookie, clock, path, roles, plans } = options
+  const { cookie, clock, path, roles, plans, oidc } = options
 
   /** The CSRF token of the session or, without one, of the form cookie. */
   function csrfToken(): string {
@@ -110,6 +113,9 @@ export function createPageContext(
       // An error page does not consume the notice: the next page shows it.
       notice: status < 500 ? notices.take(request) : undefined,
       formPagePath,
+      oidc:
+        oidc &&
+        frameOidcOf(oidc, request, { viewer, path: (formPagePath ?? request.url).slice(path.length) }),
     }
   }
 

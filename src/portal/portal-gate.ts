@@ -1,11 +1,10 @@
 import type { Viewer } from '../auth/portal-sessions.ts'
-import { html } from '../pages/html.ts'
 import { decidePage } from './decide-page.ts'
 import { pageAccessOf } from './page-access.ts'
 import type { PortalParts } from './page-context.ts'
 import { type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
-import { answerPage, answerRedirect, type PortalAnswer } from './portal-response.ts'
+import { answerContinue, answerRedirect, type PortalAnswer } from './portal-response.ts'
 
 /**
  * Decides all that can be decided before a byte of the body is read.
@@ -28,7 +27,7 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
 
   /** Redirects to the sign-in page, and afterwards back to the page, or to the page with the form. */
   function redirectToSignIn(registered: RegisteredPage, request: PortalRequest): PortalAnswer {
-    if (isCrossSiteNavigation(request)) return refreshPage(request)
+    if (isCrossSiteNavigation(request)) return answerContinue(request.url)
     if (isPost(request) && cookie.read(request) !== undefined) notices.set(request, 'session-over')
     const next = isPost(request) ? resolveFormPagePath(request, registered) : request.url.slice(base.length)
     const query = next.length < 2 ? '' : `?next=${encodeURIComponent(next)}`
@@ -66,9 +65,4 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
     const site = request.headers['sec-fetch-site']
     return !isPost(request) && (site === 'cross-site' || site === 'same-site') && !cookie.read(request)
   }
-}
-
-function refreshPage({ url }: PortalRequest): PortalAnswer {
-  const page = html`<!doctype html><html lang="en"><meta charset="utf-8"><title>Gatehouse</title><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">Continue</a>`
-  return answerPage({ kind: 'page', html: page, nonce: 'none', status: 200, headers: {} })
 }

@@ -52,7 +52,7 @@ export interface CookieAttributes {
   readonly path: string
   readonly httpOnly: boolean
   readonly secure: boolean
-  readonly sameSite: 'strict'
+  readonly sameSite: 'strict' | 'lax'
   /** In seconds; default: until the browser is closed. */
   readonly maxAge?: number
   readonly expires?: Date

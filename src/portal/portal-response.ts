@@ -1,5 +1,5 @@
 import type { FileDownload } from '../accounts/audit-log.ts'
-import type { Html } from '../pages/html.ts'
+import { type Html, html } from '../pages/html.ts'
 import type { NoticeName } from './flash-notices.ts'
 
 /** The response of a portal page. */
@@ -7,6 +7,10 @@ export type PortalResponse =
   | PageResponse
   /** Redirects to another page of the portal, by GET (RFC 9110 15.4.4); `to` is below the portal. */
   | { readonly kind: 'redirect'; readonly to: string; readonly notice?: NoticeName | undefined }
+  /** Redirects to another site, after a GET. */
+  | { readonly kind: 'leave'; readonly url: string }
+  /** A page that goes on to a URL by itself: see `continueTo`. */
+  | { readonly kind: 'continue'; readonly url: string }
   | { readonly kind: 'data'; readonly data: unknown }
   | { readonly kind: 'file'; readonly file: FileDownload }
 
@@ -23,6 +27,18 @@ type Headers = Readonly<Record<string, string | string[]>>
 
 export function redirectTo(to: string, notice?: NoticeName): PortalResponse {
   return { kind: 'redirect', to, notice }
+}
+
+export function leaveTo(url: string): PortalResponse {
+  return { kind: 'leave', url }
+}
+
+/**
+ * Goes on to a URL from a page of the portal: after a navigation that another site began, browsers send
+ * `SameSite=Strict` cookies only then; and after a form they follow no redirect to another site (`form-action`).
+ */
+export function continueTo(url: string): PortalResponse {
+  return { kind: 'continue', url }
 }
 
 /** Headers of every response of the portal: it must not be cached or framed, and sends no Referer. */
@@ -47,7 +63,7 @@ export type PortalAnswer =
     }
   | { readonly kind: 'file'; readonly file: FileDownload }
 
-export function answerPage({ html, nonce, status, headers }: PageResponse): PortalAnswer {
+export function answerPage({ html: page, nonce, status, headers }: PageResponse): PortalAnswer {
   return {
     kind: 'content',
     status,
@@ -56,13 +72,19 @@ export function answerPage({ html, nonce, status, headers }: PageResponse): Port
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': contentSecurityPolicy(nonce),
     },
-    body: html.text,
+    body: page.text,
   }
 }
 
 /** Redirects by GET. */
 export function answerRedirect(location: string): PortalAnswer {
   return { kind: 'content', status: 303, headers: { Location: location }, body: undefined }
+}
+
+/** The page of `continueTo`. */
+export function answerContinue(url: string): PortalAnswer {
+  const page = html`<!doctype html><html lang="en"><meta charset="utf-8"><title>Gatehouse</title><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">Continue</a>`
+  return answerPage({ kind: 'page', html: page, nonce: 'none', status: 200, headers: {} })
 }
 
 export function answerData(data: unknown): PortalAnswer {

@@ -7,6 +7,7 @@ import { auditPages } from './audit-pages.ts'
 import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './csrf.ts'
 import { createFlashNotices } from './flash-notices.ts'
 import { integrationPages } from './integration-pages.ts'
+import { oidcPages } from './oidc/oidc-pages.ts'
 import {
   createPageContext,
   type PageContext,
@@ -27,6 +28,7 @@ import {
 } from './portal-page.ts'
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
 import {
+  answerContinue,
   answerData,
   answerPage,
   answerRedirect,
@@ -42,6 +44,7 @@ import { usagePages } from './usage-pages.ts'
 
 const pageFactories: readonly CreatePages[] = [
   signInPages,
+  oidcPages,
   linkPages,
   forgottenPages,
   integrationPages,
@@ -112,6 +115,10 @@ function toAnswer(
     case 'redirect':
       if (response.notice) notices.set(request, response.notice)
       return answerRedirect(options.path + response.to)
+    case 'leave':
+      return answerRedirect(response.url)
+    case 'continue':
+      return answerContinue(response.url)
     case 'data':
       return answerData(response.data)
     case 'file':

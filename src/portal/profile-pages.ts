@@ -6,7 +6,9 @@ import { type PortalResponse, redirectTo } from './portal-response.ts'
 import { type ProfileForm, profilePage } from './views/profile.ts'
 
 /** One's own name, e-mail and password. */
-export const profilePages: CreatePages = ({ signIn, cookie }) => {
+export const profilePages: CreatePages = (options) => {
+  const { signIn, cookie } = options
+
   async function show(
     context: SignedInContext,
     refused?: { form: ProfileForm } & FormRefusal,
@@ -31,7 +33,7 @@ export const profilePages: CreatePages = ({ signIn, cookie }) => {
     const { actions, viewer, form } = context
     const email = form('email').trim()
     try {
-      await confirmPassword(context, signIn)
+      await confirmPassword(context, options)
       await actions.profile.sendVerification(viewer.account.id, email)
     } catch (error) {
       return show(context, { form: 'email', ...formRefusal(error, { email }) })

@@ -1,18 +1,16 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { recordAccount, recordFailure } from '../http/outcome.ts'
 import { formRefusal } from './form-refusal.ts'
-import { pageAccessAt } from './page-access.ts'
+import { signOutAtProvider } from './oidc/sign-out.ts'
 import type { PageContext, SignedInContext } from './page-context.ts'
 import { type CreatePages, queryOf } from './portal-page.ts'
-import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { continueTo, type PortalResponse, redirectTo } from './portal-response.ts'
+import { safeRedirectPath, startPath } from './safe-redirect-path.ts'
 import { emptyForm } from './views/frame.ts'
 import { signInPage } from './views/sign-in.ts'
 
-/** The first page after signing in. */
-export const startPath = '/integration'
-
 /** Pages to sign in and out. */
-export const signInPages: CreatePages = ({ signIn, cookie }) => {
+export const signInPages: CreatePages = ({ signIn, cookie, oidc }) => {
   async function redirectToStart({ viewer }: PageContext): Promise<PortalResponse> {
     return redirectTo(viewer ? startPath : '/sign-in')
   }
@@ -40,16 +38,23 @@ export const signInPages: CreatePages = ({ signIn, cookie }) => {
     return redirectTo(next || startPath)
   }
 
-  async function signOut({ viewer, visitor, request }: SignedInContext): Promise<PortalResponse> {
+  async function signOut(context: SignedInContext): Promise<PortalResponse> {
+    const { viewer, visitor } = context
     await signIn.signOut(viewer, visitor)
-    cookie.clear(request)
-    return redirectTo('/sign-in', 'signed-out')
+    return forget(context, redirectTo('/sign-in', 'signed-out'))
   }
 
-  async function signOutEverywhere({ viewer, visitor, request }: SignedInContext): Promise<PortalResponse> {
+  async function signOutEverywhere(context: SignedInContext): Promise<PortalResponse> {
+    const { viewer, visitor } = context
     await signIn.signOutEverywhere(viewer, visitor)
-    cookie.clear(request)
-    return redirectTo('/sign-in', 'signed-out-everywhere')
+    return forget(context, redirectTo('/sign-in', 'signed-out-everywhere'))
+  }
+
+  /** Clears the cookies; a person who came from a provider is signed out there too. */
+  async function forget(context: SignedInContext, response: PortalResponse): Promise<PortalResponse> {
+    cookie.clear(context.request)
+    const url = await signOutAtProvider(oidc, context)
+    return url === undefined ? response : continueTo(url)
   }
 
   return [
@@ -64,17 +69,4 @@ export const signInPages: CreatePages = ({ signIn, cookie }) => {
 const signInMessages: Readonly<Record<string, string>> = {
   'credentials-invalid': 'Wrong e-mail or password.',
   'account-disabled': 'This account is disabled. Ask an administrator.',
-}
-
-const nextLengthMax = 500
-
-/**
- * The path if it is a page of the portal, else empty. Browsers resolve dot segments, encoded ones too, and could leave
- * the portal by them.
- */
-function safeRedirectPath(next: string): string {
-  const [path = ''] = next.split('?', 1)
-  if (!/^\/[\w/?=&%.~+-]*$/.test(next) || next.length > nextLengthMax) return ''
-  if (/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) return ''
-  return pageAccessAt(path)?.methods.includes('GET') ? next : ''
 }

@@ -58,6 +58,8 @@ export const auditActions = [
   'sessions-ended',
   'email-verification-sent',
   'email-verified',
+  'identity-linked',
+  'identity-unlinked',
   'signing-key-added',
   'signing-key-retired',
   'subject-blocked',

@@ -11,10 +11,11 @@ declare module 'oidc-provider' {
 
   export default class Provider {
     constructor(issuer: string, configuration: object)
-    readonly Grant: new (of: {
-      readonly accountId: string
-      readonly clientId: string
-    }) => Grant
+    readonly Client: { readonly prototype: object }
+    readonly Grant: {
+      new (of: { readonly accountId: string; readonly clientId: string }): Grant
+      find(id: string): Promise<Grant | undefined>
+    }
     callback(): (request: IncomingMessage, response: ServerResponse) => void
     interactionDetails(
       request: IncomingMessage,
@@ -23,6 +24,11 @@ declare module 'oidc-provider' {
       readonly prompt: { readonly name: string }
       readonly params: { readonly client_id: string }
     }>
-    interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>
+    interactionFinished(
+      request: IncomingMessage,
+      response: ServerResponse,
+      result: object,
+      options?: { readonly mergeWithLastSubmission: boolean },
+    ): Promise<void>
   }
 }

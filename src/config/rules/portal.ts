@@ -1,5 +1,6 @@
 import { parseRequestTarget } from '../../routes/request-target.ts'
 import type { Review } from '../review.ts'
+import { reviewOidc } from './oidc.ts'
 import { reviewCertificates } from './upstreams.ts'
 
 /** Checks that the portal path does not overlap with other own paths, and that the mail options are consistent. */
@@ -12,6 +13,7 @@ export function reviewPortal(review: Review): void {
       review.report(['portal', 'path'], 'must not be at, above or below /api/v1 or /.well-known')
     }
   }
+  reviewOidc(review)
   reviewMail(review)
 }
 

@@ -1,4 +1,5 @@
 import { choice, duration, flag, integer, item, optional, secret, section, text } from './fields.ts'
+import { oidc } from './oidc.ts'
 
 export const portal = section(
   'The web portal: users sign in, see and reset their keys, and Admins manage accounts.',
@@ -27,6 +28,7 @@ export const portal = section(
       default: '1h',
       description: 'How long a link works that is mailed to somebody who forgot the password.',
     }),
+    oidc,
   },
 )
 

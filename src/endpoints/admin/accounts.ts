@@ -16,7 +16,7 @@ export interface AdminOperationOptions {
   /** Account actions on behalf of the calling Admin, who is named in the audit log. */
   actionsOf(request: FastifyRequest): AccountActions
   /** Whether new accounts get a set-up link. */
-  readonly hasPortal: boolean
+  readonly hasSetupLinks: boolean
   readonly clock: Clock
 }
 
@@ -37,7 +37,7 @@ export function idOf({ params }: FastifyRequest): string {
 /** Operations on all accounts. */
 export function accountsOperations({
   actionsOf,
-  hasPortal,
+  hasSetupLinks,
 }: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts'> {
   return {
     GET: {
@@ -78,7 +78,7 @@ export function accountsOperations({
         const { accounts, setupLinks } = actionsOf(request)
         const created = await accounts.create({ ...input, isVerified, plan: plan ?? undefined })
         const { id } = created.account
-        const link = hasPortal
+        const link = hasSetupLinks
           ? await tryCreateSetupLink(setupLinks, id, (reason) =>
               recordReason(arrivalOf(request.raw).outcome, reason),
             )

@@ -16,7 +16,7 @@ import { usageOperations } from './usage.ts'
 export interface AdminOptions extends AdmissionOptions {
   readonly actionsOf: AccountActionsOf
   readonly subjectsOf: BlockedSubjectsOf
-  readonly hasPortal: boolean
+  readonly hasSetupLinks: boolean
   readonly clock: Clock
 }
 
@@ -32,14 +32,14 @@ export interface AdminApi {
 export function createAdminApi({
   actionsOf,
   subjectsOf,
-  hasPortal,
+  hasSetupLinks,
   clock,
   ...options
 }: AdminOptions): AdminApi {
   const operations = adminOperations({
     actionsOf: (request) => actionsOf(actorOf(request)),
     subjectsOf: (request) => subjectsOf(actorOf(request)),
-    hasPortal,
+    hasSetupLinks,
     clock,
   })
   const admission = createAdmission(options, adminRoute)

@@ -122,7 +122,7 @@
     }).catch(() => undefined)
     button.disabled = false
     const body = await response?.json().catch(() => undefined)
-    form.elements.password.value = ''
+    if (form.elements.password) form.elements.password.value = ''
     clearFieldError(form)
     if (response?.ok && body) {
       const section = form.closest('details')
@@ -142,6 +142,8 @@
     const error = form.querySelector('template').content.firstElementChild.cloneNode(true)
     error.querySelector('span').textContent = text
     error.setAttribute('role', 'alert')
+    // Without a password to ask for, the form has a link to confirm elsewhere.
+    if (!password) return form.querySelector('button').before(error)
     password.after(error)
     password.setAttribute('aria-invalid', 'true')
     password.setAttribute('aria-describedby', error.id)
@@ -151,8 +153,8 @@
   /** Removes the error once the field is edited. */
   function clearFieldError(form) {
     form.querySelector('.wrong')?.remove()
-    form.elements.password.removeAttribute('aria-invalid')
-    form.elements.password.removeAttribute('aria-describedby')
+    form.elements.password?.removeAttribute('aria-invalid')
+    form.elements.password?.removeAttribute('aria-describedby')
   }
 
   /** Polls the use of the old secret while the page is visible. */

@@ -3,7 +3,7 @@ import { formRefusal } from '../form-refusal.ts'
 import type { PageContext } from '../page-context.ts'
 import type { CreatePages } from '../portal-page.ts'
 import { type PortalResponse, redirectTo } from '../portal-response.ts'
-import { startPath } from '../sign-in-pages.ts'
+import { startPath } from '../safe-redirect-path.ts'
 import { emptyForm } from '../views/frame.ts'
 import { passwordLinkPage, setupPage, verifyEmailPage } from '../views/links.ts'
 

@@ -68,7 +68,7 @@ function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): H
         lead: oneTimeSecrets.link
           ? 'Send the link to the owner. Save these keys: they are not shown again.'
           : 'Save these keys: they are not shown again.',
-        body: html`${oneTimeSecrets.link ? linkPart(frame, oneTimeSecrets.link) : staticNotice('warn', noLink)}${keyPart('API secret', oneTimeSecrets.secretKey)}${keyPart('API key', oneTimeSecrets.apiKey)}`,
+        body: html`${oneTimeSecrets.link ? linkPart(frame, oneTimeSecrets.link) : frame.oidc?.acceptsPasswords !== false && staticNotice('warn', noLink)}${keyPart('API secret', oneTimeSecrets.secretKey)}${keyPart('API key', oneTimeSecrets.apiKey)}`,
       })}</div>`
     case 'key':
       return html`<div role="status">${card({
@@ -124,15 +124,17 @@ function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly is
     body: html`${
       isDisabled
         ? factRow('Set-up link', 'Set-up links do not work for disabled accounts. Enable the account first.')
-        : isOwn
-          ? factRow('Your password', html`Change it on your <a href="${frame.base}/profile">profile</a>.`)
-          : actionRow(frame, {
-              path: `/accounts/${id}/set-up-link`,
-              text: 'Set-up link',
-              hint: 'Lets the owner set a portal password.',
-              button: 'Create link',
-            })
-    }${actionRow(frame, {
+        : frame.oidc?.acceptsPasswords === false
+          ? factRow('No password', `People sign in with ${frame.oidc.label}.`)
+          : isOwn
+            ? factRow('Your password', html`Change it on your <a href="${frame.base}/profile">profile</a>.`)
+            : actionRow(frame, {
+                path: `/accounts/${id}/set-up-link`,
+                text: 'Set-up link',
+                hint: 'Lets the owner set a portal password.',
+                button: 'Create link',
+              })
+    }${!isOwn && linkRow(frame, account)}${actionRow(frame, {
       path: `/accounts/${id}/${isVerified ? 'unverify' : 'verify'}`,
       text: isVerified ? 'The e-mail is verified' : 'The e-mail is not verified',
       hint: 'Some routes require a verified account.',
@@ -150,6 +152,17 @@ function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly is
             })
           : disableRow(frame, id)
     }`,
+  })
+}
+
+/** Whom an OpenID provider knows as the owner. */
+function linkRow(frame: PageFrame, { id, portal: { identity } }: Account): Html | undefined {
+  if (!identity) return undefined
+  return actionRow(frame, {
+    path: `/accounts/${id}/unlink`,
+    text: 'Linked with a sign-in service',
+    hint: `${identity.issuer}: ${identity.subject}. Unlinking ends the portal sessions.`,
+    button: 'Unlink',
   })
 }
 

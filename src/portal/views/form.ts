@@ -2,6 +2,7 @@ import { attributeIf, type Content, type Html, html } from '../../pages/html.ts'
 import { icon } from '../../pages/icons.ts'
 import { notice } from '../../pages/notice.ts'
 import type { FormState, PageFrame } from './frame.ts'
+import { confirmationPart } from './oidc.ts'
 
 export interface FormOptions {
   /** Path below the portal, such as `/sign-out`. */
@@ -85,14 +86,19 @@ export function hasErrors({ errors, message }: FormState): boolean {
 }
 
 /** Asks for the password again before a sensitive action. */
-export function currentPasswordField({ viewer }: PageFrame, state: FormState, idPrefix: string): Html {
+export function currentPasswordField(frame: PageFrame, state: FormState, idPrefix: string): Html {
+  const { viewer, oidc } = frame
+  if (oidc?.isConfirmed) return confirmationPart(frame, oidc)
+  const error = state.errors.password
+  if (oidc?.canConfirm && !oidc.hasPassword)
+    return html`${error !== undefined && fieldError(`${idPrefix}password-error`, error)}${confirmationPart(frame, oidc)}`
   return html`${usernameField(viewer?.email)}${field(state, {
     name: 'password',
     label: 'Your password',
     type: 'password',
     autocomplete: 'current-password',
     idPrefix,
-  })}`
+  })}${oidc?.canConfirm && confirmationPart(frame, oidc)}`
 }
 
 /** Lets password managers store and fill in the password of the right account. */

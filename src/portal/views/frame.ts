@@ -21,6 +21,22 @@ export interface PageFrame {
   readonly notice: PageNotice | undefined
   /** For the response to a form: path of the page with the form. Default: not the response to a form. */
   readonly formPagePath?: string | undefined
+  /** Where people sign in besides, or in place of, passwords; undefined = by password only. */
+  readonly oidc?: FrameOidc | undefined
+}
+
+/** The OpenID provider, and what the viewer can do there. */
+export interface FrameOidc {
+  readonly label: string
+  readonly acceptsPasswords: boolean
+  /** Whether the viewer is known to the provider. */
+  readonly canConfirm: boolean
+  /** Whether the viewer has a password that counts. */
+  readonly hasPassword: boolean
+  /** Whether the viewer has authenticated again just now. */
+  readonly isConfirmed: boolean
+  /** The page, below the portal. */
+  readonly path: string
 }
 
 export interface PageViewer {

@@ -101,7 +101,9 @@ function emailCard(frame: PageFrame, view: ProfileView): Html {
   return card({ title: 'E-mail', aside: verifiedBadge(account.isVerified), body })
 }
 
-function passwordCard(frame: PageFrame, view: ProfileView): Html {
+function passwordCard(frame: PageFrame, view: ProfileView): Html | undefined {
+  // Who has none could not say the current one: a set-up link sets the first.
+  if (frame.oidc && !frame.oidc.hasPassword) return undefined
   const state = stateOf(view, 'password')
   return card({
     title: 'Password',

@@ -2,11 +2,18 @@ import { emailLengthMax } from '../../accounts/account-input.ts'
 import { type Html, html } from '../../pages/html.ts'
 import { field, form, formMessage } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
+import { providerLink } from './oidc.ts'
 import { page, signedOutPage } from './page.ts'
 
 /** The sign-in page, with a link to set a password. */
 export function signInPage(frame: PageFrame, state: FormState & { readonly next: string }): Html {
-  const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
+  const { oidc } = frame
+  const provider = oidc && providerLink(frame, oidc, state.next)
+  if (oidc?.acceptsPasswords === false) {
+    const body = html`<div class="card"><div class="body">${formMessage(state)}${provider}</div></div>`
+    return signedOutPage(frame, { title: 'Sign in', lead: 'Manage your keys and sessions.', body })
+  }
+  const body = html`<div class="card"><div class="body">${provider}${formMessage(state)}${form(frame, {
     action: '/sign-in',
     body: html`<input type="hidden" name="next" value="${state.next}">
 ${field(state, {

@@ -1,0 +1,26 @@
+import type { Command } from './command.ts'
+import { withOperator } from './operator.ts'
+import { printData } from './print.ts'
+
+export const unlinkAccount: Command = {
+  name: 'accounts unlink',
+  operands: ['ID|EMAIL'],
+  summary: 'Unlinks an account from its owner at the OpenID provider, and ends its portal sessions.',
+  examples: ['gatehouse accounts unlink ada@example.com'],
+  printsData: true,
+  run: async (invocation) => {
+    const [who = ''] = invocation.operands
+    const { account, wasLinked } = await withOperator(
+      invocation.config,
+      async ({ accounts, identityLinks }) => ({
+        account: await accounts.find(who),
+        wasLinked: await identityLinks.unlink(who),
+      }),
+    )
+    const text = wasLinked ? 'is unlinked; its portal sessions have ended' : 'was not linked'
+    printData(invocation, { id: account.id, wasLinked }, [
+      `Account ${account.id} (${account.email}) ${text}.`,
+    ])
+    return 0
+  },
+}

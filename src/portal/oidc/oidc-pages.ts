@@ -1,0 +1,66 @@
+import { GatehouseError } from '../../errors/gatehouse-error.ts'
+import { recordAccount } from '../../http/outcome.ts'
+import type { PageContext, SignedInContext } from '../page-context.ts'
+import { type CreatePages, queryOf } from '../portal-page.ts'
+import { continueTo, leaveTo, type PortalResponse, redirectTo } from '../portal-response.ts'
+import { safeRedirectPath, startPath } from '../safe-redirect-path.ts'
+import type { Flow } from './flow-cookies.ts'
+import { callbackPath, confirmPath, startSignInPath } from './oidc-paths.ts'
+
+/** Pages that lead to the OpenID provider and back; none where the config has no provider. */
+export const oidcPages: CreatePages = ({ oidc, cookie, path: base, publicOrigin }) => {
+  if (!oidc) return []
+  const { provider, signIn, flows, sessions } = oidc
+
+  async function leave(context: PageContext, flow: Pick<Flow, 'next' | 'confirms'>): Promise<PortalResponse> {
+    const { url, secrets } = await provider.start(flow.confirms !== undefined)
+    flows.start(context.request, { ...flow, ...secrets })
+    return leaveTo(url)
+  }
+
+  async function start(context: PageContext): Promise<PortalResponse> {
+    const next = safeRedirectPath(queryOf(context)('next'))
+    if (context.viewer) return redirectTo(next || startPath)
+    return leave(context, { next, confirms: undefined })
+  }
+
+  async function startConfirmation(context: SignedInContext): Promise<PortalResponse> {
+    const { account, session } = context.viewer
+    const next = safeRedirectPath(queryOf(context)('next'))
+    return leave(context, { next, confirms: { accountId: account.id, sessionId: session.id } })
+  }
+
+  async function finish(context: PageContext): Promise<PortalResponse> {
+    const { request, visitor } = context
+    const flow = flows.take(request, queryOf(context)('state'))
+    if (!flow) throw unknownFlow()
+    await signIn.admit(visitor)
+    const { person, idToken } = await provider.finish(new URL(publicOrigin + request.url), flow)
+    if (flow.confirms) {
+      const { accountId, sessionId } = flow.confirms
+      await signIn.assertOwner(person, accountId)
+      recordAccount(request.arrival.outcome, accountId)
+      sessions.confirm(request, sessionId)
+    } else {
+      const signedIn = await signIn.signIn(person, cookie.readClientTokens(request), visitor)
+      recordAccount(request.arrival.outcome, signedIn.account.id)
+      cookie.set(request, signedIn)
+      sessions.begin(request, signedIn.session, idToken)
+    }
+    // Checked again: what was sealed is only as good as what was checked then.
+    return continueTo(base + (safeRedirectPath(flow.next) || startPath))
+  }
+
+  return [
+    { path: startSignInPath, get: start },
+    { path: callbackPath, get: finish },
+    { path: confirmPath, get: startConfirmation },
+  ]
+}
+
+function unknownFlow(): GatehouseError {
+  return new GatehouseError('sign-in-refused', {
+    detail: 'This sign-in was started in another browser, or more than 10 minutes ago: start again.',
+    cause: new Error('no cookie of a sign-in with this state'),
+  })
+}
