@@ -2,6 +2,7 @@
 export const withoutSecretKeyList = `
   DROP INDEX accounts_by_identity;
   ALTER TABLE accounts DROP COLUMN identity_key;
+  DROP TABLE blocked_subjects;
   DROP TABLE imported_keys;
   DROP TABLE quotas;
   DROP TABLE blocked_subjects;
