@@ -5,7 +5,6 @@ export const withoutSecretKeyList = `
   DROP TABLE blocked_subjects;
   DROP TABLE imported_keys;
   DROP TABLE quotas;
-  DROP TABLE blocked_subjects;
   ALTER TABLE accounts DROP COLUMN secret_keys;
   ALTER TABLE accounts DROP COLUMN plan;
   ALTER TABLE accounts ADD COLUMN secret_digest BLOB NOT NULL DEFAULT x'01';
