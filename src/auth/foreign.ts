@@ -84,7 +84,7 @@ function toRejection(verdict: Exclude<ForeignVerdict, { readonly kind: 'valid' }
 }
 
 function authenticated(claims: ForeignClaims): Authentication {
-  const { issuer, principalId, role, scopes, email, isEmailVerified, validUntil } = claims
+  const { issuer, principalId, role, scopes, email, isEmailVerified, plan, validUntil } = claims
   const principal: Principal = {
     accountId: principalId,
     role,
@@ -93,7 +93,7 @@ function authenticated(claims: ForeignClaims): Authentication {
     key: undefined,
     scopes,
     addresses: unlimited,
-    plan: undefined,
+    plan,
     profile: { email, firstName: '', lastName: '', isVerified: isEmailVerified },
     issuer,
   }

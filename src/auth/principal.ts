@@ -17,7 +17,7 @@ export interface Principal {
   readonly scopes: readonly string[]
   /** Where a secret key is accepted from, as addresses and ranges; empty = anywhere. */
   readonly addresses: readonly string[]
-  /** The plan of the account; undefined = none, or the store is unreachable. */
+  /** The plan of the account, or of the users of the issuer; undefined = none, or the store is unreachable. */
   readonly plan: string | undefined
   /** undefined where the store is unreachable: then only the token's claims are known. */
   readonly profile: Profile | undefined

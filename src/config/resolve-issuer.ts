@@ -5,7 +5,7 @@ import type { SecretLookup } from './secrets.ts'
 type IssuerTree = ConfigTree['issuers'][number]
 
 export function resolveIssuer(issuer: IssuerTree, lookup: SecretLookup): IssuerOptions {
-  const { name, audience, algorithms, jwks, subject, role, scopes, email } = issuer
+  const { name, audience, algorithms, jwks, subject, role, scopes, email, plan } = issuer
   return {
     name,
     issuer: issuer.issuer,
@@ -20,6 +20,7 @@ export function resolveIssuer(issuer: IssuerTree, lookup: SecretLookup): IssuerO
     },
     scopes: scopes === undefined ? undefined : toPath(scopes),
     email: email === undefined ? undefined : toPath(email),
+    plan,
   }
 }
 

@@ -14,6 +14,8 @@ export interface ForeignClaims {
   readonly scopes: readonly string[]
   readonly email: string | undefined
   readonly isEmailVerified: boolean
+  /** That of all users of the issuer; undefined = none. */
+  readonly plan: string | undefined
   /** From the later of `iat` and `nbf` up to `exp`, with the clock tolerance on both sides. */
   readonly validFrom: number
   readonly validUntil: number
@@ -61,6 +63,7 @@ export function parseForeignClaims(
     scopes: scopes ?? noScopes,
     email: issuer.email && readEmail(payload, issuer.email),
     isEmailVerified: payload.email_verified === true,
+    plan: issuer.plan,
     validFrom: Math.max(iat ?? 0, nbf ?? 0) * 1_000 - clockToleranceMs,
     validUntil: exp * 1_000 + clockToleranceMs,
   }

@@ -32,6 +32,8 @@ export interface IssuerOptions {
   readonly scopes: ClaimPath | undefined
   /** undefined = no e-mail is read. */
   readonly email: ClaimPath | undefined
+  /** The plan of each of its users; undefined = none. */
+  readonly plan: string | undefined
 }
 
 /** Where its public keys come from. */

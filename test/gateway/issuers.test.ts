@@ -441,6 +441,34 @@ t.test('the decide listener and assertions know principals of issuers', async (t
   t.match(decodeJwt(assertion), { sub: 'corp:ada', issuer: 'corp', role: 'User', scheme: 'bearer' })
 })
 
+t.test('the plan of an issuer limits each of its users', async (t) => {
+  const { issuer, gateway, backend, codeOf } = await start(
+    t,
+    { plan: 'small' },
+    {
+      plans: { small: { quota: { limit: 3, per: 'month' } } },
+      identity: { headers: { plan: 'X-User-Plan' } },
+    },
+  )
+  const [ada, bob] = [await issuer.sign(), await issuer.sign({ sub: 'bob' })]
+  const codes: string[] = []
+  for (const token of [ada, ada, await issuer.sign({ n: 2 }), ada]) codes.push(await codeOf('/orders', token))
+  t.strictSame(codes, ['200', '200', '200', '429 quota-exceeded'], 'of all tokens of a user together')
+  t.equal(await codeOf('/orders', bob), '200')
+  t.equal(backend.last().headers['x-user-plan'], 'small')
+  const { secretKey } = await gateway.createAccount()
+  for (let count = 0; count < 5; count++)
+    t.equal((await ask(t, gateway.url, 'GET /any', [`SecretKey: ${secretKey}`])).status, 200)
+  t.strictSame(
+    problems(t, {
+      ...minimalConfig,
+      plans: { small: { quota: { limit: 3, per: 'month' } } },
+      issuers: [{ name: 'corp', issuer: 'https://id.example.com', audience: 'orders', plan: 'smal' }],
+    }).map((problem) => problem.replace(/^.*?issuers/, 'issuers')),
+    ['issuers[0].plan: unknown plan "smal", did you mean "small"?'],
+  )
+})
+
 t.test('every snippet of the page is a config without problems', (t) => {
   const page = readFileSync('docs/issuers.md', 'utf8')
   const snippets = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text)

@@ -27,6 +27,7 @@ async function openBench(jwks: Jwks, changes: Partial<IssuerOptions> = {}) {
     role: { claim: undefined, map: [], default: 'User' },
     scopes: ['scope'],
     email: undefined,
+    plan: undefined,
     ...changes,
   }
   const verified = createVerifiedForeignTokens(1_000)

@@ -28,6 +28,7 @@ function open(t: Test, { url }: Pick<Issuer, 'url'>, keys: KeySource = { kind: '
       role: { claim: undefined, map: [], default: 'User' },
       scopes: undefined,
       email: undefined,
+      plan: undefined,
     },
     log: {
       info: (_: unknown, text?: string) => lines.push(`info ${text}`),

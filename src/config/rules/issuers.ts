@@ -18,6 +18,7 @@ export function reviewIssuers(review: Review): void {
     if (!review.hasValidShape(at)) continue
     reviewIssuerUrl(review, [...at, 'issuer'], issuer)
     if (review.hasValidShape([...at, 'jwks'])) reviewKeySource(review, [...at, 'jwks'], issuer)
+    reviewPlan(review, [...at, 'plan'], issuer)
   }
   reviewUnique(review, 'name')
   reviewUnique(review, 'issuer')
@@ -31,6 +32,12 @@ function reviewIssuerUrl(review: Review, path: Path, { issuer }: IssuerTree): vo
     review.report(path, 'must be an https:// URL without query and fragment (http:// only on this machine)')
   else if (issuer === (review.tree.tokens.issuer ?? URL.parse(review.tree.publicUrl)?.origin))
     review.report(path, 'is the issuer of the tokens of this gateway (tokens.issuer)')
+}
+
+function reviewPlan(review: Review, path: Path, { plan }: IssuerTree): void {
+  if (plan === undefined || !review.isValid(path) || !review.hasValidShape(['plans'])) return
+  const names = Object.keys(review.tree.plans)
+  if (!names.includes(plan)) review.report(path, `unknown plan "${plan}"${didYouMean(plan, names)}`)
 }
 
 function reviewKeySource(review: Review, path: Path, { jwks, algorithms }: IssuerTree): void {

@@ -75,6 +75,12 @@ const issuer = item('A foreign server whose JWTs are accepted on the routes that
   email: optional(
     claim('Claim with the e-mail, which is verified if `email_verified` is true; absent = none is told'),
   ),
+  plan: optional(
+    text({
+      description:
+        'Plan of each of its users, in `plans`: everyone has the quota and the rate of it; absent = none.',
+    }),
+  ),
 })
 
 export const issuers = list(issuer, {
