@@ -48,6 +48,9 @@ const programs: readonly Program[] = [
   { names: ['curl'], debianPackage: 'curl', otherWay: 'brew install curl' },
   // A client of WebDAV; its server is Apache.
   { names: ['rclone'], debianPackage: 'rclone', otherWay: 'brew install rclone' },
+  // A container registry, and a client of it.
+  { names: ['docker-registry'], debianPackage: 'docker-registry', otherWay: 'a build of distribution' },
+  { names: ['skopeo'], debianPackage: 'skopeo', otherWay: 'brew install skopeo' },
   ...requiredServers.map(({ name, probe: [program, ...probe], debianPackage }) => ({
     names: [program],
     probe,

@@ -14,19 +14,39 @@ const bearerErrors: Partial<Record<ErrorCode, string>> = {
   'scope-forbidden': 'error="insufficient_scope", error_description="the token does not have all scopes"',
 }
 
+/** What decides about the challenges of a response. */
+export interface ChallengeContext {
+  readonly access: Access | undefined
+  readonly carriers: Carriers
+  /** Whether it is about a container registry: see isRegistryPath. */
+  readonly isRegistry: boolean
+}
+
+/**
+ * Whether a path is one of a container registry (OCI distribution, whose paths are at the root of a host) that keys
+ * may be sent to as passwords. Its clients take `Bearer` for the address of a token service, wherever it is in the list.
+ */
+export function isRegistryPath(path: string | undefined, { basic }: Carriers): boolean {
+  return basic && path !== undefined && (path === '/v2' || path.startsWith('/v2/'))
+}
+
 /**
  * Values of WWW-Authenticate (RFC 9110 11.6.1): one for each accepted scheme. Basic is among them where keys may come in
- * it, as git and others send no password unless they are asked.
+ * it, as git and others send no password unless they are asked; and before Bearer, as some take the first one they know.
  */
-export function challenges(code: ErrorCode, access: Access | undefined, carriers: Carriers): string[] {
+export function challenges(code: ErrorCode, { access, carriers, isRegistry }: ChallengeContext): string[] {
   if (access?.kind !== 'protected') return ownSchemes(code).map((scheme) => challengeOf(scheme, code))
   const scope = code === 'scope-forbidden' && access.scopes ? `, scope="${access.scopes.join(' ')}"` : ''
   // RFC 9728 5.1: where the client may get a token.
   const metadata = access.metadataUrl === undefined ? '' : `, resource_metadata="${access.metadataUrl}"`
-  const values = access.schemes.map((scheme) =>
-    scheme === 'bearer' ? challengeOf(scheme, code) + scope + metadata : challengeOf(scheme, code),
-  )
-  return carriers.basic && access.schemes.includes('secretKey') ? [...values, `Basic ${realm}`] : values
+  const isBasic = carriers.basic && access.schemes.includes('secretKey')
+  return access.schemes.flatMap((scheme) => {
+    if (scheme === 'secretKey')
+      return isBasic ? [challengeOf(scheme, code), `Basic ${realm}`] : challengeOf(scheme, code)
+    // Whoever has sent a token is no such client.
+    const isHidden = isRegistry && isBasic && bearerErrors[code] === undefined
+    return isHidden ? [] : challengeOf(scheme, code) + scope + metadata
+  })
 }
 
 function challengeOf(scheme: SchemeName, code: ErrorCode): string {

@@ -4,10 +4,9 @@ import { type ErrorCode, errorDefinitions } from '../../errors/codes.ts'
 import { type ExceededRate, GatehouseError } from '../../errors/gatehouse-error.ts'
 import type { ClientConnection } from '../../http1/client-connection.ts'
 import { dateLine } from '../../http1/response-writer.ts'
-import type { Access } from '../../routes/route.ts'
 import { type Arrival, arrivalOf } from '../arrival.ts'
 import { recordFailure, recordStatus } from '../outcome.ts'
-import { challenges } from './challenges.ts'
+import { type ChallengeContext, challenges, isRegistryPath } from './challenges.ts'
 import { renderErrorPage } from './error-page.ts'
 
 /** When to try again after a 503, in seconds: the outages behind it are short. */
@@ -23,10 +22,8 @@ export interface Problem {
   readonly body: string
 }
 
-interface ProblemContext {
+interface ProblemContext extends ChallengeContext {
   readonly requestId: string
-  readonly access: Access | undefined
-  readonly carriers: Carriers
   /** undefined = the status of the error. */
   readonly sentStatus?: number | undefined
   /** Field lines that do not depend on the failure, each ended by CR LF. */
@@ -39,11 +36,11 @@ export function createProblem(
   error: GatehouseError,
 ): Problem {
   recordFailure(outcome, error)
-  return describeProblem(error, { requestId, access: outcome.access, carriers })
+  return describeProblem(error, { requestId, access: outcome.access, carriers, isRegistry: false })
 }
 
 function describeProblem(error: GatehouseError, context: ProblemContext): Problem {
-  const { requestId, access, carriers, sentStatus: status = error.status } = context
+  const { requestId, sentStatus: status = error.status } = context
   const { code, title, detail, errors, allow, rate } = error
   const isChallenge = error.status === 401 || challengedCodes.has(code)
   return {
@@ -51,7 +48,7 @@ function describeProblem(error: GatehouseError, context: ProblemContext): Proble
     headers: {
       'Content-Type': 'application/problem+json',
       'Cache-Control': 'no-store',
-      ...(isChallenge && { 'WWW-Authenticate': challenges(code, access, carriers) }),
+      ...(isChallenge && { 'WWW-Authenticate': challenges(code, context) }),
       ...(allow && { Allow: allow.join(', ') }),
       ...(rate && rateHeaders(rate)),
       ...(error.status === 503 && { 'Retry-After': String(retryAfterS) }),
@@ -101,11 +98,13 @@ export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatu
     return
   }
   recordStatus(outcome, error.status)
-  writeProblem(connection, error, { requestId, access, carriers, sentStatus, extraLines: corsHeaders?.lines })
+  const isRegistry = isRegistryPath(outcome.destination?.target.path, carriers)
+  const extraLines = corsHeaders?.lines
+  writeProblem(connection, error, { requestId, access, carriers, isRegistry, sentStatus, extraLines })
 }
 
 /** No request, and so no route: nothing is challenged. */
-const beforeArrival = { access: undefined, carriers: createCarriers([]) }
+const beforeArrival = { access: undefined, carriers: createCarriers([]), isRegistry: false }
 
 /** Answers a request that could not be parsed. */
 export function answerUnreadable(
@@ -140,8 +139,8 @@ export function answerErrorPage(
 }
 
 function writeProblem(connection: ClientConnection, error: GatehouseError, about: ProblemContext): void {
-  const { sentStatus = error.status, extraLines } = about
-  const key = sentStatus === error.status ? cacheKey(error) : undefined
+  const { sentStatus = error.status, extraLines, isRegistry } = about
+  const key = sentStatus === error.status && !isRegistry ? cacheKey(error) : undefined
   const text =
     key === undefined ? serializeProblem(describeProblem(error, about)) : cachedText(key, error, about)
   writeAnswer(connection, sentStatus, { ...text, extraLines })
@@ -202,8 +201,9 @@ interface CachedTexts {
 function cachedText(
   key: ErrorCode | GatehouseError,
   error: GatehouseError,
-  { requestId, access, carriers }: ProblemContext,
+  context: ProblemContext,
 ): ProblemText {
+  const { requestId, access, carriers } = context
   const known = textCache.get(access ?? noAccess)
   const isCurrent = known !== undefined && (access === undefined || known.carriers === carriers)
   const { byKey } = isCurrent ? known : startTexts(access ?? noAccess, carriers)
@@ -211,10 +211,10 @@ function cachedText(
   if (cached) {
     return { lines: `${cached.lines}${requestId}\r\n`, body: `${cached.body}${JSON.stringify(requestId)}}` }
   }
-  const { lines, body } = serializeProblem(describeProblem(error, { requestId: '', access, carriers }))
+  const { lines, body } = serializeProblem(describeProblem(error, { ...context, requestId: '' }))
   const withoutId = { lines: lines.slice(0, -'\r\n'.length), body: body.slice(0, -'""}'.length) }
   byKey.set(key, withoutId)
-  return serializeProblem(describeProblem(error, { requestId, access, carriers }))
+  return serializeProblem(describeProblem(error, context))
 }
 
 function startTexts(access: object, carriers: Carriers): CachedTexts {
