@@ -19,11 +19,24 @@ const batchMs = 3_600_000
 /** How many numbers of fields a pair of key and route takes (see add-usage.lua). */
 const fieldsPerPair = 32
 const separator = '\t'
+/** How many pairs an account has in a month, in some megabytes; what more there are counts as the key and route `*`. */
+export const usagePairsMax = 10_000
+/** How many fields are read at once, which takes Redis a tenth of a millisecond. */
+const fieldsAtOnce = 500
 
 /** A hash for each account and month, which expires as a whole; losing the last second in a failover does not matter. */
 export function openUsage({ keys, ask, run, confirmAbsence }: Connection): UsageStore {
+  /** In steps: Redis does nothing else while it reads a whole hash, and one of many keys and routes is large. */
   async function readMonth(accountId: string, month: number): Promise<readonly UsageCount[]> {
-    const fields = await ask((client) => client.hgetall(usageKey(keys, accountId, month)))
+    const key = usageKey(keys, accountId, month)
+    const fields = new Map<string, string>()
+    let cursor = '0'
+    do {
+      const [next, found] = await ask((client) => client.hscan(key, cursor, 'COUNT', fieldsAtOnce))
+      for (let index = 0; index < found.length; index += 2)
+        fields.set(found[index] ?? '', found[index + 1] ?? '')
+      cursor = next
+    } while (cursor !== '0')
     return parseMonth(fields, month)
   }
 
@@ -43,13 +56,18 @@ export function openUsage({ keys, ask, run, confirmAbsence }: Connection): Usage
         ],
         [
           batchMs,
+          usagePairsMax,
+          `*${separator}*`,
           ...hashes.flatMap(({ counts }, index) => counts.flatMap((count) => countArgs(index + 1, count))),
         ],
       )
     },
     readUsage: async (accountId, days) => {
-      const months = await Promise.all(monthsIn(days).map((month) => readMonth(accountId, month)))
-      const found = months.flat().filter(({ day }) => day >= days.from && day <= days.to)
+      const found: UsageCount[] = []
+      for (const month of monthsIn(days)) {
+        const counts = await readMonth(accountId, month)
+        found.push(...counts.filter(({ day }) => day >= days.from && day <= days.to))
+      }
       if (found.length === 0) await confirmAbsence()
       return found.toSorted(compareUsage)
     },
@@ -63,18 +81,19 @@ function countArgs(hash: number, { day, key, route, requests, units }: UsageEntr
 }
 
 /** @param month its first day */
-function parseMonth(fields: Readonly<Record<string, string>>, month: number): readonly UsageCount[] {
+function parseMonth(fields: ReadonlyMap<string, string>, month: number): readonly UsageCount[] {
   const pairs = new Map<number, readonly [key: string, route: string]>()
-  for (const [field, value] of Object.entries(fields)) {
+  for (const [field, value] of fields) {
     const [key = '', route = ''] = field.slice(1).split(separator)
     if (field.startsWith('=')) pairs.set(Number(value), [key, route])
   }
   return [...pairs].flatMap(([number, [key, route]]) =>
     daysOfMonth.flatMap((dayOfMonth) => {
       const field = number * fieldsPerPair + dayOfMonth
-      if (fields[field] === undefined && fields[-field] === undefined) return []
-      const requests = Number(fields[field] ?? 0)
-      const units = requests + Number(fields[-field] ?? 0)
+      const [counted, beyond] = [fields.get(`${field}`), fields.get(`-${field}`)]
+      if (counted === undefined && beyond === undefined) return []
+      const requests = Number(counted ?? 0)
+      const units = requests + Number(beyond ?? 0)
       return [{ day: month + dayOfMonth - 1, key, route, requests, units }]
     }),
   )

@@ -26,6 +26,7 @@ const commands = [
   'hkeys',
   'hmget',
   'hgetall',
+  'hscan',
   'hvals',
   'hincrby',
   'zadd',

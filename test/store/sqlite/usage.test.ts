@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { usageDaysKept } from '../../../src/store/usage.ts'
+import { compareUsage, usageBatchMax, usageDaysKept } from '../../../src/store/usage.ts'
 import { createAccount } from '../samples.ts'
 import { newUsage, newUsageBatch, today } from '../usage-samples.ts'
 import { newSqlitePlace } from './place.ts'
@@ -57,4 +57,20 @@ t.test('the batches that are remembered are bounded', async (t) => {
   )
   await store.addUsage(newUsageBatch([]))
   t.equal(database.prepare('SELECT count(*) AS rows FROM usage_batches').get()?.rows, 7_200)
+})
+
+t.test('usage of more counts than are read at once is read whole and in order', async (t) => {
+  const store = await (await newSqlitePlace(t)).open()
+  const [ada, bob] = [await createAccount(store), await createAccount(store)]
+  const entries = Array.from({ length: 4_000 }, (_, index) =>
+    newUsage(ada, { day: today - (index % 3), key: `${index % 7}`, route: `route ${index}` }),
+  )
+  for (let from = 0; from < entries.length; from += usageBatchMax)
+    await store.addUsage(newUsageBatch([...entries.slice(from, from + usageBatchMax)]))
+  await store.addUsage(newUsageBatch([newUsage(bob)]))
+  const found = await store.readUsage(ada.id, { from: today - 2, to: today })
+  t.equal(found.length, 4_000)
+  t.strictSame(found, found.toSorted(compareUsage))
+  t.equal((await store.readUsage(ada.id, { from: today - 1, to: today - 1 })).length, 1_333)
+  t.equal((await store.readUsage(bob.id, { from: today, to: today })).length, 1)
 })

@@ -1,4 +1,4 @@
-import { type DayRange, isKept, type UsageBatch, type UsageCount, usageDaysKept } from '../../usage.ts'
+import { isKept, type UsageBatch, type UsageCount, usageDaysKept } from '../../usage.ts'
 import type { Database } from '../database.ts'
 
 /** How many batches are known to have been added: those of an hour, of two a second. */
@@ -19,8 +19,8 @@ export function openUsageTable({ prepare }: Database) {
      ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, units = units + excluded.units`,
   )
   const select = prepare(
-    `SELECT day, key, route, requests, units FROM usage WHERE account_id = ? AND day BETWEEN ? AND ?
-     ORDER BY day, key, route`,
+    `SELECT day, key, route, requests, units FROM usage
+     WHERE account_id = ? AND (day, key, route) > (?, ?, ?) AND day <= ? ORDER BY day, key, route LIMIT ?`,
   )
   const selectNextAccount = prepare(
     'SELECT account_id, day FROM usage WHERE account_id > ? ORDER BY account_id, day LIMIT 1',
@@ -59,11 +59,16 @@ export function openUsageTable({ prepare }: Database) {
     }
   }
 
-  function read(accountId: string, { from, to }: DayRange): readonly UsageCount[] {
-    return select.all(accountId, from, to).map(toCount)
+  /** The next counts of an account up to a day, in order. @param after the last one before them */
+  function readNext(
+    accountId: string,
+    after: Pick<UsageCount, 'day' | 'key' | 'route'>,
+    { to, limit }: { readonly to: number; readonly limit: number },
+  ): readonly UsageCount[] {
+    return select.all(accountId, after.day, after.key, after.route, to, limit).map(toCount)
   }
 
-  return { addBatch, read, removeAll: (accountId: string) => void removeAll.run(accountId) }
+  return { addBatch, readNext, removeAll: (accountId: string) => void removeAll.run(accountId) }
 }
 
 function toCount(row: Record<string, unknown>): UsageCount {
