@@ -100,7 +100,9 @@ t.test('skopeo logs in, pushes and pulls with a key as its password', async (t) 
   const { folder, layer } = writeImage(t)
   const push = ['copy', '-q', '--dest-tls-verify=false', '--dest-authfile', authFile, `oci:${folder}`, image]
 
-  await t.rejects(login(`${secretKey.slice(0, -1)}_`), { message: /unauthorized|invalid username\/password/i })
+  await t.rejects(login(`${secretKey.slice(0, -1)}_`), {
+    message: /unauthorized|invalid username\/password/i,
+  })
   await t.rejects(skopeo(...push), 'nothing without a login')
   await login(secretKey)
   await skopeo(...push)
