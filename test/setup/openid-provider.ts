@@ -30,8 +30,11 @@ export const clientSecret = 'gatehouse-secret'
 /** Where its pages for people begin. */
 const pagePath = '/interaction/'
 
-/** A real OpenID provider, of a library that others run, with a plain page to sign in. It takes any redirect URI. */
-export async function startOpenIdProvider(t: Test): Promise<OpenIdProvider> {
+/**
+ * A real OpenID provider, of a library that others run, with a plain page to sign in. It takes any redirect URI.
+ * @param host its name in its URL; browsers take `localhost` for another site than 127.0.0.1
+ */
+export async function startOpenIdProvider(t: Test, host = '127.0.0.1'): Promise<OpenIdProvider> {
   let handle: ReturnType<Provider['callback']> = () => {}
   const requests: string[] = []
   const server = createServer((request, response) => {
@@ -44,7 +47,7 @@ export async function startOpenIdProvider(t: Test): Promise<OpenIdProvider> {
     server.close()
     server.closeAllConnections()
   })
-  const url = `http://127.0.0.1:${portOf(server)}`
+  const url = `http://${host}:${portOf(server)}`
   const people = new Map<string, PersonClaims>()
   const self: OpenIdProvider = { url, people, requests, answer: undefined }
   const provider = await createProvider(url, people)
