@@ -1,4 +1,4 @@
-import { emailLengthMax, findFieldErrors } from '../accounts/account-input.ts'
+import { findFieldErrors } from '../accounts/account-input.ts'
 import { isSubject } from '../issuers/foreign-claims.ts'
 import type { ExternalIdentity } from '../store/portal-access.ts'
 import type { ClaimNames } from './oidc-options.ts'
@@ -26,8 +26,7 @@ export function parsePerson(
   const { issuer, subject } = identity
   if (!isSubject(subject)) return undefined
   const email = claims[names.email]
-  const isEmail =
-    typeof email === 'string' && email.length <= emailLengthMax && findFieldErrors({ email }).length === 0
+  const isEmail = typeof email === 'string' && findFieldErrors({ email }).length === 0
   return {
     identity: { issuer, subject },
     email: isEmail ? email : undefined,

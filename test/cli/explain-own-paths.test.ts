@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { isOidcPath } from '../../src/portal/oidc/oidc-paths.ts'
 import { pageAccess } from '../../src/portal/page-access.ts'
 import { ask } from '../gateway/support/ask.ts'
 import { startGateway } from '../setup/gateway.ts'
@@ -82,7 +83,7 @@ t.test('explain refuses a wrong method on a path of the gateway for every caller
 })
 
 t.test('explain decides every portal page as the gateway does', async (t) => {
-  for (const { path, access, methods } of pageAccess) {
+  for (const { path, access, methods } of pageAccess.filter((page) => !isOidcPath(page.path))) {
     const at = `/portal${path.replace(':id', user.account.id)}`
     for (const method of ['GET', 'POST', 'PUT']) {
       const isTaken = methods.includes(method)
@@ -94,6 +95,26 @@ t.test('explain decides every portal page as the gateway does', async (t) => {
     t.equal(await explainTruly(t, `GET ${at}`, [html]), 'answer route', 'a person is led on')
     if (methods.includes('HEAD')) await explainTruly(t, `HEAD ${at}`)
   }
+})
+
+t.test('explain knows the pages of a sign-in by OpenID Connect where the config has one', async (t) => {
+  const pages = pageAccess.map(({ path }) => path).filter(isOidcPath)
+  t.equal(pages.length, 3)
+  for (const path of pages)
+    t.equal(await explainTruly(t, `GET /portal${path}`), 'refuse route-not-found route', path)
+  const oidc = { issuer: 'http://127.0.0.1:1', clientId: 'gatehouse' }
+  const { configFile, url } = await startGateway(t, { config: { routes: [], portal: { oidc } } })
+  const explainThere = async (line: string) => {
+    const [method = '', path = ''] = line.split(' ')
+    const { decision, code } = (
+      await run(t, ['explain', method, url + path, '--config', configFile, '--json'])
+    ).json() as Explained
+    return code ?? decision
+  }
+  t.equal(await explainThere('GET /portal/sign-in/oidc'), 'answer')
+  t.equal(await explainThere('GET /portal/sign-in/oidc/callback?code=x'), 'answer')
+  t.equal(await explainThere('POST /portal/sign-in/oidc/callback'), 'method-not-allowed')
+  t.equal(await explainThere('GET /portal/confirm'), 'credentials-missing')
 })
 
 t.test('explain of a missing portal page is 404, of a cross-site form a refusal', async (t) => {

@@ -9,6 +9,11 @@ declare module 'oidc-provider' {
     save(): Promise<string>
   }
 
+  interface Exchange {
+    readonly path: string
+    readonly body: unknown
+  }
+
   export default class Provider {
     constructor(issuer: string, configuration: object)
     readonly Client: { readonly prototype: object }
@@ -16,6 +21,8 @@ declare module 'oidc-provider' {
       new (of: { readonly accountId: string; readonly clientId: string }): Grant
       find(id: string): Promise<Grant | undefined>
     }
+    /** Koa middleware. */
+    use(middleware: (context: Exchange, next: () => Promise<void>) => Promise<void>): void
     callback(): (request: IncomingMessage, response: ServerResponse) => void
     interactionDetails(
       request: IncomingMessage,

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { decodeJwt, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import t from 'tap'
 import type { AuditAction } from '../../src/store/audit-entry.ts'
 import { tempFolder } from '../cli/run.ts'
@@ -161,6 +162,49 @@ t.test('people sign in at a real OpenID provider, and attacks on the way are ref
     t.equal((await again.post(callback, {})).status, 405)
   })
 
+  t.test('an ID token that is not for this sign-in signs nobody in', async (t) => {
+    const now = Math.floor(Date.now() / 1_000)
+    const { privateKey: otherKey } = await generateKeyPair('ES256')
+    const signed = (claims: JWTPayload, key: CryptoKey | Uint8Array = provider.signingKey, alg = 'ES256') =>
+      new SignJWT(claims).setProtectedHeader({ alg, kid: 'only' }).sign(key)
+    const forgeries: Readonly<
+      Record<string, (claims: JWTPayload, token: string) => string | Promise<string>>
+    > = {
+      'another signature': (claims) => signed(claims, otherKey),
+      'no signature': (_claims, token) => token.replace(/[^.]*$/, ''),
+      'alg none': (claims) => new UnsecuredJWT(claims).encode(),
+      'signed with the client secret': (claims) =>
+        signed(claims, Buffer.from(clientSecret.repeat(2)), 'HS256'),
+      'another issuer': (claims) => signed({ ...claims, iss: 'https://evil.example' }),
+      'another audience': (claims) => signed({ ...claims, aud: 'other' }),
+      'further audiences, for another party': (claims) =>
+        signed({ ...claims, aud: [clientId, 'other'], azp: 'other' }),
+      'another nonce': (claims) => signed({ ...claims, nonce: 'x'.repeat(43) }),
+      'no nonce': ({ nonce: _, ...claims }) => signed(claims),
+      expired: (claims) => signed({ ...claims, exp: now - 60 }),
+      'no expiry': ({ exp: _, ...claims }) => signed(claims),
+      'no subject': ({ sub: _, ...claims }) => signed(claims),
+      'a subject that is no text': (claims) => signed({ ...claims, sub: 7 as never }),
+      'another subject than at the userinfo endpoint': (claims) => signed({ ...claims, sub: 'eve' }),
+      'no token': () => 'x',
+    }
+    t.teardown(() => {
+      provider.forge = undefined
+    })
+    for (const [name, forge] of Object.entries(forgeries)) {
+      provider.forge = async (token) => forge(decodeJwt(token), token)
+      const browser = browse()
+      const page = await signIn(browser, 'ada')
+      t.match(page, { status: 403, next: undefined }, name)
+      t.notOk(
+        [...browser.cookies.keys()].some((key) => key.endsWith('gatehouse-portal')),
+        name,
+      )
+    }
+    provider.forge = async (token) => signed(decodeJwt(token))
+    t.equal((await signIn(browse(), 'ada')).status, 200, 'one that is signed anew, but right')
+  })
+
   t.test('a sign-in leads only to pages of the portal', async (t) => {
     const hostile = [
       'https://evil.example/',
@@ -285,6 +329,26 @@ t.test('people sign in at a real OpenID provider, and attacks on the way are ref
       t.equal(status, 403, path)
       t.match(text, 'Passwords are not accepted here: sign in with Example ID', path)
     }
+  })
+
+  t.test('two sign-ins of a new person at once make one account', async (t) => {
+    provider.people.set('dan', { email: 'dan@example.com', email_verified: true })
+    const start = async () => {
+      const browser = browse(open)
+      return { browser, callback: await browser.toCallback(startUrl('', open.url), provider, 'dan') }
+    }
+    const pending = [await start(), await start(), await start()]
+    const pages = await Promise.all(
+      pending.map(({ browser, callback }) => browser.get(callback.replace(url, open.url))),
+    )
+    t.strictSame(
+      pages.map(({ status }) => status),
+      [200, 200, 200],
+    )
+    t.equal(
+      (await audit('account-created')).filter(({ target }) => target?.email === 'dan@example.com').length,
+      1,
+    )
   })
 
   t.test(
@@ -414,6 +478,54 @@ t.test('people sign in at a real OpenID provider, and attacks on the way are ref
     t.equal(lost.status, 503, 'nor does it matter when it goes')
     provider.answer = undefined
   })
+
+  t.test(
+    'a sign-in may take 10 minutes, a confirmation counts for 5, and callbacks are limited',
+    async (t) => {
+      let later = 0
+      const instance = await startGateway(t, {
+        clock: () => Date.now() + later,
+        config: {
+          publicUrl,
+          portal: { oidc: { ...oidc, provision: 'User' } },
+          tokens: { clockTolerance: '0s' },
+        },
+      })
+      const browser = openPlainBrowser({ url: instance.url, publicUrl })
+      const at = (start: string) => {
+        forgetProvider(browser)
+        return browser.toCallback(start, provider, 'eve')
+      }
+      const begin = startUrl('', instance.url)
+      const slow = await at(begin)
+      later += 600_000
+      t.match(await browser.get(slow), { status: 403, text: /more than 10 minutes ago/ })
+      const inTime = await at(begin)
+      later += 595_000
+      t.equal((await browser.get(inTime)).status, 200)
+
+      t.equal((await browser.get(await at(`${instance.url}/portal/confirm`))).status, 200)
+      const isConfirmed = async () =>
+        (await browser.get(`${instance.url}/portal/integration`)).text.includes('You have just confirmed')
+      later += 290_000
+      t.equal(await isConfirmed(), true)
+      later += 10_000
+      t.equal(await isConfirmed(), false)
+
+      const { cookies } = browser
+      for (const key of cookies.keys()) if (key.endsWith('gatehouse-portal')) cookies.delete(key)
+      const { next = '' } = await browser.get(begin)
+      const kept = new Map(cookies)
+      const state = new URL(next).searchParams.get('state')
+      const statuses = new Set<number>()
+      for (let count = 0; count < 200 && !statuses.has(429); count++) {
+        for (const [key, cookie] of kept) cookies.set(key, cookie)
+        const page = await browser.get(`${instance.url}/portal/sign-in/oidc/callback?state=${state}`)
+        statuses.add(page.status)
+      }
+      t.strictSame([...statuses], [403, 429], 'each that comes back could make the gateway ask the provider')
+    },
+  )
 
   t.test('no secret of a sign-in is in the log', async (t) => {
     const log = [...gateway.logLines, ...open.logLines].join('')

@@ -22,6 +22,10 @@ export interface OpenIdProvider {
   readonly requests: readonly string[]
   /** Requests are answered by this instead; undefined = by the provider. */
   answer: ((response: ServerResponse) => void) | undefined
+  /** Changes the ID tokens that are issued; undefined = they are as they should be. */
+  forge: ((idToken: string) => Promise<string>) | undefined
+  /** What its ID tokens are signed with (ES256). */
+  readonly signingKey: CryptoKey
 }
 
 export const clientId = 'gatehouse'
@@ -49,8 +53,16 @@ export async function startOpenIdProvider(t: Test, host = '127.0.0.1'): Promise<
   })
   const url = `http://${host}:${portOf(server)}`
   const people = new Map<string, PersonClaims>()
-  const self: OpenIdProvider = { url, people, requests, answer: undefined }
-  const provider = await createProvider(url, people)
+  const { privateKey: signingKey } = await generateKeyPair('ES256', { extractable: true })
+  const self: OpenIdProvider = { url, people, requests, answer: undefined, forge: undefined, signingKey }
+  const provider = await createProvider(self)
+  provider.use(async (context, next) => {
+    await next()
+    // The cast is sound: this is what the endpoint answers (OpenID Connect Core 1.0, 3.1.3.3).
+    const body = context.body as { id_token?: string } | undefined
+    if (context.path === '/token' && self.forge && body?.id_token)
+      body.id_token = await self.forge(body.id_token)
+  })
   const callback = provider.callback()
   handle = (request, response) =>
     request.url?.startsWith(pagePath) ? answerPage(provider, request, response) : callback(request, response)
@@ -66,8 +78,7 @@ interface GrantContext {
   }
 }
 
-async function createProvider(url: string, people: OpenIdProvider['people']): Promise<Provider> {
-  const { privateKey } = await generateKeyPair('ES256', { extractable: true })
+async function createProvider({ url, people, signingKey }: OpenIdProvider): Promise<Provider> {
   const provider = new Provider(url, {
     clients: [
       {
@@ -77,7 +88,7 @@ async function createProvider(url: string, people: OpenIdProvider['people']): Pr
         id_token_signed_response_alg: 'ES256',
       },
     ],
-    jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: 'only', alg: 'ES256', use: 'sig' }] },
+    jwks: { keys: [{ ...(await exportJWK(signingKey)), kid: 'only', alg: 'ES256', use: 'sig' }] },
     cookies: { keys: ['a key of the provider'] },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['given_name', 'family_name'] },
     interactions: { url: (_context: unknown, { uid }: { readonly uid: string }) => pagePath + uid },

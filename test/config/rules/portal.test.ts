@@ -15,6 +15,39 @@ t.test("the portal's path must be plain, and apart from the gateway's own paths"
   }
 })
 
+t.test('the OpenID provider of the portal is at a secure URL, and gives accounts a role', async (t) => {
+  const oidc = { issuer: 'https://id.example.com/', clientId: 'gatehouse' }
+  const problems = (more: object) =>
+    problemMessages(t, { ...minimalConfig, portal: { oidc: { ...oidc, ...more } } })
+  t.strictSame(problems({}), [])
+  for (const issuer of ['http://localhost:8180/realms/a', 'http://127.0.0.1', 'https://a.example/b'])
+    t.strictSame(problems({ issuer }), [], issuer)
+  for (const issuer of [
+    'http://id.example.com',
+    'id.example.com',
+    'https://a:b@id.example.com',
+    'https://a/?b',
+    'https://a/#b',
+  ])
+    t.match(problems({ issuer }), [/^portal\.oidc\.issuer: must be an https:/], issuer)
+  t.match(problemMessages(t, { ...minimalConfig, portal: { oidc: {} } }), [
+    /issuer: is missing/,
+    /clientId: is missing/,
+  ])
+  t.match(problems({ clientSecret: 'inline' }), [/^portal\.oidc\.clientSecret: .*never written inline/])
+  t.match(problems({ clientSecret: { env: 'NOT_SET_ANYWHERE' } }), [/NOT_SET_ANYWHERE is not set/])
+  for (const provision of ['none', 'User', 'a.b-c_1', 'x'.repeat(64)])
+    t.strictSame(problems({ provision }), [], provision)
+  for (const provision of ['', '1a', 'a b', 'x'.repeat(65), 'x'.repeat(10_000)])
+    t.match(problems({ provision }), [/^portal\.oidc\.provision: /], provision)
+  t.strictSame(problems({ scopes: ['openid', 'api://x/y.z'] }), [])
+  t.match(problems({ scopes: ['email'] }), [/^portal\.oidc\.scopes: must have openid/])
+  t.match(problems({ scopes: ['openid', 'a b'] }), [/^portal\.oidc\.scopes/])
+  for (const label of ['x', 'Ünïcode ☃', 'x'.repeat(60)]) t.strictSame(problems({ label }), [], label)
+  for (const label of ['', 'x'.repeat(61), 'a\nb', 'x'.repeat(10_000)])
+    t.match(problems({ label }), [/^portal\.oidc\.label: /], label)
+})
+
 t.test('mail settings must be complete', async (t) => {
   t.strictSame(problemMessages(t, { ...minimalConfig, mail }), [])
   t.match(problemMessages(t, { ...minimalConfig, mail: {} }), [
