@@ -1,0 +1,21 @@
+import t, { type Test } from 'tap'
+import { findWarnings } from '../../../src/config/warnings.ts'
+import { createOwnPaths } from '../../../src/routes/own-paths.ts'
+import { read, withRoute } from '../config-fixtures.ts'
+
+function warnings(t: Test, provision: string): readonly string[] {
+  const oidc = { issuer: 'https://id.example.com', clientId: 'gatehouse', provision }
+  const reading = read(t, { ...withRoute({ auth: 'any', roles: ['Reader'] }), portal: { oidc } })
+  t.strictSame(reading.problems, [])
+  return findWarnings(reading, createOwnPaths(reading.tree.portal), { env: {} }).map(
+    ({ path, message }) => `${path.join('.')}: ${message}`,
+  )
+}
+
+t.test('a role for everybody at a provider that is probably not meant is warned of', async (t) => {
+  for (const role of ['none', 'User', 'Reader', 'Other']) t.strictSame(warnings(t, role), [], role)
+  t.match(warnings(t, 'Admin'), [/^portal\.oidc\.provision: makes everybody .* an Admin/])
+  t.match(warnings(t, 'admin'), [/"admin" is not "Admin": it is case-sensitive/])
+  t.match(warnings(t, 'reader'), [/"reader" is not "Reader"/])
+  t.match(warnings(t, 'None'), [/"None" is not "none"/])
+})
