@@ -20,6 +20,8 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   ajv: ['config/validate.ts', 'endpoints/validate.ts'],
   'openid-client': ['oidc/'],
   nodemailer: ['mail/mailer.ts'],
+  otpauth: ['secrets/one-time-codes.ts'],
+  uqr: ['portal/views/qr-code.ts'],
   'csv-parse/sync': ['accounts/csv.ts'],
 }
 

@@ -15,6 +15,7 @@ import { createIdentityLinks, type IdentityLinks } from './identity-links.ts'
 import type { KeyOptions } from './make-key.ts'
 import { createPlanReports, type PlanReports, type Plans, type ReadQuotaUsed } from './plan-reports.ts'
 import { createProfile, type OwnProfile, type ProfileOptions } from './profile.ts'
+import { createSecondFactorReset, type SecondFactorReset } from './second-factor-reset.ts'
 import { createSecretKeys, type SecretKeys } from './secret-keys.ts'
 import { createSetupLinks, type SetupLinks } from './setup-links.ts'
 import { createUsageReports, type UsageReports } from './usage-reports.ts'
@@ -33,6 +34,7 @@ export interface AccountActions {
   readonly profile: OwnProfile
   readonly setupLinks: SetupLinks
   readonly identityLinks: IdentityLinks
+  readonly secondFactor: SecondFactorReset
   readonly audit: AuditLog
   readonly usage: UsageReports
   readonly plans: PlanReports
@@ -76,6 +78,7 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
       profile: createProfile(common),
       setupLinks: createSetupLinks(common),
       identityLinks: createIdentityLinks(common),
+      secondFactor: createSecondFactorReset({ ...common, by }),
       audit,
       usage,
       plans,

@@ -7,12 +7,13 @@ import { createHeldKeys, type HeldKeys } from '../accounts/held-keys.ts'
 import type { Outbox } from '../accounts/mails/outbox.ts'
 import { createEmailVerification, type EmailVerification, type SendMail } from '../accounts/profile.ts'
 import { createKnownClients } from '../auth/known-clients.ts'
+import { createPasswordResets, type PasswordResets } from '../auth/links/password-resets.ts'
 import { createOidcSignIn, type OidcSignIn } from '../auth/oidc-sign-in.ts'
 import { createPasswordCheck } from '../auth/password-check.ts'
-import { createPasswordResets, type PasswordResets } from '../auth/password-resets.ts'
 import { createPortalSessions } from '../auth/portal-sessions.ts'
 import type { Quotas } from '../auth/quotas.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
+import { createSecondFactors } from '../auth/second-factor/second-factors.ts'
 import { createSignIn, type SignIn } from '../auth/sign-in.ts'
 import { withoutPasswords } from '../auth/without-passwords.ts'
 import type { Config } from '../config/config.ts'
@@ -56,7 +57,15 @@ export function createAccountServices({
   const knownClients = createKnownClients(deriveKey(sealingKey, 'known clients'))
   const { sessionLifetimeMs, oidc } = config.portal
   const check = createPasswordCheck({ store, passwords, limiter, failures: config.failures, clock })
-  const signIn = createSignIn({ store, passwords, check, knownClients, sessionLifetimeMs, clock })
+  const factors = createSecondFactors({
+    store,
+    check,
+    sealer: createSealer(sealingKey),
+    key: deriveKey(sealingKey, 'second factor'),
+    issuer: new URL(config.publicOrigin).host,
+    clock,
+  })
+  const signIn = createSignIn({ store, passwords, check, factors, knownClients, sessionLifetimeMs, clock })
   const readQuotaUsed = quotas.readUsed
   const actionsOf = createConfiguredActions({ config, store, sealingKey, limiter, readQuotaUsed, clock })
   const sessions = createPortalSessions({ store, knownClients, sessionLifetimeMs, clock })

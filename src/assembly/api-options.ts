@@ -80,6 +80,8 @@ function portalOptions({ oidcSignIn, ...accountServices }: AccountServices, opti
     ...accountServices,
     limiter,
     path: portal.path,
+    // A provider asks for what it wants.
+    requireSecondFactor: portal.oidc?.acceptsPasswords === false ? 'nobody' : portal.requireSecondFactor,
     publicOrigin,
     routes,
     identityHeaders,

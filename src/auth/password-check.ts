@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { createAuditEntryFactory } from '../accounts/audit-entry-factory.ts'
-import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
 import { clientNetwork, widerNetwork } from '../platform/client-network.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Passwords } from '../secrets/passwords.ts'
@@ -36,6 +36,14 @@ export interface PasswordCheck {
    * @throws GatehouseError `credentials-invalid`, `too-many-failures`, `sign-in-busy`
    */
   verify(attempt: PasswordAttempt): Promise<Account>
+  /**
+   * Counts a one-time code among the wrong passwords of the account, unless it is right.
+   * @throws GatehouseError `request-invalid` (field `code`), `too-many-failures`
+   */
+  countCode(
+    attempt: Omit<PasswordAttempt, 'email' | 'password' | 'account'> & { readonly account: Account },
+    isRight: () => Promise<boolean>,
+  ): Promise<void>
 }
 
 export interface PasswordCheckOptions {
@@ -112,7 +120,9 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
       throw error
     })
     if (isRight && account) {
-      await settle(client === undefined ? 'not-wrong' : 'known-client')
+      // With a second factor only its code clears earlier failures: or who has the password could guess codes for ever.
+      const isComplete = client !== undefined && account.portal.secondFactor === undefined
+      await settle(isComplete ? 'known-client' : 'not-wrong')
       return account
     }
     if (account && inARow !== undefined) await audit(account, inARow, attempt)
@@ -122,10 +132,25 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     throw account ? withAccount(error, account.id, inARow ?? 0) : error
   }
 
+  const countCode: PasswordCheck['countCode'] = async ({ account, visitor, client }, isRight) => {
+    const reserved = await store.countPasswordAttempt(account.id, client)
+    if (reserved.kind !== 'taken') throw tooManyConsecutive(account.id)
+    const settle = (outcome: AttemptOutcome) => store.settlePasswordAttempt(account.id, outcome, client)
+    const isDone = await isRight().catch(async (error: unknown) => {
+      await settle('not-wrong')
+      throw error
+    })
+    if (isDone) return settle(client === undefined ? 'not-wrong' : 'known-client')
+    await audit(account, reserved.inARow, { visitor, client })
+    const { address } = visitor
+    const excess = await countFailure(limiter, failures, { address, isMalformed: false })
+    throw excess ? withAccount(excess, account.id, reserved.inARow) : invalidField('code', wrongCode)
+  }
+
   async function audit(
     account: Account,
     inARow: number,
-    { visitor, client }: PasswordAttempt,
+    { visitor, client }: Pick<PasswordAttempt, 'visitor' | 'client'>,
   ): Promise<void> {
     if (!auditedFailures.has(inARow) || !limiter.takeInProcess('audit sign-in-failed', auditRate).isAllowed)
       return
@@ -134,7 +159,7 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     await store.appendAudit(entry('sign-in-failed', account, details))
   }
 
-  return { admit, verify }
+  return { admit, verify, countCode }
 }
 
 /** The owner under which a password is queued to be verified or hashed. */
@@ -142,6 +167,7 @@ export function workOwnerOf({ address }: Visitor, isKnown: boolean): WorkOwner {
   return { client: clientNetwork(address), network: widerNetwork(address), isKnown }
 }
 
+const wrongCode = 'The code is wrong, too old, or was used before.'
 const wrongPassword = 'E-mail and password do not match.'
 
 function tooManyConsecutive(accountId: string | undefined): GatehouseError {

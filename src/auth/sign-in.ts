@@ -3,14 +3,15 @@ import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { assertGoodPassword, type Passwords } from '../secrets/passwords.ts'
 import type { Account } from '../store/account.ts'
 import type { Visitor } from '../store/visitor.ts'
+import { createPasswordLinks, createPasswordSetter, type PasswordLinks } from './links/password-links.ts'
 import { type PasswordCheck, workOwnerOf } from './password-check.ts'
-import { createPasswordLinks, createPasswordSetter, type PasswordLinks } from './password-links.ts'
 import {
   createPortalSessions,
   type PortalSessionsOptions,
   type SignedIn,
   type Viewer,
 } from './portal-sessions.ts'
+import { SecondFactorNeeded, type SecondFactors } from './second-factor/second-factors.ts'
 
 export interface SignInAttempt {
   readonly email: string
@@ -30,17 +31,28 @@ export interface SignIn {
    * @param attempt with the tokens of browsers that have signed in before
    * @param visitor one `address` may use only a share of the queue of password checks
    * @throws GatehouseError `credentials-invalid`, `account-disabled` (for the right password),
-   *   `sign-in-busy` (503), `too-many-failures` (429)
+   *   `sign-in-busy` (503), `too-many-failures` (429); SecondFactorNeeded for the right password of an account with one
    */
   signIn(attempt: SignInAttempt, visitor: Visitor): Promise<SignedIn>
+  /**
+   * Goes on where SecondFactorNeeded was thrown.
+   * @throws GatehouseError `request-invalid` (field `code`), `credentials-invalid` (it took too long, or the password
+   *   was changed), `account-disabled`, `too-many-failures`
+   */
+  signInWithCode(attempt: CodeAttempt, visitor: Visitor): Promise<SignedIn>
+  readonly factors: Omit<SecondFactors, 'createPending' | 'findPending'>
   /** Links for passwords. */
   readonly links: Pick<PasswordLinks, 'check'>
   /**
    * Sets the first password, or a new one, with the token of a link, and signs in. All other portal sessions of the
    * account end.
+   * @returns undefined where a second factor is needed to sign in
    * @throws GatehouseError as PasswordLinks
    */
-  redeemLink(link: { readonly token: string; readonly password: string }, visitor: Visitor): Promise<SignedIn>
+  redeemLink(
+    link: { readonly token: string; readonly password: string },
+    visitor: Visitor,
+  ): Promise<SignedIn | undefined>
   /**
    * Who is signed in with the token of a cookie; undefined = nobody, or no longer. Records when the session was last
    * used, at most once a minute.
@@ -69,10 +81,19 @@ export interface SignIn {
 export interface SignInOptions extends PortalSessionsOptions {
   readonly passwords: Passwords
   readonly check: PasswordCheck
+  readonly factors: SecondFactors
+}
+
+export interface CodeAttempt {
+  /** Of SecondFactorNeeded. */
+  readonly pending: string
+  /** As it was typed. */
+  readonly code: string
+  readonly clientTokens: readonly string[]
 }
 
 export function createSignIn(options: SignInOptions): SignIn {
-  const { store, passwords, check, knownClients } = options
+  const { store, passwords, check, factors, knownClients } = options
   const sessions = createPortalSessions(options)
   const links = createPasswordLinks(options)
   const setPassword = createPasswordSetter(options)
@@ -83,7 +104,17 @@ export function createSignIn(options: SignInOptions): SignIn {
     const client = found && knownClients.find(found.id, clientTokens)
     const account = await check.verify({ email, account: found, password, visitor, client })
     if (account.isDisabled) throw new GatehouseError('account-disabled', { accountId: account.id })
-    return sessions.start(await rehashIfNeeded(account, password, visitor), visitor, { client })
+    const current = await rehashIfNeeded(account, password, visitor)
+    if (current.portal.secondFactor) throw new SecondFactorNeeded(factors.createPending(current))
+    return sessions.start(current, visitor, { client })
+  }
+
+  async function signInWithCode({ pending, code, clientTokens }: CodeAttempt, visitor: Visitor) {
+    const account = await factors.findPending(pending)
+    if (!account) throw new GatehouseError('credentials-invalid')
+    if (account.isDisabled) throw new GatehouseError('account-disabled', { accountId: account.id })
+    const client = knownClients.find(account.id, clientTokens)
+    return sessions.start(await factors.check(account, { code, visitor, client }), visitor, { client })
   }
 
   /**
@@ -106,7 +137,8 @@ export function createSignIn(options: SignInOptions): SignIn {
   }
 
   async function redeemLink(link: { token: string; password: string }, visitor: Visitor) {
-    return sessions.start(await links.redeem(link, visitor), visitor)
+    const account = await links.redeem(link, visitor)
+    return account.portal.secondFactor ? undefined : sessions.start(account, visitor)
   }
 
   /** A session is a known client. */
@@ -133,6 +165,8 @@ export function createSignIn(options: SignInOptions): SignIn {
 
   return {
     signIn,
+    signInWithCode,
+    factors,
     links,
     redeemLink,
     find: sessions.find,

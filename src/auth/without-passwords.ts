@@ -1,5 +1,5 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import type { PasswordResets } from './password-resets.ts'
+import type { PasswordResets } from './links/password-resets.ts'
 import type { SignIn } from './sign-in.ts'
 
 /** What concerns passwords where they are not accepted: neither to sign in nor to confirm, and none can be set. */
@@ -23,6 +23,7 @@ export function withoutPasswords(
     signIn: {
       ...signIn,
       signIn: refuse,
+      signInWithCode: refuse,
       links: { ...signIn.links, check: refuse },
       redeemLink: refuse,
       confirm: refuse,

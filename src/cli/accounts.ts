@@ -8,6 +8,7 @@ import type { Account } from '../store/account.ts'
 import { accountLines } from './account-view.ts'
 import { listAccountsCommand } from './accounts/list.ts'
 import { profileOptions, readChanges, readPlan, warnOfSimilarRole } from './accounts/options.ts'
+import { resetSecondFactorCommand } from './accounts/reset-second-factor.ts'
 import { type Command, UsageError } from './command.ts'
 import { keepUnconfirmedKeys, type Operator, withOperator, withSealingOperator } from './operator.ts'
 import { passwordOption, readPassword, setPassword } from './password.ts'
@@ -202,5 +203,6 @@ export const accountCommands: readonly Command[] = [
   update,
   setupLink,
   unlinkAccount,
+  resetSecondFactorCommand,
   remove,
 ]

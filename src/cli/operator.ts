@@ -6,6 +6,7 @@ import { type AuditEntryFactory, createAuditEntryFactory } from '../accounts/aud
 import type { IdentityLinks } from '../accounts/identity-links.ts'
 import { UnconfirmedKeys } from '../accounts/make-key.ts'
 import { createQuotaReader, type PlanReports } from '../accounts/plan-reports.ts'
+import type { SecondFactorReset } from '../accounts/second-factor-reset.ts'
 import type { SecretKeys } from '../accounts/secret-keys.ts'
 import type { SetupLinks } from '../accounts/setup-links.ts'
 import type { UsageReports } from '../accounts/usage-reports.ts'
@@ -34,6 +35,7 @@ export interface Operator {
   readonly sessions: AccountSessions
   readonly setupLinks: SetupLinks
   readonly identityLinks: IdentityLinks
+  readonly secondFactor: SecondFactorReset
   readonly usage: UsageReports
   readonly plans: PlanReports
   readonly subjects: BlockedSubjects
@@ -71,7 +73,8 @@ export async function withOperator<Result>(
       readQuotaUsed: createQuotaReader(store),
       clock,
     })
-    const { accounts, keys, secretKeys, sessions, setupLinks, identityLinks, usage, plans } = actionsBy(actor)
+    const { accounts, keys, secretKeys, sessions, setupLinks, identityLinks, secondFactor, usage, plans } =
+      actionsBy(actor)
     return await work({
       config,
       store,
@@ -81,6 +84,7 @@ export async function withOperator<Result>(
       sessions,
       setupLinks,
       identityLinks,
+      secondFactor,
       usage,
       plans,
       subjects: createConfiguredSubjects({ config, store, clock })(actor),

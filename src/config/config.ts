@@ -1,4 +1,5 @@
 import type { Plans } from '../accounts/plan-reports.ts'
+import type { SecondFactorPolicy } from '../auth/second-factor/policy.ts'
 import type { CacheLimits } from '../cache/directory.ts'
 import type { OpsAddress } from '../endpoints/ops-guard.ts'
 import type { RefreshCookie } from '../endpoints/tokens.ts'
@@ -110,6 +111,8 @@ export interface PortalConfig {
   /** Without a slash at the end. */
   readonly path: string
   readonly sessionLifetimeMs: number
+  /** Who must set up a second factor before using the portal. */
+  readonly requireSecondFactor: SecondFactorPolicy
   readonly setupLinkLifetimeMs: number
   readonly resetLinkLifetimeMs: number
   /** Whether people can set a password and sign in with it. */

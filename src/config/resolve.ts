@@ -37,6 +37,7 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
       enabled: tree.portal.enabled,
       path: tree.portal.path,
       sessionLifetimeMs: durationMs(tree.portal.sessionLifetime),
+      requireSecondFactor: tree.portal.requireSecondFactor,
       setupLinkLifetimeMs: durationMs(tree.portal.setupLinkLifetime),
       resetLinkLifetimeMs: durationMs(tree.portal.resetLinkLifetime),
       acceptsPasswords: tree.portal.enabled && tree.portal.oidc?.passwords !== false,

@@ -93,10 +93,11 @@ async function explainPortalPath(
   const page = pageAccessAt(path.slice(base.length))
   if (!page || (isOidcPath(page.path) && !config.portal.oidc))
     throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
-  const { publicOrigin } = config
+  const { publicOrigin, portal } = config
+  const { requireSecondFactor } = portal
   const request = { method, headers: joinHeaders(arrival.head.rawHeaders) }
   const findViewer = async () => (hasSessionCookie(request, publicOrigin) ? 'unchecked' : undefined)
-  const decision = await decidePage(request, page, { publicOrigin, findViewer })
+  const decision = await decidePage(request, page, { publicOrigin, findViewer, requireSecondFactor })
   passRoute({ detail: `a page of the portal: ${pageAnswers[decision]}`, facts: { methods: page.methods } })
 }
 
@@ -105,6 +106,7 @@ const pageAnswers: Readonly<Record<PageDecision, string>> = {
   'form-page': 'redirects to the page with the form',
   public: 'for anyone',
   'sign-in': 'redirects to sign-in',
+  enrol: 'redirects to the set-up of a second factor',
   'signed-in': 'the session cookie decides; it is not checked here',
 }
 

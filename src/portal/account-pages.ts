@@ -54,6 +54,10 @@ const accountActionPages = (
     await actions.identityLinks.unlink(id)
     return redirectTo(`/accounts/${id}`, 'account-unlinked')
   }),
+  createPage('reset-second-factor', async ({ actions }, { id }) => {
+    const hadOne = await actions.secondFactor.reset(id)
+    return redirectTo(`/accounts/${id}`, hadOne ? 'second-factor-reset' : 'second-factor-none')
+  }),
   createPage('reset-secret', (context, account) => resetKey(context, account, 'secretKey')),
   createPage('reset-api-key', (context, account) => resetKey(context, account, 'apiKey')),
   createPage('end-overlap', endOverlap),

@@ -1,8 +1,9 @@
 import { adminRole } from '../accounts/account-input.ts'
 import type { Viewer } from '../auth/portal-sessions.ts'
+import { needsSecondFactor, type SecondFactorPolicy } from '../auth/second-factor/policy.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { assertOwnOrigin } from './csrf.ts'
-import type { PageAccess } from './page-access.ts'
+import { isForEnrolment, type PageAccess } from './page-access.ts'
 import { acceptsHtml, isPageNavigation, isPost, type PortalHead } from './portal-request.ts'
 
 /** What becomes of a request for a page, if it is not refused. */
@@ -15,6 +16,8 @@ export type PageDecision =
   | 'signed-in'
   /** There is no session: a browser is asked to sign in. */
   | 'sign-in'
+  /** The viewer has to set up a second factor first. */
+  | 'enrol'
 
 export interface PageDecisionOptions {
   readonly publicOrigin: string
@@ -23,6 +26,8 @@ export interface PageDecisionOptions {
    * cookie, but no one looks it up (`explain`), and the viewer's role is not checked either.
    */
   findViewer(): Promise<Viewer | 'unchecked' | undefined>
+  /** Who must have a second factor. */
+  readonly requireSecondFactor: SecondFactorPolicy
 }
 
 /**
@@ -33,8 +38,8 @@ export interface PageDecisionOptions {
  */
 export async function decidePage(
   request: PortalHead,
-  { access, methods }: PageAccess,
-  { publicOrigin, findViewer }: PageDecisionOptions,
+  { path, access, methods }: PageAccess,
+  { publicOrigin, findViewer, requireSecondFactor }: PageDecisionOptions,
 ): Promise<PageDecision> {
   if (!methods.includes(request.method)) {
     if (isPageNavigation(request)) return 'form-page'
@@ -48,8 +53,17 @@ export async function decidePage(
     if (!acceptsHtml(request)) throw new GatehouseError('credentials-missing', { detail: 'Sign in again.' })
     return 'sign-in'
   }
+  if (mustEnrol(viewer, requireSecondFactor) && !isForEnrolment(path)) {
+    if (!acceptsHtml(request))
+      throw new GatehouseError('credentials-missing', { detail: 'Set up two-factor sign-in first.' })
+    return 'enrol'
+  }
   if (access === 'admin' && viewer !== 'unchecked' && viewer.account.role !== adminRole) {
     throw new GatehouseError('role-forbidden')
   }
   return 'signed-in'
+}
+
+function mustEnrol(viewer: Viewer | 'unchecked', policy: SecondFactorPolicy): boolean {
+  return viewer !== 'unchecked' && needsSecondFactor(viewer.account, policy)
 }

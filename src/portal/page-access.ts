@@ -15,6 +15,7 @@ const accessByPath = {
   '/sign-in/oidc': ['anyone', 'GET'],
   '/sign-in/oidc/callback': ['anyone', 'GET'],
   '/confirm': ['viewer', 'GET'],
+  '/sign-in/code': ['anyone', 'POST'],
   '/forgot': ['anyone', 'GET, POST'],
   '/setup': ['anyone', 'GET, POST'],
   '/setup/check': ['anyone', 'POST'],
@@ -41,6 +42,9 @@ const accessByPath = {
   '/profile/name': ['viewer', 'POST'],
   '/profile/email': ['viewer', 'POST'],
   '/profile/password': ['viewer', 'POST'],
+  '/profile/two-factor': ['viewer', 'GET, POST'],
+  '/profile/two-factor/recovery-codes': ['viewer', 'POST'],
+  '/profile/two-factor/disable': ['viewer', 'POST'],
   '/accounts': ['admin', 'GET'],
   '/accounts/new': ['admin', 'GET, POST'],
   '/accounts/import': ['admin', 'GET, POST'],
@@ -54,6 +58,7 @@ const accessByPath = {
   '/accounts/:id/enable': ['admin', 'POST'],
   '/accounts/:id/set-up-link': ['admin', 'POST'],
   '/accounts/:id/unlink': ['admin', 'POST'],
+  '/accounts/:id/reset-second-factor': ['admin', 'POST'],
   '/accounts/:id/reset-secret': ['admin', 'POST'],
   '/accounts/:id/reset-api-key': ['admin', 'POST'],
   '/accounts/:id/end-overlap': ['admin', 'POST'],
@@ -112,4 +117,9 @@ const patterns = pageAccess.map((page) => ({
 export function pageAccessAt(path: string): PageAccess | undefined {
   const literal = pageAccess.find((page) => page.path === path)
   return literal ?? patterns.find(({ pattern }) => pattern.test(path))?.page
+}
+
+/** The pages that an account may use before it has set up the second factor that it needs. */
+export function isForEnrolment(path: string): boolean {
+  return path === '/profile/two-factor' || path === '/sign-out' || path === '/sign-out-everywhere'
 }

@@ -4,9 +4,10 @@ import { adminRole, fullName } from '../accounts/account-input.ts'
 import { actorOf } from '../accounts/audit-entry-factory.ts'
 import type { EmailVerification } from '../accounts/profile.ts'
 import type { Carriers } from '../auth/carriers.ts'
-import type { PasswordResets } from '../auth/password-resets.ts'
+import type { PasswordResets } from '../auth/links/password-resets.ts'
 import type { Viewer } from '../auth/portal-sessions.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
+import type { SecondFactorPolicy } from '../auth/second-factor/policy.ts'
 import type { SignIn } from '../auth/sign-in.ts'
 import type { Html } from '../pages/html.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -50,6 +51,8 @@ export interface PortalOptions {
   readonly signIn: SignIn
   /** undefined = people sign in by password only. */
   readonly oidc: PortalOidc | undefined
+  /** Who must set up a second factor before anything else (`portal.requireSecondFactor`). */
+  readonly requireSecondFactor: SecondFactorPolicy
   /** For the actions of a viewer: `actionsOf(actorOf(viewer, visitor))`. */
   readonly actionsOf: AccountActionsOf
   readonly emailVerification: EmailVerification

@@ -13,7 +13,7 @@ import { answerContinue, answerRedirect, type PortalAnswer } from './portal-resp
  *   `rate-limited`
  */
 export function createPortalGate({ options, notices }: Pick<PortalParts, 'options' | 'notices'>) {
-  const { path: base, cookie, signIn, publicOrigin } = options
+  const { path: base, cookie, signIn, publicOrigin, requireSecondFactor } = options
 
   async function findViewer(request: PortalRequest): Promise<Viewer | undefined> {
     const token = cookie.read(request)
@@ -40,6 +40,7 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
   ): Promise<PortalAnswer | undefined> {
     const decision = await decidePage(request, pageAccessOf(registered.page.path), {
       publicOrigin,
+      requireSecondFactor,
       findViewer: () => findViewer(request),
     })
     switch (decision) {
@@ -47,6 +48,8 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
         return redirectToFormPage(registered, request)
       case 'sign-in':
         return redirectToSignIn(registered, request)
+      case 'enrol':
+        return answerRedirect(`${base}/profile/two-factor`)
       case 'public':
       case 'signed-in':
         return undefined

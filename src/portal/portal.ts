@@ -17,6 +17,7 @@ import {
 } from './page-context.ts'
 import { forgottenPages } from './passwords/forgotten-pages.ts'
 import { linkPages } from './passwords/link-pages.ts'
+import { secondFactorPages } from './passwords/second-factor-pages.ts'
 import { createPortalGate } from './portal-gate.ts'
 import {
   type CreatePages,
@@ -47,6 +48,7 @@ const pageFactories: readonly CreatePages[] = [
   oidcPages,
   linkPages,
   forgottenPages,
+  secondFactorPages,
   integrationPages,
   sessionsPages,
   usagePages,

@@ -15,7 +15,11 @@ export const profilePages: CreatePages = (options) => {
   ): Promise<PortalResponse> {
     const { account } = context.viewer
     const { canSend } = context.actions.profile
-    return context.show((frame) => profilePage(frame, { account, canSend, refused }), refused)
+    const hasSecondFactor = account.portal.secondFactor !== undefined
+    return context.show(
+      (frame) => profilePage(frame, { account, canSend, hasSecondFactor, refused }),
+      refused,
+    )
   }
 
   async function saveName(context: SignedInContext): Promise<PortalResponse> {

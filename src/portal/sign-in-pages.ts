@@ -1,3 +1,4 @@
+import { SecondFactorNeeded } from '../auth/second-factor/second-factors.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { recordAccount, recordFailure } from '../http/outcome.ts'
 import { formRefusal } from './form-refusal.ts'
@@ -7,6 +8,7 @@ import { type CreatePages, queryOf } from './portal-page.ts'
 import { continueTo, type PortalResponse, redirectTo } from './portal-response.ts'
 import { safeRedirectPath, startPath } from './safe-redirect-path.ts'
 import { emptyForm } from './views/frame.ts'
+import { signInCodePage } from './views/second-factor.ts'
 import { signInPage } from './views/sign-in.ts'
 
 /** Pages to sign in and out. */
@@ -31,9 +33,40 @@ export const signInPages: CreatePages = ({ signIn, cookie, oidc }) => {
       recordAccount(request.arrival.outcome, signedIn.account.id)
       cookie.set(request, signedIn)
     } catch (error) {
-      if (error instanceof GatehouseError) recordFailure(request.arrival.outcome, error)
-      const refusal = formRefusal(error, { email }, signInMessages)
-      return context.show((frame) => signInPage(frame, { ...refusal.state, next }), refusal)
+      if (error instanceof SecondFactorNeeded) {
+        const { pending } = error
+        return context.show((frame) => signInCodePage(frame, { ...emptyForm, next, pending }))
+      }
+      return refuseSignIn(context, error, { email, next })
+    }
+    return redirectTo(next || startPath)
+  }
+
+  function refuseSignIn(
+    context: PageContext,
+    error: unknown,
+    { email, next }: { readonly email: string; readonly next: string },
+  ): PortalResponse {
+    if (error instanceof GatehouseError) recordFailure(context.request.arrival.outcome, error)
+    const refusal = formRefusal(error, { email }, signInMessages)
+    return context.show((frame) => signInPage(frame, { ...refusal.state, next }), refusal)
+  }
+
+  async function submitCode(context: PageContext): Promise<PortalResponse> {
+    const { form, visitor, request } = context
+    const next = safeRedirectPath(form('next'))
+    const pending = form('pending')
+    try {
+      const clientTokens = cookie.readClientTokens(request)
+      const signedIn = await signIn.signInWithCode({ pending, code: form('code'), clientTokens }, visitor)
+      recordAccount(request.arrival.outcome, signedIn.account.id)
+      cookie.set(request, signedIn)
+    } catch (error) {
+      if (!(error instanceof GatehouseError) || error.code === 'credentials-invalid')
+        return refuseSignIn(context, tooLate(error), { email: '', next })
+      recordFailure(request.arrival.outcome, error)
+      const refusal = formRefusal(error, {}, signInMessages)
+      return context.show((frame) => signInCodePage(frame, { ...refusal.state, next, pending }), refusal)
     }
     return redirectTo(next || startPath)
   }
@@ -61,6 +94,7 @@ export const signInPages: CreatePages = ({ signIn, cookie, oidc }) => {
     { path: '', get: redirectToStart },
     { path: '/', get: redirectToStart },
     { path: '/sign-in', get: showSignIn, post: submitSignIn },
+    { path: '/sign-in/code', post: submitCode },
     { path: '/sign-out', post: signOut },
     { path: '/sign-out-everywhere', post: signOutEverywhere },
   ]
@@ -69,4 +103,13 @@ export const signInPages: CreatePages = ({ signIn, cookie, oidc }) => {
 const signInMessages: Readonly<Record<string, string>> = {
   'credentials-invalid': 'Wrong e-mail or password.',
   'account-disabled': 'This account is disabled. Ask an administrator.',
+}
+
+/** The text of a wrong password would mislead: it was right. */
+function tooLate(error: unknown): unknown {
+  if (!(error instanceof GatehouseError)) return error
+  return new GatehouseError('link-invalid', {
+    cause: error,
+    detail: 'The code came too late. Sign in again.',
+  })
 }

@@ -1,4 +1,5 @@
 import type { PasswordFailures } from './password-failures.ts'
+import type { SecondFactor } from './second-factor.ts'
 
 /** An account's access to the portal. Stored with the account; digests only. */
 export interface PortalAccess {
@@ -12,6 +13,8 @@ export interface PortalAccess {
   readonly setupLink: OneTimeLink | undefined
   /** The last link sent to somebody who forgot the password, until it is redeemed. */
   readonly resetLink: OneTimeLink | undefined
+  /** undefined = the password is enough. */
+  readonly secondFactor: SecondFactor | undefined
   /** The last verification link sent, until it is redeemed. */
   readonly emailLink: EmailLink | undefined
   /** Whom an OpenID provider knows as the owner; undefined = nobody has signed in by one. */
@@ -53,6 +56,7 @@ export const noPortalAccess: PortalAccess = {
   failures: undefined,
   setupLink: undefined,
   resetLink: undefined,
+  secondFactor: undefined,
   emailLink: undefined,
   identity: undefined,
 }

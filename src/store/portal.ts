@@ -1,10 +1,11 @@
 import type { Account } from './account.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import type { EmailLink, ExternalIdentity, OneTimeLink } from './portal-access.ts'
+import type { SecondFactorStore } from './second-factor.ts'
 import type { Visitor } from './visitor.ts'
 
-/** Passwords, links sent by mail, and the sessions of browsers in the portal. */
-export interface PortalStore {
+/** Passwords, second factors, links sent by mail, and the sessions of browsers in the portal. */
+export interface PortalStore extends SecondFactorStore {
   /** `refused`: the proof is not valid, or no longer. */
   setPassword(
     accountId: string,

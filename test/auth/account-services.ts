@@ -7,6 +7,7 @@ import type { SendMail } from '../../src/accounts/profile.ts'
 import { createKnownClients } from '../../src/auth/known-clients.ts'
 import { createPasswordCheck } from '../../src/auth/password-check.ts'
 import { openRateLimiter } from '../../src/auth/rate-limiter.ts'
+import { createSecondFactors } from '../../src/auth/second-factor/second-factors.ts'
 import { createSignIn } from '../../src/auth/sign-in.ts'
 import { createPasswords } from '../../src/secrets/passwords.ts'
 import { createSealer } from '../../src/secrets/sealing.ts'
@@ -39,9 +40,18 @@ export function openPeople(
   const passwords = createPasswords({ pepper, parameters: cheap })
   const meanwhile = { afterHash: async () => {} }
   const failures = { limit: failureLimit, perMs: 60_000 }
+  const check = createPasswordCheck({ store, passwords, limiter, failures, clock })
   const signIn = createSignIn({
     store,
     clock,
+    factors: createSecondFactors({
+      store,
+      check,
+      sealer: createSealer(Buffer.alloc(32, 4)),
+      key: Buffer.alloc(32, 5),
+      issuer: 'api.example.com',
+      clock,
+    }),
     passwords: {
       ...passwords,
       hash: async (...asked) => {
@@ -50,7 +60,7 @@ export function openPeople(
         return hashed
       },
     },
-    check: createPasswordCheck({ store, passwords, limiter, failures, clock }),
+    check,
     knownClients: createKnownClients(Buffer.alloc(32, 3)),
     sessionLifetimeMs: lifetimeMs,
   })
@@ -76,6 +86,7 @@ export function openPeople(
     const { account } = await acts.accounts.create({ email: 'ada@example.com', ...profile, ...input })
     const { token } = await acts.setupLinks.create(account.id)
     const signedIn = await signIn.redeemLink({ token, password }, visitor)
+    if (!signedIn) throw new Error('a new account has no second factor')
     return { id: account.id, email: account.email, signedIn }
   }
 

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { createOutbox } from '../../src/accounts/mails/outbox.ts'
 import type { Mail } from '../../src/accounts/profile.ts'
-import { createPasswordResets } from '../../src/auth/password-resets.ts'
+import { createPasswordResets } from '../../src/auth/links/password-resets.ts'
 import { openRateLimiter } from '../../src/auth/rate-limiter.ts'
 import { listAudit } from '../store/portal-samples.ts'
 import { openPeople, password, visitor } from './account-services.ts'

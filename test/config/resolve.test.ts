@@ -24,6 +24,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
       enabled: true,
       path: '/portal',
       sessionLifetimeMs: 43_200_000,
+      requireSecondFactor: 'nobody',
       setupLinkLifetimeMs: 86_400_000,
       resetLinkLifetimeMs: 3_600_000,
     },

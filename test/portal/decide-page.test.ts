@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { Viewer } from '../../src/auth/portal-sessions.ts'
+import type { SecondFactorPolicy } from '../../src/auth/second-factor/policy.ts'
 import { decidePage } from '../../src/portal/decide-page.ts'
 import { type PortalPath, pageAccessOf } from '../../src/portal/page-access.ts'
 import type { PortalHead } from '../../src/portal/portal-request.ts'
@@ -7,23 +8,27 @@ import type { PortalHead } from '../../src/portal/portal-request.ts'
 const publicOrigin = 'https://gatehouse.example'
 const foreign = { origin: 'https://evil.example' }
 const html = { accept: 'text/html' }
-// The cast is sound: of a viewer only the role is read.
-const viewerAs = (role: string) => ({ account: { role } }) as Viewer
+// The cast is sound: of a viewer only these are read.
+const viewerAs = (role: string, secondFactor?: object) =>
+  ({ account: { role, portal: { password: 'x', secondFactor } } }) as Viewer
 
 /** @returns the decision, or the code it is refused with, and whether the session was looked up before */
 async function decide(
   path: PortalPath,
   request: PortalHead,
   session?: Viewer | 'unchecked',
+  requireSecondFactor: SecondFactorPolicy = 'nobody',
 ): Promise<readonly [decision: string, isLookedUp: boolean]> {
   let isLookedUp = false
   const findViewer = async () => {
     isLookedUp = true
     return session
   }
-  const decision = await decidePage(request, pageAccessOf(path), { publicOrigin, findViewer }).catch(
-    ({ code }: { readonly code: string }) => code,
-  )
+  const decision = await decidePage(request, pageAccessOf(path), {
+    publicOrigin,
+    findViewer,
+    requireSecondFactor,
+  }).catch(({ code }: { readonly code: string }) => code)
   return [decision, isLookedUp]
 }
 
@@ -59,4 +64,31 @@ t.test('a portal page asks anyone not signed in to sign in, and refuses the wron
     const [decision] = await decide(path, { method: 'GET', headers }, session)
     t.equal(decision, expected, path)
   }
+})
+
+t.test('who needs a second factor gets nowhere but to its set-up, and out', async (t) => {
+  const [user, admin, enrolled] = [viewerAs('User'), viewerAs('Admin'), viewerAs('Admin', {})]
+  for (const [policy, viewer, path, expected] of [
+    ['admins', admin, '/audit', 'enrol'],
+    ['admins', admin, '/profile', 'enrol'],
+    ['admins', admin, '/profile/two-factor', 'signed-in'],
+    ['admins', admin, '/sign-in', 'public'],
+    ['admins', enrolled, '/audit', 'signed-in'],
+    ['admins', user, '/profile', 'signed-in'],
+    ['everybody', user, '/profile', 'enrol'],
+    ['nobody', admin, '/audit', 'signed-in'],
+    ['admins', 'unchecked', '/audit', 'signed-in'],
+  ] as const) {
+    const [decision] = await decide(path, { method: 'GET', headers: html }, viewer, policy)
+    t.equal(decision, expected, `${policy} ${path}`)
+  }
+  const post = { method: 'POST', headers: html }
+  t.strictSame((await decide('/integration/secret-key/reveal', post, admin, 'admins'))[0], 'enrol')
+  t.strictSame((await decide('/profile/two-factor/disable', post, admin, 'admins'))[0], 'enrol')
+  t.strictSame((await decide('/sign-out', post, admin, 'admins'))[0], 'signed-in')
+  const script = { method: 'POST', headers: {} }
+  t.strictSame(
+    (await decide('/integration/secret-key/reveal', script, admin, 'admins'))[0],
+    'credentials-missing',
+  )
 })

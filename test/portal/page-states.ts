@@ -16,6 +16,7 @@ import {
   verifyEmailPage,
 } from '../../src/portal/views/links.ts'
 import { profilePage } from '../../src/portal/views/profile.ts'
+import { secondFactorPage, signInCodePage } from '../../src/portal/views/second-factor.ts'
 import { sessionsPage } from '../../src/portal/views/sessions.ts'
 import { errorPage, signInPage } from '../../src/portal/views/sign-in.ts'
 import { type UsageView, usagePage } from '../../src/portal/views/usage.ts'
@@ -71,6 +72,36 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       }),
       undefined,
     ),
+  'sign-in-code': (over) => signInCodePage(out(over), { ...emptyForm, next: '', pending: 'x' }),
+  'sign-in-code-wrong': (over) =>
+    signInCodePage(out(over), {
+      ...samples.refused({ errors: { code: 'The code is wrong, too old, or was used before.' } }),
+      next: '',
+      pending: 'x',
+    }),
+  'second-factor': (over) =>
+    secondFactorPage(samples.frame(over), {
+      factor: undefined,
+      proposed: samples.newFactor,
+      isRequired: true,
+    }),
+  'second-factor-refused': (over) =>
+    secondFactorPage(samples.frame(over), {
+      factor: undefined,
+      proposed: samples.newFactor,
+      isRequired: false,
+      refused: {
+        form: 'enable',
+        state: samples.refused({ errors: { code: 'The code is wrong or too old.' } }),
+      },
+    }),
+  'second-factor-on': (over) =>
+    secondFactorPage(samples.frame(over), {
+      factor: samples.factor,
+      proposed: undefined,
+      isRequired: false,
+      codes: Array.from({ length: 10 }, (_, index) => `k7m2p-x9qr${index}`),
+    }),
   'verify-email': (over) => verifyEmailPage(out(over), emptyForm),
   error: (over) =>
     errorPage(out(over), {
@@ -183,18 +214,23 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       portalSessions: samples.portalSessions.slice(0, 1),
       current: 'p1',
     }),
-  profile: (over) => profilePage(samples.frame(over), { account: samples.account(), canSend: true }),
+  profile: (over) =>
+    profilePage(samples.frame(over), { account: samples.account(), canSend: true, hasSecondFactor: false }),
   'profile-refused': (over) =>
     profilePage(samples.frame(over), {
       account: samples.account({ isVerified: false }),
       canSend: false,
+      hasSecondFactor: true,
       refused: {
         form: 'password',
         state: samples.refused({ errors: { current: 'The current password is wrong.' } }),
       },
     }),
   'profile-long': (over) =>
-    profilePage({ ...samples.longFrame, ...over }, { account: samples.longAccount, canSend: true }),
+    profilePage(
+      { ...samples.longFrame, ...over },
+      { account: samples.longAccount, canSend: true, hasSecondFactor: false },
+    ),
   accounts: (over) => accountsPage(samples.adminFrame(over), accounts({ nextCursor: 'next' })),
   'accounts-long': (over) =>
     accountsPage(

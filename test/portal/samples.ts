@@ -117,6 +117,7 @@ export function account(over: Partial<Account> = {}): Account {
       failures: undefined,
       setupLink: undefined,
       resetLink: undefined,
+      secondFactor: undefined,
       emailLink: undefined,
       identity: undefined,
     },
@@ -331,3 +332,10 @@ export const usage: readonly UsageCount[] = Array.from({ length: 30 }, (_, index
     },
   ]
 }).flat()
+
+const codeSecret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
+export const newFactor = {
+  secret: codeSecret,
+  uri: `otpauth://totp/api.example.com:ada%40example.com?issuer=api.example.com&secret=${codeSecret}&algorithm=SHA1&digits=6&period=30`,
+}
+export const factor = { sealed: '', enabledAt: now - 86_400_000, lastStep: 1, recoveryDigests: ['a', 'b'] }

@@ -109,7 +109,7 @@ for (const driver of storeDrivers) {
       Object.assign(secrets, {
         'used set-up link': usedLink.token,
         'open set-up link': openLink.token,
-        'portal session': signedIn.token,
+        'portal session': signedIn?.token,
         'ended portal session': second.token,
         'previous secret key': admin.secretKey,
         'secret key': secretKey ?? '',

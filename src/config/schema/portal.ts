@@ -1,3 +1,4 @@
+import { secondFactorPolicies } from '../../auth/second-factor/policy.ts'
 import { choice, duration, flag, integer, item, optional, secret, section, text } from './fields.ts'
 import { oidc } from './oidc.ts'
 
@@ -15,6 +16,11 @@ export const portal = section(
       max: '30d',
       default: '12h',
       description: 'How long users stay signed in.',
+    }),
+    requireSecondFactor: choice(secondFactorPolicies, {
+      default: 'nobody',
+      description:
+        'Who must set up one-time codes (TOTP) before using the portal; everybody may. Keys and tokens are not affected.',
     }),
     setupLinkLifetime: duration({
       min: '1s',

@@ -25,7 +25,9 @@ export const linkPages: CreatePages = ({ signIn, cookie, emailVerification }) =>
     try {
       assertPasswordsMatch(context)
       const token = tokenFromLink(form('token'))
-      cookie.set(request, await signIn.redeemLink({ token, password: form('password') }, visitor))
+      const signedIn = await signIn.redeemLink({ token, password: form('password') }, visitor)
+      if (!signedIn) return redirectTo('/sign-in', 'password-set')
+      cookie.set(request, signedIn)
     } catch (error) {
       const refusal = formRefusal(error, reusableToken(context, error))
       if (isSpent(error)) return context.show((frame) => passwordLinkPage(frame, refusal.state), refusal)

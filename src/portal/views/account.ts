@@ -16,6 +16,7 @@ import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { overlapField, overlapPart } from './key-card.ts'
 import { page } from './page.ts'
 import { nameFields } from './profile.ts'
+import { secondFactorRow } from './second-factor.ts'
 import { confirmationForm, portalSessionsCard, type SessionsList, sessionsCard } from './sessions.ts'
 
 /** Secrets that are shown only once, in the response to the action that created them. */
@@ -134,7 +135,7 @@ function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly is
                 hint: 'Lets the owner set a portal password.',
                 button: 'Create link',
               })
-    }${!isOwn && linkRow(frame, account)}${actionRow(frame, {
+    }${!isOwn && linkRow(frame, account)}${secondFactorRow(frame, account, isOwn)}${actionRow(frame, {
       path: `/accounts/${id}/${isVerified ? 'unverify' : 'verify'}`,
       text: isVerified ? 'The e-mail is verified' : 'The e-mail is not verified',
       hint: 'Some routes require a verified account.',

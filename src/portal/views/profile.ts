@@ -22,6 +22,7 @@ export interface ProfileView {
   }
   /** Whether mail can be sent; if not, an Admin verifies and changes e-mails. */
   readonly canSend: boolean
+  readonly hasSecondFactor: boolean
   /** The form that was refused. */
   readonly refused?: { readonly form: ProfileForm; readonly state: FormState } | undefined
 }
@@ -36,7 +37,7 @@ export function profilePage(frame: PageFrame, view: ProfileView): Html {
       title: 'Account',
       body: html`<dl class="facts"><div><dt>ID</dt><dd class="mono">${account.id}</dd></div><div><dt>Role</dt><dd>${account.role}</dd></div>
 <div><dt>E-mail</dt><dd>${account.email}</dd></div><div><dt>Created</dt><dd>${time(account.createdAt, frame.now)}</dd></div></dl>`,
-    })}${nameCard(frame, view)}${emailCard(frame, view)}${passwordCard(frame, view)}`,
+    })}${nameCard(frame, view)}${emailCard(frame, view)}${passwordCard(frame, view)}${secondFactorCard(frame, view)}`,
   })
 }
 
@@ -99,6 +100,17 @@ function emailCard(frame: PageFrame, view: ProfileView): Html {
       })
     : html`<p class="muted">No mail server is configured: an administrator changes and verifies e-mails.</p>`
   return card({ title: 'E-mail', aside: verifiedBadge(account.isVerified), body })
+}
+
+function secondFactorCard({ base, oidc }: PageFrame, { hasSecondFactor }: ProfileView): Html | undefined {
+  // It goes with the password.
+  if (oidc && !oidc.hasPassword) return undefined
+  return card({
+    title: 'Two-factor sign-in',
+    lead: 'After the password, a code from an app on your phone.',
+    aside: hasSecondFactor ? badge('good', 'On') : badge('plain', 'Off'),
+    body: html`<a class="button" href="${base}/profile/two-factor">${hasSecondFactor ? 'Manage' : 'Set up'}</a>`,
+  })
 }
 
 function passwordCard(frame: PageFrame, view: ProfileView): Html | undefined {

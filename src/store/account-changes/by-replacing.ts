@@ -3,6 +3,7 @@ import type { AccountStore, AccountUpdate } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import type { KeyStore, SecretKeyAdded } from '../keys.ts'
 import type { PortalStore } from '../portal.ts'
+import type { SecondFactorStore } from '../second-factor.ts'
 import type { SessionStore } from '../sessions.ts'
 import { withApiKey, withChanges, withoutSessions } from './account-changes.ts'
 import {
@@ -17,6 +18,12 @@ import {
   withSetupLink,
   withVerifiedEmail,
 } from './portal-changes.ts'
+import {
+  withoutSecondFactor,
+  withRecoveryCodes,
+  withSecondFactor,
+  withUsedFactor,
+} from './second-factor-changes.ts'
 import {
   withNewSecretKey,
   withoutPreviousKey,
@@ -80,8 +87,21 @@ export function sessionsByReplacing(replace: Replace): Pick<SessionStore, 'endSe
   return { endSessions: async (id, audit) => isUpdated(await replace(id, withoutSessions, audit)) }
 }
 
+function secondFactorsByReplacing(replace: Replace): SecondFactorStore {
+  return {
+    enableSecondFactor: async (id, factor, audit) =>
+      isUpdated(await replace(id, (account) => withSecondFactor(account, factor), audit)),
+    useSecondFactor: async (id, use, audit) =>
+      isUpdated(await replace(id, (account) => withUsedFactor(account, use), audit)),
+    setRecoveryCodes: async (id, digests, audit) =>
+      isUpdated(await replace(id, (account) => withRecoveryCodes(account, digests), audit)),
+    disableSecondFactor: async (id, audit) => isUpdated(await replace(id, withoutSecondFactor, audit)),
+  }
+}
+
 type PortalVerbs = Pick<
   PortalStore,
+  | keyof SecondFactorStore
   | 'setPassword'
   | 'countPasswordAttempt'
   | 'settlePasswordAttempt'
@@ -96,6 +116,7 @@ type PortalVerbs = Pick<
 
 export function portalByReplacing(replace: Replace): PortalVerbs {
   return {
+    ...secondFactorsByReplacing(replace),
     setPassword: async (id, change, audit) => {
       const { kind } = await replace(id, (account) => withPassword(account, change), audit)
       if (kind === 'updated') return 'set'

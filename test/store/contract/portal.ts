@@ -5,11 +5,13 @@ import { newPortalSession, startPortalSession } from '../portal-samples.ts'
 import { createAccount, hour, mixedIds, now, orderedIds } from '../samples.ts'
 import { portalIdentityCases } from './portal-identities.ts'
 import { portalPasswordCases } from './portal-passwords.ts'
+import { secondFactorCases } from './second-factors.ts'
 
 /** The contract of PortalStore: passwords, links and the sessions of browsers. */
 export function runPortalContract(t: Test, newPlace: NewPlace): void {
   portalPasswordCases(t, newPlace)
   portalIdentityCases(t, newPlace)
+  secondFactorCases(t, newPlace)
 
   runCase(t, newPlace, 'a portal session is found as it was started', async (t, _place, store) => {
     const account = await createAccount(store)

@@ -1,0 +1,25 @@
+import type { Command } from '../command.ts'
+import { withOperator } from '../operator.ts'
+import { printData } from '../print.ts'
+
+export const resetSecondFactorCommand: Command = {
+  name: 'accounts reset-second-factor',
+  operands: ['ID|EMAIL'],
+  summary:
+    'Removes the second factor of an account whose owner has lost it: the password alone signs in again.',
+  examples: ['gatehouse accounts reset-second-factor ada@example.com'],
+  printsData: true,
+  run: async (invocation) => {
+    const [who = ''] = invocation.operands
+    const { account, wasReset } = await withOperator(invocation.config, async (operator) => {
+      const account = await operator.accounts.find(who)
+      return { account, wasReset: await operator.secondFactor.reset(account.id) }
+    })
+    const { id, email } = account
+    const text = wasReset
+      ? `The second factor of ${email} (${id}) is removed.`
+      : `${email} (${id}) has no second factor.`
+    printData(invocation, { id, wasReset }, [text])
+    return 0
+  },
+}
