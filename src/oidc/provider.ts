@@ -134,10 +134,20 @@ function toRefusal(error: unknown): GatehouseError {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof ProviderUnreachable || cause.name === 'TimeoutError') return unavailable(cause)
   }
+  const reason = describe(error)
+  const detail = refusalText(error, reason)
+  return new GatehouseError('sign-in-refused', {
+    ...(detail !== undefined && { detail }),
+    cause: new Error(reason),
+  })
+}
+
+/** What people are told; undefined = the text of the table. */
+function refusalText(error: unknown, reason: string): string | undefined {
   const refusal = providerRefusal(error)
-  const detail =
-    refusal === undefined ? {} : { detail: `The sign-in service answered “${refusal}”. Start again.` }
-  return new GatehouseError('sign-in-refused', { ...detail, cause: new Error(describe(error)) })
+  if (refusal !== undefined) return `The sign-in service answered “${refusal}”. Start again.`
+  if (!/auth_time|End-User authentication/.test(reason)) return undefined
+  return 'The sign-in service did not ask you to sign in again, or does not say when you did. Try again, or ask an administrator.'
 }
 
 /** What the provider says instead of signing somebody in (RFC 6749 4.1.2.1), such as `access_denied`. */

@@ -387,6 +387,7 @@ t.test('people sign in at a real OpenID provider, and attacks on the way are ref
         if (maxAge !== undefined) url.searchParams.set('max_age', maxAge)
         const page = await browser.get(await browser.toCallback(url.href, provider, 'ada'))
         t.match(page, { status: 403, next: undefined }, `max_age ${maxAge}`)
+        t.match(page.text, 'did not ask you to sign in again, or does not say when you did')
         t.match(await reveal(), { code: 'request-invalid' })
       }
       provider.people.set('carol', { email: 'carol@example.com', email_verified: true })
