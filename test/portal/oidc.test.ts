@@ -313,6 +313,24 @@ t.test('people sign in at a real OpenID provider, and attacks on the way are ref
     t.match(entries[0], { target: { email: 'bob@example.com' }, details: { role: 'Reader' } })
     t.match((await audit('signed-in'))[0], { details: { issuer: provider.url, subject: 'bob' } })
 
+    provider.people.set('root', { email: 'root@example.com', email_verified: true })
+    await open.createAccount({ email: 'root@example.com', role: 'Admin' })
+    const admin = browse(open)
+    const rootCallback = await admin.toCallback(startUrl('', open.url), provider, 'root')
+    t.equal((await admin.get(rootCallback.replace(url, open.url))).status, 200)
+    const accountPage = (await admin.get(`${open.url}/portal/accounts/${made.id}`)).text
+    t.match(accountPage, 'People sign in with Example ID.')
+    t.match(accountPage, `${provider.url}: bob`)
+    t.notMatch(accountPage, 'Set-up link')
+    t.notMatch((await admin.get(`${open.url}/portal/profile`)).text, 'Current password')
+    const newAccount = await admin.post(`${open.url}/portal/accounts/new`, {
+      csrf: /name="csrf" value="([^"]+)"/.exec(accountPage)?.[1] ?? '',
+      email: 'carl@example.com',
+      role: 'User',
+    })
+    t.match(newAccount.text, 'Account created')
+    t.notMatch(newAccount.text, /[Ss]et-up link/)
+
     const at = `${open.url}/portal`
     const page = await browse(open).get(`${at}/sign-in`)
     t.notMatch(page.text, 'name="password"')
