@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { allCommands } from '../../src/cli/commands.ts'
-import { shellWord } from '../../src/platform/shell-word.ts'
 import { createKey, digestOf } from '../../src/secrets/keys.ts'
-import { program, run, serve, tempFolder } from './run.ts'
+import { createCommandFolder } from './command-folder.ts'
+import { run, serve } from './run.ts'
 import { configOf } from './workspace.ts'
 
 const email = 'ada@example.com'
@@ -39,13 +39,8 @@ const beginEmpty: readonly string[] = ['accounts create', 'init']
 
 /** A folder as somebody has it who follows the examples, with `gatehouse` on PATH. */
 async function createFolder(t: Test, command: string): Promise<string> {
-  const folder = tempFolder(t)
-  for (const name of ['bin', 'config']) mkdirSync(join(folder, name))
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  const folder = createCommandFolder(t, files)
   if (command !== 'init') writeFileSync(join(folder, 'config/gateway.yaml'), inConfigFolder)
-  const words = [process.execPath, program].map(shellWord).join(' ')
-  writeFileSync(join(folder, 'bin/gatehouse'), `#!/bin/sh\nexec ${words} "$@"\n`)
-  chmodSync(join(folder, 'bin/gatehouse'), 0o755)
   if (!beginEmpty.includes(command)) await run(t, ['accounts', 'create', '--email', email], { cwd: folder })
   return folder
 }

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { tempFolder } from '../cli/run.ts'
 import { git, startGitBackend } from '../gateway/support/git-backend.ts'
+import { startS3Backend } from '../gateway/support/s3-backend.ts'
 import { type Backend, startBackend, startServer } from '../setup/backend.ts'
 import { startGateway, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
@@ -22,7 +23,7 @@ interface Scene {
   /** A block of the page, with the address of this gateway. */
   snippet(heading: string, language: string, index?: number): string
   /** Runs the shell lines of a section. @returns what they print */
-  sh(heading: string, index?: number): Promise<string>
+  sh(heading: string, index?: number, env?: Readonly<Record<string, string>>): Promise<string>
 }
 
 /** The gateway of the page, in front of a backend. */
@@ -47,10 +48,10 @@ async function start(t: Test, backendUrl: string): Promise<Scene> {
     return found.text.replaceAll('localhost:8080', host).replaceAll('localhost', hostname)
   }
 
-  const sh = (heading: string, index?: number) =>
+  const sh = (heading: string, index?: number, env?: Readonly<Record<string, string>>) =>
     runProgram(['sh', '-ec', snippet(heading, 'sh', index)], {
       cwd: home,
-      env: { HOME: home, KEY: secretKey },
+      env: { HOME: home, KEY: secretKey, ...env },
     })
 
   return { gateway, key: secretKey, userId: account.id, home, snippet, sh }
@@ -191,5 +192,36 @@ t.test('pip downloads with the commands of the page', async (t) => {
   const { sh, userId, home } = await start(t, backend.url)
   mkdirSync(join(home, '.cache'))
   await sh('pip')
+  isFrom(t, backend, userId)
+})
+
+t.test('rclone lists a bucket with the command of the page', async (t) => {
+  const backend = await startS3Backend(t, 'signing-secret')
+  const { gateway, sh, userId } = await start(t, backend.url)
+  const listed = await sh('rclone', 0, {
+    RCLONE_CONFIG_S3_TYPE: 's3',
+    RCLONE_CONFIG_S3_PROVIDER: 'Other',
+    RCLONE_CONFIG_S3_ENDPOINT: gateway.url,
+    RCLONE_CONFIG_S3_ACCESS_KEY_ID: 'id',
+    RCLONE_CONFIG_S3_SECRET_ACCESS_KEY: 'signing-secret',
+  })
+  t.equal(listed, '')
+  t.ok(backend.requests.length > 0)
+  for (const { request, isSigned } of backend.requests) {
+    t.ok(isSigned)
+    t.equal(request.headers['x-user-id'], userId)
+  }
+})
+
+t.test('a client of registries signs in with the command of the page', async (t) => {
+  const backend = await startBackend(t, (_request, response) => response.end('{}'))
+  const { gateway, snippet, home, key, userId } = await start(t, backend.url)
+  // docker itself signs in through its daemon.
+  const command = snippet('docker, containerd, skopeo', 'sh')
+    .replace('docker login', 'skopeo login --tls-verify=false')
+    .replace('registry.example.com', new URL(gateway.url).host)
+  const env = { KEY: key, REGISTRY_AUTH_FILE: join(home, 'auth.json') }
+  t.match(await runProgram(['sh', '-ec', command], { cwd: home, env }), 'Login Succeeded')
+  t.equal(backend.last().url, '/v2/')
   isFrom(t, backend, userId)
 })

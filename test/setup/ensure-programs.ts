@@ -46,6 +46,10 @@ const programs: readonly Program[] = [
   },
   // The client of the proxies that terminate TLS.
   { names: ['curl'], debianPackage: 'curl', otherWay: 'brew install curl' },
+  // Signs in to registries as docker does, without a daemon.
+  { names: ['skopeo'], debianPackage: 'skopeo', otherWay: 'brew install skopeo' },
+  // For backups of databases.
+  { names: ['sqlite3'], debianPackage: 'sqlite3', otherWay: 'brew install sqlite' },
   // A client of WebDAV; its server is Apache.
   { names: ['rclone'], debianPackage: 'rclone', otherWay: 'brew install rclone' },
   // A container registry, and a client of it.

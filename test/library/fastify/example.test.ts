@@ -2,8 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { runInNewContext } from 'node:vm'
+import httpProxy from '@fastify/http-proxy'
 import t from 'tap'
 import { run, tempFolder } from '../../cli/run.ts'
+import { snippetsOf } from '../../docs/snippets.ts'
+import { startBackend } from '../../setup/backend.ts'
+import { startApp } from './start-app.ts'
 
 const page = readFileSync('docs/library-fastify.md', 'utf8')
 const example = 'examples/fastify'
@@ -14,6 +19,19 @@ t.test('the page shows the example as it is', async (t) => {
     ['gatehouse.yaml', 'yaml'],
   ] as const)
     t.ok(page.includes(`\`\`\`${language}\n${readFileSync(`${example}/${file}`, 'utf8')}\`\`\``), file)
+})
+
+t.test('the lines about proxies on the page make one', async (t) => {
+  const backend = await startBackend(t)
+  const { text } =
+    snippetsOf('docs/library-fastify.md').find(({ text }) => text.includes('gatehouse.proxy')) ?? {}
+  const lines = (text ?? '').replace(/^import .*$/m, '').replace('http://10.0.0.12:3000', backend.url)
+  const { url, createAccount } = await startApp(t, {
+    routes: (app) => runInNewContext(`(async () => {${lines}})()`, { app, httpProxy }) as Promise<void>,
+  })
+  const { account, secretKey } = await createAccount()
+  t.equal((await fetch(`${url}/reports`, { headers: { SecretKey: secretKey } })).status, 200)
+  t.equal(backend.last().headers['x-user-id'], account.id)
 })
 
 t.test('the example of an app works as the page says', async (t) => {

@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { createKey, digestOf } from '../../src/secrets/keys.ts'
+import { createCommandFolder } from '../cli/command-folder.ts'
+import { configOf } from '../cli/workspace.ts'
+import { startGateway } from '../setup/gateway.ts'
+import { snippetsOf } from './snippets.ts'
+
+/** The shell lines of pages that need nothing but the command, curl and other small programs. */
+
+const digest = Buffer.from(digestOf(createKey('secretKey', 'elsewhere', 'old'))).toString('hex')
+const files = {
+  'people.csv': 'email,firstName\ncyd@example.com,Cyd\n',
+  'keys.csv': `account,digest,name\nada@example.com,${digest},old\n`,
+  'password.txt': 'correct horse battery\n',
+  'new.yaml': configOf({
+    routes: [{ name: 'orders', path: '/orders', upstream: 'backend', auth: 'any' }],
+  }),
+}
+const inConfigFolder = configOf({
+  issuers: [{ name: 'corp', issuer: 'https://127.0.0.1:1', audience: 'orders' }],
+  keys: { sealingKey: { file: '../data/sealing.key' } },
+  store: { sqlite: { path: '../data/gatehouse.db' } },
+})
+
+/** The shell lines below a heading, joined where they go on. */
+function linesOf(page: string, heading: string, index = 0): readonly string[] {
+  const found = snippetsOf(page).filter((each) => each.heading === heading && each.language === 'sh')[index]
+  if (!found) throw new Error(`no sh ${index} under ${heading} in ${page}`)
+  return found.text
+    .replaceAll(/\\\n\s*/g, '')
+    .trim()
+    .split('\n')
+}
+
+function createShell(t: Test) {
+  const folder = createCommandFolder(t, files)
+  writeFileSync(join(folder, 'config/gateway.yaml'), inConfigFolder)
+  mkdirSync(join(folder, 'backup'))
+  const env = { PATH: `${join(folder, 'bin')}:${process.env.PATH}`, HOME: folder, KEY: 'gate_sk_x' }
+  async function run(script: string): Promise<string> {
+    const options = { cwd: folder, env, timeout: 60_000 }
+    return (await promisify(execFile)('bash', ['--norc', '-eo', 'pipefail', '-c', script], options)).stdout
+  }
+  return { folder, run }
+}
+
+t.test('the lines of the operating page work in their order', async (t) => {
+  const { folder, run } = createShell(t)
+  const page = 'docs/operating.md'
+  for (const line of linesOf(page, 'Before a change')) await run(line)
+  for (const line of linesOf(page, 'Accounts and keys'))
+    await run(line.includes('--password-stdin') ? `< password.txt ${line}` : line)
+  await run('git init -q && git add people.csv')
+  // It exits with 1: no file of the folder has a key.
+  const [pattern = '', grep = ''] = linesOf(page, 'Where keys may come', 1)
+  await run(pattern)
+  t.match(await run(`${grep} || echo "status $?"`), 'status 1')
+  for (const line of linesOf(page, 'Keys made elsewhere')) await run(line)
+  const [bash = '', zsh = '', fish = ''] = linesOf(page, 'On a terminal')
+  mkdirSync(join(folder, '.config/fish/completions'), { recursive: true })
+  t.match(await run(`${bash.replace(/#.*/, '')}; complete -p gatehouse`), 'gatehouse')
+  await run(`zsh -fc 'autoload -U compinit; compinit -u -D; ${zsh.replace(/#.*/, '')}'`)
+  await run(`${fish}; fish --no-execute ~/.config/fish/completions/gatehouse.fish`)
+  for (const line of linesOf('docs/issuers.md', 'Blocking users')) await run(line)
+})
+
+t.test('Prometheus accepts the settings of the operating page', async (t) => {
+  const { folder, run } = createShell(t)
+  const found = snippetsOf('docs/operating.md').find(({ heading }) => heading === 'Dashboard and alerts')
+  writeFileSync(join(folder, 'prometheus.yaml'), found?.text ?? '')
+  copyFileSync('dashboards/alerts.yaml', join(folder, 'alerts.yaml'))
+  t.match(
+    await run('promtool check config prometheus.yaml'),
+    /1 rule files found(?:.|\n)*SUCCESS: \d\d rules/,
+  )
+})
+
+t.test('the curl lines about the admin API work as the operating page has them', async (t) => {
+  const gateway = await startGateway(t)
+  const { account } = await gateway.createAccount()
+  const { secretKey } = await gateway.createAccount({ role: 'Admin' })
+  const { run } = createShell(t)
+  for (const line of linesOf('docs/operating.md', 'Admin API')) {
+    const filled = line
+      .replace('https://api.example.com', gateway.url)
+      .replace('gate_sk_…', secretKey)
+      .replace('/ID/', `/${account.id}/`)
+    await run(filled.replace('curl', 'curl -sS --fail'))
+  }
+})
+
+t.test('a backup by the lines of the deploying page can be restored by them', async (t) => {
+  const { folder, run } = createShell(t)
+  const page = 'docs/deploying.md'
+  await run('gatehouse accounts create --email ada@example.com')
+  const blocks = [0, 1, 2].map((index) =>
+    linesOf(page, 'Backup and restore', index)
+      .join('\n')
+      .replaceAll('/var/lib/gatehouse/', `${folder}/data/`)
+      .replaceAll('/backup/', `${folder}/backup/`),
+  )
+  const [sqlite3 = '', node = '', restore = ''] = blocks
+  t.match(await run(sqlite3), /^ok$/m)
+  await run(node)
+  t.ok(readFileSync(join(folder, 'data/backup.db')).length > 0)
+  await run('gatehouse accounts delete ada@example.com --yes')
+  await run(restore)
+  t.match(await run('gatehouse accounts list'), 'ada@example.com')
+  for (const line of linesOf(page, 'Backup and restore', 3)) await run(line)
+})
+
+t.test('the first account of each way to deploy is made by a command that exists', async (t) => {
+  const ways = ['systemd', 'Container', 'Compose', 'Kubernetes']
+  const { run } = createShell(t)
+  const places = /^.*? (?:gatehouse|\S+\/gatehouse|node dist\/main\.js) (?=accounts)/
+  for (const [index, way] of ways.entries()) {
+    const line = linesOf('docs/deploying.md', way).find((each) => each.includes('accounts create')) ?? ''
+    const command = line.replace(places, 'gatehouse ').replace('ada@', `ada${index}@`)
+    await run(command.replace(/ --config \S+/, ''))
+  }
+  t.equal((await run('gatehouse accounts list --json')).match(/"email"/g)?.length, ways.length)
+})
+
+t.test('the scripts that the loop of the contributing page names are scripts', async (t) => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    readonly scripts: Readonly<Record<string, string>>
+  }
+  const names = linesOf('CONTRIBUTING.md', 'The loop').flatMap((line) =>
+    [...line.replace(/#.*/, '').matchAll(/npm run ([\w:]+)/g)].map(([, name = '']) => name),
+  )
+  t.ok(names.length > 4)
+  t.strictSame(
+    names.filter((name) => !(name in scripts)),
+    [],
+  )
+})
