@@ -10,8 +10,11 @@ import { csvLine } from './csv-line.ts'
 export interface UsageReports {
   /** What one account has used, by day, key and route. @param accountId an ID, of an account that exists */
   read(accountId: string, days: DayRange): Promise<readonly UsageCount[]>
-  /** What all accounts have used, the newest account first, in chunks of text: CSV with a header, or JSON lines. */
-  export(format: UsageFormat, days: DayRange): AsyncGenerator<string>
+  /**
+   * What all accounts have used, the newest account first, in chunks of text: CSV with a header, or JSON lines.
+   * @param onRead called with the number of accounts that were read so far, those without usage too
+   */
+  export(format: UsageFormat, days: DayRange, onRead?: (accounts: number) => void): AsyncGenerator<string>
   /** The days from one text to another; undefined = from the first of the month of the last day, or until today. */
   parseDays(texts: DayTexts): DayRange | DayProblem
   /** All days of which counts are kept. */
@@ -48,9 +51,14 @@ export function createUsageReports(
     return store.readUsage(accountId, { from: Math.max(from, oldestKept()), to })
   }
 
-  async function* exportAll(format: UsageFormat, days: DayRange): AsyncGenerator<string> {
+  async function* exportAll(
+    format: UsageFormat,
+    days: DayRange,
+    onRead?: (accounts: number) => void,
+  ): AsyncGenerator<string> {
     if (format === 'csv') yield csvLine(columns)
     const write = format === 'csv' ? csvRow : jsonLine
+    let count = 0
     for (let after: Account | undefined; ; ) {
       const accounts = await store.listAccounts({ after, limit: accountsAtOnce })
       const used = await Promise.all(
@@ -61,6 +69,8 @@ export function createUsageReports(
         ),
       )
       for (const text of used) if (text !== '') yield text
+      count += accounts.length
+      onRead?.(count)
       after = accounts.at(-1)
       if (!after) return
     }

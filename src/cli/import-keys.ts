@@ -2,7 +2,6 @@ import { findByIdOrEmail } from '../accounts/accounts.ts'
 import { createKeyLineReader, type ImportedKeyLine } from '../accounts/key-import.ts'
 import { createKeyId } from '../accounts/make-key.ts'
 import { OperatorError } from '../errors/operator-error.ts'
-import type { Account } from '../store/account.ts'
 import { importBatchMax, type KeyImport, type KeyImported, withImportedKey } from '../store/imported-keys.ts'
 import type { Command, Invocation, Terminal } from './command.ts'
 import { type ImportSource, openImportSource } from './import/source.ts'
@@ -18,8 +17,8 @@ interface NumberedKey {
   readonly key: ImportedKeyLine
 }
 
-interface Checked extends NumberedKey {
-  readonly imported: KeyImport | undefined
+interface Outcome {
+  readonly line: number
   readonly outcome: KeyImported
 }
 
@@ -109,46 +108,52 @@ async function forEachBatch(
 }
 
 /** What the import of each line would do, by what the store has now. */
-function check(operator: Operator, batch: readonly NumberedKey[]): Promise<readonly Checked[]> {
+function check(operator: Operator, batch: readonly NumberedKey[]): Promise<readonly Outcome[]> {
   return Promise.all(
-    batch.map(async ({ line, key }): Promise<Checked> => {
+    batch.map(async ({ line, key }) => {
       const account = await findByIdOrEmail(operator.store, key.account)
-      if (!account) return { line, key, imported: undefined, outcome: 'unknown' }
-      const imported = toImport(operator, account, key)
+      if (!account) return { line, outcome: 'unknown' }
       const holder = await operator.store.findImportedKey(key.digest)
-      if (holder !== undefined && holder !== account.id) return { line, key, imported, outcome: 'taken' }
-      const next = withImportedKey(account, imported)
-      return { line, key, imported, outcome: typeof next === 'string' ? next : 'added' }
+      if (holder !== undefined && holder !== account.id) return { line, outcome: 'taken' }
+      const next = withImportedKey(account, toImport(operator, account.id, { key, keyId: '' }))
+      return { line, outcome: typeof next === 'string' ? next : 'added' }
     }),
   )
 }
 
 /** Writes a batch; lines of the file itself may collide, and somebody may have changed accounts meanwhile. */
-async function write(
-  operator: Operator,
-  batch: readonly NumberedKey[],
-): Promise<readonly Pick<Checked, 'line' | 'outcome'>[]> {
-  const checked = await check(operator, batch)
-  const imports = checked.flatMap(({ imported }) => imported ?? [])
-  const outcomes = await operator.store.importSecretKeys(imports)
+async function write(operator: Operator, batch: readonly NumberedKey[]): Promise<readonly Outcome[]> {
+  const ids = await Promise.all(
+    batch.map(async ({ key }) => (await findByIdOrEmail(operator.store, key.account))?.id),
+  )
+  const imports = batch.map(({ key }, index) => {
+    const id = ids[index]
+    return id === undefined ? undefined : toImport(operator, id, { key, keyId: createKeyId() })
+  })
+  const outcomes = await operator.store.importSecretKeys(imports.flatMap((imported) => imported ?? []))
   let next = 0
-  return checked.map(({ line, imported }) => ({
+  return batch.map(({ line }, index) => ({
     line,
-    outcome: (imported && outcomes[next++]) ?? 'unknown',
+    outcome: (imports[index] && outcomes[next++]) ?? 'unknown',
   }))
 }
 
-function toImport({ config }: Operator, { id }: Account, { digest, input }: ImportedKeyLine): KeyImport {
+function toImport(
+  { config }: Operator,
+  accountId: string,
+  { key, keyId }: { readonly key: ImportedKeyLine; readonly keyId: string },
+): KeyImport {
+  const { digest, input } = key
   const secretKey = {
     ...input,
-    id: createKeyId(),
+    id: keyId,
     digest,
     sealed: undefined,
     createdAt: Date.now(),
     revokedAt: undefined,
     isImported: true,
   } as const
-  return { accountId: id, secretKey, keysMax: config.keys.maxPerAccount }
+  return { accountId, secretKey, keysMax: config.keys.maxPerAccount }
 }
 
 /** Lists the first wrong lines, and counts all. */

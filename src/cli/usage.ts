@@ -6,6 +6,7 @@ import { withOperator } from './operator.ts'
 import { printData, table } from './print.ts'
 import { csvOption } from './terminal/csv-option.ts'
 import { writeChunks } from './terminal/output.ts'
+import { createProgress } from './terminal/progress.ts'
 
 const dayOptions = {
   from: {
@@ -30,7 +31,11 @@ const exportAll: Command = {
     await withOperator(invocation.config, async ({ usage }) => {
       const isLimited = [invocation.text('from'), invocation.text('to')].some((text) => text !== undefined)
       const days = isLimited ? daysOf(invocation, usage) : usage.keptDays()
-      await writeChunks(invocation.terminal.out, usage.export(invocation.asJson ? 'jsonl' : 'csv', days))
+      const { out, err } = invocation.terminal
+      // On a terminal the lines themselves show it.
+      const progress = out.isTTY ? undefined : createProgress({ verb: 'exported', noun: 'accounts', err })
+      await writeChunks(out, usage.export(invocation.asJson ? 'jsonl' : 'csv', days, progress?.report))
+      progress?.end()
     })
     return 0
   },

@@ -20,8 +20,8 @@ export interface ImportedKeyStore {
   hasImportedKeys(): Promise<boolean>
 }
 
-/** How many keys one call may bring: SQLite is blocked for some 10 ms. */
-export const importBatchMax = 200
+/** How many keys one call may bring: other processes cannot write to SQLite for some 100 ms meanwhile. */
+export const importBatchMax = 1_000
 
 export interface KeyImport {
   readonly accountId: string

@@ -37,6 +37,15 @@ t.test('elsewhere a line comes every ten seconds', async (t) => {
   t.equal(text(), 'checked 200 (20/s)\nchecked 500 (25/s)\n')
 })
 
+t.test('what is counted is named where it is not clear', async (t) => {
+  let [now, text] = [0, '']
+  const err = { write: (more: string) => (text += more) }
+  const progress = createProgress({ verb: 'exported', noun: 'accounts', err, now: () => now })
+  now = 10_000
+  progress.report(50)
+  t.equal(text, 'exported 50 accounts (5/s)\n')
+})
+
 t.test('work that is done at once shows nothing, on a terminal too', async (t) => {
   const { progress, reportAt, text } = open(true)
   reportAt(10, 5)

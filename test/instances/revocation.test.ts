@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import type { CreatedAccount } from '../../src/accounts/accounts.ts'
 import type { Operator } from '../../src/cli/operator.ts'
+import { addKey, importKey } from '../gateway/support/further-keys.ts'
 import { until } from '../setup/net.ts'
 import { redisCommand } from '../setup/redis.ts'
 import { decidedWordOf, startInstances } from './instances.ts'
@@ -89,6 +90,42 @@ t.test('revocations reach every instance even if all messages are lost', async (
   const cutting = setInterval(() => void redisCommand(redis.port, 'CLIENT KILL TYPE pubsub'), 5)
   t.teardown(() => clearInterval(cutting))
   for (const change of Object.values(changes)) await assertKnownEverywhere(t, change)
+})
+
+/** Keys of one account in turn: each is revoked alone, whichever way it came to be. */
+async function assertKeysEndAlone(t: Test): Promise<void> {
+  const { made } = await newCaller()
+  const { id } = made.account
+  const further = await addKey(first, id, { name: 'further' })
+  const [imported, second] = [`${id}-made-elsewhere`, `${id}-another`]
+  await importKey(first, id, imported, { name: 'imported' })
+  await importKey(first, id, second, { name: 'second' })
+  const wordsOf = (secretKey: string) =>
+    Promise.all(gateways.map(({ url }) => decidedWordOf(`${url}/any`, { SecretKey: secretKey })))
+  const expected = new Map([further, imported, second, made.secretKey].map((key) => [key, '200']))
+  const assertAll = async () => {
+    for (const [key, word] of expected) t.strictSame(await wordsOf(key), [word, word])
+  }
+  await assertAll()
+  for (const [name, key] of Object.entries({ imported, further, second })) {
+    await first.operate(({ secretKeys }) => secretKeys.revoke(id, name, 0))
+    const answeredAt = performance.now()
+    const refused = '401 secret-key-invalid'
+    await until(
+      `no instance takes the ${name} key`,
+      async () => (await wordsOf(key)).every((word) => word === refused) || undefined,
+    )
+    t.ok(performance.now() - answeredAt < promisedMs, `${name} within what is promised`)
+    expected.set(key, refused)
+    await assertAll()
+  }
+}
+
+t.test('a further or an imported key that is revoked ends alone, on every instance at once', async (t) => {
+  await assertKeysEndAlone(t)
+  const cutting = setInterval(() => void redisCommand(redis.port, 'CLIENT KILL TYPE pubsub'), 5)
+  t.teardown(() => clearInterval(cutting))
+  await assertKeysEndAlone(t)
 })
 
 t.test('the revocation delay is measured where the change arrives', async (t) => {

@@ -14,6 +14,8 @@ export interface Progress {
 export interface ProgressOptions {
   /** Such as `checked`. */
   readonly verb: string
+  /** What is counted; undefined = only the number is shown. */
+  readonly noun?: string
   /** undefined = not known. */
   readonly total?: number | undefined
   readonly err: Output
@@ -22,7 +24,7 @@ export interface ProgressOptions {
 }
 
 /** Shows nothing of work that is done before the first interval has passed. */
-export function createProgress({ verb, total, err, now = defaultNow }: ProgressOptions): Progress {
+export function createProgress({ verb, noun, total, err, now = defaultNow }: ProgressOptions): Progress {
   const isTerminal = err.isTTY === true
   const everyMs = isTerminal ? intervalMs.terminal : intervalMs.other
   const startedAt = now()
@@ -34,7 +36,7 @@ export function createProgress({ verb, total, err, now = defaultNow }: ProgressO
     if (at < next) return
     next = at + everyMs
     const perSecond = Math.round((count * 1_000) / (at - startedAt))
-    const text = `${verb} ${count}${total === undefined ? '' : ` of ${total}`} (${perSecond}/s)`
+    const text = `${verb} ${count}${total === undefined ? '' : ` of ${total}`}${noun === undefined ? '' : ` ${noun}`} (${perSecond}/s)`
     err.write(isTerminal ? `\r${text.padEnd(width)}` : `${text}\n`)
     width = text.length
   }

@@ -3,6 +3,9 @@ import { digestText } from '../keys.ts'
 import type { AccountAccess } from './accounts.ts'
 import type { Connection } from './connection.ts'
 
+/** How many accounts are changed at a time: each command must be answered in time. */
+const accountsAtOnce = 200
+
 /** The index of imported keys: a hash of account IDs by digest, written together with the accounts. */
 export function openImportedKeys(
   { keys, ask, confirmAbsence }: Connection,
@@ -29,8 +32,11 @@ export function openImportedKeys(
     importSecretKeys: async (imports) => {
       await confirmAbsence()
       const outcomes = new Map<KeyImport, KeyImported>()
-      const byAccount = Map.groupBy(imports, ({ accountId }) => accountId)
-      await Promise.all([...byAccount.values()].map((some) => importAll(some, outcomes)))
+      const waiting = [...Map.groupBy(imports, ({ accountId }) => accountId).values()]
+      const lanes = Array.from({ length: accountsAtOnce }, async () => {
+        for (let some = waiting.pop(); some; some = waiting.pop()) await importAll(some, outcomes)
+      })
+      await Promise.all(lanes)
       return imports.map((imported) => outcomes.get(imported) ?? 'unknown')
     },
     findImportedKey: async (digest) => {

@@ -26,6 +26,24 @@ export const accountColumns = [
   'identity_key',
 ] as const
 
+/** Those in indexes of the table. */
+export const indexedColumns: ReadonlySet<(typeof accountColumns)[number]> = new Set([
+  'id',
+  'email_key',
+  'created_at',
+  'identity_key',
+])
+
+/** Whether two states of an account are the same in these columns, as they are after most changes. */
+export function hasSameIndexes(one: Account, other: Account): boolean {
+  return (
+    one.id === other.id &&
+    one.email === other.email &&
+    one.createdAt === other.createdAt &&
+    identityKeyOf(one.portal) === identityKeyOf(other.portal)
+  )
+}
+
 /** A row as it is bound to a statement, by the names of its columns. */
 type Row = Readonly<Record<(typeof accountColumns)[number], SQLInputValue>>
 

@@ -4,7 +4,7 @@ import type { AccountCreation, AccountsPage, TermEntry } from '../../accounts.ts
 import { identityKeyOf } from '../../portal-access.ts'
 import { termsOf } from '../../search.ts'
 import type { Database } from '../database.ts'
-import { accountColumns, toAccount, toRow } from './account-row.ts'
+import { accountColumns, hasSameIndexes, indexedColumns, toAccount, toRow } from './account-row.ts'
 import type { ImportedKeyTable } from './imported-keys.ts'
 
 /** The accounts table, with its indexes. Every function is to be called within a read or a write. */
@@ -24,12 +24,14 @@ export function openAccountTable(
     'SELECT * FROM accounts WHERE (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?',
   )
   const remove = prepare('DELETE FROM accounts WHERE id = ?')
-  const update = prepare(
-    `UPDATE accounts SET ${accountColumns
-      .filter((column) => column !== 'id')
-      .map((column) => `${column} = :${column}`)
-      .join(', ')} WHERE id = :id`,
-  )
+  const prepareUpdate = (columns: readonly string[]) =>
+    prepare(
+      `UPDATE accounts SET ${columns.map((column) => `${column} = :${column}`).join(', ')} WHERE id = :id`,
+    )
+  const update = prepareUpdate(accountColumns.filter((column) => column !== 'id'))
+  // SQLite writes every index anew of which a column is named, even if its value stays.
+  const updateUnindexed = prepareUpdate(accountColumns.filter((column) => !indexedColumns.has(column)))
+  updateUnindexed.setAllowUnknownNamedParameters(true)
 
   function find(id: string): Account | undefined {
     const row = selectById.get(id)
@@ -69,7 +71,8 @@ export function openAccountTable(
   }
 
   function save(before: Account, account: Account): Account {
-    update.run(toRow(account))
+    const statement = hasSameIndexes(before, account) ? updateUnindexed : update
+    statement.run(toRow(account))
     terms.update(before, account)
     importedKeys.update(before, account)
     return account
@@ -136,7 +139,8 @@ function openTermTable({ prepare }: Database) {
 
   /** Does nothing for most changes, which are not of a name or e-mail. */
   function update(before: Account, after: Account): void {
-    if (termsOf(before).join(' ') === termsOf(after).join(' ')) return
+    const isSame = before.email === after.email && before.firstName === after.firstName
+    if (isSame && before.lastName === after.lastName) return
     drop(before)
     add(after)
   }
