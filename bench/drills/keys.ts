@@ -1,3 +1,8 @@
+import { randomUUID } from 'node:crypto'
+import type { SecretKeyInput } from '../../src/accounts/key-input.ts'
+import { createKeyId } from '../../src/accounts/make-key.ts'
+import { digestOf } from '../../src/secrets/keys.ts'
+import type { Store } from '../../src/store/store.ts'
 import type { Report } from './figures.ts'
 import type { InstanceGroup, Scope } from './instance-group.ts'
 import { type Revocable, revokeUnderLoad } from './revoke-under-load.ts'
@@ -7,7 +12,10 @@ const revocations = 500
 const keysEach = 5
 const accounts = revocations / keysEach
 
-/** Single keys are revoked under load; the keys that must pass are of the very accounts whose others are revoked. */
+/**
+ * Single keys are revoked under load, every second one imported; the keys that must pass are of the very accounts whose others
+ * are revoked.
+ */
 export async function keys(scope: Scope, report: Report): Promise<void> {
   await revokeUnderLoad(scope, report, async (group) => {
     const created = await group.createAccounts(2 * accounts)
@@ -21,16 +29,33 @@ export async function keys(scope: Scope, report: Report): Promise<void> {
 }
 
 async function createKeys({ operate }: InstanceGroup, ids: readonly string[]): Promise<Revocable[]> {
-  return operate(async ({ secretKeys }) => {
+  return operate(async ({ secretKeys, store }) => {
     const made: Revocable[] = []
     for (const accountId of ids) {
       for (let count = 0; count < keysEach; count++) {
         const name = `key-${count}`
         const input = { name, scopes: [], addresses: [], expiresAt: undefined }
-        const secretKey = await secretKeys.create(accountId, input)
+        const isOurs = count % 2 === 0
+        const secretKey = isOurs
+          ? await secretKeys.create(accountId, input)
+          : await importKey(store, accountId, input)
         made.push({ secretKey, revoke: (operator) => operator.secretKeys.revoke(accountId, name, 0) })
       }
     }
     return made
   })
+}
+
+/** @returns a key that was made elsewhere */
+async function importKey(
+  store: Pick<Store, 'importSecretKeys'>,
+  accountId: string,
+  input: SecretKeyInput,
+): Promise<string> {
+  const key = `made-elsewhere-${randomUUID()}`
+  const made = { id: createKeyId(), digest: digestOf(key), createdAt: Date.now(), isImported: true } as const
+  const secretKey = { ...input, ...made, sealed: undefined, revokedAt: undefined }
+  const [outcome] = await store.importSecretKeys([{ accountId, secretKey, keysMax: 20 }])
+  if (outcome !== 'added') throw new Error(`a key was not imported: ${outcome}`)
+  return key
 }
