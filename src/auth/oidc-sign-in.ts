@@ -25,9 +25,9 @@ export interface OidcSignIn {
   signIn(person: Person, clientTokens: readonly string[], visitor: Visitor): Promise<SignedIn>
   /**
    * Checks that a person who has authenticated again is the owner of an account.
-   * @throws GatehouseError `sign-in-refused`
+   * @throws GatehouseError `sign-in-refused`; it is in the audit log
    */
-  assertOwner(person: Person, accountId: string): Promise<void>
+  assertOwner(person: Person, accountId: string, visitor: Visitor): Promise<void>
   /** To be called before the provider is asked about what a browser came back with. @throws GatehouseError `rate-limited` */
   admit(visitor: Visitor): Promise<void>
 }
@@ -145,12 +145,10 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
 
   return {
     signIn,
-    assertOwner: async ({ identity }, accountId) => {
-      const account = await store.findAccountByIdentity(identity)
+    assertOwner: async (person, accountId, visitor) => {
+      const account = await store.findAccountByIdentity(person.identity)
       if (account?.id === accountId && !account.isDisabled) return
-      const cause = new Error('another person has authenticated than the one who is signed in')
-      const detail = `You confirmed as another person than the one who is signed in here. Choose the same account at ${label}.`
-      throw new GatehouseError('sign-in-refused', { detail, accountId, cause })
+      throw await refuse(person, visitor, 'another-person', await store.findAccount(accountId))
     },
     admit: async ({ address }) => {
       const taken = await limiter.take(`oidc ${clientNetwork(address)}`, callbackRate)
@@ -171,6 +169,8 @@ const reasonTexts = {
   'email-unverified': (label: string) =>
     `${label} has not verified your e-mail address. Verify it there, then sign in again.`,
   'no-account': () => 'There is no account with your e-mail address. Ask an administrator for one.',
+  'another-person': (label: string) =>
+    `You confirmed as another person than the one who is signed in here. Choose the same account at ${label}.`,
   'linked-otherwise': (label: string) =>
     `The account with your e-mail address belongs to another user of ${label}. Ask an administrator to unlink it.`,
 } as const satisfies Readonly<Record<string, (label: string) => string>>

@@ -6,8 +6,8 @@ import type { Problem, Warning } from './problem.ts'
 import type { Environment } from './secrets.ts'
 import { findAddressConflicts } from './warnings/addresses.ts'
 import { findInsecureFileModes } from './warnings/file-modes.ts'
+import { findOidcProblems } from './warnings/oidc.ts'
 import { findPrefixProblems } from './warnings/prefixes.ts'
-import { findProvisionProblems } from './warnings/provision.ts'
 import { findAmbiguousPaths, findSimilarRoles, findSimilarScopes } from './warnings/routes.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
 import { findMisspelledVariables } from './warnings/variables.ts'
@@ -46,7 +46,7 @@ export function findWarnings(
     ...cleartextPublicUrl(tree),
     ...findAddressConflicts(tree),
     ...findPrefixProblems(tree),
-    ...findProvisionProblems(tree),
+    ...findOidcProblems(tree),
     ...findSimilarRoles(tree),
     ...findSimilarScopes(tree),
     ...findInsecureFileModes(tree, resolvePath),

@@ -415,6 +415,10 @@ t.test('people sign in at a real OpenID provider, and attacks on the way are ref
       const other = await browser.get(await browser.toCallback(confirmUrl, provider, 'carol'))
       t.equal(other.status, 403)
       t.match(other.text, 'You confirmed as another person')
+      t.match((await audit('sign-in-failed'))[0], {
+        target: { email: 'ada@example.com' },
+        details: { reason: 'another-person', subject: 'carol' },
+      })
       t.match(await reveal(), { code: 'request-invalid' })
 
       forgetProvider(browser)

@@ -38,7 +38,7 @@ export const oidcPages: CreatePages = ({ oidc, cookie, path: base, publicOrigin 
     const { person, idToken } = await provider.finish(new URL(publicOrigin + request.url), flow)
     if (flow.confirms) {
       const { accountId, sessionId } = flow.confirms
-      await signIn.assertOwner(person, accountId)
+      await signIn.assertOwner(person, accountId, visitor)
       recordAccount(request.arrival.outcome, accountId)
       sessions.confirm(request, sessionId)
     } else {

@@ -3,9 +3,9 @@ import { findWarnings } from '../../../src/config/warnings.ts'
 import { createOwnPaths } from '../../../src/routes/own-paths.ts'
 import { read, withRoute } from '../config-fixtures.ts'
 
-function warnings(t: Test, provision: string): readonly string[] {
+function warnings(t: Test, provision: string, more: object = {}): readonly string[] {
   const oidc = { issuer: 'https://id.example.com', clientId: 'gatehouse', provision }
-  const reading = read(t, { ...withRoute({ auth: 'any', roles: ['Reader'] }), portal: { oidc } })
+  const reading = read(t, { ...withRoute({ auth: 'any', roles: ['Reader'] }), portal: { oidc, ...more } })
   t.strictSame(reading.problems, [])
   return findWarnings(reading, createOwnPaths(reading.tree.portal), { env: {} }).map(
     ({ path, message }) => `${path.join('.')}: ${message}`,
@@ -18,4 +18,10 @@ t.test('a role for everybody at a provider that is probably not meant is warned 
   t.match(warnings(t, 'admin'), [/"admin" is not "Admin": it is case-sensitive/])
   t.match(warnings(t, 'reader'), [/"reader" is not "Reader"/])
   t.match(warnings(t, 'None'), [/"None" is not "none"/])
+})
+
+t.test('a provider without a portal is warned of', async (t) => {
+  t.strictSame(warnings(t, 'Admin', { enabled: false }), [
+    'portal.oidc: has no effect: portal.enabled is false',
+  ])
 })
