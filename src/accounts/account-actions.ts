@@ -12,6 +12,7 @@ import { type Accounts, createAccounts } from './accounts.ts'
 import { createAuditEntryFactory } from './audit-entry-factory.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { createIdentityLinks, type IdentityLinks } from './identity-links.ts'
+import type { DeliverMail } from './mails/outbox.ts'
 import type { KeyOptions } from './make-key.ts'
 import { createPlanReports, type PlanReports, type Plans, type ReadQuotaUsed } from './plan-reports.ts'
 import { createProfile, type OwnProfile, type ProfileOptions } from './profile.ts'
@@ -54,6 +55,8 @@ export interface AccountActionsOptions
   readonly keysMax: number
   /** `portal.setupLinkLifetime`. */
   readonly setupLinkLifetimeMs: number
+  /** undefined = no set-up link can be mailed. */
+  readonly deliverSetupMail: DeliverMail | undefined
   readonly plans: Plans
   readonly readQuotaUsed: ReadQuotaUsed
 }

@@ -2,9 +2,12 @@ import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
 import { errorMessage } from '../platform/system-error.ts'
 import { createLinkToken } from '../secrets/portal-tokens.ts'
+import type { Account } from '../store/account.ts'
 import type { PortalStore } from '../store/portal.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
+import { setupMail } from './mails/link-mails.ts'
+import type { DeliverMail } from './mails/outbox.ts'
 
 /** A one-time link to set a password. */
 export interface SetupLink {
@@ -17,6 +20,13 @@ export interface SetupLink {
 export interface SetupLinks {
   /** Creates a link, which replaces the previous one. @throws GatehouseError `account-not-found` */
   create(idOrEmail: string): Promise<SetupLink>
+  /** Whether links can be mailed (config `mail`). */
+  readonly canMail: boolean
+  /**
+   * Creates a link, and mails it to the account's e-mail: it works only while the account has that e-mail.
+   * @throws GatehouseError `account-not-found`, `mail-unavailable`
+   */
+  mail(idOrEmail: string): Promise<void>
 }
 
 export interface SetupLinksOptions {
@@ -27,40 +37,54 @@ export interface SetupLinksOptions {
   readonly portalUrl: string
   /** `portal.setupLinkLifetime`. */
   readonly setupLinkLifetimeMs: number
+  /** undefined = no link can be mailed. */
+  readonly deliverSetupMail: DeliverMail | undefined
   readonly clock: Clock
 }
 
-export function createSetupLinks({
-  store,
-  accounts,
-  entry,
-  portalUrl,
-  setupLinkLifetimeMs,
-  clock,
-}: SetupLinksOptions): SetupLinks {
+export function createSetupLinks(options: SetupLinksOptions): SetupLinks {
+  const { store, accounts, entry, portalUrl, setupLinkLifetimeMs, deliverSetupMail, clock } = options
+
+  async function makeLink(account: Account, sentTo?: string): Promise<SetupLink> {
+    const { token, digest } = createLinkToken('setup', account.id)
+    const expiresAt = clock() + setupLinkLifetimeMs
+    const link = { digest, expiresAt, ...(sentTo !== undefined && { sentTo }) }
+    const created = entry('setup-link-created', account, { isMailed: sentTo !== undefined })
+    await store.setSetupLink(account.id, link, created)
+    return { url: `${portalUrl}/setup#${token}`, token, expiresAt }
+  }
+
+  async function mail(id: string): Promise<void> {
+    if (!deliverSetupMail) throw new GatehouseError('mail-unavailable')
+    const account = await accounts.find(id)
+    const { email: to } = account
+    const { url, expiresAt } = await makeLink(account, to)
+    const link = { to, url, expiresAt, lifetimeMs: setupLinkLifetimeMs }
+    await deliverSetupMail(setupMail(link, portalUrl), { mail: 'set-up link', account: account.id })
+  }
+
   return {
-    create: async (id) => {
-      const account = await accounts.find(id)
-      const { token, digest } = createLinkToken('setup', account.id)
-      const expiresAt = clock() + setupLinkLifetimeMs
-      await store.setSetupLink(account.id, { digest, expiresAt }, entry('setup-link-created', account))
-      return { url: `${portalUrl}/setup#${token}`, token, expiresAt }
-    },
+    create: async (id) => makeLink(await accounts.find(id)),
+    canMail: deliverSetupMail !== undefined,
+    mail,
   }
 }
 
 /**
- * The set-up link of an account that was just created; undefined if it could not be created, with the reason for the
- * log. The response must not fail because of it: the keys are shown only there, and creating the account again would
+ * The set-up link of an account that was just created; undefined if it was mailed, or could not be created, with the
+ * reason for the log. The response must not fail because of it: the keys are shown only there, and creating the account again would
  * be a 409.
  */
 export async function tryCreateSetupLink(
   setupLinks: SetupLinks,
   accountId: string,
   onFailure: (reason: string) => void,
+  { isMailed = false }: { readonly isMailed?: boolean } = {},
 ): Promise<SetupLink | undefined> {
   try {
-    return await setupLinks.create(accountId)
+    if (!isMailed) return await setupLinks.create(accountId)
+    await setupLinks.mail(accountId)
+    return undefined
   } catch (error) {
     const cause = error instanceof GatehouseError ? (error.cause ?? error) : error
     onFailure(`set-up link not created: ${errorMessage(cause)}`)

@@ -4,7 +4,7 @@ import {
   createAccountActions,
 } from '../accounts/account-actions.ts'
 import { createHeldKeys, type HeldKeys } from '../accounts/held-keys.ts'
-import type { Outbox } from '../accounts/mails/outbox.ts'
+import { deliverInBackground, type Outbox } from '../accounts/mails/outbox.ts'
 import { createEmailVerification, type EmailVerification, type SendMail } from '../accounts/profile.ts'
 import { createKnownClients } from '../auth/known-clients.ts'
 import { createPasswordResets, type PasswordResets } from '../auth/links/password-resets.ts'
@@ -67,7 +67,15 @@ export function createAccountServices({
   })
   const signIn = createSignIn({ store, passwords, check, factors, knownClients, sessionLifetimeMs, clock })
   const readQuotaUsed = quotas.readUsed
-  const actionsOf = createConfiguredActions({ config, store, sealingKey, limiter, readQuotaUsed, clock })
+  const actionsOf = createConfiguredActions({
+    config,
+    store,
+    sealingKey,
+    limiter,
+    outbox,
+    readQuotaUsed,
+    clock,
+  })
   const sessions = createPortalSessions({ store, knownClients, sessionLifetimeMs, clock })
   const portalUrl = config.publicOrigin + config.portal.path
   const passwordResets = createPasswordResets({
@@ -89,16 +97,25 @@ export function createAccountServices({
   }
 }
 
+interface ConfiguredActionsOptions
+  extends Omit<AccountServicesOptions, 'limiter' | 'outbox' | 'quotas'>,
+    Pick<AccountActionsOptions, 'limiter' | 'readQuotaUsed'> {
+  /** undefined = actions wait until their mails are sent, as commands do. */
+  readonly outbox?: Outbox | undefined
+}
+
 /** Only the account actions, for commands, which have no sign-in. */
 export function createConfiguredActions({
   config,
   store,
   sealingKey,
   limiter,
+  outbox,
   readQuotaUsed,
   clock,
-}: Omit<AccountServicesOptions, 'limiter' | 'outbox' | 'quotas'> &
-  Pick<AccountActionsOptions, 'limiter' | 'readQuotaUsed'>): AccountActionsOf {
+}: ConfiguredActionsOptions): AccountActionsOf {
+  const sendMail = config.mail && lazyMailer(config.mail)
+  const deliver = sendMail && (outbox ? deliverInBackground(outbox, sendMail) : sendMail)
   return createAccountActions({
     store,
     sealer: createSealer(sealingKey),
@@ -112,7 +129,8 @@ export function createConfiguredActions({
     setupLinkLifetimeMs: config.portal.setupLinkLifetimeMs,
     refreshIdleMs: config.tokens.refreshIdleMs,
     portalUrl: config.publicOrigin + config.portal.path,
-    sendMail: config.mail && lazyMailer(config.mail),
+    sendMail,
+    deliverSetupMail: config.portal.acceptsPasswords ? deliver : undefined,
   })
 }
 

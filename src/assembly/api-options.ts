@@ -80,6 +80,7 @@ function portalOptions({ oidcSignIn, ...accountServices }: AccountServices, opti
     ...accountServices,
     limiter,
     path: portal.path,
+    canMailLinks: config.mail !== undefined && portal.acceptsPasswords,
     // A provider asks for what it wants.
     requireSecondFactor: portal.oidc?.acceptsPasswords === false ? 'nobody' : portal.requireSecondFactor,
     publicOrigin,

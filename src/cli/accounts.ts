@@ -7,6 +7,7 @@ import { assertGoodPassword } from '../secrets/passwords.ts'
 import type { Account } from '../store/account.ts'
 import { accountLines } from './account-view.ts'
 import { listAccountsCommand } from './accounts/list.ts'
+import { assertCanMail, mailLinkOption } from './accounts/mail-link.ts'
 import { profileOptions, readChanges, readPlan, warnOfSimilarRole } from './accounts/options.ts'
 import { resetSecondFactorCommand } from './accounts/reset-second-factor.ts'
 import { type Command, UsageError } from './command.ts'
@@ -30,6 +31,7 @@ const create: Command = {
     verified: { type: 'boolean', help: 'Marks the e-mail as verified.' },
     plan: { type: 'string', value: 'NAME|none', help: 'Plan of the config; default none.' },
     ...passwordOption,
+    ...mailLinkOption,
   },
   printsData: true,
   run: async (invocation) => {
@@ -44,9 +46,15 @@ const create: Command = {
       ...readPlan(invocation),
     }
     const password = await readPassword(invocation, input)
+    const isMailed = invocation.flag('mail-link')
+    if (isMailed && password !== undefined)
+      throw new UsageError('--mail-link and --password-stdin exclude each other')
     const work = withSealingOperator(invocation.config, async (operator) => {
+      if (isMailed) assertCanMail(operator)
       const { result: created, unconfirmed } = await keepUnconfirmedKeys(operator.accounts.create(input))
-      const portalSetup = unconfirmed ? {} : await setUpPortal(operator, created.account, password)
+      const portalSetup = unconfirmed
+        ? {}
+        : await setUpPortal(operator, created.account, { password, isMailed })
       return { created, unconfirmed, portalSetup, config: operator.config }
     })
     const { created, unconfirmed, portalSetup, config } = await work
@@ -74,9 +82,14 @@ interface PortalSetup {
 }
 
 /** Sets up portal sign-in. If that fails the keys are still printed: they could not be shown again. */
-async function setUpPortal(operator: Operator, account: Account, password?: string): Promise<PortalSetup> {
+async function setUpPortal(
+  operator: Operator,
+  account: Account,
+  { password, isMailed }: { readonly password: string | undefined; readonly isMailed: boolean },
+): Promise<PortalSetup> {
   try {
-    if (password !== undefined) await setPassword(operator, account, password)
+    if (isMailed) await operator.setupLinks.mail(account.id)
+    else if (password !== undefined) await setPassword(operator, account, password)
     else if (operator.config.portal.acceptsPasswords) return { setupUrl: await setupUrlOf(operator, account) }
     return {}
   } catch (failure) {
@@ -144,17 +157,35 @@ const setupLink: Command = {
   name: 'accounts setup-link',
   operands: ['ID|EMAIL'],
   summary: 'Creates a one-time link for setting a portal password, valid for portal.setupLinkLifetime.',
-  examples: ['gatehouse accounts setup-link ada@example.com'],
+  examples: [
+    'gatehouse accounts setup-link ada@example.com',
+    'gatehouse accounts setup-link ada@example.com --mail-link',
+  ],
+  options: mailLinkOption,
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
-    const { link, lifetime } = await withOperator(invocation.config, async ({ config, setupLinks }) => {
+    const { made, account, lifetime } = await withOperator(invocation.config, async (operator) => {
+      const { config, setupLinks, accounts } = operator
       assertAcceptsPasswords(config)
-      return { link: await setupLinks.create(who), lifetime: lifetimeText(config) }
+      const common = { account: await accounts.find(who), lifetime: lifetimeText(config) }
+      if (!invocation.flag('mail-link')) return { ...common, made: await setupLinks.create(who) }
+      assertCanMail(operator)
+      await setupLinks.mail(common.account.id)
+      return { ...common, made: undefined }
     })
-    const { url, expiresAt } = link
-    const data = { setupUrl: url, expiresAt: new Date(expiresAt).toISOString() }
-    printData(invocation, data, [url, `One-time link, valid for ${lifetime}; earlier links are revoked.`])
+    if (!made) {
+      const { id, email } = account
+      printData(invocation, { id, mailedTo: email }, [
+        `A link, valid for ${lifetime}, was mailed to ${email}.`,
+      ])
+      return 0
+    }
+    const data = { setupUrl: made.url, expiresAt: new Date(made.expiresAt).toISOString() }
+    printData(invocation, data, [
+      made.url,
+      `One-time link, valid for ${lifetime}; earlier links are revoked.`,
+    ])
     return 0
   },
 }

@@ -50,6 +50,10 @@ const accountActionPages = (
   createPage('disable', updateAction({ isDisabled: true }, 'account-disabled')),
   createPage('enable', updateAction({ isDisabled: false }, 'account-enabled')),
   createPage('set-up-link', createSetupLink),
+  createPage('mail-set-up-link', async ({ actions }, { id }) => {
+    await actions.setupLinks.mail(id)
+    return redirectTo(`/accounts/${id}`, 'set-up-link-mailed')
+  }),
   createPage('unlink', async ({ actions }, { id }) => {
     await actions.identityLinks.unlink(id)
     return redirectTo(`/accounts/${id}`, 'account-unlinked')

@@ -1,9 +1,11 @@
 import { tryCreateSetupLink } from '../accounts/setup-links.ts'
 import { recordReason } from '../http/outcome.ts'
+import { errorMessage } from '../platform/system-error.ts'
 import { formRefusal } from './form-refusal.ts'
 import { importPages } from './import-pages.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import { type CreatePages, queryOf } from './portal-page.ts'
+import type { PortalRequest } from './portal-request.ts'
 import type { PortalResponse } from './portal-response.ts'
 import { assertKnownCase, planIn, profileOf, showNewAccount } from './show-account.ts'
 import { accountsPage, newAccountPage } from './views/accounts.ts'
@@ -51,12 +53,28 @@ async function createAccount(
       isVerified,
       plan: planIn(input),
     })
+    if (form('mailsLink') === 'true' && actions.setupLinks.canMail) {
+      const link = await mailed(actions.setupLinks.mail(account.id), request)
+      return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
+    }
     const recordWhy = (reason: string) => recordReason(request.arrival.outcome, reason)
     const hasLink = oidc?.acceptsPasswords !== false
     const link = hasLink ? await tryCreateSetupLink(actions.setupLinks, account.id, recordWhy) : undefined
     return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
   } catch (error) {
-    const refusal = formRefusal(error, { ...input, isVerified: form('isVerified') })
+    const checks = { isVerified: form('isVerified'), mailsLink: form('mailsLink') }
+    const refusal = formRefusal(error, { ...input, ...checks })
     return context.show((frame) => newAccountPage(frame, refusal.state), refusal)
+  }
+}
+
+/** The keys are shown all the same: they could not be shown again. */
+async function mailed(mailing: Promise<void>, { arrival }: PortalRequest): Promise<'mailed' | undefined> {
+  try {
+    await mailing
+    return 'mailed'
+  } catch (error) {
+    recordReason(arrival.outcome, `set-up link not created: ${errorMessage(error)}`)
+    return undefined
   }
 }

@@ -9,6 +9,7 @@ const notices = {
   welcome: { kind: 'good', text: 'Your password is set, and you are signed in.' },
   'password-changed': { kind: 'good', text: 'The password has been changed. Other browsers are signed out.' },
   'password-set': { kind: 'good', text: 'Your password is set. Sign in with it and your code.' },
+  'set-up-link-mailed': { kind: 'good', text: 'A set-up link is on its way to the owner.' },
   'second-factor-off': { kind: 'good', text: 'Two-factor sign-in is off.' },
   'second-factor-reset': { kind: 'good', text: 'The second factor is removed.' },
   'second-factor-none': { kind: 'info', text: 'The account has no second factor.' },

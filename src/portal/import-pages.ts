@@ -1,3 +1,4 @@
+import type { CreatedAccount } from '../accounts/accounts.ts'
 import {
   type BadLine,
   findBadLines,
@@ -7,6 +8,8 @@ import {
   readImportFile,
 } from '../accounts/import.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { recordReason } from '../http/outcome.ts'
+import { errorMessage } from '../platform/system-error.ts'
 import { importBytesMax } from './form-body.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages } from './portal-page.ts'
@@ -45,11 +48,31 @@ async function importAccounts(context: SignedInContext): Promise<PortalResponse>
   if (bad.length > 0) return refuseLines(context, file, bad)
   try {
     const imported = await actions.accounts.createAll(accounts.map(({ input }) => input))
-    return context.show((frame) => importPage(frame, { state: emptyForm, badLines: [], imported }))
+    const isMailed = context.form('mailsLink') === 'true' && actions.setupLinks.canMail
+    if (isMailed) await mailLinks(context, imported)
+    return context.show((frame) => importPage(frame, { state: emptyForm, badLines: [], imported, isMailed }))
   } catch (error) {
     if (!(error instanceof GatehouseError) || error.code !== 'account-exists') throw error
     // One of the accounts was created concurrently.
     return refuseLines(context, file, await findBadLines(file, actions.accounts))
+  }
+}
+
+/** What fails is logged: the keys of all accounts are shown nevertheless. */
+async function mailLinks(
+  { actions, request }: SignedInContext,
+  imported: readonly CreatedAccount[],
+): Promise<void> {
+  for (const { account } of imported) {
+    try {
+      await actions.setupLinks.mail(account.id)
+    } catch (error) {
+      recordReason(
+        request.arrival.outcome,
+        `set-up links not created from ${account.id} on: ${errorMessage(error)}`,
+      )
+      return
+    }
   }
 }
 
@@ -73,7 +96,11 @@ function refuseImport(
   context: SignedInContext,
   { message, ...more }: Partial<Pick<ImportView, 'badLines' | 'isRepeated'>> & { readonly message?: string },
 ): PortalResponse {
-  const state = { values: { text: context.form('text') }, errors: {}, message }
+  const state = {
+    values: { text: context.form('text'), mailsLink: context.form('mailsLink') },
+    errors: {},
+    message,
+  }
   const view = { state, badLines: [], imported: undefined, ...more }
   return context.show((frame) => importPage(frame, view), { status: 400, headers: {} })
 }

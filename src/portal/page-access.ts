@@ -57,6 +57,7 @@ const accessByPath = {
   '/accounts/:id/disable': ['admin', 'POST'],
   '/accounts/:id/enable': ['admin', 'POST'],
   '/accounts/:id/set-up-link': ['admin', 'POST'],
+  '/accounts/:id/mail-set-up-link': ['admin', 'POST'],
   '/accounts/:id/unlink': ['admin', 'POST'],
   '/accounts/:id/reset-second-factor': ['admin', 'POST'],
   '/accounts/:id/reset-secret': ['admin', 'POST'],

@@ -49,6 +49,8 @@ export interface PortalOptions {
   /** The public origin, for the code examples. */
   readonly publicOrigin: string
   readonly signIn: SignIn
+  /** Whether set-up links can be mailed. */
+  readonly canMailLinks: boolean
   /** undefined = people sign in by password only. */
   readonly oidc: PortalOidc | undefined
   /** Who must set up a second factor before anything else (`portal.requireSecondFactor`). */
@@ -113,6 +115,7 @@ export function createPageContext(
       },
       roles,
       plans,
+      canMailLinks: options.canMailLinks,
       // An error page does not consume the notice: the next page shows it.
       notice: status < 500 ? notices.take(request) : undefined,
       formPagePath,

@@ -69,6 +69,7 @@ export function openPeople(
     limiter,
     clock,
     sendMail,
+    deliverSetupMail: sendMail,
     sealer: createSealer(Buffer.alloc(32, 2)),
     keysMax: 20,
     reveal: true,

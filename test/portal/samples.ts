@@ -26,6 +26,7 @@ export function frame(over: Partial<PageFrame> = {}): PageFrame {
     csrfToken: 'sample',
     viewer: { id: 'Kx3TbWq9ZrLm2VcA', email: 'ada@example.com', name: 'Ada Lovelace', isAdmin: false },
     roles: ['Admin', 'User'],
+    canMailLinks: true,
     plans: [],
     notice: undefined,
     ...over,

@@ -53,7 +53,7 @@ test('a set-up link works once, and only the latest one', async (t, portal) => {
   await refusal.waitFor()
   t.equal(await password.count(), 0, 'told before anything is typed')
   await choose(last.setupUrl)
-  await page.getByText('The link expires in 24 hours.').waitFor()
+  await page.getByText('The link expires in 1 day.').waitFor()
   await password.fill(goodPassword)
   await page.getByLabel('Password, again').fill(goodPassword)
   await page.getByRole('button', { name: 'Set password' }).click()

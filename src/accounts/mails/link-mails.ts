@@ -29,6 +29,26 @@ export function resetMail(link: MailedLink): Mail {
   }
 }
 
+/** The mail for the owner of an account who has no password yet, or needs another. @param portalUrl where to sign in */
+export function setupMail(link: MailedLink, portalUrl: string): Mail {
+  return {
+    to: link.to,
+    subject: 'Choose your password',
+    text: [
+      `An administrator has an account for you: ${link.to}. Open this link to choose its password:`,
+      '',
+      link.url,
+      '',
+      untilText(link),
+      '',
+      `Then sign in to manage your keys: ${portalUrl}`,
+      '',
+      'Setting a password signs out every browser. Keys, and programs that use them, keep working.',
+      '',
+    ].join('\n'),
+  }
+}
+
 function untilText({ lifetimeMs, expiresAt }: MailedLink): string {
   const until = new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' ')
   return `It works once, for ${spanText(lifetimeMs)}: until ${until} UTC.`

@@ -1,3 +1,5 @@
+import type { Mail, SendMail } from '../profile.ts'
+
 /** Sends mails in the background: no answer waits for a mail server, or tells by its time whether there was a mail. */
 export interface Outbox {
   /** Does the work later; work beyond `waitingMax` is dropped, and reported as a failure. Never throws. */
@@ -66,4 +68,11 @@ export function createOutbox({ onFailure }: OutboxOptions): Outbox {
       clearTimeout(timer)
     },
   }
+}
+
+/** Hands a mail over. In the gateway it resolves at once, as the outbox sends it; for commands once it is sent. */
+export type DeliverMail = (mail: Mail, about: OutboxWork['about']) => Promise<void>
+
+export function deliverInBackground(outbox: Pick<Outbox, 'add'>, sendMail: SendMail): DeliverMail {
+  return async (mail, about) => outbox.add({ about, run: () => sendMail(mail) })
 }

@@ -1,6 +1,10 @@
 import { createdData } from '../../accounts/account-data.ts'
 import type { CreatedAccount } from '../../accounts/accounts.ts'
+import { importMax } from '../../accounts/import.ts'
+import { createOutbox, waitingMax } from '../../accounts/mails/outbox.ts'
 import { OperatorError } from '../../errors/operator-error.ts'
+import { errorMessage } from '../../platform/system-error.ts'
+import { assertCanMail } from '../accounts/mail-link.ts'
 import type { Command, Invocation } from '../command.ts'
 import { keepUnconfirmedKeys, type Operator, withSealingOperator } from '../operator.ts'
 import { printData, printToStderr, table } from '../print.ts'
@@ -19,6 +23,10 @@ export const importCommand: Command = {
   ],
   options: {
     check: { type: 'boolean', help: 'Only checks every line, also against the store; imports nothing.' },
+    'mail-links': {
+      type: 'boolean',
+      help: 'Mails a set-up link to the owner of each account, once all are imported; up to 20,000.',
+    },
   },
   printsData: true,
   run: async (invocation) => {
@@ -42,6 +50,7 @@ async function importFrom(source: ImportSource, operator: Operator, invocation: 
     onBadLine: (line, message) => printToStderr(terminal, `${source.name}:${line}  ${message}`),
   })
   if (checked.badLines > 0) refuse(source, checked)
+  if (invocation.flag('mail-links')) assertCanMailAll(operator, checked)
   if (invocation.flag('check')) printChecked(checked, source, invocation)
   else if (checked.inputs) await importAtOnce(checked.inputs, operator, invocation)
   else await streamAccounts({ source, checked, accounts: operator.accounts, invocation })
@@ -62,9 +71,10 @@ function printChecked({ count }: CheckedAccounts, { name }: ImportSource, invoca
 /** In one step of the store; the keys are printed once they are saved, or while that is not confirmed. */
 async function importAtOnce(
   inputs: NonNullable<CheckedAccounts['inputs']>,
-  { accounts }: Operator,
+  operator: Operator,
   invocation: Invocation,
 ): Promise<void> {
+  const { accounts } = operator
   const { result: created, unconfirmed } = await keepUnconfirmedKeys(accounts.createAll(inputs))
   printData(
     invocation,
@@ -72,6 +82,58 @@ async function importAtOnce(
     () => keysTable(created),
   )
   if (unconfirmed) throw unconfirmed
+  if (invocation.flag('mail-links')) await mailLinks(created, operator, invocation)
+}
+
+/** @throws OperatorError where links cannot be mailed, or there are too many: nothing is imported */
+function assertCanMailAll(operator: Operator, { inputs }: CheckedAccounts): void {
+  assertCanMail(operator)
+  if (inputs) return
+  throw new OperatorError(
+    `links can be mailed to ${importMax.atOnce} accounts at most; nothing was imported`,
+    {
+      hint: 'Import the file in parts.',
+    },
+  )
+}
+
+/** A few at a time. All are tried; each that fails is said. */
+async function mailLinks(
+  created: readonly CreatedAccount[],
+  { setupLinks }: Operator,
+  { terminal }: Invocation,
+): Promise<void> {
+  let failed = 0
+  const outbox = createOutbox({
+    onFailure: (error, { account }) => {
+      failed++
+      printToStderr(terminal, `no link was mailed to ${account}: ${errorMessage(error)}`)
+    },
+  })
+  for (const batch of chunksOf(created, waitingMax)) {
+    for (const { account } of batch)
+      outbox.add({
+        about: { mail: 'set-up link', account: account.email },
+        run: () => setupLinks.mail(account.id),
+      })
+    await outbox.close(mailsTimeoutMs)
+  }
+  if (failed > 0)
+    throw new OperatorError(
+      `${failed} of ${created.length} set-up links were not mailed; the accounts are imported`,
+      {
+        hint: 'Mail them again with gatehouse accounts setup-link EMAIL --mail-link.',
+      },
+    )
+}
+
+/** For a thousand mails. */
+const mailsTimeoutMs = 3_600_000
+
+function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  )
 }
 
 function keysTable(created: readonly CreatedAccount[]): readonly string[] {

@@ -64,24 +64,27 @@ export function accountsOperations({
       responses: {
         201: { description: 'The account, with its keys.', schema: createdAccount, headers: ['Location'] },
       },
-      problems: ['request-invalid', 'account-exists'],
+      problems: ['request-invalid', 'account-exists', 'mail-unavailable'],
       handler: async (request, reply) => {
         // The cast is sound: the schema has validated it.
         const {
           isVerified = false,
           plan,
+          mailSetupLink = false,
           ...input
         } = request.body as Omit<AccountInput, 'isVerified' | 'plan'> & {
           readonly isVerified?: boolean
           readonly plan?: string | null
+          readonly mailSetupLink?: boolean
         }
         const { accounts, setupLinks } = actionsOf(request)
+        // Before anything is created.
+        if (mailSetupLink && !setupLinks.canMail) throw new GatehouseError('mail-unavailable')
         const created = await accounts.create({ ...input, isVerified, plan: plan ?? undefined })
         const { id } = created.account
+        const recordWhy = (reason: string) => recordReason(arrivalOf(request.raw).outcome, reason)
         const link = hasSetupLinks
-          ? await tryCreateSetupLink(setupLinks, id, (reason) =>
-              recordReason(arrivalOf(request.raw).outcome, reason),
-            )
+          ? await tryCreateSetupLink(setupLinks, id, recordWhy, { isMailed: mailSetupLink })
           : undefined
         reply.code(201).header('Location', `/api/v1/admin/accounts/${id}`)
         return createdData(created, link?.url)

@@ -28,7 +28,19 @@ const profile = { email: text, firstName: text, lastName: text, role: text, isVe
 
 export const account = objectSchema({ id: text, ...profile, disabled: flag, plan, createdAt: time })
 
-export const newAccount = objectSchema({ ...profile, plan }, ['isVerified', 'plan'])
+export const newAccount = objectSchema(
+  {
+    ...profile,
+    plan,
+    mailSetupLink: {
+      ...flag,
+      default: false,
+      description:
+        'Mails the set-up link to the owner instead of answering with it; needs `mail` in the config.',
+    },
+  },
+  ['isVerified', 'plan', 'mailSetupLink'],
+)
 
 export const createdAccount = objectSchema(
   {

@@ -14,6 +14,7 @@ import { codeBlock, copyButton } from './code-block.ts'
 import { actionRow, currentPasswordField, factRow, field, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { overlapField, overlapPart } from './key-card.ts'
+import { setupLinkRows } from './links.ts'
 import { page } from './page.ts'
 import { nameFields } from './profile.ts'
 import { secondFactorRow } from './second-factor.ts'
@@ -25,8 +26,8 @@ export type OneTimeSecrets =
       readonly kind: 'created'
       readonly secretKey: string
       readonly apiKey: string
-      /** undefined = the link could not be created. */
-      readonly link: SetupLink | undefined
+      /** undefined = the link could not be created; `mailed` = the owner gets it by mail. */
+      readonly link: SetupLink | 'mailed' | undefined
     }
   | { readonly kind: 'key'; readonly name: KeyKind; readonly key: string }
   | { readonly kind: 'link'; readonly link: SetupLink }
@@ -66,10 +67,11 @@ function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): H
     case 'created':
       return html`<div role="status">${card({
         title: 'Account created',
-        lead: oneTimeSecrets.link
-          ? 'Send the link to the owner. Save these keys: they are not shown again.'
-          : 'Save these keys: they are not shown again.',
-        body: html`${oneTimeSecrets.link ? linkPart(frame, oneTimeSecrets.link) : frame.oidc?.acceptsPasswords !== false && staticNotice('warn', noLink)}${keyPart('API secret', oneTimeSecrets.secretKey)}${keyPart('API key', oneTimeSecrets.apiKey)}`,
+        lead:
+          typeof oneTimeSecrets.link === 'object'
+            ? 'Send the link to the owner. Save these keys: they are not shown again.'
+            : 'Save these keys: they are not shown again.',
+        body: html`${newLinkPart(frame, oneTimeSecrets.link)}${keyPart('API secret', oneTimeSecrets.secretKey)}${keyPart('API key', oneTimeSecrets.apiKey)}`,
       })}</div>`
     case 'key':
       return html`<div role="status">${card({
@@ -86,6 +88,11 @@ function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): H
     default:
       return oneTimeSecrets satisfies never
   }
+}
+
+function newLinkPart(frame: PageFrame, link: SetupLink | 'mailed' | undefined): Html {
+  if (link === 'mailed') return staticNotice('good', 'A set-up link is on its way to the owner.')
+  return link ? linkPart(frame, link) : staticNotice('warn', noLink)
 }
 
 const noLink = 'The set-up link could not be created. Create one under Access below.'
@@ -129,12 +136,7 @@ function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly is
           ? factRow('No password', `People sign in with ${frame.oidc.label}.`)
           : isOwn
             ? factRow('Your password', html`Change it on your <a href="${frame.base}/profile">profile</a>.`)
-            : actionRow(frame, {
-                path: `/accounts/${id}/set-up-link`,
-                text: 'Set-up link',
-                hint: 'Lets the owner set a portal password.',
-                button: 'Create link',
-              })
+            : setupLinkRows(frame, id)
     }${!isOwn && linkRow(frame, account)}${secondFactorRow(frame, account, isOwn)}${actionRow(frame, {
       path: `/accounts/${id}/${isVerified ? 'unverify' : 'verify'}`,
       text: isVerified ? 'The e-mail is verified' : 'The e-mail is not verified',

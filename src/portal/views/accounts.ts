@@ -100,6 +100,7 @@ export function newAccountPage(frame: PageFrame, state: FormState = emptyForm): 
       hasFocus: true,
     })}${nameFields(state, { firstName: '', lastName: '' })}${roleField(frame, state, defaultRole)}${planField(frame, state, undefined)}
 <label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>Mark the e-mail as verified</label>
+${mailLinkField(frame, state, 'Send the owner a set-up link by e-mail')}
 <div class="row"><button class="primary">Create account</button><a class="button" href="${frame.base}/accounts">Cancel</a></div>`,
   })
   return page(frame, {
@@ -109,6 +110,16 @@ export function newAccountPage(frame: PageFrame, state: FormState = emptyForm): 
     lead: 'Keys are created with the account. The next page shows them and a set-up link for the owner.',
     body: html`<section class="card"><div class="body">${body}</div></section>`,
   })
+}
+
+/** Offered where links can be mailed. */
+export function mailLinkField(
+  { canMailLinks }: PageFrame,
+  { values }: FormState,
+  text: string,
+): Html | undefined {
+  if (!canMailLinks) return undefined
+  return html`<label class="check"><input type="checkbox" name="mailsLink" value="true"${values.mailsLink === 'true' && html` checked`}>${text}</label>`
 }
 
 export function roleField({ roles }: PageFrame, state: FormState, value: string): Html {

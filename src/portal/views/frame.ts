@@ -15,6 +15,8 @@ export interface PageFrame {
   readonly viewer: PageViewer | undefined
   /** Roles to suggest: the built-in ones and those that routes name. */
   readonly roles: readonly string[]
+  /** Whether set-up links can be mailed. */
+  readonly canMailLinks: boolean
   /** The names of the plans in the config. */
   readonly plans: readonly string[]
   /** Shown above the page. */

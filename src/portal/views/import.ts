@@ -4,7 +4,7 @@ import { type BadLine, importMax } from '../../accounts/import.ts'
 import { card } from '../../pages/card.ts'
 import { type Html, html } from '../../pages/html.ts'
 import { icon } from '../../pages/icons.ts'
-import { plural } from './accounts.ts'
+import { mailLinkField, plural } from './accounts.ts'
 import { codeBlock } from './code-block.ts'
 import { form, formMessage } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
@@ -17,6 +17,8 @@ export interface ImportView {
   readonly isRepeated?: boolean
   /** The new accounts with their keys; undefined = nothing was imported yet. */
   readonly imported: readonly CreatedAccount[] | undefined
+  /** Whether their owners get set-up links by mail. Default: false. */
+  readonly isMailed?: boolean
 }
 
 /** Invalid lines listed at most. */
@@ -30,7 +32,7 @@ export function importPage(frame: PageFrame, view: ImportView): Html {
     section: '/accounts',
     breadcrumb: { href: '/accounts', text: 'Accounts' },
     lead: html`CSV with a header row, or JSON Lines: up to ${importMax.portal.toLocaleString('en')} accounts, all or nothing. For larger files use <code>gatehouse accounts import</code>.`,
-    body: html`${imported && importedPart(frame, imported)}
+    body: html`${imported && importedPart(frame, imported, view.isMailed === true)}
 ${badLines.length > 0 && badLinesCard(view)}
 <section class="card"><div class="body">${form(frame, {
       action: '/accounts/import',
@@ -40,14 +42,15 @@ ${badLines.length > 0 && badLinesCard(view)}
 <div class="field"><label for="text">Or paste it here</label><p class="hint" id="text-hint">Fields: email, firstName, lastName, role, isVerified, plan; only email is required.</p>
 <textarea id="text" name="text" rows="8" spellcheck="false" aria-describedby="text-hint" placeholder="email,firstName,lastName,role,isVerified">
 ${state.values.text}</textarea></div>
+${mailLinkField(frame, state, 'Send each owner a set-up link by e-mail')}
 <div><button class="primary">Import</button></div>`,
     })}</div></section>`,
   })
 }
 
 /** Shows the keys: there is no other copy, and without sealed copies they cannot be shown again. */
-function importedPart({ base }: PageFrame, imported: readonly CreatedAccount[]): Html {
-  return html`<div class="notice good" role="status">${icon('good')}<div><p>${plural(imported.length, 'account')} created. <a href="${base}/accounts">Show accounts</a></p></div></div>
+function importedPart({ base }: PageFrame, imported: readonly CreatedAccount[], isMailed: boolean): Html {
+  return html`<div class="notice good" role="status">${icon('good')}<div><p>${plural(imported.length, 'account')} created${isMailed && ', and their set-up links are on their way'}. <a href="${base}/accounts">Show accounts</a></p></div></div>
 ${card({
   title: 'Keys',
   lead: 'Save these keys before you leave this page: they are not shown again.',

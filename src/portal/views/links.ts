@@ -3,7 +3,7 @@ import { type Html, html } from '../../pages/html.ts'
 import { time } from '../../pages/time.ts'
 import { spanText } from '../../platform/span-text.ts'
 import { passwordLength } from '../../secrets/passwords.ts'
-import { field, form, formMessage, usernameField } from './form.ts'
+import { actionRow, field, form, formMessage, usernameField } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 import { signedOutPage } from './page.ts'
 
@@ -112,4 +112,23 @@ ${field(state, {
   type: 'password',
   autocomplete: 'new-password',
 })}`
+}
+
+/** For Admins: a set-up link for the owner of an account, shown or mailed. */
+export function setupLinkRows(frame: PageFrame, id: string): Html {
+  const hint = 'Lets the owner set a portal password.'
+  return html`${actionRow(frame, {
+    path: `/accounts/${id}/set-up-link`,
+    text: 'Set-up link',
+    hint,
+    button: 'Create link',
+  })}${
+    frame.canMailLinks &&
+    actionRow(frame, {
+      path: `/accounts/${id}/mail-set-up-link`,
+      text: 'Set-up link by e-mail',
+      hint: `${hint} It goes to the e-mail of the account.`,
+      button: 'Mail link',
+    })
+  }`
 }
