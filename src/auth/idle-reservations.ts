@@ -12,7 +12,7 @@ export interface IdleReservationsOptions {
   readonly reservations: ReadonlyMap<string, Reservation>
   readonly storeConnection: { readonly isUp: boolean }
   processes(): number
-  giveBack(reservation: Reservation): Promise<void>
+  giveBack(reservation: Reservation): void
 }
 
 /** How often large reservations are checked: within about two seconds they are given back. */
@@ -43,7 +43,7 @@ export function openIdleReservations(options: IdleReservationsOptions): IdleRese
       const { left, passed, passedWhenChecked, isDropped } = reservation
       const isIdle = left > secondsMax * (passed - passedWhenChecked)
       reservation.passedWhenChecked = passed
-      if (isIdle && storeConnection.isUp) void giveBack(reservation)
+      if (isIdle && !isDropped && storeConnection.isUp) giveBack(reservation)
       if (isIdle || isDropped || !isLarge(reservation)) large.delete(reservation)
     }
     if (large.size > 0) return
@@ -54,8 +54,7 @@ export function openIdleReservations(options: IdleReservationsOptions): IdleRese
   function checkAll(): void {
     if (!storeConnection.isUp) return
     for (const reservation of reservations.values()) {
-      if (reservation.left > 0 && reservation.passed === reservation.passedWhenChecked)
-        void giveBack(reservation)
+      if (reservation.left > 0 && reservation.passed === reservation.passedWhenChecked) giveBack(reservation)
       reservation.passedWhenChecked = reservation.passed
     }
   }

@@ -24,6 +24,8 @@ export interface Reservation extends QuotaWindow {
   /** Until when the store need not be asked, as the quota was used up; on the monotonic clock. */
   usedUpUntil: number
   isAsking: boolean
+  /** Resolves once nothing is asked for any more. */
+  settled: Promise<void>
   /** What the store may have counted or not: it is repeated before the next. */
   unanswered: QuotaTake | undefined
   isDropped: boolean
@@ -62,6 +64,7 @@ export function newReservation(
     passedWhenChecked: 0,
     usedUpUntil: 0,
     isAsking: false,
+    settled: Promise.resolve(),
     unanswered: undefined,
     isDropped: false,
     waiting: [],

@@ -69,7 +69,7 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     const { promise, resolve } = Promise.withResolvers<QuotaResult>()
     current.waiting.push(resolve)
     current.limit = quota.limit
-    if (!current.isAsking) void ask(current)
+    if (!current.isAsking) current.settled = ask(current)
     return promise
   }
 
@@ -101,7 +101,7 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     if (!storeConnection.isUp) return
     for (const reservation of refilled) {
       const isLow = reservation.left <= reservation.refillAt
-      if (isLow && !reservation.isAsking && !reservation.isDropped) void refill(reservation)
+      if (isLow && !reservation.isAsking && !reservation.isDropped) reservation.settled = refill(reservation)
     }
   }
 
@@ -167,9 +167,12 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     if (!reservation.isAsking) void giveBack(reservation)
   }
 
+  function startGiveBack(reservation: Reservation): void {
+    if (!reservation.isAsking) reservation.settled = giveBackAndAsk(reservation)
+  }
+
   /** Whoever comes meanwhile waits for it. */
-  async function startGiveBack(reservation: Reservation): Promise<void> {
-    if (reservation.isAsking) return
+  async function giveBackAndAsk(reservation: Reservation): Promise<void> {
     reservation.isAsking = true
     await giveBack(reservation)
     await ask(reservation)
@@ -179,6 +182,12 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     const { left, uncounted, unanswered } = reservation
     if (left === 0 && uncounted === 0 && !unanswered) return
     await request(reservation, { needed: 0, ahead: 0, kept: 0 })
+  }
+
+  /** What is asked for is answered first: it would be repeated otherwise, and its answer counted twice. */
+  async function giveBackLast(reservation: Reservation): Promise<void> {
+    await reservation.settled
+    await giveBack(reservation)
   }
 
   async function readUsed(accountId: string, window: string): Promise<number> {
@@ -194,7 +203,7 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     close: async () => {
       idle.close()
       low = []
-      if (storeConnection.isUp) await Promise.all([...reservations.values()].map(giveBack))
+      if (storeConnection.isUp) await Promise.all([...reservations.values()].map(giveBackLast))
       reservations.clear()
     },
   }

@@ -165,6 +165,22 @@ t.test('a process that closes gives back what it has not used', async (t) => {
   t.equal(await takeOften(second.take, 300, quota), 199)
 })
 
+t.test('a process that closes while it asks gives back what it gets then', async (t) => {
+  const { time, store, calls, open } = await start(t)
+  const quotas = open()
+  const quota = { limit: 1_000_000, per: 'month' } as const
+  await quotas.take('ada', quota)
+  time.ms += 10
+  for (let count = 0; count < 76; count++) quotas.take('ada', quota)
+  const waiting = Array.from({ length: 30 }, () => quotas.take('ada', quota))
+  await quotas.close()
+  t.equal(calls.count, 3, 'those beyond what was reserved have asked before the end')
+  t.equal((await Promise.all(waiting)).filter(({ isAllowed }) => isAllowed).length, 30)
+  const { granted, holders } = await store.readQuota('ada', '2027-12')
+  t.equal(granted, 107, 'as many as have passed')
+  t.equal(holders.size, 0)
+})
+
 t.test('without the store a process allows its share, and tells the store later', async (t) => {
   const { storeConnection, open } = await start(t, 4)
   const { take } = open()
