@@ -15,6 +15,8 @@ export type HeaderRule =
   | 'method-override'
   /** Forwarded without the refresh token. */
   | 'cookie'
+  /** Forwarded; what it says of resources without a stripped prefix. */
+  | 'if'
   /** Forwarded from a trusted proxy only. */
   | 'forwarding-field'
   /** The same, but where the gateway strips a prefix it says so itself. */
@@ -112,7 +114,7 @@ export function createHeaderRules(configured: readonly string[], carriers: Carri
     if (keyFields.has(lower)) return 'secret-key'
     if (lower === 'authorization') return 'authorization'
     if (lower === 'cookie') return 'cookie'
-    if (lower === 'trailer' || lower === 'expect') return lower
+    if (lower === 'trailer' || lower === 'expect' || lower === 'if') return lower
     const plain = foldHeaderName(name)
     if (hopByHopNames.has(lower) || dropped.has(plain)) return 'drop'
     if (methodOverrides.has(plain)) return 'method-override'

@@ -5,8 +5,9 @@ import { memoizeByObject } from '../platform/memoize.ts'
 import type { Route } from '../routes/route.ts'
 import type { UpstreamHeaders } from '../upstream/upstream-headers.ts'
 import type { Client } from './client.ts'
-import { type HeaderRule, type HeaderRules, withoutCookie } from './header-rules.ts'
+import type { HeaderRule, HeaderRules } from './header-rules.ts'
 import type { AssertionHeader } from './identity-headers.ts'
+import { specialLine } from './special-line.ts'
 import { forwardedPrefix, type StrippedPrefix } from './stripped-prefix.ts'
 
 /** What the head depends on of the upstream that gets it. */
@@ -139,7 +140,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
 
   /** The client's forwarded fields, the framing, and the fields set for the upstream. */
   function clientLines(input: RequestHeadInput): string {
-    const { rawHeaders, connectionOptions, body } = input
+    const { rawHeaders, connectionOptions, body, strippedPrefix } = input
     const { headers } = input.route.upstream
     const ruleOf = headers === undefined ? rules.ruleOf : rulesWith(headers)
     let lines = ''
@@ -154,7 +155,9 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
         continue
       const value = rawHeaders[index + 1] ?? ''
       lines +=
-        rule === 'cookie' ? cookieLine(name, withoutCookie(value, refreshCookie)) : `${name}: ${value}\r\n`
+        rule === 'pass'
+          ? `${name}: ${value}\r\n`
+          : specialLine(rule, name, value, { refreshCookie, strippedPrefix })
     }
     const ownLines = framingLine(body) + connectionLines(input)
     return headers === undefined ? lines + ownLines : lines + ownLines + headers.lines
@@ -184,6 +187,7 @@ function isForwarded(rule: HeaderRule, input: RequestHeadInput): boolean {
   switch (rule) {
     case 'pass':
     case 'cookie':
+    case 'if':
       return true
     case 'drop':
       return false
@@ -211,10 +215,6 @@ function isForwarded(rule: HeaderRule, input: RequestHeadInput): boolean {
 function isConnectionOption(names: ReadonlySet<string>, name: string): boolean {
   const lower = name.toLowerCase()
   return names.has(lower) && !unremovableFields.has(lower)
-}
-
-function cookieLine(name: string, value: string): string {
-  return value === '' ? '' : `${name}: ${value}\r\n`
 }
 
 /** The hop-by-hop fields for the upstream (RFC 9110 7.6.1). */

@@ -32,7 +32,8 @@ export function withPrefix(path: string, { own, outer }: StrippedPrefix): string
   return isBelow(path, own) ? outer + path : outer + own + path
 }
 
-function isBelow(path: string, prefix: string): boolean {
+/** Whether a path, with or without a query, is a prefix or below it. */
+export function isBelow(path: string, prefix: string): boolean {
   return path.startsWith(prefix) && /^(?:[/?#]|$)/.test(path.slice(prefix.length))
 }
 

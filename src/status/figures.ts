@@ -13,8 +13,10 @@ export interface RequestFigures {
   readonly latencyMs: Quantiles | null
 }
 
-/** The figures of a period. */
+/** The figures of a period; those of all listeners are of the main one and of the one for other proxies together. */
 export interface Figures extends RequestFigures {
+  /** Of the listener for other proxies; null where it was not asked since the start. */
+  readonly decide: RequestFigures | null
   /** Gateway overhead of proxied requests. */
   readonly overheadMs: Quantiles | null
   readonly routes: readonly (RequestFigures & { readonly name: string })[]
@@ -44,6 +46,7 @@ const requests = 'gatehouse_http_requests_total'
 const duration = 'gatehouse_http_request_duration_seconds'
 const upstreamDuration = 'gatehouse_upstream_request_duration_seconds'
 const decisions = 'gatehouse_auth_decisions_total'
+const decideListener = { listener: 'decide' } as const
 const refusedStatuses = new Set(['401', '403', '429'])
 
 /** What has figures of its own, by the name that it has in the config. */
@@ -56,6 +59,9 @@ export function figuresOf(reading: MetricsReading, { routes, upstreams }: Figure
   const names = new Set([...routes.map(({ name }) => name), ...reading.labelValues(requests, 'route')])
   return {
     ...requestFigures(reading, {}),
+    decide: reading.labelValues(requests, 'listener').includes(decideListener.listener)
+      ? requestFigures(reading, decideListener)
+      : null,
     overheadMs: reading.quantiles('gatehouse_overhead_duration_seconds') ?? null,
     routes: [...names].map((name) => ({ name, ...requestFigures(reading, { route: name }) })),
     refusals: refusalsOf(reading),

@@ -11,9 +11,10 @@ import { faviconUrl, icon } from '../pages/icons.ts'
 import { type BadgeKind, badge, staticNotice } from '../pages/notice.ts'
 import { exactTime } from '../pages/time.ts'
 import type { Figures } from './figures.ts'
+import { listenersCard } from './listeners-card.ts'
 import { plotsCard } from './plots.ts'
 import type { Status, TargetState } from './status.ts'
-import { type Cell, table } from './table.ts'
+import { type Cell, numberCell, table } from './table.ts'
 
 /** Style and script inside the page, which loads nothing else. */
 export interface InlineAssets {
@@ -60,6 +61,7 @@ export function statusPage(status: Status, { style, script }: InlineAssets): Htm
 ${status.status === 'degraded' && !status.store.isUp && staticNotice('warn', 'Credential store unavailable: cached callers are served; other callers and all writes get 503.')}
 ${overviewTiles(status, figures, seconds)}
 ${plotsCard(status.series, Date.parse(status.at))}
+${listenersCard(figures, seconds)}
 ${routesCard(figures, seconds)}
 ${refusalsCard(figures)}
 ${upstreamsCard(status, figures)}
@@ -192,11 +194,6 @@ function storeCard(
       ([what, value, more]) => html`<div><dt>${what}</dt><dd>${value} <small>${more}</small></dd></div>`,
     )}</dl></div>`,
   })
-}
-
-function numberCell(value: number, kindIfNonZero?: 'warn' | 'bad'): Cell {
-  const kind = value > 0 && kindIfNonZero !== undefined ? `number ${kindIfNonZero}` : 'number'
-  return { content: formatCount(value), kind }
 }
 
 function latencyCells(latencyMs: Figures['latencyMs']): readonly Cell[] {

@@ -1,3 +1,4 @@
+import { formatCount } from '../pages/format.ts'
 import { type Content, type Html, html } from '../pages/html.ts'
 
 export interface Cell {
@@ -20,4 +21,9 @@ export function table(head: readonly string[], rows: readonly (readonly Cell[])[
 function tableCell({ content, kind }: Cell, label: string): Html {
   if (content === '') return html`<td class="none"></td>`
   return html`<td data-label="${label}"${kind !== undefined && html` class="${kind}"`}><span>${content}</span></td>`
+}
+
+export function numberCell(value: number, kindIfNonZero?: 'warn' | 'bad'): Cell {
+  const kind = value > 0 && kindIfNonZero !== undefined ? `number ${kindIfNonZero}` : 'number'
+  return { content: formatCount(value), kind }
 }

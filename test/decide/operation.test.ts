@@ -114,3 +114,23 @@ t.test('decisions are counted and logged as of their listener', async (t) => {
   )
   t.match(text, 'gatehouse_http_request_duration_seconds_count{route="public",listener="decide"} 1')
 })
+
+t.test('the status page has the figures of this listener beside those of the main one', async (t) => {
+  const { url, opsUrl, decideUrl } = await startDecideGateway(t, { backend: (await startBackend(t)).url })
+  const read = async () => {
+    const status = (await (await fetch(`${opsUrl}/status?json`)).json()) as {
+      readonly sinceStart: { readonly requests: number; readonly decide: unknown }
+    }
+    const page = await (await fetch(`${opsUrl}/status`, { headers: { Accept: 'text/html' } })).text()
+    return { status, page }
+  }
+  await fetch(`${url}/public`)
+  const before = await read()
+  t.match(before.status, { sinceStart: { requests: 1, decide: null } })
+  t.notMatch(before.page, 'Decide, for other proxies')
+  await askDecision(t, { decideUrl }, { uri: '/public' })
+  await askDecision(t, { decideUrl }, { uri: '/any' })
+  const after = await read()
+  t.match(after.status, { sinceStart: { requests: 3, decide: { requests: 2, refused: 1, failed: 0 } } })
+  t.match(after.page, 'Decide, for other proxies')
+})

@@ -68,10 +68,10 @@ t.test('a file is moved where a proxy in front terminates TLS', async (t) => {
   }
 })
 
-t.test('a locked file is moved by who has the token', async (t) => {
-  const backend = await startDavBackend(t, '/dav')
+async function moveLocked(t: Test, stripPrefix: boolean): Promise<void> {
+  const backend = await startDavBackend(t, stripPrefix ? '/' : '/dav')
   const { send } = await start(t, backend, {
-    routes: [{ ...route, name: 'dav', path: '/dav' }],
+    routes: [{ ...route, name: 'dav', path: '/dav', stripPrefix }],
   })
   await send('PUT /dav/x.txt', [], 'hello')
   const lock =
@@ -85,7 +85,13 @@ t.test('a locked file is moved by who has the token', async (t) => {
     (await send('MOVE /dav/x.txt', [destination, `If: <http://gateway.test/dav/x.txt> (${token})`])).status,
     201,
   )
-})
+}
+
+t.test('a locked file is moved by who has the token', (t) => moveLocked(t, false))
+
+t.test('a locked file is moved by who has the token, on a route that strips its prefix', (t) =>
+  moveLocked(t, true),
+)
 
 const runFile = promisify(execFile)
 
