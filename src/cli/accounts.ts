@@ -156,7 +156,7 @@ const update: Command = {
 const setupLink: Command = {
   name: 'accounts setup-link',
   operands: ['ID|EMAIL'],
-  summary: 'Creates a one-time link for setting a portal password, valid for portal.setupLinkLifetime.',
+  summary: 'Creates a one-time link that sets a portal password; earlier links are revoked.',
   examples: [
     'gatehouse accounts setup-link ada@example.com',
     'gatehouse accounts setup-link ada@example.com --mail-link',

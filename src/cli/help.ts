@@ -42,8 +42,12 @@ export function usageOf({ name, operands }: Command): string {
   return ['gatehouse', name, ...operands, '[OPTIONS]'].join(' ')
 }
 
+/** Wider texts do not move the second column: the lines must fit a terminal. */
+const leftWidthMax = 32
+
 /** Two columns, the second aligned. */
 export function columns(rows: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(0, ...rows.map(([left]) => left.length)) + 2
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`.trimEnd())
+  const widths = rows.map(([left]) => left.length).filter((width) => width <= leftWidthMax)
+  const width = Math.max(0, ...widths) + 2
+  return rows.map(([left, right]) => `  ${left.padEnd(Math.max(width, left.length + 2))}${right}`.trimEnd())
 }

@@ -5,7 +5,7 @@ import { printData } from './print.ts'
 export const unlinkAccount: Command = {
   name: 'accounts unlink',
   operands: ['ID|EMAIL'],
-  summary: 'Unlinks an account from its owner at the OpenID provider, and ends its portal sessions.',
+  summary: 'Unlinks an account from its owner at the OpenID provider; ends portal sessions.',
   examples: ['gatehouse accounts unlink ada@example.com'],
   printsData: true,
   run: async (invocation) => {

@@ -12,7 +12,10 @@ import { run, tempFolder } from './run.ts'
 const cases: readonly (readonly [typed: string, offered: readonly string[]])[] = [
   ['si', ['signing-keys']],
   ['a', ['accounts', 'audit']],
-  ['accounts ', ['create', 'delete', 'import', 'list', 'setup-link', 'show', 'update']],
+  [
+    'accounts ',
+    ['create', 'delete', 'import', 'list', 'reset-second-factor', 'setup-link', 'show', 'unlink', 'update'],
+  ],
   ['accounts d', ['delete']],
   ['accounts update ada --ver', ['--verified']],
   ['accounts update ada --verified ', ['false', 'true']],

@@ -13,6 +13,8 @@ const commands: readonly (readonly [name: string, operand: string, printsData: b
   ['accounts show', 'ID|EMAIL', true],
   ['accounts update', 'ID|EMAIL', true],
   ['accounts setup-link', 'ID|EMAIL', true],
+  ['accounts unlink', 'ID|EMAIL', true],
+  ['accounts reset-second-factor', 'ID|EMAIL', true],
   ['accounts delete', 'ID|EMAIL', true],
   ['accounts import', 'FILE', true],
   ['keys list', 'ID|EMAIL', true],

@@ -5,8 +5,7 @@ import { printData } from '../print.ts'
 export const resetSecondFactorCommand: Command = {
   name: 'accounts reset-second-factor',
   operands: ['ID|EMAIL'],
-  summary:
-    'Removes the second factor of an account whose owner has lost it: the password alone signs in again.',
+  summary: 'Removes a second factor that its owner has lost.',
   examples: ['gatehouse accounts reset-second-factor ada@example.com'],
   printsData: true,
   run: async (invocation) => {
