@@ -40,6 +40,8 @@ export interface QuotaResult {
 
 /** How much is reserved where requests come fast: what passes in this time. */
 const aheadMs = 2_000
+/** At which share that is left more are asked for: it lasts longer than requests to the store wait for each other. */
+const refillShare = 1 / 8
 /** Below this many it is not worth it to ask before they are used. */
 const refillMin = 8
 
@@ -83,7 +85,7 @@ export function expectedSoon({ askedAt, passed, passedWhenAsked }: Reservation, 
 /** Adds what was granted. @param now on the monotonic clock */
 export function addGranted(reservation: Reservation, granted: number, now: number): void {
   reservation.left += granted
-  reservation.refillAt = reservation.left < refillMin ? -1 : Math.floor(reservation.left / 4)
+  reservation.refillAt = reservation.left < refillMin ? -1 : Math.floor(reservation.left * refillShare)
   reservation.askedAt = now
   reservation.passedWhenAsked = reservation.passed
 }

@@ -104,11 +104,11 @@ t.test(
     const state = () => store.readQuota('ada', '2027-12')
     await take('ada', quota)
     time.ms += 10
-    for (let count = 0; count < 76; count++) t.notOk(take('ada', quota) instanceof Promise)
+    for (let count = 0; count < 88; count++) t.notOk(take('ada', quota) instanceof Promise)
     await until('it is asked for more', () => calls.count === 2 || undefined)
     await until('they are granted', async () => (await state()).granted > 10_000 || undefined)
     const { granted, holders } = await state()
-    t.equal(granted, 77 + 10_000, '1 % of the quota, with what was left')
+    t.equal(granted, 89 + 10_000, '1 % of the quota, with what was left')
     t.strictSame(
       [...holders.values()].map(({ reserved }) => reserved),
       [10_000],
@@ -116,15 +116,38 @@ t.test(
     let promises = 0
     for (let count = 0; count < 10_000; count++) if (take('ada', quota) instanceof Promise) promises++
     t.equal(promises, 0)
-    t.equal(await readUsed('ada', '2027-12'), 10_077)
+    t.equal(await readUsed('ada', '2027-12'), 10_089)
     await until(
       'they end, and nothing is reserved',
       async () => (await state()).holders.size === 0 || undefined,
     )
-    t.equal((await state()).granted, 10_077, 'as many as have passed')
+    t.equal((await state()).granted, 10_089, 'as many as have passed')
     t.match(await take('ada', quota), { isAllowed: true }, 'the next one asks again')
   },
 )
+
+t.test('processes that reserve much let the limit pass together, and at most 100 more', async (t) => {
+  const { time, open } = await start(t, 3)
+  const [busy, slow, ending] = [open(), open(), open()]
+  const quota = { limit: 100_000, per: 'month' } as const
+  time.ms = Date.UTC(2028, 0, 1)
+  let passed = 0
+  const takeAll = async (process: typeof busy, count: number) => {
+    const allowed = await takeOften(process.take, count, quota)
+    passed += allowed
+    return allowed === count
+  }
+  for (let isLeft = true; isLeft; time.ms += 10) {
+    if (passed < 25_000) await takeAll(ending, 300)
+    isLeft = [await takeAll(busy, 500), await takeAll(slow, 50)].every(Boolean)
+  }
+  t.ok(passed >= 99_000 && passed <= 100_100, `${passed} while one that has ended holds some`)
+  await until('what it has is given back', async () => {
+    time.ms += second
+    return !(await takeAll(busy, 1_000)) && passed >= 100_000
+  })
+  t.ok(passed <= 100_100, `${passed} in the end`)
+})
 
 t.test('what runs low is asked for at once for all accounts', async (t) => {
   const { time, calls, open } = await start(t)
@@ -137,9 +160,9 @@ t.test('what runs low is asked for at once for all accounts', async (t) => {
   await Promise.all(accounts.map(async (id) => take(id, quota)))
   t.equal(calls.count, 300)
   time.ms += 60_000
-  t.equal(promisesOf(76), 0)
+  t.equal(promisesOf(88), 0)
   await until('all are asked for', () => calls.count === 600 || undefined)
-  t.equal(promisesOf(24), 0)
+  t.equal(promisesOf(12), 0)
 })
 
 t.test('a quota that is used up is asked for once a second', async (t) => {
@@ -171,11 +194,11 @@ t.test('a process that closes while it asks gives back what it gets then', async
   const quota = { limit: 1_000_000, per: 'month' } as const
   await quotas.take('ada', quota)
   time.ms += 10
-  for (let count = 0; count < 76; count++) quotas.take('ada', quota)
-  const waiting = Array.from({ length: 30 }, () => quotas.take('ada', quota))
+  for (let count = 0; count < 88; count++) quotas.take('ada', quota)
+  const waiting = Array.from({ length: 18 }, () => quotas.take('ada', quota))
   await quotas.close()
   t.equal(calls.count, 3, 'those beyond what was reserved have asked before the end')
-  t.equal((await Promise.all(waiting)).filter(({ isAllowed }) => isAllowed).length, 30)
+  t.equal((await Promise.all(waiting)).filter(({ isAllowed }) => isAllowed).length, 18)
   const { granted, holders } = await store.readQuota('ada', '2027-12')
   t.equal(granted, 107, 'as many as have passed')
   t.equal(holders.size, 0)
