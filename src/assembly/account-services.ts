@@ -4,6 +4,7 @@ import {
   createAccountActions,
 } from '../accounts/account-actions.ts'
 import { createHeldKeys, type HeldKeys } from '../accounts/held-keys.ts'
+import { createNotices, type SendNotice } from '../accounts/mails/notices.ts'
 import { deliverInBackground, type Outbox } from '../accounts/mails/outbox.ts'
 import { createEmailVerification, type EmailVerification, type SendMail } from '../accounts/profile.ts'
 import { createKnownClients } from '../auth/known-clients.ts'
@@ -132,6 +133,15 @@ export function createConfiguredActions({
     sendMail,
     deliverSetupMail: config.portal.acceptsPasswords ? deliver : undefined,
   })
+}
+
+/** What people are told by mail; undefined = nothing. */
+export function createConfiguredNotices({
+  config: { mail, publicOrigin, portal },
+  ...parts
+}: Pick<AccountServicesOptions, 'config' | 'store' | 'outbox' | 'limiter'>): SendNotice | undefined {
+  if (!mail?.notices) return undefined
+  return createNotices({ ...parts, sendMail: lazyMailer(mail), portalUrl: publicOrigin + portal.path })
 }
 
 /** Who of foreign issuers is refused. */

@@ -1,3 +1,4 @@
+import type { SendNotice } from '../accounts/mails/notices.ts'
 import type { UsageRecorder } from '../accounts/usage-recorder.ts'
 import { createCarriers } from '../auth/carriers.ts'
 import { createDecideArrivalReader } from '../decide/decide-arrival.ts'
@@ -22,6 +23,7 @@ import { createOwnPaths } from '../routes/own-paths.ts'
 import { createRouteTable } from '../routes/table.ts'
 import type { Exporter } from '../tracing/exporter.ts'
 import { createTracer } from '../tracing/tracer.ts'
+import { createConfiguredNotices } from './account-services.ts'
 import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
 import { createAssertionHeader, createConfiguredWriter, ownHeaderNames } from './request-writer.ts'
 import { createTakePlan } from './take-plan.ts'
@@ -41,6 +43,8 @@ export interface TrafficOptions extends ApiPartsOptions {
 export interface WorkerTraffic extends Traffic {
   /** undefined = there is no listener for other proxies. */
   readonly decide: DecideTraffic | undefined
+  /** Tells people by mail what happened to their account; undefined = nothing is told. */
+  readonly sendNotice: SendNotice | undefined
 }
 
 export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraffic> {
@@ -94,6 +98,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     ...reader,
     observer: createObserver(observerOptions),
     ownPaths,
+    sendNotice: createConfiguredNotices(options),
     api: await buildApi({ ...createApiOptions(options), protectedResources: config }),
     proxy,
     cors,

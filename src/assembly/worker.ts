@@ -79,6 +79,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
 
   let current = await cleanUpOnFailure(services.close, build(config))
   currentCallerAuth = current.callerAuth
+  store.onAudit((entry) => current.traffic.sendNotice?.(entry))
   metrics.collectTargetHealth(() => targetStates(current.upstreams))
   metrics.collectIssuers(() => current.callerAuth.issuers.states())
   const storeMonitor = openStoreMonitor({ store, storeConnection, log, metrics })

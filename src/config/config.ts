@@ -43,7 +43,7 @@ export interface Config {
   readonly cors: { readonly origins: readonly string[] }
   readonly portal: PortalConfig
   /** undefined = no mail can be sent. */
-  readonly mail: MailServer | undefined
+  readonly mail: (MailServer & { readonly notices: boolean }) | undefined
   readonly keys: {
     /** Where a secret key may come: header names, `bearer`, `basic`. */
     readonly accept: readonly string[]

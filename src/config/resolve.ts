@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os'
 import type { Plans } from '../accounts/plan-reports.ts'
-import type { MailServer } from '../mail/mailer.ts'
 import { parseAddressRange } from '../platform/address-ranges.ts'
 import type { RouteOptions } from '../routes/compile.ts'
 import { parseKeyMaterial } from '../tokens/key-material.ts'
@@ -160,14 +159,18 @@ function resolveSigningKey(
   return { kid, use, material }
 }
 
-function resolveMail(mail: NonNullable<ConfigTree['mail']>, lookup: SecretLookup): MailServer {
-  const { host, port, security, username, from } = mail
+function resolveMail(
+  mail: NonNullable<ConfigTree['mail']>,
+  lookup: SecretLookup,
+): NonNullable<Config['mail']> {
+  const { host, port, security, username, from, notices } = mail
   return {
     host,
     port,
     security,
     username,
     from,
+    notices,
     password: mail.password && lookup.secret(mail.password),
     tls: resolveTls(mail.tls, lookup),
   }

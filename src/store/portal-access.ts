@@ -13,6 +13,8 @@ export interface PortalAccess {
   readonly setupLink: OneTimeLink | undefined
   /** The last link sent to somebody who forgot the password, until it is redeemed. */
   readonly resetLink: OneTimeLink | undefined
+  /** The networks that the account was signed in to from, the latest first; at most `signInNetworksMax`. */
+  readonly networks: readonly string[]
   /** undefined = the password is enough. */
   readonly secondFactor: SecondFactor | undefined
   /** The last verification link sent, until it is redeemed. */
@@ -56,6 +58,7 @@ export const noPortalAccess: PortalAccess = {
   failures: undefined,
   setupLink: undefined,
   resetLink: undefined,
+  networks: [],
   secondFactor: undefined,
   emailLink: undefined,
   identity: undefined,

@@ -23,6 +23,11 @@ export interface PortalStore extends SecondFactorStore {
   setSetupLink(accountId: string, link: OneTimeLink, audit?: AuditEntry): Promise<boolean>
   /** The same for the link of somebody who forgot the password; a set-up link stays. */
   setResetLink(accountId: string, link: OneTimeLink, audit?: AuditEntry): Promise<boolean>
+  /**
+   * Remembers the network of a sign-in. @returns `first` where none was known before; `known` also where there is no
+   * such account
+   */
+  noteSignInNetwork(accountId: string, network: string): Promise<'first' | 'new' | 'known'>
   setEmailLink(accountId: string, link: EmailLink, audit?: AuditEntry): Promise<boolean>
   /** Sets the account's e-mail to that of the link, verified; the link is redeemed. */
   redeemEmailLink(

@@ -19,7 +19,7 @@ function linkIn(mail = '') {
 /** A gateway and commands on one store, before a real mail server. */
 async function start(t: Test, { hasMail = true } = {}) {
   const { port, mails } = await startMailServer(t)
-  const mail = { host: '127.0.0.1', port, security: 'none', from: 'gatehouse@example.com' }
+  const mail = { host: '127.0.0.1', port, security: 'none', from: 'gatehouse@example.com', notices: false }
   const gateway = await startGateway(t, { config: { ...(hasMail && { mail }) } })
   const command = (...args: readonly string[]) => run(t, [...args, '--json', '--config', gateway.configFile])
   return { gateway, command, mails }

@@ -5,7 +5,7 @@ import { findBarriers } from './support/axe.ts'
 import { goodPassword, portalTests } from './support/portal.ts'
 
 const { port, mails } = await startMailServer(t)
-const mail = { host: '127.0.0.1', port, security: 'none', from: 'gatehouse@example.com' }
+const mail = { host: '127.0.0.1', port, security: 'none', from: 'gatehouse@example.com', notices: false }
 const test = portalTests(t, { config: { mail } })
 
 test('a new e-mail counts once the link in the mail is opened', async (t, portal) => {

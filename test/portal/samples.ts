@@ -118,6 +118,7 @@ export function account(over: Partial<Account> = {}): Account {
       failures: undefined,
       setupLink: undefined,
       resetLink: undefined,
+      networks: [],
       secondFactor: undefined,
       emailLink: undefined,
       identity: undefined,

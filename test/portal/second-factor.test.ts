@@ -6,7 +6,7 @@ import { findBarriers } from './support/axe.ts'
 import { goodPassword, portalTests, signIn } from './support/portal.ts'
 
 const { port, mails } = await startMailServer(t)
-const mail = { host: '127.0.0.1', port, security: 'none', from: 'gatehouse@example.com' }
+const mail = { host: '127.0.0.1', port, security: 'none', from: 'gatehouse@example.com', notices: false }
 const test = portalTests(t, { config: { mail, portal: { requireSecondFactor: 'admins' } } })
 
 test('an Admin sets up codes, signs in with one, and replaces a forgotten password', async (t, portal) => {

@@ -77,7 +77,7 @@ for (const driver of storeDrivers) {
       const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, clock })
       t.teardown(() => limiter.close())
       const mails: string[] = []
-      const mail = { host: '127.0.0.1', port: 1, security: 'none' as const, from: 'a@b.c' }
+      const mail = { host: '127.0.0.1', port: 1, security: 'none' as const, from: 'a@b.c', notices: false }
       const tls = { verify: true, ca: undefined }
       const withMail = { ...config, mail: { ...mail, tls, username: undefined, password: undefined } }
       const people = createAccountServices({

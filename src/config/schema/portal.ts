@@ -50,6 +50,10 @@ export const mail = optional(
     username: optional(text({ description: 'User name for the SMTP server; absent = no sign-in.' })),
     password: optional(secret({ description: 'Password of that user.' })),
     from: text({ description: 'Sender of the mails, such as gatehouse@example.com.' }),
+    notices: flag(
+      true,
+      'Whether people are told by mail of new sign-ins, of resets of their keys and password, and of a changed e-mail.',
+    ),
     tls: section('TLS to the SMTP server, for starttls and tls.', {
       verify: flag(true, "Whether the server's certificate is checked."),
       ca: optional(secret({ description: 'Certificates (PEM) to trust instead of the system ones.' })),

@@ -1,3 +1,4 @@
+import { createConfiguredNotices } from '../../assembly/account-services.ts'
 import { createApiOptions } from '../../assembly/api-options.ts'
 import { type CallerAuth, openCallerAuth } from '../../assembly/caller-auth.ts'
 import { createConfiguredWriter } from '../../assembly/request-writer.ts'
@@ -67,6 +68,8 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
     throw error
   })
   opened = callerAuth
+  const sendNotice = createConfiguredNotices({ ...services, config })
+  if (sendNotice) services.store.onAudit(sendNotice)
   const monitor = openStoreMonitor({ ...services, log, metrics })
   const carriers = createCarriers(config.keys.accept)
   const { limiter, keyUses } = services

@@ -9,6 +9,7 @@ import { withApiKey, withChanges, withoutSessions } from './account-changes.ts'
 import {
   withEmailLink,
   withIdentity,
+  withNetwork,
   withoutIdentity,
   withoutPortalSessions,
   withPassword,
@@ -107,6 +108,7 @@ type PortalVerbs = Pick<
   | 'settlePasswordAttempt'
   | 'setSetupLink'
   | 'setResetLink'
+  | 'noteSignInNetwork'
   | 'setEmailLink'
   | 'redeemEmailLink'
   | 'endPortalSessions'
@@ -135,6 +137,11 @@ export function portalByReplacing(replace: Replace): PortalVerbs {
       isUpdated(await replace(id, (account) => withSetupLink(account, link), audit)),
     setResetLink: async (id, link, audit) =>
       isUpdated(await replace(id, (account) => withResetLink(account, link), audit)),
+    noteSignInNetwork: async (id, network) => {
+      const { kind, ...after } = await replace(id, (account) => withNetwork(account, network))
+      if (kind !== 'updated' || !('account' in after)) return 'known'
+      return after.account.portal.networks.length === 1 ? 'first' : 'new'
+    },
     setEmailLink: async (id, link, audit) =>
       isUpdated(await replace(id, (account) => withEmailLink(account, link), audit)),
     redeemEmailLink: async (id, use, audit) => {

@@ -62,6 +62,16 @@ export function passwordLinkOf(
   return link?.sentTo === undefined || emailKey(link.sentTo) === emailKey(email) ? link : undefined
 }
 
+/** How many networks of an account are remembered: one that is back after so many others counts as new. */
+export const signInNetworksMax = 20
+
+/** undefined where it is known. */
+export function withNetwork(account: Account, network: string): Account | undefined {
+  const { networks } = account.portal
+  if (networks.includes(network)) return undefined
+  return nextPortal(account, { networks: [network, ...networks].slice(0, signInNetworksMax) })
+}
+
 export function withEmailLink(account: Account, emailLink: EmailLink): Account {
   return nextPortal(account, { emailLink })
 }

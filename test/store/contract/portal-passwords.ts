@@ -108,6 +108,24 @@ export function portalPasswordCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
+    'the networks of sign-ins are remembered, the last twenty',
+    async (t, place, store) => {
+      const { id } = await createAccount(store)
+      const note = (network: string) => store.noteSignInNetwork(id, network)
+      t.equal(await note('n0'), 'first')
+      t.equal(await note('n0'), 'known')
+      for (let count = 1; count < 20; count++) t.equal(await note(`n${count}`), 'new')
+      t.equal(await note('n0'), 'known', 'at the limit')
+      t.equal(await note('n20'), 'new')
+      t.equal(await (await place.open()).noteSignInNetwork(id, 'n0'), 'new', 'after so many others')
+      t.equal((await store.findAccount(id))?.portal.networks.length, 20)
+      t.equal(await store.noteSignInNetwork('nobody', 'n0'), 'known')
+    },
+  )
+
+  runCase(
+    t,
+    newPlace,
     'a password is changed only if it is still the one that was checked',
     async (t, _place, store) => {
       const { id } = await createAccount(store)
