@@ -57,7 +57,7 @@ const own: Readonly<Record<string, readonly string[]>> = {
     '--force',
   ],
   'accounts list': ['--csv'],
-  'accounts import': ['--check'],
+  'accounts import': ['--check', '--mail-links'],
   'accounts delete': ['-y, --yes'],
   'signing-keys retire': ['-y, --yes'],
   serve: ['--demo', '--ready-file PATH'],
@@ -70,7 +70,9 @@ const own: Readonly<Record<string, readonly string[]>> = {
     '--verified',
     '--plan NAME|none',
     '--password-stdin',
+    '--mail-link',
   ],
+  'accounts setup-link': ['--mail-link'],
   'accounts update': [
     '--email E',
     '--first-name F',

@@ -90,7 +90,8 @@ function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): H
   }
 }
 
-function newLinkPart(frame: PageFrame, link: SetupLink | 'mailed' | undefined): Html {
+function newLinkPart(frame: PageFrame, link: SetupLink | 'mailed' | undefined): Html | undefined {
+  if (frame.oidc?.acceptsPasswords === false) return undefined
   if (link === 'mailed') return staticNotice('good', 'A set-up link is on its way to the owner.')
   return link ? linkPart(frame, link) : staticNotice('warn', noLink)
 }

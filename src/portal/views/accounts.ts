@@ -107,7 +107,10 @@ ${mailLinkField(frame, state, 'Send the owner a set-up link by e-mail')}
     title: 'New account',
     section: '/accounts',
     breadcrumb,
-    lead: 'Keys are created with the account. The next page shows them and a set-up link for the owner.',
+    lead:
+      frame.oidc?.acceptsPasswords === false
+        ? 'Keys are created with the account. The next page shows them.'
+        : 'Keys are created with the account. The next page shows them and a set-up link for the owner.',
     body: html`<section class="card"><div class="body">${body}</div></section>`,
   })
 }
