@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,6 +7,7 @@ import type { Test } from 'tap'
 import { type Certificate, makeCertificate } from '../setup/certificates.ts'
 import type { TestGateway } from '../setup/gateway.ts'
 import { freePort, until } from '../setup/net.ts'
+import { nginxArgs, writeNginxConfig } from '../setup/nginx.ts'
 
 /** The name in the certificate, and in the files in place of `api.example.com`. */
 const siteName = 'localhost'
@@ -167,9 +168,6 @@ export function replaced(text: string, changes: Readonly<Record<string, string>>
   }, text)
 }
 
-const tempFolders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-
-/** With what a distribution has around an included file. */
 export const nginx: FrontKind = {
   name: 'nginx',
   file: 'nginx.conf',
@@ -180,30 +178,10 @@ export const nginx: FrontKind = {
       '/etc/ssl/gatehouse/site.crt': cert,
       '/etc/ssl/gatehouse/site.key': key,
     }),
-  command: (config, { folder }) => {
-    for (const name of tempFolders) mkdirSync(join(folder, name))
-    writeFileSync(join(folder, 'front.conf'), config)
-    writeFileSync(
-      join(folder, 'nginx.conf'),
-      `daemon off;
-${process.getuid?.() === 0 ? 'user root;' : ''}
-worker_processes 1;
-pid ${join(folder, 'nginx.pid')};
-error_log stderr warn;
-events { worker_connections 1024; }
-http {
-access_log off;
-${tempFolders.map((name) => `${name}_temp_path ${join(folder, name)};`).join('\n')}
-include ${join(folder, 'front.conf')};
-}
-`,
-    )
-    return ['nginx', '-p', folder, '-e', 'stderr', '-c', join(folder, 'nginx.conf')]
-  },
+  command: (config, { folder }) => ['nginx', ...writeNginxConfig(folder, config)],
   reload: async ({ folder }) => {
-    const flags = ['-p', folder, '-e', 'stderr', '-c', join(folder, 'nginx.conf')]
-    await runFile('nginx', [...flags, '-t'])
-    await runFile('nginx', [...flags, '-s', 'reload'])
+    await runFile('nginx', [...nginxArgs(folder), '-t'])
+    await runFile('nginx', [...nginxArgs(folder), '-s', 'reload'])
   },
 }
 
