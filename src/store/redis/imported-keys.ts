@@ -32,9 +32,10 @@ export function openImportedKeys(
     importSecretKeys: async (imports) => {
       await confirmAbsence()
       const outcomes = new Map<KeyImport, KeyImported>()
-      const waiting = [...Map.groupBy(imports, ({ accountId }) => accountId).values()]
+      // In order: of two accounts with one key the first has it.
+      const waiting = Map.groupBy(imports, ({ accountId }) => accountId).values()
       const lanes = Array.from({ length: accountsAtOnce }, async () => {
-        for (let some = waiting.pop(); some; some = waiting.pop()) await importAll(some, outcomes)
+        for (const some of waiting) await importAll(some, outcomes)
       })
       await Promise.all(lanes)
       return imports.map((imported) => outcomes.get(imported) ?? 'unknown')
