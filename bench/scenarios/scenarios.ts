@@ -2,6 +2,7 @@ import { app } from './app.ts'
 import { down, up } from './bodies.ts'
 import { decide } from './decide.ts'
 import { events } from './events.ts'
+import { foreignTokens } from './foreign-tokens.ts'
 import { keyCosts } from './key-costs.ts'
 import { latency } from './latency.ts'
 import { post } from './post.ts'
@@ -15,6 +16,7 @@ import { workers } from './workers.ts'
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'small-get': smallGet,
   'key-costs': keyCosts,
+  'foreign-tokens': foreignTokens,
   workers,
   decide,
   app,

@@ -67,6 +67,7 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
     bearer: createBearerScheme(accessTokens, directory, clock),
     foreign: createForeignScheme({
       directory,
+      clock,
       tokens: createForeignTokens({
         issuers: issuers.all,
         verified: verifiedForeign,

@@ -1,7 +1,9 @@
 import type { ForeignClaims } from '../issuers/foreign-claims.ts'
 import type { ForeignTokens, ForeignVerdict } from '../issuers/foreign-tokens.ts'
+import type { Clock } from '../platform/clock.ts'
 import { unlimited } from '../store/secret-keys.ts'
 import type { CachedSubject, Directory, Principal } from './principal.ts'
+import { type Authenticated, createRecentTokens } from './recent-tokens.ts'
 import { type Authentication, rejected } from './scheme.ts'
 
 /** `Authorization: Bearer <JWT>` of foreign issuers. */
@@ -19,7 +21,9 @@ export interface ForeignScheme {
 
 export interface ForeignSchemeOptions {
   readonly tokens: ForeignTokens
-  readonly directory: Pick<Directory, 'subject' | 'confirm'>
+  readonly directory: Pick<Directory, 'subject' | 'confirm' | 'version' | 'countHit'>
+  /** Milliseconds since 1970. */
+  readonly clock: Clock
   /** Whether a token is known to be one of ours: then it need not be read here. */
   isOwn(token: string): boolean
 }
@@ -28,7 +32,27 @@ const expired = rejected('token-expired')
 const blocked = rejected('subject-blocked')
 
 /** A subject is refused as blocked only after the cache was brought up to date: it may have been unblocked since. */
-export function createForeignScheme({ tokens, directory, isOwn }: ForeignSchemeOptions): ForeignScheme {
+export function createForeignScheme({
+  tokens,
+  directory,
+  clock,
+  isOwn,
+}: ForeignSchemeOptions): ForeignScheme {
+  const recent = createRecentTokens(directory, clock)
+
+  function authenticateUncached(
+    token: string,
+    issuers: ReadonlySet<string>,
+  ): Authentication | undefined | Promise<Authentication> {
+    if (isOwn(token)) return undefined
+    const verdict = tokens.verify(token, issuers)
+    if (verdict === undefined) return undefined
+    if (verdict instanceof Promise) return verdict.then(decideVerdict)
+    const decision = decideVerdict(verdict)
+    if (!(decision instanceof Promise) && decision.kind === 'authenticated') recent.set(token, decision)
+    return decision
+  }
+
   function decideVerdict(verdict: ForeignVerdict): Authentication | Promise<Authentication> {
     return verdict.kind === 'valid' ? decideClaims(verdict.claims) : toRejection(verdict)
   }
@@ -60,10 +84,11 @@ export function createForeignScheme({ tokens, directory, isOwn }: ForeignSchemeO
 
   return {
     authenticate: (token, issuers) => {
-      if (isOwn(token)) return undefined
-      const verdict = tokens.verify(token, issuers)
-      if (verdict === undefined) return undefined
-      return verdict instanceof Promise ? verdict.then(decideVerdict) : decideVerdict(verdict)
+      const known = recent.get(token)
+      const { issuer } = known?.principal ?? {}
+      return known && issuer !== undefined && issuers.has(issuer)
+        ? known
+        : authenticateUncached(token, issuers)
     },
   }
 }
@@ -83,7 +108,7 @@ function toRejection(verdict: Exclude<ForeignVerdict, { readonly kind: 'valid' }
   }
 }
 
-function authenticated(claims: ForeignClaims): Authentication {
+function authenticated(claims: ForeignClaims): Authenticated {
   const { issuer, principalId, role, scopes, email, isEmailVerified, plan, validUntil } = claims
   const principal: Principal = {
     accountId: principalId,

@@ -1,0 +1,85 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SignJWT } from 'jose'
+import type { Bench } from '../bench.ts'
+import { loadFigures, measureLoad } from './load-figures.ts'
+import { numbered, withTokens } from './requests.ts'
+import type { Contestant, Scenario } from './scenario.ts'
+
+const ours = 'our tokens'
+const issuer = 'https://id.example.com'
+const tokenCount = 200
+
+/** What a token of a foreign issuer costs that was seen before. */
+export const foreignTokens: Scenario = {
+  summary: 'Small GET with a bearer token: those of a foreign issuer beside ours',
+  figures: loadFigures,
+  compared: 'cpuUs',
+  yardsticks: [ours, `${ours}, each head another`],
+  note:
+    '200 tokens in turn, each of another account or user, ES256, in one process: all have been seen before. `each head ' +
+    'another`: each request has a field with a new number, so that no head is cached.',
+  async open(bench) {
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const subject = await bench.gateway(bench.gateways[0], { config: configOf(publicKey) })
+    const ways = [
+      [ours, subject.credentials.accessTokens],
+      ['foreign tokens', await signTokens(privateKey)],
+    ] as const
+    return ways.flatMap(([name, tokens]) => waysOf(bench, name, { subject, tokens }))
+  },
+}
+
+function waysOf(
+  bench: Bench,
+  name: string,
+  {
+    subject,
+    tokens,
+  }: { readonly subject: Parameters<typeof measureLoad>[1]; readonly tokens: readonly string[] },
+): readonly Contestant[] {
+  const requests = withTokens('GET /any', tokens)
+  return [
+    { name, measure: () => measureLoad(bench, subject, { requests }) },
+    { name: `${name}, each head another`, measure: () => measureLoad(bench, subject, numbered(requests)) },
+  ]
+}
+
+function configOf(publicKey: KeyObject): object {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-issuer-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'jwks.json')
+  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'ES256', use: 'sig' }
+  writeFileSync(file, JSON.stringify({ keys: [jwk] }))
+  return {
+    issuers: [{ name: 'corp', issuer, audience: 'orders', jwks: { file } }],
+    routes: [
+      {
+        name: 'any',
+        path: '/any',
+        upstream: 'backend',
+        auth: 'any',
+        maxBody: 'unlimited',
+        issuers: ['corp'],
+      },
+    ],
+  }
+}
+
+function signTokens(privateKey: KeyObject): Promise<readonly string[]> {
+  return Promise.all(
+    Array.from({ length: tokenCount }, (_, index) =>
+      new SignJWT({ scope: '' })
+        .setProtectedHeader({ alg: 'ES256', kid: 'one', typ: 'at+jwt' })
+        .setIssuer(issuer)
+        .setAudience('orders')
+        .setSubject(`248289761${index}`)
+        .setJti(`6f5c1c0e-5f1b-4f6e-9a2f-${index}`)
+        .setIssuedAt()
+        .setExpirationTime('24h')
+        .sign(privateKey),
+    ),
+  )
+}
