@@ -8,10 +8,11 @@ import { csvLine } from './csv-line.ts'
 
 /** What accounts have used, as far as it is kept. */
 export interface UsageReports {
-  /** What one account has used, by day, key and route. @param accountId an ID, of an account that exists */
+  /** What one account, or principal of a foreign issuer, has used, by day, key and route. @param accountId an ID */
   read(accountId: string, days: DayRange): Promise<readonly UsageCount[]>
   /**
-   * What all accounts have used, the newest account first, in chunks of text: CSV with a header, or JSON lines.
+   * What all accounts have used, the newest account first, and then principals of foreign issuers, in chunks of text: CSV
+   * with a header, or JSON lines.
    * @param onRead called with the number of accounts that were read so far, those without usage too
    */
   export(format: UsageFormat, days: DayRange, onRead?: (accounts: number) => void): AsyncGenerator<string>
@@ -41,7 +42,7 @@ const accountsAtOnce = 50
 const columns = ['accountId', 'email', 'day', 'key', 'route', 'requests', 'units'] as const
 
 export function createUsageReports(
-  store: Pick<UsageStore, 'readUsage'> & Pick<AccountStore, 'listAccounts'>,
+  store: Pick<UsageStore, 'readUsage' | 'listUsagePrincipals'> & Pick<AccountStore, 'listAccounts'>,
   clock: Clock,
 ): UsageReports {
   const today = () => dayOf(clock())
@@ -58,21 +59,32 @@ export function createUsageReports(
   ): AsyncGenerator<string> {
     if (format === 'csv') yield csvLine(columns)
     const write = format === 'csv' ? csvRow : jsonLine
+    const rowsOf = async (accountId: string, email: string) =>
+      (await read(accountId, days)).map((count) => write({ accountId, email, ...usageData(count) })).join('')
     let count = 0
     for (let after: Account | undefined; ; ) {
       const accounts = await store.listAccounts({ after, limit: accountsAtOnce })
-      const used = await Promise.all(
-        accounts.map(async ({ id, email }) =>
-          (await read(id, days))
-            .map((count) => write({ accountId: id, email, ...usageData(count) }))
-            .join(''),
-        ),
-      )
-      for (const text of used) if (text !== '') yield text
+      const used = await Promise.all(accounts.map(({ id, email }) => rowsOf(id, email)))
+      yield* used.filter((text) => text !== '')
       count += accounts.length
       onRead?.(count)
       after = accounts.at(-1)
-      if (!after) return
+      if (!after) break
+    }
+    for await (const principalId of listPrincipals()) yield await rowsOf(principalId, '')
+  }
+
+  /** Each once, though a page may repeat one of another. */
+  async function* listPrincipals(): AsyncGenerator<string> {
+    const listed = new Set<string>()
+    for (let cursor: string | undefined; ; ) {
+      const page = await store.listUsagePrincipals(cursor)
+      for (const id of page.ids) {
+        if (!listed.has(id)) yield id
+        listed.add(id)
+      }
+      if (page.cursor === undefined) return
+      cursor = page.cursor
     }
   }
 

@@ -1,6 +1,7 @@
 import { auditData } from '../accounts/audit-log.ts'
 import { type KeyUses, openKeyUses } from '../accounts/key-uses.ts'
 import { createOutbox, type Outbox } from '../accounts/mails/outbox.ts'
+import { withPrincipals } from '../accounts/principal-usage.ts'
 import { openUsageRecorder, type UsageRecorder } from '../accounts/usage-recorder.ts'
 import { openQuotas, type Quotas } from '../auth/quotas.ts'
 import { openRateLimiter, type RateLimiter } from '../auth/rate-limiter.ts'
@@ -66,7 +67,7 @@ export async function openStoreServices(options: StoreServicesOptions): Promise<
   })
   const keyUses = openKeyUses({ store, clock })
   const usageRecorder = openUsageRecorder({
-    store,
+    store: withPrincipals(store),
     clock,
     onLoss: ({ requests, error, isFirst }) => {
       metrics.usageLost.inc(requests)

@@ -1,5 +1,7 @@
 import { type PlanUse, planUseData } from '../accounts/plan-reports.ts'
 import { type UsageReports, usageData, usageFile, usageReportData } from '../accounts/usage-reports.ts'
+import type { Config } from '../config/config.ts'
+import { isPrincipalId } from '../store/subjects.ts'
 import type { DayRange } from '../store/usage.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { withOperator } from './operator.ts'
@@ -44,8 +46,12 @@ const exportAll: Command = {
 const show: Command = {
   name: 'usage',
   operands: ['ID|EMAIL'],
-  summary: 'Shows what an account has used, by day, key and route, and what is left of its plan.',
-  examples: ['gatehouse usage ada@example.com', 'gatehouse usage ada@example.com --csv > usage.csv'],
+  summary: 'Shows what an account or ISSUER:SUBJECT has used, by day, key and route, and its plan.',
+  examples: [
+    'gatehouse usage ada@example.com',
+    'gatehouse usage corp:248289761001',
+    'gatehouse usage ada@example.com --csv > usage.csv',
+  ],
   options: { ...dayOptions, ...csvOption },
   printsData: true,
   run: async (invocation) => {
@@ -54,9 +60,9 @@ const show: Command = {
     if (asCsv && invocation.asJson) throw new UsageError('--csv and --json exclude each other')
     const { days, plan, counts } = await withOperator(
       invocation.config,
-      async ({ accounts, usage, plans }) => {
+      async ({ accounts, usage, plans, config }) => {
         const days = daysOf(invocation, usage)
-        const account = await accounts.find(who)
+        const account = isPrincipalId(who) ? principalOf(who, config) : await accounts.find(who)
         return { days, plan: await plans.read(account), counts: await usage.read(account.id, days) }
       },
     )
@@ -79,6 +85,11 @@ const show: Command = {
     ])
     return 0
   },
+}
+
+/** A user of a foreign issuer, by the ID that backends get, such as `corp:248289761001`. */
+function principalOf(id: string, { issuers }: Config) {
+  return { id, plan: issuers.find(({ name }) => id.startsWith(`${name}:`))?.plan }
 }
 
 function planLines(use: PlanUse | undefined): readonly string[] {

@@ -2,7 +2,7 @@ import type { UsageAmount, UsageRecorder } from '../accounts/usage-recorder.ts'
 import type { Principal } from '../auth/principal.ts'
 import { monotonicClock } from '../platform/clock.ts'
 
-/** Counts what accounts use of routes; principals of foreign issuers have none, and are not counted. */
+/** Counts what accounts, and principals of foreign issuers, use of routes. */
 export interface UsageMeter {
   /**
    * A request of a caller is forwarded: it counts whatever becomes of it.
@@ -30,7 +30,7 @@ const requestOfUnknownUnits = { requests: 1, units: 0 }
 
 export function createUsageMeter(recorder: Pick<UsageRecorder, 'count'>): UsageMeter {
   function count({ name }: MeteredRoute, caller: Principal, used: UsageAmount, now: number): void {
-    if (caller.issuer === undefined) recorder.count(name, caller, used, now)
+    recorder.count(name, caller, used, now)
   }
 
   return {

@@ -7,11 +7,6 @@ export function principalId(issuer: string, subject: string): string {
   return `${issuer}:${subject.replaceAll(/[^!-$&-~]+/g, encodeURIComponent)}`
 }
 
-/** Whether an ID is one of those. */
-export function isPrincipalId(id: string): boolean {
-  return id.includes(':')
-}
-
 /** The name of the issuer and the subject of such an ID. */
 export function partsOfPrincipalId(id: string): { readonly issuer: string; readonly subject: string } {
   const colon = id.indexOf(':')

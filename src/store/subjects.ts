@@ -26,3 +26,8 @@ export interface BlockedSubjectList {
   readonly after: BlockedSubject | undefined
   readonly limit: number
 }
+
+/** Whether an ID is that of a principal of an issuer: no account has one with a colon. */
+export function isPrincipalId(id: string): boolean {
+  return id.includes(':')
+}

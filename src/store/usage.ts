@@ -2,11 +2,29 @@
 export interface UsageStore {
   /**
    * Adds counts in one step. A batch that was added is not added again: one whose response was lost can be repeated,
-   * for an hour. Dropped are counts of accounts that do not exist, and of days that are no longer kept.
+   * for an hour. Dropped are counts of accounts that do not exist, of principals that were not admitted, and of days that are no longer kept.
    */
   addUsage(batch: UsageBatch): Promise<void>
+  /**
+   * Notes principals of foreign issuers, whose counts are dropped otherwise; until none of theirs are kept any more.
+   * One that ends with a colon stands for all others of its issuer, and is always admitted.
+   * @returns those that are one too many (`usagePrincipalsMax`)
+   */
+  admitUsagePrincipals(ids: readonly string[], today: number): Promise<readonly string[]>
+  /** Those that have usage. @param cursor of the page before; undefined = the first */
+  listUsagePrincipals(cursor: string | undefined): Promise<PrincipalPage>
   /** What an account has used on some days, by day, key and route; nothing where there is no such account. */
   readUsage(accountId: string, days: DayRange): Promise<readonly UsageCount[]>
+}
+
+/** How many principals of foreign issuers have usage of their own at once: their issuers may have any number. */
+export const usagePrincipalsMax = 100_000
+
+/** A page of IDs, in no order; one may come twice. */
+export interface PrincipalPage {
+  readonly ids: readonly string[]
+  /** For the next page; undefined = this is the last. */
+  readonly cursor: string | undefined
 }
 
 /** For how many days before today counts are kept; they are removed little by little with later writes. */

@@ -469,6 +469,30 @@ t.test('the plan of an issuer limits each of its users', async (t) => {
   )
 })
 
+t.test('what users of an issuer use is counted as that of accounts', async (t) => {
+  const { issuer, gateway, codeOf } = await start(
+    t,
+    { plan: 'small' },
+    { plans: { small: { quota: { limit: 100, per: 'month' } } } },
+  )
+  for (const sub of ['ada', 'ada', 'ä b']) t.equal(await codeOf('/orders', await issuer.sign({ sub })), '200')
+  await codeOf('/admin', await issuer.sign({ sub: 'refused' }))
+  const gatehouse = (...args: readonly string[]) => run(t, ['usage', ...args, '--config', gateway.configFile])
+  const report = await until('it is written', async () => {
+    const { stdout } = await gatehouse('corp:ada', '--json')
+    const json = JSON.parse(stdout) as { readonly days: readonly unknown[] }
+    return json.days.length > 0 ? json : undefined
+  })
+  const used = [{ key: '', route: 'orders', requests: 2, units: 2 }]
+  t.match(report, { plan: { name: 'small', quota: { limit: 100 } }, days: [{ requests: 2, used }] })
+  const exported = await gatehouse('export')
+  t.match(
+    exported.stdout,
+    /^accountId,email,.*\ncorp:%C3%A4%20b,,\S+,,orders,1,1\ncorp:ada,,\S+,,orders,2,2\n$/s,
+  )
+  t.match((await gatehouse('corp:nobody')).stdout, /No requests on these days/)
+})
+
 t.test('every snippet of the page is a config without problems', (t) => {
   const page = readFileSync('docs/issuers.md', 'utf8')
   const snippets = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text)

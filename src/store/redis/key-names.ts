@@ -31,6 +31,7 @@ export function createKeyNames(prefix: string) {
     portalSessionsOf: (accountId: string) => `${base}portal-sessions:${accountId}`,
     keyUsesOf: (accountId: string) => `${base}key-uses:${accountId}`,
     usageOf: (accountId: string, month: string) => `${base}usage:${accountId}:${month}`,
+    usagePrincipals: `${base}usage-principals`,
     usageBatch: (id: string) => `${base}usage-batch:${id}`,
     instances: `${prefix}instances`,
     quota: (accountId: string, window: string) => `${prefix}quota:${accountId}:${window}`,

@@ -1,4 +1,5 @@
 import { dayOf, dayOfMonth, firstOfMonth, formatDay, startOfDay } from '../../platform/day.ts'
+import { isPrincipalId } from '../subjects.ts'
 import {
   compareUsage,
   type DayRange,
@@ -7,12 +8,14 @@ import {
   type UsageEntry,
   type UsageStore,
   usageDaysKept,
+  usagePrincipalsMax,
 } from '../usage.ts'
 import type { Connection } from './connection.ts'
 import type { KeyNames } from './key-names.ts'
 import { loadScript } from './scripts.ts'
 
 const addScript = loadScript('add-usage')
+const admitScript = loadScript('admit-usage-principals')
 
 /** For how long a batch is known to have been added. */
 const batchMs = 3_600_000
@@ -52,7 +55,7 @@ export function openUsage({ keys, ask, run, confirmAbsence }: Connection): Usage
         addScript,
         [
           keys.usageBatch(id),
-          ...hashes.flatMap(({ key, counts }) => [keys.account(counts[0]?.accountId ?? ''), key]),
+          ...hashes.flatMap(({ key, counts }) => [recordOf(keys, counts[0]?.accountId ?? ''), key]),
         ],
         [
           batchMs,
@@ -61,6 +64,19 @@ export function openUsage({ keys, ask, run, confirmAbsence }: Connection): Usage
           ...hashes.flatMap(({ counts }, index) => counts.flatMap((count) => countArgs(index + 1, count))),
         ],
       )
+    },
+    admitUsagePrincipals: async (ids, today) => {
+      await confirmAbsence()
+      const args = [usagePrincipalsMax, today, today - usageDaysKept, ...ids]
+      // The cast is sound: the script returns nothing else.
+      return (await run(admitScript, [keys.usagePrincipals], args)) as string[]
+    },
+    listUsagePrincipals: async (cursor = '0') => {
+      const [next, found] = await ask((client) =>
+        client.zscan(keys.usagePrincipals, cursor, 'COUNT', fieldsAtOnce),
+      )
+      if (next === '0' && found.length === 0) await confirmAbsence()
+      return { ids: found.filter((_, index) => index % 2 === 0), cursor: next === '0' ? undefined : next }
     },
     readUsage: async (accountId, days) => {
       const found: UsageCount[] = []
@@ -72,6 +88,11 @@ export function openUsage({ keys, ask, run, confirmAbsence }: Connection): Usage
       return found.toSorted(compareUsage)
     },
   }
+}
+
+/** What has to exist for usage to be counted: a principal of a foreign issuer has no record of its own. */
+function recordOf(keys: KeyNames, id: string): string {
+  return isPrincipalId(id) ? keys.usagePrincipals : keys.account(id)
 }
 
 function countArgs(hash: number, { day, key, route, requests, units }: UsageEntry): (string | number)[] {

@@ -181,6 +181,12 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX blocked_subjects_by_time ON blocked_subjects (blocked_at, principal_id);
     `),
+  // Those whose usage is counted, with the day of their last use.
+  (database) =>
+    database.exec(`
+      CREATE TABLE usage_principals (id TEXT PRIMARY KEY, day INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+      CREATE INDEX usage_principals_by_day ON usage_principals (day);
+    `),
   // Whom an OpenID provider knows as the owner.
   (database) =>
     database.exec(`

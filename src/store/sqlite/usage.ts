@@ -5,7 +5,10 @@ import type { Tables } from './tables/tables.ts'
 /** How many counts are read at once, which takes a few milliseconds: requests are served in between. */
 const countsAtOnce = 2_000
 
-export function openUsage({ read, write }: Database, { usage }: Pick<Tables, 'usage'>): UsageStore {
+export function openUsage(
+  { read, write }: Database,
+  { usage, usagePrincipals: principals }: Pick<Tables, 'usage' | 'usagePrincipals'>,
+): UsageStore {
   async function readUsage(accountId: string, { from, to }: DayRange): Promise<readonly UsageCount[]> {
     const found: UsageCount[] = []
     let after = { day: from, key: '', route: '' }
@@ -21,6 +24,8 @@ export function openUsage({ read, write }: Database, { usage }: Pick<Tables, 'us
 
   return {
     addUsage: (batch) => write(() => usage.addBatch(batch)),
+    admitUsagePrincipals: (ids, today) => write(() => principals.admit(ids, today)),
+    listUsagePrincipals: async (cursor) => read(() => principals.list(cursor)),
     readUsage,
   }
 }

@@ -129,6 +129,8 @@ const portalVerbs: Calls<PortalStore> = {
 
 const usageVerbs: Calls<UsageStore> = {
   addUsage: (store) => store.addUsage(newUsageBatch([newUsage({ id: 'a' })])),
+  admitUsagePrincipals: (store) => store.admitUsagePrincipals(['corp:a'], today),
+  listUsagePrincipals: (store) => store.listUsagePrincipals(undefined),
   readUsage: (store) => store.readUsage('a', { from: today, to: today }),
 }
 
@@ -192,6 +194,7 @@ export const writes: readonly string[] = [
   'recordKeyUses',
   'takeQuota',
   'addUsage',
+  'admitUsagePrincipals',
   'appendAudit',
   'startSession',
   'rotateSession',

@@ -1,7 +1,12 @@
 import type { Test } from 'tap'
 import { firstOfMonth } from '../../../src/platform/day.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { type UsageCount, usageBatchMax, usageDaysKept } from '../../../src/store/usage.ts'
+import {
+  type UsageCount,
+  usageBatchMax,
+  usageDaysKept,
+  usagePrincipalsMax,
+} from '../../../src/store/usage.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { createAccount } from '../samples.ts'
 import { newUsage, newUsageBatch, today } from '../usage-samples.ts'
@@ -18,6 +23,16 @@ async function usageOf(
     ({ day, key, route, requests, units }: UsageCount) =>
       `${day - today} ${key} ${route} ${requests}/${units}`,
   )
+}
+
+async function listAll(store: Store): Promise<readonly string[]> {
+  const found = new Set<string>()
+  for (let cursor: string | undefined; ; ) {
+    const page = await store.listUsagePrincipals(cursor)
+    for (const id of page.ids) found.add(id)
+    if (page.cursor === undefined) return [...found]
+    cursor = page.cursor
+  }
 }
 
 /** The contract of UsageStore: what is counted of an account, and for how long. */
@@ -44,6 +59,44 @@ export function runUsageContract(t: Test, newPlace: NewPlace): void {
       '0 default orders 7/8',
     ])
     t.strictSame(await usageOf(store, bob), ['0 default orders 5/5'])
+  })
+
+  runCase(
+    t,
+    newPlace,
+    'usage of a principal of an issuer is counted once it was admitted, and listed',
+    async (t, _place, store) => {
+      const [ada, bob] = [{ id: 'corp:ada' }, { id: 'corp:%C3%A4' }]
+      await createAccount(store)
+      await store.addUsage(newUsageBatch([newUsage(ada)]))
+      t.strictSame(await usageOf(store, ada), [], 'dropped')
+      t.strictSame(await listAll(store), [])
+      t.strictSame(await store.admitUsagePrincipals([ada.id, bob.id], today), [])
+      t.strictSame(await store.admitUsagePrincipals([ada.id], today), [])
+      await store.addUsage(newUsageBatch([newUsage(ada, { key: '', requests: 3 }), newUsage(bob)]))
+      await store.addUsage(newUsageBatch([newUsage(ada, { key: '', requests: 2 })]))
+      t.strictSame(await usageOf(store, ada), ['0  orders 5/2'])
+      t.strictSame((await listAll(store)).toSorted(), [bob.id, ada.id])
+      // They are forgotten with the last of their counts.
+      await store.admitUsagePrincipals(['corp:later'], today + usageDaysKept)
+      t.strictSame((await listAll(store)).length, 3)
+      await store.admitUsagePrincipals(['corp:later'], today + usageDaysKept + 1)
+      t.strictSame(await listAll(store), ['corp:later'])
+    },
+  )
+
+  runCase(t, newPlace, 'principals with usage are at most so many', async (t, _place, store) => {
+    const ids = (from: number, count: number) =>
+      Array.from({ length: count }, (_, index) => `corp:${from + index}`)
+    const step = 10_000
+    for (let from = 0; from < usagePrincipalsMax - 2; from += step)
+      await store.admitUsagePrincipals(ids(from, Math.min(step, usagePrincipalsMax - 2 - from)), today)
+    const last = ids(usagePrincipalsMax - 2, 3)
+    t.strictSame(await store.admitUsagePrincipals(last, today), last.slice(2), 'one over')
+    t.strictSame(await store.admitUsagePrincipals(ids(0, 5), today), [], 'known ones stay')
+    const far = ids(usagePrincipalsMax + 1, step)
+    t.strictSame(await store.admitUsagePrincipals([...far, 'corp:'], today), far, 'all others have room')
+    t.equal((await listAll(store)).length, usagePrincipalsMax + 1)
   })
 
   runCase(t, newPlace, 'one count twice in a batch of usage adds up', async (t, _place, store) => {

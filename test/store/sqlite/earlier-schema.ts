@@ -3,6 +3,7 @@ export const withoutSecretKeyList = `
   DROP INDEX accounts_by_identity;
   ALTER TABLE accounts DROP COLUMN identity_key;
   DROP TABLE blocked_subjects;
+  DROP TABLE usage_principals;
   DROP TABLE imported_keys;
   DROP TABLE quotas;
   ALTER TABLE accounts DROP COLUMN secret_keys;

@@ -11,6 +11,7 @@ import { openSigningKeyTable } from './signing-keys.ts'
 import { openStoreRow } from './store-row.ts'
 import { openSubjectTable } from './subjects.ts'
 import { openUsageTable } from './usage.ts'
+import { openUsagePrincipalTable } from './usage-principals.ts'
 
 export type Tables = ReturnType<typeof openTables>
 
@@ -25,6 +26,7 @@ export function openTables(database: Database) {
     portalSessions: openPortalSessionTable(database),
     keyUses: openKeyUseTable(database),
     usage: openUsageTable(database),
+    usagePrincipals: openUsagePrincipalTable(database),
     quotas: openQuotaTable(database),
     subjects: openSubjectTable(database),
     storeRow: openStoreRow(database),

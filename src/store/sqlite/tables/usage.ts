@@ -15,7 +15,7 @@ export function openUsageTable({ prepare }: Database) {
   )
   const add = prepare(
     `INSERT INTO usage (account_id, day, key, route, requests, units)
-     SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM accounts WHERE id = ?1)
+     SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM accounts WHERE id = ?1) OR EXISTS (SELECT 1 FROM usage_principals WHERE id = ?1)
      ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, units = units + excluded.units`,
   )
   const select = prepare(
