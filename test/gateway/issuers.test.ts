@@ -488,7 +488,7 @@ t.test('what users of an issuer use is counted as that of accounts', async (t) =
   const exported = await gatehouse('export')
   t.match(
     exported.stdout,
-    /^accountId,email,.*\ncorp:%C3%A4%20b,,\S+,,orders,1,1\ncorp:ada,,\S+,,orders,2,2\n$/s,
+    /^accountId,email,.*\ncorp:%C3%A4%20b,,\S+,,orders,1,1\r\ncorp:ada,,\S+,,orders,2,2\r\n$/s,
   )
   t.match((await gatehouse('corp:nobody')).stdout, /No requests on these days/)
 })

@@ -33,6 +33,7 @@ const commands = [
   'zrem',
   'zcard',
   'zcount',
+  'zscan',
   'zscore',
   'zrank',
   'zrevrange',
