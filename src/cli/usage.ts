@@ -46,7 +46,7 @@ const exportAll: Command = {
 const show: Command = {
   name: 'usage',
   operands: ['ID|EMAIL'],
-  summary: 'Shows what an account or ISSUER:SUBJECT has used by day, key and route, and its plan.',
+  summary: 'Shows what an account or ISSUER:SUBJECT has used, and its plan.',
   examples: [
     'gatehouse usage ada@example.com',
     'gatehouse usage corp:248289761001',
