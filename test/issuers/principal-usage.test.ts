@@ -1,5 +1,5 @@
 import t from 'tap'
-import { withPrincipals } from '../../src/accounts/principal-usage.ts'
+import { withPrincipals } from '../../src/issuers/principal-usage.ts'
 import { usagePrincipalsMax } from '../../src/store/usage.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
 import { newUsage, newUsageBatch, today } from '../store/usage-samples.ts'
