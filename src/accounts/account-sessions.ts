@@ -5,6 +5,7 @@ import type { Session, SessionPosition, SessionStore, SessionsPage } from '../st
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
 import { type ListPosition, type Page, pageOf, parseListCursor } from './cursor.ts'
+import { endPairedSession } from './end-paired-session.ts'
 
 /** The sessions of an account. All methods throw GatehouseError `account-not-found` for an unknown ID. */
 export interface AccountSessions {
@@ -118,12 +119,14 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
     endPortal: async (id, sessionId) => {
       const account = await accounts.find(id)
       const auditEntry = entry('portal-session-ended', account, { sessionId })
+      await endPairedSession(store, account.id, sessionId)
       return store.endPortalSession(account.id, sessionId, auditEntry)
     },
     endAllPortal: async (id) => {
       const account = await accounts.find(id)
       const open = await listPortal(account.id)
       const auditEntry = entry('portal-sessions-ended', account, { sessions: open.length })
+      await Promise.all(open.map((session) => endPairedSession(store, account.id, session.id)))
       await store.endPortalSessions(account.id, auditEntry)
       return open.map((session) => session.id)
     },

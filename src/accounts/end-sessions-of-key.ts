@@ -1,4 +1,5 @@
 import type { Account } from '../store/account.ts'
+import { portalEpochIn } from '../store/portal-key-id.ts'
 import type { SessionStore } from '../store/sessions.ts'
 
 /** How many sessions are read at once. */
@@ -22,7 +23,7 @@ export async function endSessionsOfKey(
   for (;;) {
     const sessions = await store.listSessions(after.id, { now, after: position, limit: batchSize })
     position = sessions.at(-1)
-    const ended = sessions.filter(({ keyId }) => !kept.has(keyId))
+    const ended = sessions.filter(({ keyId }) => !kept.has(keyId) && portalEpochIn(keyId) === undefined)
     await Promise.all(ended.map(({ id }) => store.endSession(id, 'revoked')))
     if (sessions.length < batchSize) return
   }

@@ -24,6 +24,7 @@ import type { Clock } from '../platform/clock.ts'
 import { createPasswords } from '../secrets/passwords.ts'
 import { createSealer, deriveKey } from '../secrets/sealing.ts'
 import type { Store } from '../store/store.ts'
+import type { PortalTokens } from '../tokens/portal-tokens.ts'
 
 /** What account holders and admins can do with accounts, in the portal and through the admin API. */
 export interface AccountServices {
@@ -42,6 +43,8 @@ export interface AccountServicesOptions {
   readonly limiter: RateLimiter
   readonly outbox: Outbox
   readonly quotas: Pick<Quotas, 'readUsed'>
+  /** undefined = the access cookie is not enabled. */
+  readonly portalTokens?: PortalTokens | undefined
   readonly clock: Clock
 }
 
@@ -52,6 +55,7 @@ export function createAccountServices({
   limiter,
   outbox,
   quotas,
+  portalTokens,
   clock,
 }: AccountServicesOptions): AccountServices {
   const passwords = createPasswords({ pepper: deriveKey(sealingKey, 'password') })
@@ -66,7 +70,8 @@ export function createAccountServices({
     issuer: new URL(config.publicOrigin).host,
     clock,
   })
-  const signIn = createSignIn({ store, passwords, check, factors, knownClients, sessionLifetimeMs, clock })
+  const portalSessions = { store, knownClients, sessionLifetimeMs, portalTokens, clock }
+  const signIn = createSignIn({ passwords, check, factors, ...portalSessions })
   const readQuotaUsed = quotas.readUsed
   const actionsOf = createConfiguredActions({
     config,
@@ -77,7 +82,7 @@ export function createAccountServices({
     readQuotaUsed,
     clock,
   })
-  const sessions = createPortalSessions({ store, knownClients, sessionLifetimeMs, clock })
+  const sessions = createPortalSessions(portalSessions)
   const portalUrl = config.publicOrigin + config.portal.path
   const passwordResets = createPasswordResets({
     store,

@@ -7,6 +7,7 @@ import type { Quotas } from '../auth/quotas.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { Config } from '../config/config.ts'
 import type { ApiOptions } from '../endpoints/api.ts'
+import type { IsReturnPath } from '../http/browser/return-path.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { createOidcProvider } from '../oidc/provider.ts'
@@ -24,6 +25,7 @@ import {
   createConfiguredHeldKeys,
   createConfiguredSubjects,
 } from './account-services.ts'
+import { accessCookieOf } from './browser-parts.ts'
 import type { CallerAuth } from './caller-auth.ts'
 
 /** What the endpoints of the gateway itself are made of. */
@@ -41,13 +43,18 @@ export interface ApiPartsOptions {
   readonly outbox: Outbox
   readonly metrics: Metrics
   readonly log: Log
+  /** undefined = no route leads page visits to the sign-in. */
+  readonly isReturnPath?: IsReturnPath | undefined
 }
 
 /** The endpoints of the gateway itself, and the portal if there is one. */
 export function createApiOptions(options: ApiPartsOptions): ApiOptions {
   const { config, callerAuth, limiter, metrics, keyUses } = options
   const { enabled } = config.portal
-  const accountServices = createAccountServices(options)
+  const accountServices = createAccountServices({
+    ...options,
+    portalTokens: config.accessCookie.enabled ? callerAuth.portalTokens : undefined,
+  })
   return {
     sessions: callerAuth.sessions,
     keyring: callerAuth.keyring,
@@ -55,6 +62,8 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
     metrics,
     failures: config.failures,
     cookie: config.cookie,
+    accessCookie: accessCookieOf(config),
+    origins: config.cors.origins,
     publicOrigin: config.publicOrigin,
     requestTimeoutMs: config.listen.requestTimeoutMs,
     version: readVersion(),
@@ -73,9 +82,14 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
 }
 
 function portalOptions({ oidcSignIn, ...accountServices }: AccountServices, options: ApiPartsOptions) {
-  const { config, limiter, clock, gatewayUrl } = options
+  const { config, limiter, clock, gatewayUrl, isReturnPath } = options
+  const accessCookie = accessCookieOf(config)
   const { publicOrigin, portal, routes, identityHeaders, keys, plans } = config
-  const cookie = createPortalCookie({ path: portal.path, isSecure: publicOrigin.startsWith('https:') })
+  const cookie = createPortalCookie({
+    path: portal.path,
+    isSecure: publicOrigin.startsWith('https:'),
+    tokens: accessCookie && { access: accessCookie, refresh: config.cookie },
+  })
   return {
     ...accountServices,
     limiter,
@@ -93,6 +107,7 @@ function portalOptions({ oidcSignIn, ...accountServices }: AccountServices, opti
     oidc: oidcSignIn && portalOidc(oidcSignIn, cookie, options),
     clock,
     gatewayUrl,
+    isReturnPath,
   }
 }
 

@@ -1,6 +1,5 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
 import { type Authenticator, createAuthenticator } from '../auth/authenticator.ts'
-import { takeSessionStart } from '../auth/limits.ts'
 import type { Directory } from '../auth/principal.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { CachedDirectory } from '../cache/directory.ts'
@@ -26,16 +25,14 @@ import { isStoreFailure } from '../store/store-failure.ts'
 import type { Acknowledgements } from '../tokens/acknowledgements.ts'
 import { createKeyLoader, type KeyLoader } from '../tokens/key-loader.ts'
 import { type Keyring, toSigningKey } from '../tokens/keyring.ts'
-import { createRefreshTokens } from '../tokens/refresh-token.ts'
-import { createSessions, type Sessions } from '../tokens/sessions.ts'
 import { createSigningKeys } from '../tokens/signing-keys.ts'
 import { createAuthParts } from './auth-parts.ts'
+import { createTokenIssuers, type TokenIssuers } from './issued-tokens.ts'
 import { createConnectionLogger, createFaultLogger } from './store-monitor.ts'
 
 /** Authentication of callers on top of one store. */
-export interface CallerAuth {
+export interface CallerAuth extends TokenIssuers {
   readonly authenticator: Authenticator
-  readonly sessions: Sessions
   readonly keyring: Keyring
   readonly directory: Directory
   /** Foreign issuers and the state of their keys. */
@@ -78,8 +75,7 @@ const initialConnectTimeoutMs = 500
 
 /** Leaves nothing open if it throws. @throws OperatorError for an unreadable key; GatehouseError without the store */
 export async function openCallerAuth(options: CallerAuthOptions): Promise<CallerAuth> {
-  const { config, store, sealingKey, keyUses, acknowledgements, limiter, metrics, clock, memory, onChange } =
-    options
+  const { config, store, metrics, clock, memory, onChange } = options
   const storeConnection = createStoreConnectionState()
   storeConnection.readAt = memory?.lastReadAt ?? storeConnection.readAt
   const { keyring, verified, directory, accessTokens, schemes, issuers } = createAuthParts({
@@ -121,20 +117,9 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     throw error
   }
 
-  const refreshTokens = createRefreshTokens(sealingKey)
   return {
     authenticator: createAuthenticator({ schemes, directory, clock }),
-    sessions: createSessions({
-      store,
-      accessTokens,
-      refreshTokens,
-      ...config.tokens,
-      openMax: config.sessionsMax,
-      admit: (accountId) => takeSessionStart(limiter, accountId),
-      acknowledgements,
-      keyUses,
-      clock,
-    }),
+    ...createTokenIssuers(options, accessTokens),
     keyring,
     directory,
     issuers,

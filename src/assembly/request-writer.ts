@@ -6,6 +6,7 @@ import { createHeaderRules } from '../proxy/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '../proxy/identity-headers.ts'
 import { createRequestWriter, type RequestWriter } from '../proxy/request-head.ts'
 import { type CachedAssertion, createAssertions } from '../tokens/assertion.ts'
+import { createConfiguredOwnCookies } from './browser-parts.ts'
 import type { CallerAuth } from './caller-auth.ts'
 
 interface RequestWriterParts {
@@ -28,7 +29,7 @@ export function createConfiguredWriter(
     rules: createHeaderRules(ownHeaderNames(config), carriers),
     writeIdentity: createIdentityWriter(config.identityHeaders),
     assertion,
-    refreshCookie: config.cookie.name,
+    ownCookies: createConfiguredOwnCookies(config),
   })
 }
 

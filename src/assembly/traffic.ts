@@ -6,6 +6,7 @@ import { createDecide } from '../decide/decide-request.ts'
 import type { DecideTraffic } from '../decide/decide-server.ts'
 import { createDecisionWriter } from '../decide/decision-headers.ts'
 import { buildApi } from '../endpoints/api.ts'
+import { createReturnPathCheck } from '../http/browser/return-path.ts'
 import { createCors } from '../http/cors.ts'
 import { createDavDestinationCheck } from '../http/dav-destination.ts'
 import { createIgnoredUpgradeLog } from '../http/ignored-upgrades.ts'
@@ -16,6 +17,7 @@ import type { Traffic } from '../http/server.ts'
 import { createTraceRecorder } from '../http/trace-recorder.ts'
 import type { UpgradeHandler } from '../http/upgrade.ts'
 import { createUsageMeter } from '../http/usage-meter.ts'
+import type { WebSockets } from '../http/web-sockets.ts'
 import { createAddressSet } from '../platform/address-ranges.ts'
 import { monotonicClock } from '../platform/clock.ts'
 import { compileRoutes } from '../routes/compile.ts'
@@ -25,14 +27,17 @@ import type { Exporter } from '../tracing/exporter.ts'
 import { createTracer } from '../tracing/tracer.ts'
 import { createConfiguredNotices } from './account-services.ts'
 import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
+import { createBrowserParts, createConfiguredOwnCookies } from './browser-parts.ts'
 import { createAssertionHeader, createConfiguredWriter, ownHeaderNames } from './request-writer.ts'
 import { createTakePlan } from './take-plan.ts'
 import type { OpenUpstreams } from './upstreams.ts'
 
-export interface TrafficOptions extends ApiPartsOptions {
+export interface TrafficOptions extends Omit<ApiPartsOptions, 'isReturnPath'> {
   readonly upstreams: OpenUpstreams
   readonly usageRecorder: UsageRecorder
   readonly onUpgraded: UpgradeHandler
+  /** See WebSockets. */
+  readonly followStream: WebSockets['followStream']
   /** A peer asks for decisions that is no trusted proxy. */
   onUntrustedProxy(peerAddress: string): void
   /** Sends the spans; undefined = nothing is traced. */
@@ -58,6 +63,8 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   const cors = createCors({ origins: config.cors.origins, table, ownPaths })
   const assertion = createAssertionHeader(options)
   const usageMeter = createUsageMeter(options.usageRecorder)
+  const { readAccessCookie, redirectToSignIn } = createBrowserParts(config)
+  const isReturnPath = redirectToSignIn && createReturnPathCheck(table, ownPaths)
   const gate = {
     authenticator: callerAuth.authenticator,
     limiter,
@@ -65,6 +72,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     failures: config.failures,
     metrics,
     keyUses,
+    readAccessCookie,
   }
   const checkDavDestination = createDavDestinationCheck({
     ...gate,
@@ -76,7 +84,10 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     ...gate,
     table,
     checkDavDestination,
+    ownCookies: createConfiguredOwnCookies(config),
+    redirectToSignIn,
     onUpgraded,
+    followStream: options.followStream,
     onIgnoredUpgrade: createIgnoredUpgradeLog(log, monotonicClock),
     usageMeter,
     portalScopes: ownPaths.portalScopes,
@@ -99,7 +110,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     observer: createObserver(observerOptions),
     ownPaths,
     sendNotice: createConfiguredNotices(options),
-    api: await buildApi({ ...createApiOptions(options), protectedResources: config }),
+    api: await buildApi({ ...createApiOptions({ ...options, isReturnPath }), protectedResources: config }),
     proxy,
     cors,
     decide: config.decide && {
@@ -115,6 +126,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
         checkDavDestination,
         ownPaths,
         cors,
+        redirectToSignIn,
         usageMeter,
         tracer,
         writer: createDecisionWriter({ identityHeaders: config.identityHeaders, assertion }),

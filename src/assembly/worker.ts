@@ -71,6 +71,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     clock,
     gatewayUrl: () => ownUrl,
     onUpgraded: webSockets.accept,
+    followStream: webSockets.followStream,
     onUntrustedProxy: createUntrustedProxyLogger(log),
     onChange: (change, callerAuth) => {
       if (callerAuth === currentCallerAuth) webSockets.revalidate(change)

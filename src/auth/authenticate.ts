@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../errors/codes.ts'
 import type { Access, SchemeName } from '../routes/route.ts'
+import { accessCookieCarrier } from './carriers.ts'
 import type { Credential, Credentials } from './credentials.ts'
-import type { Decision, Refusal } from './decision.ts'
+import type { Decision, DecisionScheme, Refusal } from './decision.ts'
 import type { ForeignScheme } from './foreign.ts'
 import type { Authentication, Scheme } from './scheme.ts'
 
@@ -43,16 +44,19 @@ export function authenticate(
 function authenticateWith(
   { schemes: accepted, issuers }: ProtectedAccess,
   schemes: Schemes,
-  { kind, text }: Credential,
+  { kind, text, carrier }: Credential,
 ): Decision | Promise<Decision> {
+  const isCookie = carrier === accessCookieCarrier
   if (!accepted.includes(kind)) return refused('scheme-not-accepted', kind)
   const authentication =
-    issuers === undefined || kind !== 'bearer'
+    // The access cookie holds a token of ours: one of another issuer was put there by somebody else.
+    issuers === undefined || kind !== 'bearer' || isCookie
       ? schemes[kind].authenticate(text)
       : authenticateBearer(text, issuers, schemes)
+  const scheme = isCookie ? 'cookie' : kind
   return authentication instanceof Promise
-    ? authentication.then((settled) => toDecision(kind, settled))
-    : toDecision(kind, authentication)
+    ? authentication.then((settled) => toDecision(scheme, settled))
+    : toDecision(scheme, authentication)
 }
 
 /** A token of ours, or of one of these issuers. */
@@ -64,7 +68,7 @@ function authenticateBearer(
   return foreign?.authenticate(token, issuers) ?? bearer.authenticate(token)
 }
 
-function toDecision(scheme: SchemeName, authentication: Authentication): Decision {
+function toDecision(scheme: DecisionScheme, authentication: Authentication): Decision {
   const { holdsUntil } = authentication
   if (authentication.kind === 'authenticated') {
     return { kind: 'allowed', principal: authentication.principal, scheme, holdsUntil }
@@ -73,6 +77,6 @@ function toDecision(scheme: SchemeName, authentication: Authentication): Decisio
   return { kind: 'refused', code, scheme, isMalformed, holdsUntil, reason }
 }
 
-function refused(code: ErrorCode, scheme: SchemeName | undefined): Refusal {
+function refused(code: ErrorCode, scheme: DecisionScheme | undefined): Refusal {
   return { kind: 'refused', code, scheme, isMalformed: false, holdsUntil: 0, reason: undefined }
 }

@@ -3,6 +3,7 @@ import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isWithin } from '../platform/address-ranges.ts'
 import type { Access } from '../routes/route.ts'
 import { findCompactKey } from '../secrets/keys.ts'
+import { portalEpochIn } from '../store/portal-key-id.ts'
 import { keyOfSession, keyState, validUntil } from '../store/secret-keys.ts'
 import type { Keyring } from '../tokens/keyring.ts'
 import type { CachedKey, Directory, Principal } from './principal.ts'
@@ -82,7 +83,10 @@ export async function admittedUntil(
   if (keyDigest !== undefined) return endOfKey(findCompactKey(account.keys, keyDigest), now)
   const session = sessionId === undefined ? undefined : await directory.session(sessionId)
   const isOpen = session !== undefined && !session.isEnded && session.sessionEpoch === account.sessionEpoch
-  return isOpen ? endOfKey(keyOfSession(account.keys, session.keyId), now) : 0
+  if (!isOpen) return 0
+  const portalEpoch = portalEpochIn(session.keyId)
+  if (portalEpoch !== undefined) return portalEpoch === account.portalEpoch ? Number.POSITIVE_INFINITY : 0
+  return endOfKey(keyOfSession(account.keys, session.keyId), now)
 }
 
 function endOfKey(key: CachedKey | undefined, now: number): number {

@@ -1,5 +1,6 @@
 import { GatehouseError, isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
+import { portalEpochIn } from '../store/portal-key-id.ts'
 import { keyOfSession, keyState, unlimited, validUntil } from '../store/secret-keys.ts'
 import type { AccessTokens, AccessTokenVerdict } from '../tokens/access-token.ts'
 import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
@@ -153,10 +154,22 @@ function decideKey(
   account: CachedAccount,
   keyId: string,
 ): AuthenticationOrMismatch {
+  const portalEpoch = portalEpochIn(keyId)
+  if (portalEpoch !== undefined) return decidePortalEpoch(claims, account, portalEpoch)
   const key = keyOfSession(account.keys, keyId)
   // The cached account may be older than the key.
   if (!key) return 'mismatch'
   return keyState(key, now) === 'valid' ? authenticated(claims, account, key) : revoked
+}
+
+/** The token of a browser ends with the portal sessions of its time. */
+function decidePortalEpoch(
+  claims: AccessTokenClaims,
+  account: CachedAccount,
+  portalEpoch: number,
+): AuthenticationOrMismatch {
+  if (portalEpoch < account.portalEpoch) return revoked
+  return portalEpoch === account.portalEpoch ? authenticated(claims, account, undefined) : 'mismatch'
 }
 
 function authenticated(

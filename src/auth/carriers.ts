@@ -12,6 +12,9 @@ export interface Carriers {
 /** The place that a secret key came in: the name of a header field as configured, `bearer` or `basic`. */
 export type Carrier = string
 
+/** The carrier of an access token that came in the access cookie. */
+export const accessCookieCarrier: Carrier = 'cookie'
+
 /** The words of `keys.accept` that are no header names. */
 export const authorizationCarriers = ['bearer', 'basic'] as const
 

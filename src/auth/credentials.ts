@@ -3,7 +3,7 @@ import type { Access, SchemeName } from '../routes/route.ts'
 import { isForeignBearerKey } from '../secrets/foreign-key.ts'
 import { looksLikeKey } from '../secrets/secret-form.ts'
 import { passwordOf } from './basic.ts'
-import type { Carrier, Carriers } from './carriers.ts'
+import { accessCookieCarrier, type Carrier, type Carriers } from './carriers.ts'
 import type { Decision } from './decision.ts'
 
 /** The credentials of a request. `other`: only an Authorization of a scheme that is the backend's, such as AWS4. */
@@ -14,7 +14,7 @@ export interface Credential {
   readonly kind: SchemeName
   /** The key or token as received; empty where a token is malformed, or a password cannot be read. */
   readonly text: string
-  /** Where a secret key came from; undefined for a token. */
+  /** Where a secret key came from, or `cookie` for a token in the access cookie; undefined for any other token. */
   readonly carrier: Carrier | undefined
   /** The last decision about it. */
   recent: RecentDecision | undefined
@@ -65,6 +65,21 @@ export function withAuthorization(before: Credentials, value: string, carriers: 
 /** Adds another Authorization header: the gateway and a backend may not read the same one of two. */
 export function withRepeatedAuthorization(): Credentials {
   return ambiguous
+}
+
+/** The access token in the access cookie. */
+export function cookieCredential(token: string): Credentials {
+  return newCredential('bearer', token, accessCookieCarrier)
+}
+
+/** Adds another cookie of the same name: which of two a browser sends first says nothing. */
+export function withRepeatedCookie(): Credentials {
+  return ambiguous
+}
+
+/** Whether the Authorization header, and the places of secret keys, are free: then the access cookie may count. */
+export function isWithoutCredential({ kind }: Credentials): boolean {
+  return kind === 'none' || kind === 'other'
 }
 
 /** Whether the value of an Authorization header is a secret key, valid or not. */

@@ -2,12 +2,15 @@ import type { ErrorCode } from '../errors/codes.ts'
 import type { SchemeName } from '../routes/route.ts'
 import type { Principal } from './principal.ts'
 
+/** What authenticated, or was refused, for logs and metrics: `cookie` = the access cookie, by the rules of a token. */
+export type DecisionScheme = SchemeName | 'cookie'
+
 /** Whether a request is admitted: as a principal, anonymously, or not, with the reason. */
 export type Decision =
   | {
       readonly kind: 'allowed'
       readonly principal: Principal | undefined
-      readonly scheme: SchemeName | undefined
+      readonly scheme: DecisionScheme | undefined
       /** See Authentication. */
       readonly holdsUntil: number
     }
@@ -16,7 +19,7 @@ export type Decision =
 export interface Refusal {
   readonly kind: 'refused'
   readonly code: ErrorCode
-  readonly scheme: SchemeName | undefined
+  readonly scheme: DecisionScheme | undefined
   /** No such credential can exist: a typing error, not a guess. */
   readonly isMalformed: boolean
   /** See Authentication. */

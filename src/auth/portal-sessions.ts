@@ -1,4 +1,5 @@
 import { ownAuditEntry } from '../accounts/audit-entry-factory.ts'
+import { endPairedSession } from '../accounts/end-paired-session.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isSameText } from '../secrets/constant-time.ts'
@@ -8,7 +9,10 @@ import type { AccountReader } from '../store/accounts.ts'
 import type { AuditEntry } from '../store/audit-entry.ts'
 import type { PortalSession, PortalStore } from '../store/portal.ts'
 import { identityKeyOf } from '../store/portal-access.ts'
+import type { SessionStore } from '../store/sessions.ts'
 import type { Visitor } from '../store/visitor.ts'
+import type { PortalTokens } from '../tokens/portal-tokens.ts'
+import type { IssuedTokens } from '../tokens/sessions.ts'
 import type { KnownClients } from './known-clients.ts'
 
 /** An account that is signed in to the portal, as read from the store for this request. */
@@ -23,6 +27,8 @@ export interface SignedIn extends Viewer {
   readonly token: string
   /** For another cookie: recognises the browser at its next sign-in (see KnownClients). */
   readonly clientToken: string
+  /** For the cookies that routes take; undefined = the access cookie is not enabled. */
+  readonly tokens: IssuedTokens | undefined
 }
 
 /** The sessions of the portal; whether somebody may sign in has been decided before. */
@@ -36,6 +42,8 @@ export interface PortalSessions {
   start(first: Account, visitor: Visitor, options?: SessionStart): Promise<SignedIn>
   /** Who is signed in with the token of a cookie; undefined = nobody, or no longer. */
   find(token: string, visitor: Visitor): Promise<Viewer | undefined>
+  /** New tokens for the cookies of a viewer's browser; undefined where the session is over, or there are no cookies. */
+  renewTokens(viewer: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined>
   end(viewer: Viewer, visitor: Visitor): Promise<void>
   /** Ends every portal session of the account, including this one. */
   endAll(viewer: Viewer, visitor: Visitor): Promise<void>
@@ -49,7 +57,9 @@ export interface SessionStart {
 }
 
 export interface PortalSessionsOptions {
-  readonly store: AccountReader & PortalStore
+  readonly store: AccountReader & PortalStore & Pick<SessionStore, 'findSession' | 'endSession'>
+  /** undefined = the access cookie is not enabled. */
+  readonly portalTokens?: PortalTokens | undefined
   readonly knownClients: KnownClients
   /** `portal.sessionLifetime`. */
   readonly sessionLifetimeMs: number
@@ -62,7 +72,7 @@ const startAttemptsMax = 5
 const lastUsedPrecisionMs = 60_000
 
 export function createPortalSessions(options: PortalSessionsOptions): PortalSessions {
-  const { store, knownClients, sessionLifetimeMs, clock } = options
+  const { store, knownClients, sessionLifetimeMs, portalTokens, clock } = options
 
   async function start(
     first: Account,
@@ -84,7 +94,8 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
       if (started === 'started') {
         const { epoch } = account.portal
         const clientToken = knownClients.issue(account.id, client)
-        return { token, clientToken, account, session: { ...session, seenAt: createdAt, epoch } }
+        const signedIn = { account, session: { ...session, seenAt: createdAt, epoch } }
+        return { token, clientToken, ...signedIn, tokens: await portalTokens?.issue(signedIn, visitor) }
       }
       const changed = await store.findAccount(account.id)
       if (!changed || !hasSameProofs(changed, first)) break
@@ -97,11 +108,14 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
     const token = parsePortalToken(text)
     if (!token) return undefined
     const { accountId, sessionId, digest } = token
-    const [account, session] = await Promise.all([
+    const [account, session, isEnded] = await Promise.all([
       store.findAccount(accountId),
       store.findPortalSession(accountId, sessionId),
+      portalTokens?.isEnded(sessionId),
     ])
     const now = clock()
+    // Who ends the one session means the person in this browser.
+    if (isEnded) return undefined
     if (!account || account.isDisabled || !session || !isSameText(session.digest, digest)) return undefined
     if (now >= session.expiresAt || session.epoch !== account.portal.epoch) return undefined
     if (now - session.seenAt >= lastUsedPrecisionMs) {
@@ -113,15 +127,24 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
 
   async function end({ account, session }: Viewer, visitor: Visitor): Promise<void> {
     const entry = ownAuditEntry({ account, action: 'signed-out' }, visitor, clock)
+    await endPairedSession(store, account.id, session.id)
     await store.endPortalSession(account.id, session.id, entry)
   }
 
   async function endAll({ account }: Viewer, visitor: Visitor): Promise<void> {
     const entry = ownAuditEntry({ account, action: 'portal-sessions-ended' }, visitor, clock)
+    const open = await store.listPortalSessions(account.id, clock())
+    await Promise.all(open.map(({ id }) => endPairedSession(store, account.id, id)))
     await store.endPortalSessions(account.id, entry)
   }
 
-  return { start, find, end, endAll }
+  return {
+    start,
+    find,
+    renewTokens: async (viewer, visitor) => portalTokens?.issue(viewer, visitor),
+    end,
+    endAll,
+  }
 }
 
 /** Whether what somebody signs in by is still the same. */

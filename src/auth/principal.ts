@@ -42,6 +42,8 @@ export interface CachedAccount {
   readonly isDisabled: boolean
   readonly sessionEpoch: number
   readonly roleEpoch: number
+  /** Counts how often all portal sessions were ended. */
+  readonly portalEpoch: number
   readonly role: string
   readonly plan: string | undefined
   readonly profile: Profile

@@ -3,6 +3,7 @@ import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { assertGoodPassword, type Passwords } from '../secrets/passwords.ts'
 import type { Account } from '../store/account.ts'
 import type { Visitor } from '../store/visitor.ts'
+import type { IssuedTokens } from '../tokens/sessions.ts'
 import { createPasswordLinks, createPasswordSetter, type PasswordLinks } from './links/password-links.ts'
 import { type PasswordCheck, workOwnerOf } from './password-check.ts'
 import {
@@ -73,6 +74,8 @@ export interface SignIn {
     change: { readonly current: string; readonly password: string },
     visitor: Visitor,
   ): Promise<SignedIn>
+  /** See PortalSessions. */
+  renewTokens(viewer: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined>
   signOut(viewer: Viewer, visitor: Visitor): Promise<void>
   /** Ends every portal session of the account, including this one. */
   signOutEverywhere(viewer: Viewer, visitor: Visitor): Promise<void>
@@ -172,6 +175,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     find: sessions.find,
     confirm,
     changePassword,
+    renewTokens: sessions.renewTokens,
     signOut: sessions.end,
     signOutEverywhere: sessions.endAll,
   }

@@ -9,9 +9,10 @@ import type { BlockedSubject } from '../store/subjects.ts'
 export function toCachedAccount(account: Account | undefined): CachedAccount | undefined {
   if (!account) return undefined
   const { role, plan, email, firstName, lastName, isVerified, isDisabled, sessionEpoch, roleEpoch } = account
+  const portalEpoch = account.portal.epoch
   const profile = { email, firstName, lastName, isVerified }
   const keys = account.secretKeys.map((key) => toCachedKey(key, account, profile))
-  return { isDisabled, sessionEpoch, roleEpoch, role, plan, profile, keys }
+  return { isDisabled, sessionEpoch, roleEpoch, portalEpoch, role, plan, profile, keys }
 }
 
 function toCachedKey(key: SecretKey, account: Account, profile: Profile): CachedKey {

@@ -2,7 +2,7 @@ import type { Plans } from '../accounts/plan-reports.ts'
 import type { SecondFactorPolicy } from '../auth/second-factor/policy.ts'
 import type { CacheLimits } from '../cache/directory.ts'
 import type { OpsAddress } from '../endpoints/ops-guard.ts'
-import type { RefreshCookie } from '../endpoints/tokens.ts'
+import type { TokenCookie } from '../endpoints/token-cookies.ts'
 import type { ServerOptions } from '../http/arrival-server.ts'
 import type { IssuerOptions } from '../issuers/issuer.ts'
 import type { LogFormat, LogLevel } from '../log/log.ts'
@@ -38,7 +38,9 @@ export interface Config {
   /** Foreign servers whose tokens are accepted. */
   readonly issuers: readonly IssuerOptions[]
   readonly plans: Plans
-  readonly cookie: RefreshCookie
+  readonly cookie: TokenCookie
+  /** The access token as a cookie; its attributes but name and path are those of `cookie`. */
+  readonly accessCookie: TokenCookie & { readonly enabled: boolean }
   /** Origins as browsers send them; none = CORS is left to the upstreams. */
   readonly cors: { readonly origins: readonly string[] }
   readonly portal: PortalConfig

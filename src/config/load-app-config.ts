@@ -52,8 +52,8 @@ export function loadAppConfig(source: AppConfigOptions | string, env: Environmen
   const overrides = isFile ? environmentOverrides(env, configFile.tree) : []
   const { config, problems } = reviewConfig({ configFile, file, overrides, env })
   if (!config) throw new ConfigError(problems, isFile ? `Fix ${file}.` : 'Fix the options of the plugin.')
-  // Only routes of a gateway name them: their keys need not be fetched.
-  return { ...config, issuers: [] }
+  // Only routes of a gateway name them, or take the cookie: keys need not be fetched, nor the cookie be set.
+  return { ...config, issuers: [], accessCookie: { ...config.accessCookie, enabled: false } }
 }
 
 /** The options of code as if they had been read from a file; what an app does not use is a problem. */

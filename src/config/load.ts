@@ -7,6 +7,7 @@ import { listProblems, type Path, type Problem, type Source } from './problem.ts
 import { type ConfigFile, readConfigFile } from './read-config-file.ts'
 import { resolveConfig } from './resolve.ts'
 import { createReview } from './review.ts'
+import { reviewAccessCookie } from './rules/access-cookie.ts'
 import { reviewCookie, reviewCors } from './rules/browsers.ts'
 import { reviewIdentity } from './rules/identity.ts'
 import { reviewIssuers } from './rules/issuers.ts'
@@ -41,6 +42,7 @@ const rules = [
   reviewIdentity,
   reviewTokens,
   reviewCookie,
+  reviewAccessCookie,
   reviewCors,
   reviewPortal,
   reviewKeys,

@@ -18,6 +18,7 @@ import { durationMs, sizeBytes } from './units.ts'
 export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
   const { listen, cache, shutdown, cookie, keys } = tree
   const publicOrigin = new URL(tree.publicUrl).origin
+  const isSecure = cookie.secure === 'auto' ? publicOrigin.startsWith('https:') : cookie.secure
   return deepFreeze({
     publicOrigin,
     listen: {
@@ -61,8 +62,9 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
       name: cookie.name,
       path: cookie.path,
       sameSite: cookie.sameSite,
-      isSecure: cookie.secure === 'auto' ? publicOrigin.startsWith('https:') : cookie.secure,
+      isSecure,
     },
+    accessCookie: { ...tree.accessCookie, sameSite: cookie.sameSite, isSecure },
     cors: { origins: tree.cors.origins.flatMap((text) => parseOrigin(text) ?? []) },
     keys: {
       accept: keys.accept,
@@ -121,6 +123,7 @@ function resolveRoute(route: ConfigTree['routes'][number]): RouteOptions {
     methodOverride: route.methodOverride,
     trailers: route.trailers,
     forwardCredentials: route.forwardCredentials,
+    browser: route.browser,
     rateLimit: route.rateLimit && {
       limit: route.rateLimit.limit,
       perMs: durationMs(route.rateLimit.per),

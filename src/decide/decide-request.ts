@@ -1,5 +1,6 @@
 import { type GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import { createAdmission } from '../http/admission.ts'
+import type { RedirectToSignIn } from '../http/browser/sign-in-redirect.ts'
 import { chooseScope, type Scope, type ScopeOptions } from '../http/choose-scope.ts'
 import type { CheckDavDestination } from '../http/dav-destination.ts'
 import { createGate, type GateOptions } from '../http/gate.ts'
@@ -23,6 +24,8 @@ export interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRou
   readonly writer: DecisionWriter
   readonly checkDavDestination: CheckDavDestination
   readonly usageMeter: UsageMeter
+  /** undefined = no route leads page visits to the sign-in. */
+  readonly redirectToSignIn?: RedirectToSignIn | undefined
   /** undefined = the client's traceparent is passed on. */
   readonly tracer: Tracer | undefined
 }
@@ -35,7 +38,7 @@ export type DecideHandler = (arrival: DecideArrival) => void
 
 /** The steps of the main listener, up to where it would forward the request: here the proxy does. */
 export function createDecide(options: DecideOptions): DecideHandler {
-  const { table, writer, usageMeter, tracer, checkDavDestination } = options
+  const { table, writer, usageMeter, tracer, checkDavDestination, redirectToSignIn } = options
   const gate = createGate<DecidedRoute>({ ...options, findRoute: (arrival) => findRoute(table, arrival) })
 
   function allow(route: DecidedRoute, arrival: DecideArrival): void {
@@ -58,7 +61,11 @@ export function createDecide(options: DecideOptions): DecideHandler {
     sentHead: ({ sentHead }) => sentHead,
     // The proxy forwards the Destination as it came: here it is only decided about.
     admit: allow,
-    refuse: refuseDecision,
+    refuse: (arrival, error) => {
+      // A proxy that knows only 401 and 403 reads where to from a 401.
+      const sentStatus = arrival.refusalStatus === undefined ? undefined : 401
+      if (!redirectToSignIn?.(arrival, error, sentStatus)) refuseDecision(arrival, error)
+    },
   })
 
   return function decide(arrival) {

@@ -7,27 +7,18 @@ import { arrivalOf, visitorOf } from '../http/arrival.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { PublicPath } from '../routes/own-paths.ts'
 import type { Rate } from '../store/rates.ts'
-import type { IssuedTokens, Sessions } from '../tokens/sessions.ts'
+import type { Sessions } from '../tokens/sessions.ts'
 import { readMembers } from './json-body.ts'
 import type { OwnEndpoint } from './own-route.ts'
 import { onResponseSent } from './reply.ts'
+import { createTokenCookies, type TokenCookiesOptions } from './token-cookies.ts'
 
-export interface RefreshCookie {
-  readonly name: string
-  readonly path: string
-  readonly sameSite: 'Strict' | 'Lax' | 'None'
-  readonly isSecure: boolean
-}
-
-export interface TokenEndpointsOptions {
+export interface TokenEndpointsOptions extends TokenCookiesOptions {
   readonly sessions: Sessions
   readonly limiter: RateLimiter
   /** How many invalid key pairs one client address may send. */
   readonly failures: Rate
   readonly metrics: Metrics
-  readonly cookie: RefreshCookie
-  /** The public origin. */
-  readonly publicOrigin: string
 }
 
 /** After these errors the session of the token has ended, and its cookie is useless. */
@@ -44,32 +35,8 @@ export function tokenEndpoints(
   app: FastifyInstance,
   options: TokenEndpointsOptions,
 ): Readonly<Record<TokenPath, OwnEndpoint>> {
-  const { sessions, limiter, failures, metrics, cookie, publicOrigin } = options
-  const attributes = {
-    path: cookie.path,
-    httpOnly: true,
-    secure: cookie.isSecure,
-    sameSite: cookie.sameSite.toLowerCase() as 'strict' | 'lax' | 'none',
-  }
-
-  function setCookie(reply: FastifyReply, { refreshToken, refreshLifetimeMs }: IssuedTokens): void {
-    reply.header('Cache-Control', 'no-store')
-    reply.setCookie(cookie.name, refreshToken, {
-      ...attributes,
-      maxAge: Math.ceil(refreshLifetimeMs / 1_000),
-    })
-  }
-
-  const clearedCookie = app.serializeCookie(cookie.name, '', {
-    ...attributes,
-    maxAge: 0,
-    expires: new Date(0),
-  })
-
-  /** Clears it with any response: not all responses are written by Fastify. */
-  function clearCookie({ raw }: FastifyReply): void {
-    raw.setHeader('Set-Cookie', clearedCookie)
-  }
+  const { sessions, limiter, failures, metrics } = options
+  const cookies = createTokenCookies(app, options)
 
   async function issue(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { SecretKey, APIKey } = readMembers(request, { required: ['SecretKey', 'APIKey'] })
@@ -77,7 +44,7 @@ export function tokenEndpoints(
       .start(SecretKey, APIKey, visitorOf(request.raw))
       .catch((error: unknown) => countFailedKeyPair(request, error))
     metrics.tokensIssued.inc({ grant: 'keys' })
-    setCookie(reply, issued)
+    cookies.set(request, reply, issued)
     const { account, accessToken, refreshToken } = issued
     return {
       Id: account.id,
@@ -105,12 +72,12 @@ export function tokenEndpoints(
     try {
       const issued = await sessions.refresh(token, visitorOf(request.raw))
       metrics.tokensIssued.inc({ grant: 'refresh' })
-      setCookie(reply, issued)
+      cookies.set(request, reply, issued)
       onResponseSent(reply.raw, issued.acknowledge)
       return { jwtToken: issued.accessToken, refreshToken: issued.refreshToken }
     } catch (error) {
       if (isFromCookie && error instanceof GatehouseError && sessionEndedCodes.has(error.code))
-        clearCookie(reply)
+        cookies.clear(reply)
       throw error
     }
   }
@@ -120,12 +87,12 @@ export function tokenEndpoints(
    * of another site cannot sign anyone out.
    */
   function clearCookieUnlessCrossSite(request: FastifyRequest, reply: FastifyReply): void {
-    if (!isCrossSite(request, publicOrigin)) clearCookie(reply)
+    if (!cookies.isCrossSite(request)) cookies.clear(reply)
   }
 
   async function revoke(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { token } = readRefreshToken(request)
-    clearCookie(reply)
+    cookies.clear(reply)
     await sessions.revoke(token)
     reply.header('Cache-Control', 'no-store')
     return {}
@@ -138,12 +105,12 @@ export function tokenEndpoints(
   } {
     const { token } = readMembers(request, { required: [], optional: ['token'] })
     if (token !== undefined) return { token, isFromCookie: false }
-    const fromCookie = request.cookies[cookie.name]
+    const fromCookie = cookies.readRefreshToken(request)
     if (!fromCookie) {
       const errors = [{ field: 'token', message: 'is missing, and so is the cookie' }]
       throw new GatehouseError('request-invalid', { errors })
     }
-    if (isCrossSite(request, publicOrigin)) throw new GatehouseError('cross-site-refresh')
+    if (cookies.isCrossSite(request)) throw new GatehouseError('cross-site-refresh')
     return { token: fromCookie, isFromCookie: true }
   }
 
@@ -152,11 +119,4 @@ export function tokenEndpoints(
     '/api/v1/accounts/refresh-token': { handler: refresh },
     '/api/v1/accounts/revoke-token': { handler: revoke, onAccepted: clearCookieUnlessCrossSite },
   }
-}
-
-/** By what the browser sends about the page behind the request; a client that sends nothing is not a browser. */
-function isCrossSite({ headers }: FastifyRequest, publicOrigin: string): boolean {
-  const site = headers['sec-fetch-site']
-  if (site !== undefined) return site !== 'same-origin' && site !== 'same-site' && site !== 'none'
-  return headers.origin !== undefined && headers.origin !== publicOrigin
 }

@@ -1,12 +1,12 @@
 import type { Plans } from '../accounts/plan-reports.ts'
-import type { Carrier } from '../auth/carriers.ts'
+import { accessCookieCarrier, type Carrier } from '../auth/carriers.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import { rateSubject } from '../auth/limits.ts'
 import type { Principal } from '../auth/principal.ts'
+import { credentialsOf } from '../http/arrival.ts'
 import type { Cors, Preflight } from '../http/cors.ts'
 import { parseHostName } from '../http/host.ts'
 import { destinationOf, principalOf } from '../http/outcome.ts'
-import type { RequestFields } from '../http/request-fields.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import { clientNetwork } from '../platform/client-network.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
@@ -66,10 +66,13 @@ export function describeMethods(methods: readonly string[]): StepResult {
 
 /** @param accept where secret keys may come (`keys.accept`) */
 export function describeScheme(
+  arrival: ExplainedArrival,
   access: Access,
-  { credentials, hasAuthorization }: Pick<RequestFields, 'credentials' | 'hasAuthorization'>,
   accept: readonly string[],
 ): StepResult {
+  const credentials = credentialsOf(arrival)
+  const { hasAuthorization } = arrival.fields
+  const { browser, reason } = arrival.outcome
   if (access.kind === 'public') {
     return { detail: 'ignored: the route is public', facts: { accepted: [], sent: null } }
   }
@@ -78,13 +81,23 @@ export function describeScheme(
   const takes = schemes.map((scheme) =>
     scheme === 'secretKey' ? `secretKey in ${accept.join(', ')}` : scheme,
   )
-  const accepted = `accepted here: ${takes.join('; ')}${isOptional ? '; or none' : ''}`
-  const place = carrier === null ? '' : ` in ${carrier}`
+  const cookie = browser ? ['the access cookie'] : []
+  const accepted = `accepted here: ${[...takes, ...cookie].join('; ')}${isOptional ? '; or none' : ''}`
+  const place =
+    carrier === null ? '' : ` in ${carrier === accessCookieCarrier ? 'the access cookie' : carrier}`
   const isOthers = hasAuthorization && sent !== 'bearer' && carrier !== 'bearer' && carrier !== 'basic'
   const beside = isOthers ? "; Authorization is of another scheme, and so the backend's" : ''
+  const about = sent === null && reason !== undefined ? `; ${reason}` : ''
   return {
-    detail: `${sent ?? 'none'}${place} (${accepted})${beside}`,
-    facts: { accepted: schemes, keysAccepted: accept, isOptional, sent, carrier },
+    detail: `${sent ?? 'none'}${place} (${accepted})${beside}${about}`,
+    facts: {
+      accepted: schemes,
+      keysAccepted: accept,
+      ...(browser && { takesCookie: true }),
+      isOptional,
+      sent,
+      carrier,
+    },
   }
 }
 

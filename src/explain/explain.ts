@@ -1,3 +1,4 @@
+import { createBrowserParts } from '../assembly/browser-parts.ts'
 import type { Config } from '../config/config.ts'
 import { undecidable } from '../decide/decide-request.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
@@ -54,7 +55,10 @@ export async function explain(
   const table = createRouteTable(compileRoutes(config.routes, upstreams))
   const ownPaths = createOwnPaths(config.portal, config.routes)
   const cors = createCors({ origins: config.cors.origins, table, ownPaths })
-  const gateOptions = readOnlyGateOptions(schemes, config)
+  const gateOptions = {
+    ...readOnlyGateOptions(schemes, config),
+    readAccessCookie: createBrowserParts(config).readAccessCookie,
+  }
   const recorder = createStepRecorder(config.failures)
   return recorder.run(async () => {
     const arrival = readArrival(request, config)
@@ -155,12 +159,12 @@ function describersOf(
   arrival: ExplainedArrival,
   { request, cors, table, found, accept, plans }: DescribedBy,
 ): Describers {
-  const { outcome, fields } = arrival
+  const { outcome } = arrival
   return {
     request: () => describeRequest(arrival, request.peer),
     cors: () => describeCors(arrival, cors),
     route: () => found.route && describeRoute(found.route, table, arrival),
-    scheme: () => describeScheme(accessOf(arrival), fields, accept),
+    scheme: () => describeScheme(arrival, accessOf(arrival), accept),
     principal: () => describePrincipal(principalOf(outcome), validUntilOf(outcome)),
     policy: () => describePolicy(accessOf(arrival)),
     limits: () => found.route && describeLimits(found.route, arrival, plans),

@@ -1,3 +1,4 @@
+import { createConfiguredOwnCookies } from '../assembly/browser-parts.ts'
 import { createCarriers } from '../auth/carriers.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Config } from '../config/config.ts'
@@ -32,7 +33,7 @@ export function showUpstreamHead(
     rules: createHeaderRules(ownNames, createCarriers(config.keys.accept)),
     writeIdentity: createIdentityWriter(config.identityHeaders),
     assertion: enabled ? assertionPlaceholder(config.assertion) : undefined,
-    refreshCookie: config.cookie.name,
+    ownCookies: createConfiguredOwnCookies(config),
   })
   const lines = writer.writeHead(input)
   const host = hostFor(upstream, fields)

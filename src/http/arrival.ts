@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Carriers } from '../auth/carriers.ts'
+import type { Credentials } from '../auth/credentials.ts'
 import type { ClientConnection } from '../http1/client-connection.ts'
 import type { RequestHead } from '../http1/request-head.ts'
 import type { AddressSet } from '../platform/address-ranges.ts'
@@ -25,6 +26,14 @@ export interface Arrival<Connection = ClientConnection> {
   readonly carriers: Carriers
   /** What becomes of it. */
   readonly outcome: Outcome
+}
+
+/** The credentials by which it is decided: those of its fields, or else the access cookie, where the route takes it. */
+export function credentialsOf({ outcome, fields }: Arrival<unknown>): Credentials {
+  const { cookieCredentials } = outcome
+  return cookieCredentials === undefined || cookieCredentials.kind === 'none'
+    ? fields.credentials
+    : cookieCredentials
 }
 
 const arrivalKey = Symbol('arrival')

@@ -1,10 +1,10 @@
+import type { DecisionScheme } from '../auth/decision.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { memoize } from '../platform/memoize.ts'
-import type { SchemeName } from '../routes/route.ts'
 
 /** Counts decisions by scheme, refusals also by code. */
-export type CountDecision = (scheme: SchemeName | undefined, code: ErrorCode | undefined) => void
+export type CountDecision = (scheme: DecisionScheme | undefined, code: ErrorCode | undefined) => void
 
 /** @param metrics undefined = decisions are not counted */
 export function createDecisionCounter(metrics: Pick<Metrics, 'decisions'> | undefined): CountDecision {
@@ -20,6 +20,7 @@ export function createDecisionCounter(metrics: Pick<Metrics, 'decisions'> | unde
     none: seriesOf('none', 'anonymous'),
     secretKey: seriesOf('secretKey', 'ok'),
     bearer: seriesOf('bearer', 'ok'),
+    cookie: seriesOf('cookie', 'ok'),
   }
   return (scheme, code) => {
     series[scheme ?? 'none'](code).value++

@@ -1,8 +1,8 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '../auth/authorize.ts'
-import type { Credentials, RecentDecision } from '../auth/credentials.ts'
-import type { Decision, Refusal } from '../auth/decision.ts'
+import { type Credentials, isWithoutCredential, type RecentDecision } from '../auth/credentials.ts'
+import type { Decision, DecisionScheme, Refusal } from '../auth/decision.ts'
 import { countFailure, takeRate } from '../auth/limits.ts'
 import { createLookUpGuard } from '../auth/look-up-guard.ts'
 import type { TakePlan } from '../auth/plans.ts'
@@ -10,12 +10,13 @@ import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import type { GatedRoute, RateLimit, SchemeName } from '../routes/route.ts'
+import type { BrowserAccess, GatedRoute, RateLimit } from '../routes/route.ts'
 import type { Rate } from '../store/rates.ts'
-import type { Arrival } from './arrival.ts'
+import { type Arrival, credentialsOf } from './arrival.ts'
+import type { ReadAccessCookie } from './browser/access-cookie.ts'
 import { createDecisionCounter } from './decision-counter.ts'
 import type { DecisionTrace } from './decision-trace.ts'
-import { recordDecision, recordRoute } from './outcome.ts'
+import { recordCookieCredentials, recordDecision, recordRoute } from './outcome.ts'
 import { refusalDetail } from './refusals/refusal-detail.ts'
 
 export interface GateOptions<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival> {
@@ -31,6 +32,8 @@ export interface GateOptions<MatchedRoute extends GatedRoute, Came extends Arriv
   readonly metrics: Pick<Metrics, 'decisions'> | undefined
   /** Called for every valid secret key, even if the request is then refused with 403 or 429. */
   readonly keyUses: Pick<KeyUses, 'record'>
+  /** absent = no route takes the access cookie. */
+  readonly readAccessCookie?: ReadAccessCookie | undefined
   /** undefined in the gateway. */
   readonly trace?: DecisionTrace | undefined
 }
@@ -68,7 +71,8 @@ type Allowed = Extract<Decision, { readonly kind: 'allowed' }>
 export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival>(
   options: GateOptions<MatchedRoute, Came>,
 ): Gate<MatchedRoute, Came> {
-  const { findRoute, authenticator, limiter, takePlan, failures, metrics, keyUses, trace } = options
+  const { findRoute, authenticator, limiter, takePlan, failures, metrics, keyUses } = options
+  const { readAccessCookie, trace } = options
   const count = createDecisionCounter(metrics)
   const lookUps = createLookUpGuard(limiter, failures)
 
@@ -130,9 +134,11 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
   function refuse(
     refusal: Refusal,
     { access }: MatchedRoute,
-    { client, carriers, fields: { credentials } }: Came,
+    arrival: Came,
   ): GatehouseError | Promise<GatehouseError> {
     const { code, isMalformed } = refusal
+    const { client, carriers } = arrival
+    const credentials = credentialsOf(arrival)
     const recent = recentOf(refusal, credentials)
     const error =
       recent?.error ?? sharedError(code, refusalDetail(refusal, access, { credentials, carriers }))
@@ -143,7 +149,7 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
   }
 
   /** Counts a refusal by the code sent to the client. */
-  function countRefusal(scheme: SchemeName | undefined, error: GatehouseError): GatehouseError {
+  function countRefusal(scheme: DecisionScheme | undefined, error: GatehouseError): GatehouseError {
     count(scheme, error.code)
     return error
   }
@@ -158,9 +164,8 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
       () => true,
       () => false,
     )
-    const { credentials } = arrival.fields
     const latest = isUpToDate
-      ? await authenticator.decide(route.access, credentials, performance.now())
+      ? await authenticator.decide(route.access, credentialsOf(arrival), performance.now())
       : decision
     return admit(route, arrival, latest, true)
   }
@@ -181,7 +186,7 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     arrival: Came,
     now: number,
   ): GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>> {
-    const decision = authenticator.decide(route.access, arrival.fields.credentials, now)
+    const decision = authenticator.decide(route.access, credentialsOf(arrival), now)
     if (!(decision instanceof Promise)) return admit(route, arrival, decision)
     // What has to be looked up is of an accepted scheme, whatever is found.
     trace?.passed('scheme')
@@ -197,11 +202,18 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     keyUses.record(principal.accountId, credentials.text, client.address, 'secretKey')
   }
 
+  /** The access cookie is looked at where no other credential came. */
+  function takeCookie(arrival: Came, browser: BrowserAccess): void {
+    if (readAccessCookie !== undefined && isWithoutCredential(arrival.fields.credentials))
+      recordCookieCredentials(arrival.outcome, readAccessCookie(arrival, browser))
+  }
+
   return function gate(arrival) {
     const route = findRoute(arrival)
     if (route instanceof GatehouseError) return route
     recordRoute(arrival.outcome, route)
     trace?.passed('route')
+    if (route.browser !== undefined) takeCookie(arrival, route.browser)
     const { credentials } = arrival.fields
     if (route.access.kind !== 'public' && authenticator.mustLookUp?.(credentials) === true)
       return lookUp(route, arrival)

@@ -1,10 +1,11 @@
+import type { Credentials } from '../auth/credentials.ts'
 import type { Decision } from '../auth/decision.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import type { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { CorsHeaders } from '../proxy/cors-headers.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
-import type { Access, GatedRoute } from '../routes/route.ts'
+import type { Access, BrowserAccess, GatedRoute } from '../routes/route.ts'
 import type { Trace } from '../tracing/tracer.ts'
 
 /** The host and target of a request, parsed and unambiguous. */
@@ -24,6 +25,10 @@ export interface Outcome {
   readonly route: string
   /** Access of the matched route; undefined until it is found. */
   readonly access: Access | undefined
+  /** What the matched route offers to browsers; undefined = nothing, or it is not found yet. */
+  readonly browser: BrowserAccess | undefined
+  /** The access cookie where it counts, or that it does not; undefined = the route does not look at it. */
+  readonly cookieCredentials: Credentials | undefined
   /** Authentication and authorisation result; undefined until it is decided. */
   readonly decision: Decision | undefined
   readonly upstream: string | undefined
@@ -58,6 +63,8 @@ export function createOutcome(): Outcome {
     corsHeaders: undefined,
     route: unmatchedRouteName,
     access: undefined,
+    browser: undefined,
+    cookieCredentials: undefined,
     decision: undefined,
     upstream: undefined,
     trace: undefined,
@@ -84,14 +91,20 @@ export function recordRouteName(outcome: Writable, name: string): void {
   outcome.route = name
 }
 
-export function recordRoute(outcome: Writable, { name, access }: GatedRoute): void {
+export function recordRoute(outcome: Writable, { name, access, browser }: GatedRoute): void {
   outcome.route = name
   outcome.access = access
+  outcome.browser = browser
+}
+
+/** Records what the access cookie is worth for this request. */
+export function recordCookieCredentials(outcome: Writable, credentials: Credentials): void {
+  outcome.cookieCredentials = credentials
 }
 
 export function recordDecision(outcome: Writable, decision: Decision): void {
   outcome.decision = decision
-  if (decision.kind === 'refused') outcome.reason = decision.reason
+  if (decision.kind === 'refused') outcome.reason = decision.reason ?? outcome.reason
 }
 
 /** Records that it is sent to an upstream. @param trace undefined = not traced */

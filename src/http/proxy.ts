@@ -3,6 +3,7 @@ import { memoize } from '../platform/memoize.ts'
 import { createCostField } from '../proxy/cost-field.ts'
 import { forward } from '../proxy/forward.ts'
 import type { ForwardEvents, ForwardedRequest } from '../proxy/forwarded-request.ts'
+import type { OwnCookies } from '../proxy/own-cookies.ts'
 import type { RequestWriter } from '../proxy/request-head.ts'
 import { type Route, standardMethods, upstreamTarget } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
@@ -10,6 +11,7 @@ import type { WorkerScopes } from '../routes/worker-scope.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { createAdmission } from './admission.ts'
 import type { Arrival } from './arrival.ts'
+import type { RedirectToSignIn } from './browser/sign-in-redirect.ts'
 import type { CheckDavDestination } from './dav-destination.ts'
 import { createGate, type GateOptions } from './gate.ts'
 import { answerOptions } from './options-request.ts'
@@ -20,12 +22,15 @@ import { brokenBodyError } from './refusals/unreadable.ts'
 import { createUpstreamHeadReader, findForwardingRoute, type UpstreamHeadOptions } from './route-request.ts'
 import { isWebSocketUpgrade, type UpgradeHandler } from './upgrade.ts'
 import type { UsageMeter } from './usage-meter.ts'
+import type { WebSockets } from './web-sockets.ts'
 
 export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>, UpstreamHeadOptions {
   readonly table: RouteTable<Upstream | undefined>
   readonly writer: RequestWriter
   readonly checkDavDestination: CheckDavDestination
   readonly onUpgraded: UpgradeHandler
+  /** See WebSockets. */
+  readonly followStream: WebSockets['followStream']
   /** Called for a WebSocket upgrade that is forwarded as an ordinary request, as its route has no WebSockets. */
   readonly onIgnoredUpgrade: (route: string) => void
   readonly usageMeter: UsageMeter
@@ -33,6 +38,10 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
   readonly portalPath: string | undefined
   /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
   readonly portalScopes: WorkerScopes | undefined
+  /** Cookies that no upstream may set. */
+  readonly ownCookies: OwnCookies
+  /** undefined = no route leads page visits to the sign-in. */
+  readonly redirectToSignIn: RedirectToSignIn | undefined
 }
 
 /**
@@ -47,6 +56,7 @@ export type ProxyHandler = (arrival: Arrival) => void
  */
 export function createProxy(options: ProxyOptions): ProxyHandler {
   const { table, writer, usageMeter, onIgnoredUpgrade, checkDavDestination, portalScopes } = options
+  const { ownCookies, redirectToSignIn } = options
   const readUpstreamHead = createUpstreamHeadReader(options)
   const gate = createGate<Route<Upstream>>({
     ...options,
@@ -100,8 +110,10 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
         responseTimeoutMs: route.responseTimeoutMs,
         idleTimeoutMs: route.idleTimeoutMs,
         isUpgrade,
+        isFollowed: route.browser !== undefined && principal !== undefined,
         corsHeaders: outcome.corsHeaders,
         caching: route.caching,
+        ownCookies,
         costField: route.costHeader === undefined ? undefined : costFieldOf(route.costHeader),
       },
       events,
@@ -110,7 +122,9 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
 
   /** A person in a browser gets an HTML page. */
   function refuse(arrival: Arrival, error: GatehouseError): void {
-    const wantsPage = error.code === 'route-not-found' && prefersHtml(arrival.head)
+    if (redirectToSignIn?.(arrival, error)) return
+    const isPage = error.code === 'route-not-found' || arrival.outcome.browser?.signIn === true
+    const wantsPage = isPage && prefersHtml(arrival.head)
     if (wantsPage) answerErrorPage(arrival, error, options.portalPath)
     else answerProblem(arrival, error)
   }
@@ -131,8 +145,9 @@ interface ProxiedRequest extends ForwardedRequest {
 
 function createEvents({
   onUpgraded,
+  followStream,
   usageMeter,
-}: Pick<ProxyOptions, 'onUpgraded' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
+}: Pick<ProxyOptions, 'onUpgraded' | 'followStream' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
   return {
     onSent: ({ arrival }, now) => {
       recordSent(arrival.outcome, now)
@@ -140,6 +155,7 @@ function createEvents({
     onResponseHead: ({ arrival }, status) => {
       recordStatus(arrival.outcome, status)
     },
+    onEventStream: ({ arrival }) => followStream(arrival, () => arrival.connection.abort()),
     onUnits: ({ arrival, route }, units) => {
       const principal = principalOf(arrival.outcome)
       if (principal !== undefined) usageMeter.onUnits(route, principal, units)

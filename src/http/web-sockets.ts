@@ -6,18 +6,23 @@ import type { Tunnel } from '../proxy/tunnel.ts'
 import { digestOf } from '../secrets/keys.ts'
 import type { Change } from '../store/changes.ts'
 import { roleEpochIn, signingKeyIdOf } from '../tokens/token-text.ts'
-import type { Arrival } from './arrival.ts'
+import { type Arrival, credentialsOf } from './arrival.ts'
 import { principalOf } from './outcome.ts'
 import { type AcceptedUpgrade, acceptUpgrade } from './upgrade.ts'
 
-/** All open WebSockets. */
+/** All open WebSockets, and the streams of events that are followed like them. */
 export interface WebSockets {
   accept(upgrade: AcceptedUpgrade): void
   /** Follows the credential of a WebSocket that another part opens. @param open is told what to call once it has closed */
   watch(arrival: Arrival<unknown>, open: (onClosed: () => void) => Tunnel): void
+  /**
+   * Follows the credential of a stream of events in the same way: the stream ends with it.
+   * @returns what to call once the stream is over
+   */
+  followStream(arrival: Arrival<unknown>, end: () => void): () => void
   /** Closes those whose credential a change has revoked; undefined = any of them may be affected. */
   revalidate(change: Change | undefined): void
-  /** Closes them all, with a code of RFC 6455 7.4. */
+  /** Closes all WebSockets, with a code of RFC 6455 7.4. */
   closeAll(code: number, reason: string): void
 }
 
@@ -30,6 +35,8 @@ export interface WebSocketsOptions {
 
 interface OpenWebSocket {
   readonly tunnel: Tunnel
+  /** Whether it is a stream of events instead. */
+  readonly isStream: boolean
   /** undefined = anonymous. */
   readonly caller: AdmittedCaller | undefined
   /** Set when it is to be checked again without a change. */
@@ -56,7 +63,28 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
       remove(open)
       metrics.webSocketsOpen.dec()
     })
-    const open: OpenWebSocket = { tunnel, caller: admittedCallerOf(arrival), timer: undefined }
+    const open: OpenWebSocket = {
+      tunnel,
+      isStream: false,
+      caller: admittedCallerOf(arrival),
+      timer: undefined,
+    }
+    add(open)
+  }
+
+  function followStream(arrival: Arrival<unknown>, end: () => void): () => void {
+    const tunnel = { close: end }
+    const open: OpenWebSocket = {
+      tunnel,
+      isStream: true,
+      caller: admittedCallerOf(arrival),
+      timer: undefined,
+    }
+    add(open)
+    return () => remove(open)
+  }
+
+  function add(open: OpenWebSocket): void {
     all.add(open)
     for (const subject of subjectsOf(open)) {
       bySubject.set(subject, (bySubject.get(subject) ?? new Set()).add(open))
@@ -119,19 +147,20 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
   return {
     accept: (upgrade) => watch(upgrade.arrival, (onClosed) => acceptUpgrade(upgrade, onClosed)),
     watch,
+    followStream,
     revalidate: (change) => {
       for (const open of affectedBy(change)) check(open)
     },
     closeAll: (code, reason) => {
-      for (const { tunnel } of all) tunnel.close(code, reason)
+      for (const { tunnel, isStream } of all) if (!isStream) tunnel.close(code, reason)
     },
   }
 }
 
-function admittedCallerOf({ outcome, fields }: Arrival<unknown>): AdmittedCaller | undefined {
-  const { access } = outcome
-  const principal = principalOf(outcome)
-  const { credentials } = fields
+function admittedCallerOf(arrival: Arrival<unknown>): AdmittedCaller | undefined {
+  const { access } = arrival.outcome
+  const principal = principalOf(arrival.outcome)
+  const credentials = credentialsOf(arrival)
   if (!principal || !access) return undefined
   const caller = { principal, access, keyDigest: undefined, signedBy: undefined, roleEpoch: undefined }
   switch (credentials.kind) {

@@ -8,7 +8,7 @@ export function createAuthInstruments(registry: Registry) {
   const registers = [registry]
   const decisions = new FastCounter({
     name: 'gatehouse_auth_decisions_total',
-    help: 'Authentication and authorization decisions: scheme is secretKey, bearer or none; reason is ok, anonymous or the error code.',
+    help: 'Authentication and authorization decisions: scheme is secretKey, bearer, cookie (the access cookie) or none; reason is ok, anonymous or the error code.',
     labelNames: ['scheme', 'outcome', 'reason'],
   })
   const keyCache = new FastCounter({
@@ -19,7 +19,7 @@ export function createAuthInstruments(registry: Registry) {
   register(registry, [decisions, keyCache])
   const tokensIssued = new Counter({
     name: 'gatehouse_tokens_issued_total',
-    help: 'Access tokens issued, by grant: keys or refresh.',
+    help: 'Access tokens issued, by grant: keys, refresh or portal (for the cookie of a browser that is signed in there).',
     labelNames: ['grant'],
     registers,
   })

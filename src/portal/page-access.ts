@@ -20,6 +20,7 @@ const accessByPath = {
   '/setup': ['anyone', 'GET, POST'],
   '/setup/check': ['anyone', 'POST'],
   '/verify': ['anyone', 'GET, POST'],
+  '/continue': ['viewer', 'GET'],
   '/sign-out': ['viewer', 'POST'],
   '/sign-out-everywhere': ['viewer', 'POST'],
   '/integration': ['viewer', 'GET'],

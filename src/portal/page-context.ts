@@ -9,6 +9,7 @@ import type { Viewer } from '../auth/portal-sessions.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { SecondFactorPolicy } from '../auth/second-factor/policy.ts'
 import type { SignIn } from '../auth/sign-in.ts'
+import type { IsReturnPath } from '../http/browser/return-path.ts'
 import type { Html } from '../pages/html.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { IdentityHeaders } from '../proxy/identity-headers.ts'
@@ -72,6 +73,8 @@ export interface PortalOptions {
   readonly roles: readonly string[]
   /** The names of the plans in the config. */
   readonly plans: readonly string[]
+  /** Where a page visit may be led back to; undefined = none is led here. */
+  readonly isReturnPath: IsReturnPath | undefined
   /** The URL of this gateway's listener; to be called once it listens. */
   gatewayUrl(): string
 }

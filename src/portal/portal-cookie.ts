@@ -1,5 +1,7 @@
 import type { SignedIn } from '../auth/portal-sessions.ts'
 import { randomText } from '../platform/random.ts'
+import type { IssuedTokens } from '../tokens/sessions.ts'
+import { tokenMaxAgeS } from '../tokens/token-text.ts'
 import type { PortalRequest } from './portal-request.ts'
 
 /** The cookies of the portal. Browsers send them only to the portal, never to a backend. */
@@ -11,6 +13,8 @@ export interface PortalCookie {
   read(request: PortalRequest): string | undefined
   /** Also sets the client token, which identifies this browser at its next sign-in. */
   set(request: PortalRequest, signedIn: SignedIn): void
+  /** Sets the cookies that routes and the token endpoints take. */
+  setTokens(request: PortalRequest, tokens: IssuedTokens): void
   /** The client tokens of a browser that has signed in before, one for each account. */
   readClientTokens(request: PortalRequest): readonly string[]
   clear(request: PortalRequest): void
@@ -22,6 +26,16 @@ export interface PortalCookie {
 
 export interface PortalCookieOptions {
   readonly path: string
+  readonly isSecure: boolean
+  /** The cookies with the tokens of a session; undefined = the access cookie is not enabled. */
+  readonly tokens: { readonly access: TokenCookie; readonly refresh: TokenCookie } | undefined
+}
+
+/** As in `accessCookie` and `cookie` of the config. */
+interface TokenCookie {
+  readonly name: string
+  readonly path: string
+  readonly sameSite: 'Strict' | 'Lax' | 'None'
   readonly isSecure: boolean
 }
 
@@ -37,14 +51,29 @@ const formTokenPattern = /^[0-9A-Za-z]{32}$/
  * HttpOnly, SameSite=Strict, for no longer than the session. Its path is that of the portal, hence `__Secure-` and not
  * `__Host-`: a `__Host-` cookie would be sent to every backend too.
  */
-export function createPortalCookie({ path, isSecure }: PortalCookieOptions): PortalCookie {
+export function createPortalCookie({ path, isSecure, tokens }: PortalCookieOptions): PortalCookie {
   const name = sessionCookieName(isSecure)
-  const formName = `${prefixOf(isSecure)}gatehouse-form`
-  const clientName = `${prefixOf(isSecure)}gatehouse-known`
+  const formName = `${prefixOf(isSecure)}${formCookie}`
+  const clientName = `${prefixOf(isSecure)}${clientCookie}`
   const attributes = { path, httpOnly: true, secure: isSecure, sameSite: 'strict' } as const
 
   function readClientTokens(request: PortalRequest): readonly string[] {
     return (request.cookies.get(clientName) ?? '').split('~', clientTokensMax)
+  }
+
+  function setTokens({ cookies }: PortalRequest, issued: IssuedTokens): void {
+    if (!tokens) return
+    const { accessToken, refreshToken, refreshLifetimeMs } = issued
+    const { access, refresh } = tokens
+    cookies.set(access.name, accessToken, { ...attributesOf(access), maxAge: tokenMaxAgeS(accessToken) })
+    const maxAge = Math.ceil(refreshLifetimeMs / 1_000)
+    cookies.set(refresh.name, refreshToken, { ...attributesOf(refresh), maxAge })
+  }
+
+  function clearTokens({ cookies }: PortalRequest): void {
+    if (!tokens) return
+    for (const each of [tokens.access, tokens.refresh])
+      cookies.set(each.name, '', { ...attributesOf(each), maxAge: 0, expires: new Date(0) })
   }
 
   return {
@@ -52,15 +81,18 @@ export function createPortalCookie({ path, isSecure }: PortalCookieOptions): Por
     isSecure,
     read: (request) => request.cookies.get(name) || undefined,
     readClientTokens,
-    set: (request, { token, clientToken, session }) => {
+    setTokens,
+    set: (request, { token, clientToken, session, tokens: issued }) => {
       const maxAge = Math.max(0, Math.floor((session.expiresAt - session.createdAt) / 1_000))
       request.cookies.set(name, token, { ...attributes, maxAge })
       const others = readClientTokens(request).filter((other) => other !== '' && other !== clientToken)
       const known = [clientToken, ...others].slice(0, clientTokensMax).join('~')
       request.cookies.set(clientName, known, { ...attributes, maxAge: clientMaxAgeS })
+      if (issued) setTokens(request, issued)
     },
     clear: (request) => {
       request.cookies.set(name, '', { ...attributes, maxAge: 0, expires: new Date(0) })
+      clearTokens(request)
     },
     readFormToken: (request) => {
       const token = request.cookies.get(formName)
@@ -74,9 +106,24 @@ export function createPortalCookie({ path, isSecure }: PortalCookieOptions): Por
   }
 }
 
+const sessionCookie = 'gatehouse-portal'
+const formCookie = 'gatehouse-form'
+const clientCookie = 'gatehouse-known'
+
+/** Every name that a cookie of the portal can have. */
+export const portalCookieNames: readonly string[] = [sessionCookie, formCookie, clientCookie].flatMap(
+  (name) => [name, prefixOf(true) + name],
+)
+
 /** Name of the cookie that holds the token of a session. */
 export function sessionCookieName(isSecure: boolean): string {
-  return `${prefixOf(isSecure)}gatehouse-portal`
+  return `${prefixOf(isSecure)}${sessionCookie}`
+}
+
+/** The attributes as a cookie jar takes them. */
+function attributesOf({ path, sameSite, isSecure }: TokenCookie) {
+  const lower = sameSite.toLowerCase() as 'strict' | 'lax' | 'none'
+  return { path, httpOnly: true, secure: isSecure, sameSite: lower } as const
 }
 
 function prefixOf(isSecure: boolean): string {

@@ -52,7 +52,7 @@ export interface CookieAttributes {
   readonly path: string
   readonly httpOnly: boolean
   readonly secure: boolean
-  readonly sameSite: 'strict' | 'lax'
+  readonly sameSite: 'strict' | 'lax' | 'none'
   /** In seconds; default: until the browser is closed. */
   readonly maxAge?: number
   readonly expires?: Date

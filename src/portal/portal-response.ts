@@ -7,7 +7,7 @@ export type PortalResponse =
   | PageResponse
   /** Redirects to another page of the portal, by GET (RFC 9110 15.4.4); `to` is below the portal. */
   | { readonly kind: 'redirect'; readonly to: string; readonly notice?: NoticeName | undefined }
-  /** Redirects to another site, after a GET. */
+  /** Redirects out of the portal, after a GET: to another site, or to a page of a route. */
   | { readonly kind: 'leave'; readonly url: string }
   /** A page that goes on to a URL by itself: see `continueTo`. */
   | { readonly kind: 'continue'; readonly url: string }

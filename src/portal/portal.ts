@@ -4,6 +4,7 @@ import { accountPages } from './account-pages.ts'
 import { accountsPages } from './accounts-pages.ts'
 import { answerError } from './answer-error.ts'
 import { auditPages } from './audit-pages.ts'
+import { continuePages } from './browser/continue-pages.ts'
 import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './csrf.ts'
 import { createFlashNotices } from './flash-notices.ts'
 import { integrationPages } from './integration-pages.ts'
@@ -46,6 +47,7 @@ import { usagePages } from './usage-pages.ts'
 const pageFactories: readonly CreatePages[] = [
   signInPages,
   oidcPages,
+  continuePages,
   linkPages,
   forgottenPages,
   secondFactorPages,

@@ -1,9 +1,11 @@
+import { returnPathLengthMax } from '../http/browser/return-path.ts'
 import { pageAccessAt } from './page-access.ts'
 
 /** The first page after signing in. */
 export const startPath = '/integration'
 
-const nextLengthMax = 500
+/** Room for a page that a visit is led back to, with every character escaped. */
+const nextLengthMax = 20 + 3 * returnPathLengthMax
 
 /**
  * The path if it is a page of the portal, else empty. Browsers resolve dot segments, encoded ones too, and could leave

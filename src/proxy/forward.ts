@@ -13,6 +13,7 @@ import type { ResponseHead } from '../upstream/response-head.ts'
 import type { BodyProgress } from '../upstream/share.ts'
 import type { Target } from '../upstream/target.ts'
 import { ResponseCost } from './cost-field.ts'
+import { isEventStream } from './event-stream.ts'
 import { failureCodes } from './failure-codes.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
 import { forwardedRequestHead } from './forwarded-request-head.ts'
@@ -41,6 +42,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   readonly #connection: ClientConnection
   readonly #call: Call
   readonly #cost: ResponseCost | undefined
+  #unfollow: (() => void) | undefined
   #target: Target | undefined
   #bodyBytes = 0
   #isBodyComplete: boolean
@@ -134,6 +136,8 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     this.#events.onResponseHead(this.#request, status)
     const lines = this.#clientHeaderLines(status, headers, this.#isChunked && framing === 'chunked')
     this.#connection.respond(status, reason, lines, clientFraming)
+    if (this.#request.isFollowed && isEventStream(headers))
+      this.#unfollow = this.#events.onEventStream(this.#request)
   }
 
   onData(chunk: Buffer): void {
@@ -239,6 +243,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     if (this.#isSettled) return false
     this.#isSettled = true
     this.#cost?.end()
+    this.#unfollow?.()
     this.#connection.attach(undefined)
     return true
   }

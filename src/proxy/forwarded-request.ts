@@ -8,6 +8,7 @@ import type { WorkerScopes } from '../routes/worker-scope.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { CorsHeaders } from './cors-headers.ts'
 import type { CostField } from './cost-field.ts'
+import type { OwnCookies } from './own-cookies.ts'
 import type { RequestWriter } from './request-head.ts'
 import type { StrippedPrefix } from './stripped-prefix.ts'
 
@@ -43,8 +44,12 @@ export interface ForwardedRequest {
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly isUpgrade: boolean
+  /** Whether a stream of events ends when the credential of its caller does. */
+  readonly isFollowed: boolean
   /** The CORS headers of the response; undefined = those of the upstream. */
   readonly corsHeaders: CorsHeaders | undefined
+  /** Cookies that the upstream may not set. */
+  readonly ownCookies: OwnCookies
   /** What caches are told about the response; undefined = only what the backend says. */
   readonly caching: ResponseCaching | undefined
   /** Removed from the response; undefined = the route has none. */
@@ -57,6 +62,8 @@ export interface ForwardEvents<Forwarded extends ForwardedRequest> {
   onSent(forwarded: Forwarded, now: number): void
   /** The head of the response has arrived. */
   onResponseHead(forwarded: Forwarded, status: number): void
+  /** A stream of events has begun, and is followed. @returns what to call once it is over */
+  onEventStream(forwarded: Forwarded): () => void
   /**
    * On a route with a cost field, once: the units that the response says, or one if it has ended without saying so.
    */

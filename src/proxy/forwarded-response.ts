@@ -20,6 +20,7 @@ export function forwardedResponseLines(
     portalScopes,
     requestId,
     caching: forwarded.caching,
+    ownCookies: forwarded.ownCookies,
     isAuthenticated: forwarded.accountId !== undefined,
   })
 }

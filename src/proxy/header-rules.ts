@@ -13,7 +13,7 @@ export type HeaderRule =
   | 'secret-key'
   | 'authorization'
   | 'method-override'
-  /** Forwarded without the refresh token. */
+  /** Forwarded without the gateway's own cookies. */
   | 'cookie'
   /** Forwarded; what it says of resources without a stripped prefix. */
   | 'if'
@@ -127,12 +127,4 @@ export function createHeaderRules(configured: readonly string[], carriers: Carri
     isKeyAuthorization: (value) => isKeyAuthorization(value, carriers),
     foldedName: memoizeBounded(memoizeBounds, foldHeaderName),
   }
-}
-
-/** A Cookie header without the cookies of one name; empty where nothing is left. */
-export function withoutCookie(header: string, name: string): string {
-  if (!header.includes(name)) return header
-  const pairs = header.split(';')
-  const others = pairs.filter((pair) => pair.split('=', 1)[0]?.trim() !== name)
-  return others.length === pairs.length ? header : others.join(';').trim()
 }

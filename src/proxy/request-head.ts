@@ -7,6 +7,7 @@ import type { UpstreamHeaders } from '../upstream/upstream-headers.ts'
 import type { Client } from './client.ts'
 import type { HeaderRule, HeaderRules } from './header-rules.ts'
 import type { AssertionHeader } from './identity-headers.ts'
+import type { OwnCookies } from './own-cookies.ts'
 import { specialLine } from './special-line.ts'
 import { forwardedPrefix, type StrippedPrefix } from './stripped-prefix.ts'
 
@@ -47,8 +48,8 @@ export interface RequestHeadOptions {
   writeIdentity(principal: Principal): string
   /** The assertion of the caller's identity; undefined = none is sent. */
   readonly assertion: AssertionHeader | undefined
-  /** Name of the cookie that never leaves the gateway. */
-  readonly refreshCookie: string
+  /** The cookies that never leave the gateway. */
+  readonly ownCookies: OwnCookies
 }
 
 /** The lines that stay the same between requests with the same fields. */
@@ -91,7 +92,7 @@ export function isLastOnConnection(
 
 /** Creates the writer of requests to the upstreams, as lines that are each ended by CR LF. */
 export function createRequestWriter(options: RequestHeadOptions): RequestWriter {
-  const { rules, writeIdentity, assertion, refreshCookie } = options
+  const { rules, writeIdentity, assertion, ownCookies } = options
   const linesCache = new WeakMap<readonly string[], CachedLines>()
   const rulesWith = memoizeByObject(({ replacedNames }: UpstreamHeaders) => {
     return (name: string): HeaderRule =>
@@ -157,7 +158,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
       lines +=
         rule === 'pass'
           ? `${name}: ${value}\r\n`
-          : specialLine(rule, name, value, { refreshCookie, strippedPrefix })
+          : specialLine(rule, name, value, { ownCookies, strippedPrefix })
     }
     const ownLines = framingLine(body) + connectionLines(input)
     return headers === undefined ? lines + ownLines : lines + ownLines + headers.lines

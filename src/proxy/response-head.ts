@@ -5,6 +5,7 @@ import type { ResponseCaching } from '../routes/route.ts'
 import type { WorkerScopes } from '../routes/worker-scope.ts'
 import { CachingLines, cachingLengths } from './caching-lines.ts'
 import { type LocationContext, publicLocation } from './location.ts'
+import type { OwnCookies } from './own-cookies.ts'
 
 /** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway manages that to the client itself. */
 const hopByHop = new Set([
@@ -33,6 +34,8 @@ export interface ResponseHeadInput extends LocationContext {
   readonly portalScopes: WorkerScopes | undefined
   /** What caches are told; undefined = only what the backend says. */
   readonly caching: ResponseCaching | undefined
+  /** Cookies that no backend may set; undefined = it may set any. */
+  readonly ownCookies: OwnCookies | undefined
   /** Whether the caller was authenticated. */
   readonly isAuthenticated: boolean
 }
@@ -73,6 +76,7 @@ function cachingLinesOf({ status, caching }: ResponseHeadInput): CachingLines | 
 
 /** Whether a field of the backend's does not go on as it is. */
 function isWithheld(lower: string, value: string, input: ResponseHeadInput): boolean {
+  if (lower === 'set-cookie') return input.ownCookies?.isSetBy(value) === true
   return lower === workerAllowed && isOverPortal(value, input)
 }
 

@@ -1,10 +1,11 @@
-import { type HeaderRule, withoutCookie } from './header-rules.ts'
+import type { HeaderRule } from './header-rules.ts'
 import { withoutPrefixInIf } from './if-field.ts'
+import type { OwnCookies } from './own-cookies.ts'
 import type { StrippedPrefix } from './stripped-prefix.ts'
 
 export interface SpecialLineOptions {
-  /** Name of the cookie that never leaves the gateway. */
-  readonly refreshCookie: string
+  /** The cookies that never leave the gateway. */
+  readonly ownCookies: OwnCookies
   readonly strippedPrefix: StrippedPrefix | undefined
 }
 
@@ -13,10 +14,10 @@ export function specialLine(
   rule: HeaderRule,
   name: string,
   value: string,
-  { refreshCookie, strippedPrefix }: SpecialLineOptions,
+  { ownCookies, strippedPrefix }: SpecialLineOptions,
 ): string {
   if (rule === 'cookie') {
-    const left = withoutCookie(value, refreshCookie)
+    const left = ownCookies.remove(value)
     return left === '' ? '' : `${name}: ${left}\r\n`
   }
   if (rule === 'if' && strippedPrefix) return `${name}: ${withoutPrefixInIf(value, strippedPrefix.own)}\r\n`

@@ -1,7 +1,7 @@
 import { metadataUrl } from './protected-resource.ts'
 import { parseRequestTarget } from './request-target.ts'
 import { compileCaching, type KeyFields } from './response-caching.ts'
-import type { Access, RateLimit, Route, SchemeName } from './route.ts'
+import type { Access, BrowserAccess, RateLimit, Route, SchemeName } from './route.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
 
@@ -26,6 +26,7 @@ export interface RouteOptions {
   readonly methodOverride: 'drop' | 'pass'
   readonly trailers: 'drop' | 'pass'
   readonly forwardCredentials: boolean
+  readonly browser: BrowserOptions
   readonly rateLimit: RateLimit | undefined
   readonly costHeader: string | undefined
   /** Infinity = unlimited. */
@@ -37,6 +38,14 @@ export interface RouteOptions {
 }
 
 const usualKeyFields: KeyFields = { headers: ['SecretKey'], bearer: false, basic: false }
+
+/** What a route offers to browsers, which can set no header for a WebSocket, an image or a page visit. */
+export interface BrowserOptions {
+  /** Whether the access cookie authenticates too. */
+  readonly cookie: boolean
+  /** Whether a page visit without a credential is sent to the portal's sign-in, and back. */
+  readonly signIn: boolean
+}
 
 interface WithTimeouts {
   readonly responseTimeoutMs: number
@@ -77,7 +86,8 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       passesMethodOverride: config.methodOverride === 'pass',
       passesTrailers: config.trailers === 'pass',
       forwardsCredentials: config.forwardCredentials,
-      caching: compileCaching(access, keyFields, false),
+      browser: compileBrowser(config),
+      caching: compileCaching(access, keyFields, config.browser.cookie),
       rateLimit: config.rateLimit,
       costHeader: config.costHeader,
       bodyBytesMax: config.bodyBytesMax,
@@ -85,6 +95,11 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       idleTimeoutMs: config.idleTimeoutMs ?? upstream?.idleTimeoutMs ?? Number.POSITIVE_INFINITY,
     }
   })
+}
+
+function compileBrowser({ browser, methodOverride }: RouteOptions): BrowserAccess | undefined {
+  if (!browser.cookie) return undefined
+  return { signIn: browser.signIn, passesMethodOverride: methodOverride === 'pass' }
 }
 
 function compileMethods(methods: readonly string[] | undefined): ReadonlySet<string> | undefined {

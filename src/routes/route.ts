@@ -5,6 +5,16 @@ export interface GatedRoute {
   readonly name: string
   readonly access: Access
   readonly rateLimit: RateLimit | undefined
+  /** How browsers authenticate that can set no header; absent = they cannot. */
+  readonly browser?: BrowserAccess | undefined
+}
+
+/** A route that takes the access cookie. */
+export interface BrowserAccess {
+  /** Whether a page visit without a credential is sent to the portal's sign-in. */
+  readonly signIn: boolean
+  /** Whether the backend may take the method from a field, so that no method is safe. */
+  readonly passesMethodOverride: boolean
 }
 
 /** A compiled route: it holds everything that a matching request needs. */

@@ -1,5 +1,6 @@
 import type { Account } from './account.ts'
-import { keyOfSession, keyState } from './secret-keys.ts'
+import { portalEpochIn } from './portal-key-id.ts'
+import { type KeyState, keyOfSession, keyState } from './secret-keys.ts'
 import type { RefreshTokenUse, RotationRefusal, Session } from './sessions.ts'
 
 export type RotationDecision =
@@ -28,8 +29,7 @@ export function decideRotation(
   // Revocation is checked before the grace period, which must never restore a session.
   const isRevoked =
     session.end !== undefined || account.isDisabled || session.sessionEpoch !== account.sessionEpoch
-  const key = keyOfSession(account.secretKeys, session.keyId)
-  const state = key ? keyState(key, now) : 'revoked'
+  const state = stateOfKey(session, account, now)
   if (isRevoked || state === 'revoked') return { kind: 'refuse', reason: 'revoked' }
   if (state === 'expired' || now >= session.expiresAt || now >= session.rotatedAt + idleMs)
     return { kind: 'refuse', reason: 'expired' }
@@ -39,6 +39,14 @@ export function decideRotation(
   }
   const isRepeat = generation === session.generation - 1 && isReuseAllowed(session, now, graceMs)
   return isRepeat ? { kind: 'repeat', session, account } : { kind: 'refuse', reason: 'reused' }
+}
+
+/** The key that the session was started with; or whether the portal sessions of its time have not been ended. */
+function stateOfKey({ keyId }: Session, account: Account, now: number): KeyState {
+  const portalEpoch = portalEpochIn(keyId)
+  if (portalEpoch !== undefined) return portalEpoch === account.portal.epoch ? 'valid' : 'revoked'
+  const key = keyOfSession(account.secretKeys, keyId)
+  return key ? keyState(key, now) : 'revoked'
 }
 
 /**

@@ -6,7 +6,8 @@ import type { Visitor } from './visitor.ts'
 export interface SessionStore {
   /**
    * Starts a session, unless the account has changed since `expected` was read. Where the account already has
-   * `openMax` sessions, the oldest end (`revoked`), so that there are never more than that.
+   * `openMax` sessions, the oldest end (`revoked`), so that there are never more than that. A session that there is
+   * already is never opened again.
    */
   startSession(
     session: NewSession,

@@ -7,10 +7,11 @@ import { isForeignKey } from '../secrets/foreign-key.ts'
 import { digestOf, findKey, isApiKeyOf, parseKey } from '../secrets/keys.ts'
 import type { Account } from '../store/account.ts'
 import type { AccountReader } from '../store/accounts.ts'
-import { keyOfSession, keyState, type SecretKey, validUntil } from '../store/secret-keys.ts'
+import { portalEpochIn } from '../store/portal-key-id.ts'
+import { keyOfSession, keyState, type SecretKey, unlimited, validUntil } from '../store/secret-keys.ts'
 import type { RefreshTokenUse, RotationRefusal, Session, SessionStore } from '../store/sessions.ts'
 import type { Visitor } from '../store/visitor.ts'
-import type { AccessTokens } from './access-token.ts'
+import type { AccessTokens, TokenLimits } from './access-token.ts'
 import type { Acknowledgements } from './acknowledgements.ts'
 import { createSessionId, type RefreshTokens } from './refresh-token.ts'
 
@@ -95,8 +96,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     session: Pick<Session, 'id' | 'generation' | 'rotatedAt' | 'expiresAt' | 'keyId'>,
   ): IssuedTokens {
     const { id: accountId, role, roleEpoch } = account
-    const key = keyOfSession(account.secretKeys, session.keyId)
-    if (!key) throw new GatehouseError('session-revoked')
+    const limits = limitsOf(account, session)
     return {
       account,
       accessToken: accessTokens.issue({
@@ -104,7 +104,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         sessionId: session.id,
         role,
         roleEpoch,
-        limits: { scopes: key.scopes, validUntil: validUntil(key) },
+        limits,
       }),
       refreshToken: refreshTokens.create(session.id, session.generation),
       refreshLifetimeMs: Math.max(
@@ -209,6 +209,14 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   return { start, refresh, revoke }
+}
+
+/** What its key is limited to; a session of the portal has none, and is limited by its end. */
+function limitsOf(account: Account, { keyId, expiresAt }: Pick<Session, 'keyId' | 'expiresAt'>): TokenLimits {
+  if (portalEpochIn(keyId) !== undefined) return { scopes: unlimited, validUntil: expiresAt }
+  const key = keyOfSession(account.secretKeys, keyId)
+  if (!key) throw new GatehouseError('session-revoked')
+  return { scopes: key.scopes, validUntil: validUntil(key) }
 }
 
 /** undefined where the text can be no secret key, neither one of ours nor one that was made elsewhere. */

@@ -36,6 +36,17 @@ export function payloadOf(token: string): Record<string, unknown> | undefined {
   return parseJsonObject(partOf(token, 1))
 }
 
+/** How long a token of ours is valid from when it was issued, in seconds: for the cookie that holds it. */
+export function tokenMaxAgeS(token: string): number {
+  const { iat, exp } = payloadOf(token) ?? {}
+  return typeof iat === 'number' && typeof exp === 'number' ? Math.max(0, exp - iat) : 0
+}
+
+/** Whether a text could be an access token of ours, or of a gateway with other keys; its signature is not looked at. */
+export function looksLikeAccessToken(text: string): boolean {
+  return text.startsWith('eyJ') && headerOf(text)?.typ === accessTokenType
+}
+
 /** The text of the header (0) or payload (1), unchecked. */
 export function partOf(token: string, index: 0 | 1): string {
   return Buffer.from(token.split('.', 2)[index] ?? '', 'base64url').toString()

@@ -43,6 +43,7 @@ export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}):
     stripPrefix: false,
     websocket: false,
     forwardCredentials: false,
+    browser: { cookie: false, signIn: false },
     bodyBytesMax: 0,
     responseTimeoutMs: undefined,
     idleTimeoutMs: undefined,

@@ -65,6 +65,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         methodOverride: 'drop',
         trailers: 'drop',
         forwardCredentials: false,
+        browser: { cookie: false, signIn: false },
         rateLimit: undefined,
         costHeader: undefined,
         bodyBytesMax: 10_485_760,
@@ -89,6 +90,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
     },
     cors: { origins: [] },
     cookie: { name: 'refreshToken', path: '/api/v1/accounts', sameSite: 'Strict', isSecure: false },
+    accessCookie: { enabled: false, name: 'accessToken', path: '/', sameSite: 'Strict', isSecure: false },
     keys: {
       accept: ['SecretKey'],
       prefix: 'gate',

@@ -2,6 +2,7 @@ import type { Principal } from '../../src/auth/principal.ts'
 import type { Client } from '../../src/proxy/client.ts'
 import { createHeaderRules } from '../../src/proxy/header-rules.ts'
 import { createIdentityWriter, type IdentityHeaders } from '../../src/proxy/identity-headers.ts'
+import { createOwnCookies } from '../../src/proxy/own-cookies.ts'
 import {
   createRequestWriter,
   type RequestHeadInput,
@@ -38,7 +39,7 @@ export function writerOf(headers: IdentityHeaders = identityHeaders): RequestWri
     rules: createHeaderRules(names, usualCarriers),
     writeIdentity: createIdentityWriter(headers),
     assertion: undefined,
-    refreshCookie: 'refreshToken',
+    ownCookies: createOwnCookies({ names: ['refreshToken'] }),
   })
 }
 

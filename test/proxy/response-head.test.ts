@@ -15,6 +15,7 @@ const origins = {
   clientPath: '/orders/7',
   portalScopes: createWorkerScopes('/portal'),
   caching: undefined,
+  ownCookies: undefined,
   isAuthenticated: false,
 }
 

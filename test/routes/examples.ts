@@ -33,6 +33,7 @@ export const options: RouteOptions = {
   trailers: 'drop',
   rateLimit: undefined,
   forwardCredentials: false,
+  browser: { cookie: false, signIn: false },
   bodyBytesMax: 10_485_760,
   responseTimeoutMs: undefined,
   idleTimeoutMs: undefined,

@@ -1,20 +1,31 @@
 import { parseOrigin } from '../addresses.ts'
+import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 
 /** Reports a cookie that browsers would drop, as it breaks the rules of its name (RFC 6265bis 4.1.3). */
 export function reviewCookie(review: Review): void {
   if (!review.hasValidShape(['cookie'])) return
-  const isValid = (field: string) => review.isValid(['cookie', field])
-  const { name, path, sameSite } = review.tree.cookie
-  const mayBeSecure = isSecureOrUnknown(review)
-  if (isValid('name') && /^__(host|secure)-/i.test(name) && !mayBeSecure) {
-    review.report(['cookie', 'name'], `"${name}" needs secure: true, or an https publicUrl`)
+  const { cookie } = review.tree
+  reviewCookieName(review, ['cookie'], cookie)
+  const isValid = review.isValid(['cookie', 'sameSite'])
+  if (isValid && cookie.sameSite === 'None' && !isSecureOrUnknown(review)) {
+    review.report(['cookie', 'sameSite'], 'None needs secure: true, or an https publicUrl')
+  }
+}
+
+/** Reports a name with a prefix whose rules the cookie of a section does not meet. */
+export function reviewCookieName(
+  review: Review,
+  section: Path,
+  { name, path }: { readonly name: string; readonly path: string },
+): void {
+  const isValid = (field: string) => review.isValid([...section, field])
+  if (isValid('name') && /^__(host|secure)-/i.test(name) && !isSecureOrUnknown(review)) {
+    const secure = section[0] === 'cookie' ? 'secure: true' : 'cookie.secure: true'
+    review.report([...section, 'name'], `"${name}" needs ${secure}, or an https publicUrl`)
   }
   if (isValid('name') && isValid('path') && /^__host-/i.test(name) && path !== '/') {
-    review.report(['cookie', 'path'], `must be / for a name that begins with __Host-`)
-  }
-  if (isValid('sameSite') && sameSite === 'None' && !mayBeSecure) {
-    review.report(['cookie', 'sameSite'], 'None needs secure: true, or an https publicUrl')
+    review.report([...section, 'path'], `must be / for a name that begins with __Host-`)
   }
 }
 

@@ -9,6 +9,7 @@ import {
   list,
   namePattern,
   optional,
+  section,
   size,
   text,
 } from './fields.ts'
@@ -137,4 +138,14 @@ export const route = item('Sends matching requests to an upstream.', {
       ),
     }),
   ),
+  browser: section('What browsers can use that can set no header.', {
+    cookie: flag(
+      false,
+      'Whether the access cookie authenticates too, for requests of the same site without another credential: WebSocket, EventSource, images, downloads, page visits.',
+    ),
+    signIn: flag(
+      false,
+      'Whether a page visit without a credential is sent to the sign-in of the portal, and back to the page.',
+    ),
+  }),
 })

@@ -23,7 +23,7 @@ import { plans } from './plans.ts'
 import { mail, portal } from './portal.ts'
 import { route } from './route.ts'
 import { store } from './store.ts'
-import { cookie, tokens } from './tokens.ts'
+import { accessCookie, cookie, tokens } from './tokens.ts'
 import { tracing } from './tracing.ts'
 import { upstream } from './upstream.ts'
 
@@ -106,6 +106,7 @@ export const configSchema = {
     issuers,
     plans,
     cookie,
+    accessCookie,
     cors: section('Which web pages from other origins may call the gateway from a browser.', {
       origins: list(
         text({ description: 'An origin, exactly: scheme://host, with a port where it has one.' }),

@@ -3,6 +3,7 @@ import {
   duration,
   either,
   exactly,
+  flag,
   headerNamePattern,
   item,
   list,
@@ -70,6 +71,24 @@ export const tokens = section('Access and refresh tokens.', {
     description: 'Signing keys from files; an empty list = keys are created and kept in the store.',
   }),
 })
+
+export const accessCookie = section(
+  'The access token also as an HttpOnly cookie, for routes with `browser.cookie`. It has SameSite and Secure of `cookie`.',
+  {
+    enabled: flag(false, 'Whether it is set with every access token, and by the sign-in of the portal.'),
+    name: text({
+      pattern: headerNamePattern,
+      default: 'accessToken',
+      description:
+        'Its name; one that begins with __Host- or __Secure- must meet the rules of that prefix. No backend gets it, or can set it.',
+    }),
+    path: text({
+      pattern: '^/[!-:<-~]*$',
+      default: '/',
+      description: 'Path attribute: the routes with `browser.cookie` must be at or below it.',
+    }),
+  },
+)
 
 export const cookie = section('The cookie that carries the refresh token.', {
   name: text({

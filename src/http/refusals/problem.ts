@@ -123,19 +123,33 @@ export function formatRawProblem(error: GatehouseError, requestId: string): stri
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}${dateLine()}${ending}${body}`
 }
 
-/** The same as a page, for a person in a browser. @param portalPath undefined = the portal is disabled */
+/**
+ * The same as a page, for a person in a browser.
+ * @param portalPath undefined = the portal is disabled
+ * @param extraLines more field lines, each ended by CR LF
+ */
 export function answerErrorPage(
   arrival: Arrival,
   error: GatehouseError,
   portalPath: string | undefined,
+  extraLines = '',
 ): void {
-  const { connection, outcome, requestId } = arrival
+  const { connection, outcome, requestId, carriers } = arrival
   recordFailure(arrival.outcome, error)
   recordStatus(outcome, error.status)
   writeAnswer(connection, error.status, {
     ...renderErrorPage(error, { requestId, portalPath }),
-    extraLines: outcome.corsHeaders?.lines,
+    extraLines: `${extraLines}${challengeLines(error, { access: outcome.access, carriers, isRegistry: false })}${outcome.corsHeaders?.lines ?? ''}`,
   })
+}
+
+/** A page has them too (RFC 9110 15.5.2), but for Basic: browsers would ask for a password in a window of theirs. */
+function challengeLines(error: GatehouseError, context: ChallengeContext): string {
+  if (error.status !== 401 && !challengedCodes.has(error.code)) return ''
+  return challenges(error.code, context)
+    .filter((challenge) => !challenge.startsWith('Basic'))
+    .map((challenge) => `WWW-Authenticate: ${challenge}\r\n`)
+    .join('')
 }
 
 function writeProblem(connection: ClientConnection, error: GatehouseError, about: ProblemContext): void {

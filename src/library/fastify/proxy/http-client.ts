@@ -91,6 +91,7 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
             strippedPrefix,
             requestId: arrival.requestId,
             caching: route.caching,
+            ownCookies: undefined,
             isAuthenticated: principalOf(arrival.outcome) !== undefined,
             // An app has no portal.
             clientPath: '',

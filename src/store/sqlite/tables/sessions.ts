@@ -24,7 +24,8 @@ export function openSessionTable({ prepare }: Database) {
     `INSERT INTO sessions
        (id, account_id, created_at, expires_at, lives_until, generation, rotated_at, acknowledged_at, session_epoch,
         address, client, key_id)
-     VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO NOTHING`,
   )
   const removeExpired = prepare(
     'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE lives_until < ? LIMIT ?)',

@@ -1,0 +1,54 @@
+import type { Config } from '../config/config.ts'
+import type { TokenCookie } from '../endpoints/token-cookies.ts'
+import { createAccessCookieReader, type ReadAccessCookie } from '../http/browser/access-cookie.ts'
+import { createSignInRedirect, type RedirectToSignIn } from '../http/browser/sign-in-redirect.ts'
+import { visitCookieName } from '../http/browser/visit-counter.ts'
+import { portalCookieNames } from '../portal/portal-cookie.ts'
+import { createOwnCookies, type OwnCookies } from '../proxy/own-cookies.ts'
+import { looksLikeAccessToken } from '../tokens/token-text.ts'
+
+/** What serves browsers that can set no header; all undefined where the access cookie is not enabled. */
+export interface BrowserParts {
+  readonly readAccessCookie: ReadAccessCookie | undefined
+  readonly redirectToSignIn: RedirectToSignIn | undefined
+}
+
+type BrowserConfig = Pick<Config, 'accessCookie' | 'cookie' | 'cors' | 'portal' | 'publicOrigin'>
+
+export function createBrowserParts({
+  accessCookie,
+  cors,
+  portal,
+  publicOrigin,
+}: BrowserConfig): BrowserParts {
+  if (!accessCookie.enabled) return { readAccessCookie: undefined, redirectToSignIn: undefined }
+  const { name, sameSite, isSecure } = accessCookie
+  return {
+    readAccessCookie: createAccessCookieReader({ name, sameSite, publicOrigin, origins: cors.origins }),
+    redirectToSignIn: portal.enabled
+      ? createSignInRedirect({ portalPath: portal.path, isSecure })
+      : undefined,
+  }
+}
+
+/** undefined = it is not enabled. */
+export function accessCookieOf({ accessCookie }: Pick<Config, 'accessCookie'>): TokenCookie | undefined {
+  return accessCookie.enabled ? accessCookie : undefined
+}
+
+/**
+ * The cookies that no backend gets or sets. Where the access cookie is not enabled its name is the backends', but tokens
+ * in it are still ours: browsers have them from before the config was changed.
+ */
+export function createConfiguredOwnCookies({
+  accessCookie,
+  cookie,
+  portal,
+}: Pick<BrowserConfig, 'accessCookie' | 'cookie' | 'portal'>): OwnCookies {
+  const { name, enabled } = accessCookie
+  return createOwnCookies({
+    names: [cookie.name, ...(portal.enabled ? portalCookieNames : [])],
+    anyCase: enabled ? [name, visitCookieName] : [],
+    others: enabled ? [] : [{ name, isOwn: looksLikeAccessToken }],
+  })
+}

@@ -1,0 +1,58 @@
+import type { KeyUses } from '../accounts/key-uses.ts'
+import { takeSessionStart } from '../auth/limits.ts'
+import type { RateLimiter } from '../auth/rate-limiter.ts'
+import type { Config } from '../config/config.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Store } from '../store/store.ts'
+import type { AccessTokens } from '../tokens/access-token.ts'
+import type { Acknowledgements } from '../tokens/acknowledgements.ts'
+import { createPortalTokens, type PortalTokens } from '../tokens/portal-tokens.ts'
+import { createRefreshTokens } from '../tokens/refresh-token.ts'
+import { createSessions, type Sessions } from '../tokens/sessions.ts'
+
+/** What issues tokens, under one config. */
+export interface TokenIssuers {
+  readonly sessions: Sessions
+  /** Tokens for browsers that are signed in to the portal. */
+  readonly portalTokens: PortalTokens
+}
+
+export interface TokenIssuersOptions {
+  readonly config: Pick<Config, 'tokens' | 'sessionsMax'>
+  readonly store: Store
+  readonly sealingKey: Buffer
+  readonly keyUses: KeyUses
+  readonly limiter: Pick<RateLimiter, 'take'>
+  readonly acknowledgements: Acknowledgements
+  readonly metrics: Metrics
+  readonly clock: Clock
+}
+
+export function createTokenIssuers(options: TokenIssuersOptions, accessTokens: AccessTokens): TokenIssuers {
+  const { config, store, sealingKey, keyUses, acknowledgements, limiter, metrics, clock } = options
+  const refreshTokens = createRefreshTokens(sealingKey)
+  const openMax = config.sessionsMax
+  return {
+    sessions: createSessions({
+      store,
+      accessTokens,
+      refreshTokens,
+      ...config.tokens,
+      openMax,
+      admit: (accountId) => takeSessionStart(limiter, accountId),
+      acknowledgements,
+      keyUses,
+      clock,
+    }),
+    portalTokens: createPortalTokens({
+      store,
+      accessTokens,
+      refreshTokens,
+      refreshIdleMs: config.tokens.refreshIdleMs,
+      openMax,
+      onIssued: () => metrics.tokensIssued.inc({ grant: 'portal' }),
+      clock,
+    }),
+  }
+}

@@ -1,0 +1,64 @@
+/** The cookies of the gateway itself, in what passes through it. */
+export interface OwnCookies {
+  /** A Cookie header without them, however they are spelled; empty where nothing is left. */
+  remove(header: string): string
+  /** Whether a Set-Cookie of a backend would set one of them. */
+  isSetBy(setCookie: string): boolean
+}
+
+export interface OwnCookieNames {
+  /** Never forwarded, and never set by a backend: with this case, as browsers tell cookies apart (RFC 6265 4.1.1). */
+  readonly names: readonly string[]
+  /** The same, in any case: some backends tell none apart. */
+  readonly anyCase?: readonly string[]
+  /** Cookies that may be a backend's, but are never forwarded with such a value. */
+  readonly others?: readonly { readonly name: string; isOwn(value: string): boolean }[]
+}
+
+/**
+ * Names are compared as backends may read them: `anyCase` without case (ASP.NET), all of them decoded (PHP before 7.4.11, CVE-2020-7070),
+ * quoted, after a comma as well as after a semicolon (RFC 2109).
+ */
+export function createOwnCookies({ names, anyCase = [], others = [] }: OwnCookieNames): OwnCookies {
+  const exact = new Set(names)
+  const folded = new Set(anyCase.map((name) => name.toLowerCase()))
+  const byName = new Map(others.map(({ name, isOwn }) => [name, isOwn]))
+  const all = [...exact, ...folded, ...byName.keys()].map((name) => name.replaceAll(/[^\w]/g, '\\$&'))
+  // Most headers have none of them: splitting costs more than this.
+  const mayHaveOwn = new RegExp(`${all.join('|')}|%`, 'i')
+
+  const isOwnName = (name: string) => exact.has(name) || folded.has(name.toLowerCase())
+
+  function isOwnPair(pair: string): boolean {
+    const end = pair.indexOf('=')
+    const name = plainName(end === -1 ? pair : pair.slice(0, end))
+    return isOwnName(name) || byName.get(name)?.(pair.slice(end + 1).trim()) === true
+  }
+
+  return {
+    remove: (header) => {
+      if (!mayHaveOwn.test(header)) return header
+      const pairs = header.split(';')
+      const kept = pairs.filter((pair) => !pair.split(',').some(isOwnPair))
+      return kept.length === pairs.length ? header : kept.join(';').trim()
+    },
+    isSetBy: (setCookie) => {
+      const [pair = ''] = setCookie.split(';', 1)
+      // A browser sends a cookie without a name as its value alone: `=name=value` as `name=value`.
+      const named = pair.replace(/^[\s=]+/, '')
+      const end = named.indexOf('=')
+      return isOwnName(plainName(end === -1 ? named : named.slice(0, end)))
+    },
+  }
+}
+
+function plainName(name: string): string {
+  const plain = name.trim().replaceAll('"', '')
+  return plain.includes('%') ? decoded(plain) : plain
+}
+
+function decoded(text: string): string {
+  return text.replaceAll(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  )
+}
