@@ -4,8 +4,8 @@ import { pageAccessAt } from './page-access.ts'
 /** The first page after signing in. */
 export const startPath = '/integration'
 
-/** Room for a page that a visit is led back to, with every character escaped. */
-const nextLengthMax = 20 + 3 * returnPathLengthMax
+/** Room for a page that a visit is led back to. */
+const nextLengthMax = returnPathLengthMax + 20
 
 /**
  * The path if it is a page of the portal, else empty. Browsers resolve dot segments, encoded ones too, and could leave

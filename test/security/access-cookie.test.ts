@@ -326,7 +326,7 @@ t.test('a page visit is led through the sign-in and back, and nowhere else', asy
     'app',
     '',
     '/app\u00e9',
-    `/app/${'x'.repeat(796)}`,
+    `/app/${'x'.repeat(996)}`,
   ]) {
     const landed = await jar.ask(
       `GET /portal/continue?to=${encodeURIComponent(to)}`,
@@ -343,7 +343,7 @@ t.test('a page visit is led through the sign-in and back, and nowhere else', asy
     const after = form.headers.location ?? ''
     t.match(after, /^\/portal\//, 'the sign-in leads to the portal only')
   }
-  const longest = `/app/${'x'.repeat(795)}`
+  const longest = `/app/${'x'.repeat(995)}`
   t.equal((await jar.ask(`GET /portal/continue?to=${longest}`, pageVisit())).headers.location, longest)
   const far = await ask(t, gateway.url, `GET /app?${'x'.repeat(5_000)}`, pageVisit())
   t.equal(far.headers.location, '/portal/continue?to=%2Fapp', 'without a query that is too long')

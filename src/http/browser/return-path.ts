@@ -1,9 +1,9 @@
 import type { OwnPaths } from '../../routes/own-paths.ts'
-import { parseRequestTarget } from '../../routes/request-target.ts'
+import { parseRequestTarget, type RequestTarget } from '../../routes/request-target.ts'
 import type { RouteTable } from '../../routes/table.ts'
 
-/** In characters: it is encoded twice on its way, in a head of `limits.headers`, and sealed in a cookie. */
-export const returnPathLengthMax = 800
+/** In characters, encoded: it comes back encoded once more, and a sign-in elsewhere keeps it in a sealed cookie. */
+export const returnPathLengthMax = 1_000
 
 /** Below the portal: it gives the browser its access cookie, and leads it back. */
 export const continuePath = '/continue'
@@ -29,17 +29,14 @@ export function createReturnPathCheck(
   }
 }
 
-/** The path and query to come back to, as a value of a query; empty where it is too long: then the query is left out. */
-export function encodedReturnPath({
-  sentPath,
-  query,
-}: {
-  readonly sentPath: string
-  readonly query: string
-}): string {
-  const path = sentPath.length + query.length > returnPathLengthMax ? sentPath : sentPath + query
-  if (path.length > returnPathLengthMax) return ''
-  return encodeURIComponent(path).replaceAll(/[!'()*]/g, (character) => {
+/** The path and query to come back to, as a value of a query; where it is too long without the query, or empty. */
+export function encodedReturnPath({ sentPath, query }: Pick<RequestTarget, 'sentPath' | 'query'>): string {
+  const candidates = [sentPath + query, sentPath].map(encodeQueryValue)
+  return candidates.find(({ length }) => length <= returnPathLengthMax) ?? ''
+}
+
+function encodeQueryValue(text: string): string {
+  return encodeURIComponent(text).replaceAll(/[!'()*]/g, (character) => {
     return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
   })
 }
