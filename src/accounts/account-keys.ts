@@ -8,8 +8,8 @@ import type { SessionStore } from '../store/sessions.ts'
 import type { StoredKey } from '../store/stored-key.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
-import { endSessionsOfKey } from './end-sessions-of-key.ts'
 import { type KeyOptions, makeDefaultKey, makeKey, unsealKey, withUnconfirmedKeys } from './make-key.ts'
+import { endSessionsOfKey } from './sessions/end-sessions-of-key.ts'
 
 /** What may be shown about a key, without the key. Times are milliseconds since 1970. */
 export interface KeyStatus {

@@ -5,7 +5,7 @@ import type { Session, SessionPosition, SessionStore, SessionsPage } from '../st
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
 import { type ListPosition, type Page, pageOf, parseListCursor } from './cursor.ts'
-import { endPairedSession } from './end-paired-session.ts'
+import { endPairedSession } from './sessions/end-paired-session.ts'
 
 /** The sessions of an account. All methods throw GatehouseError `account-not-found` for an unknown ID. */
 export interface AccountSessions {

@@ -10,8 +10,8 @@ import type { SessionStore } from '../store/sessions.ts'
 import type { Visitor } from '../store/visitor.ts'
 import type { AccountActionsOf } from './account-actions.ts'
 import { createAuditEntryFactory } from './audit-entry-factory.ts'
-import { endSessionsOfKey } from './end-sessions-of-key.ts'
 import type { SendMail } from './profile.ts'
+import { endSessionsOfKey } from './sessions/end-sessions-of-key.ts'
 
 /** Ends keys for whoever holds them: finders of a leaked key, and secret scanners. */
 export interface HeldKeys {

@@ -5,9 +5,9 @@ import type { SessionStore } from '../store/sessions.ts'
 import { assertValidGrace } from './account-keys.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
-import { endSessionsOfKey } from './end-sessions-of-key.ts'
 import { assertValidKey, type SecretKeyInput } from './key-input.ts'
 import { type KeyOptions, makeSecretKey, withUnconfirmedKeys } from './make-key.ts'
+import { endSessionsOfKey } from './sessions/end-sessions-of-key.ts'
 
 /** A secret key, without the key. Times are milliseconds since 1970. */
 export interface SecretKeyStatus

@@ -1,5 +1,5 @@
 import { ownAuditEntry } from '../accounts/audit-entry-factory.ts'
-import { endPairedSession } from '../accounts/end-paired-session.ts'
+import { endPairedSession } from '../accounts/sessions/end-paired-session.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isSameText } from '../secrets/constant-time.ts'
