@@ -19,7 +19,7 @@ export interface FlowCookies {
   take(request: PortalRequest, state: string): Flow | undefined
 }
 
-export const flowsMax = 4
+export const flowsMax = 3
 export const flowLifetimeMs = 600_000
 
 /** Lax: the browser comes from the provider's site. Only below the sign-in page. */
