@@ -54,16 +54,11 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
 
   function take(accountId: string, quota: Quota, now: number): QuotaResult | Promise<QuotaResult> {
     const known = reservations.get(accountId)
-    const current =
-      known !== undefined && now < known.currentUntil && known.per === quota.per
-        ? known
-        : currentReservation(accountId, quota.per, now)
-    if (current.left > 0) {
-      current.left--
-      current.passed++
-      if (current.left === current.refillAt) refillSoon(current, quota.limit)
-      return allowed
-    }
+    if (known !== undefined && now < known.currentUntil && known.per === quota.per && known.left > 0)
+      return takeOne(known, quota.limit)
+    // Nobody is refused before the clock is read again: the next window may have begun.
+    const current = currentReservation(accountId, quota.per, now)
+    if (current.left > 0) return takeOne(current, quota.limit)
     if (!storeConnection.isUp) return takeShare(current, quota.limit)
     if (current.usedUpUntil > 0 && monotonic() < current.usedUpUntil) return usedUp(current)
     const { promise, resolve } = Promise.withResolvers<QuotaResult>()
@@ -71,6 +66,13 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     current.limit = quota.limit
     if (!current.isAsking) current.settled = ask(current)
     return promise
+  }
+
+  function takeOne(reservation: Reservation, limit: number): QuotaResult {
+    reservation.left--
+    reservation.passed++
+    if (reservation.left === reservation.refillAt) refillSoon(reservation, limit)
+    return allowed
   }
 
   function currentReservation(accountId: string, per: Quota['per'], now: number): Reservation {
