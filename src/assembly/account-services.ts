@@ -67,7 +67,7 @@ export function createAccountServices({
     check,
     sealer: createSealer(sealingKey),
     key: deriveKey(sealingKey, 'second factor'),
-    issuer: new URL(config.publicOrigin).host,
+    issuer: new URL(config.portal.origin).host,
     clock,
   })
   const portalSessions = { store, knownClients, sessionLifetimeMs, portalTokens, clock }
@@ -83,7 +83,7 @@ export function createAccountServices({
     clock,
   })
   const sessions = createPortalSessions(portalSessions)
-  const portalUrl = config.publicOrigin + config.portal.path
+  const portalUrl = config.portal.origin + config.portal.path
   const passwordResets = createPasswordResets({
     store,
     limiter,
@@ -134,7 +134,7 @@ export function createConfiguredActions({
     clock,
     setupLinkLifetimeMs: config.portal.setupLinkLifetimeMs,
     refreshIdleMs: config.tokens.refreshIdleMs,
-    portalUrl: config.publicOrigin + config.portal.path,
+    portalUrl: config.portal.origin + config.portal.path,
     sendMail,
     deliverSetupMail: config.portal.acceptsPasswords ? deliver : undefined,
   })
@@ -142,11 +142,11 @@ export function createConfiguredActions({
 
 /** What people are told by mail; undefined = nothing. */
 export function createConfiguredNotices({
-  config: { mail, publicOrigin, portal },
+  config: { mail, portal },
   ...parts
 }: Pick<AccountServicesOptions, 'config' | 'store' | 'outbox' | 'limiter'>): SendNotice | undefined {
   if (!mail?.notices) return undefined
-  return createNotices({ ...parts, sendMail: lazyMailer(mail), portalUrl: publicOrigin + portal.path })
+  return createNotices({ ...parts, sendMail: lazyMailer(mail), portalUrl: portal.origin + portal.path })
 }
 
 /** Who of foreign issuers is refused. */
@@ -171,7 +171,7 @@ export function createConfiguredHeldKeys({
     store,
     actionsOf,
     clock,
-    portalUrl: config.publicOrigin + config.portal.path,
+    portalUrl: config.portal.origin + config.portal.path,
     sendMail: config.mail && lazyMailer(config.mail),
     onMailFailure: (err, account) =>
       log.error({ err, account }, 'the owner of a revoked key could not be told by mail'),

@@ -88,7 +88,12 @@ function portalOptions({ oidcSignIn, ...accountServices }: AccountServices, opti
   const cookie = createPortalCookie({
     path: portal.path,
     isSecure: publicOrigin.startsWith('https:'),
-    tokens: accessCookie && { access: accessCookie, refresh: config.cookie },
+    isAlone: portal.host !== undefined,
+    // A cookie of the portal's own host would reach no route.
+    tokens:
+      portal.host === undefined && accessCookie
+        ? { access: accessCookie, refresh: config.cookie }
+        : undefined,
   })
   return {
     ...accountServices,
@@ -98,6 +103,7 @@ function portalOptions({ oidcSignIn, ...accountServices }: AccountServices, opti
     // A provider asks for what it wants.
     requireSecondFactor: portal.oidc?.acceptsPasswords === false ? 'nobody' : portal.requireSecondFactor,
     publicOrigin,
+    origin: portal.origin,
     routes,
     identityHeaders,
     carriers: createCarriers(keys.accept),
@@ -116,9 +122,9 @@ function portalOidc(
   cookie: PortalCookie,
   { config, sealingKey, clock }: ApiPartsOptions,
 ): PortalOidc | undefined {
-  const { oidc, path } = config.portal
+  const { oidc, path, origin } = config.portal
   if (!oidc) return undefined
-  const portalUrl = config.publicOrigin + path
+  const portalUrl = origin + path
   const provider = createOidcProvider({
     oidc,
     redirectUri: portalUrl + callbackPath,

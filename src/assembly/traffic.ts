@@ -91,7 +91,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     onIgnoredUpgrade: createIgnoredUpgradeLog(log, monotonicClock),
     usageMeter,
     portalScopes: ownPaths.portalScopes,
-    portalPath: config.portal.enabled ? config.portal.path : undefined,
+    portalPath: portalLinkOf(config),
     tracer,
     writer: createConfiguredWriter(options, carriers, assertion),
   })
@@ -133,4 +133,12 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
       }),
     },
   }
+}
+
+/** What pages of the gateway link to: a path, or the URL where the portal has a host of its own. */
+function portalLinkOf({
+  portal: { enabled, host, origin, path },
+}: TrafficOptions['config']): string | undefined {
+  if (!enabled) return undefined
+  return host === undefined ? path : origin + path
 }

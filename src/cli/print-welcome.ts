@@ -19,7 +19,9 @@ type FirstAccount =
       readonly kind: 'made'
       readonly created: CreatedAccount
       /** Where the portal password is set, and for how long. */
-      readonly setup: { readonly path: string; readonly lifetime: string } | undefined
+      readonly setup:
+        | { readonly origin: string | undefined; readonly path: string; readonly lifetime: string }
+        | undefined
       /** Whether the gateway can show the keys again. */
       readonly isShownAgain: boolean
       /** Where the gateway takes secret keys. */
@@ -96,6 +98,7 @@ function findOrCreateFirstAccount(input: ConfigInput): Promise<FirstAccount> {
       kind: 'made',
       created,
       setup: {
+        origin: config.portal.host === undefined ? undefined : config.portal.origin,
         path: `${config.portal.path}/setup#${token}`,
         lifetime: spanText(config.portal.setupLinkLifetimeMs),
       },
@@ -130,7 +133,7 @@ function linesToPaste(
       : [
           `Set its portal password with this one-time link (valid for ${setup.lifetime}):`,
           '',
-          url + setup.path,
+          (setup.origin ?? url) + setup.path,
           '',
         ]),
     'Without credentials, with the secret key, and with a bearer token:',

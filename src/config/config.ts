@@ -112,6 +112,10 @@ export interface PortalConfig {
   readonly enabled: boolean
   /** Without a slash at the end. */
   readonly path: string
+  /** The only host that has the portal, and no route, in lower case; undefined = all have it. */
+  readonly host: string | undefined
+  /** Where clients see it: `https://portal.example.com`. */
+  readonly origin: string
   readonly sessionLifetimeMs: number
   /** Who must set up a second factor before using the portal. */
   readonly requireSecondFactor: SecondFactorPolicy

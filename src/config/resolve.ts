@@ -36,6 +36,8 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
     portal: {
       enabled: tree.portal.enabled,
       path: tree.portal.path,
+      host: tree.portal.host?.toLowerCase(),
+      origin: portalOriginOf(tree),
       sessionLifetimeMs: durationMs(tree.portal.sessionLifetime),
       requireSecondFactor: tree.portal.requireSecondFactor,
       setupLinkLifetimeMs: durationMs(tree.portal.setupLinkLifetime),
@@ -92,6 +94,13 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
     },
     shutdown: { delayMs: durationMs(shutdown.delay), drainMs: durationMs(shutdown.drain) },
   })
+}
+
+/** The scheme and the port are those of publicUrl. */
+function portalOriginOf({ publicUrl, portal }: ConfigTree): string {
+  const url = new URL(publicUrl)
+  if (portal.host !== undefined) url.hostname = portal.host
+  return url.origin
 }
 
 function resolvePlans(plans: ConfigTree['plans']): Plans {

@@ -14,7 +14,7 @@ import { findMisspelledVariables } from './warnings/variables.ts'
 
 /** The paths of the gateway itself, which win over any route. */
 interface OwnPaths {
-  has(path: string): boolean
+  has(path: string, hostName: string): boolean
 }
 
 type Tree = ConfigReadResult['tree']
@@ -62,7 +62,7 @@ function noRoutes({ routes }: Tree): Warning[] {
 
 function shadowedRoutes({ routes }: Tree, ownPaths: OwnPaths): Warning[] {
   return [...routes.entries()]
-    .filter(([, { path }]) => ownPaths.has(path.replace(/(?<=.)\/$/, '')))
+    .filter(([, { path, host = '' }]) => ownPaths.has(path.replace(/(?<=.)\/$/, ''), host.toLowerCase()))
     .map(([index, { name }]) => ({
       path: ['routes', index, 'path'],
       message: `route "${name}" is never used: this path belongs to the gateway itself; choose another path`,

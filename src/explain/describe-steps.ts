@@ -40,7 +40,9 @@ export function describeCors(
 ): StepResult | undefined {
   if (!cors || !hasOrigin(head)) return undefined
   const origin = outcome.corsHeaders?.origin
-  const isReadable = origin !== undefined && cors.appliesTo(destinationOf(outcome).target.path)
+  const isReadable =
+    origin !== undefined &&
+    cors.appliesTo(destinationOf(outcome).target.path, destinationOf(outcome).hostName)
   const detail = isReadable
     ? `pages from ${origin} may read the response`
     : origin === undefined

@@ -93,11 +93,15 @@ async function explainPortalPath(
   const page = pageAccessAt(path.slice(base.length))
   if (!page || (isOidcPath(page.path) && !config.portal.oidc))
     throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
-  const { publicOrigin, portal } = config
-  const { requireSecondFactor } = portal
+  const { requireSecondFactor, origin, host } = config.portal
   const request = { method, headers: joinHeaders(arrival.head.rawHeaders) }
-  const findViewer = async () => (hasSessionCookie(request, publicOrigin) ? 'unchecked' : undefined)
-  const decision = await decidePage(request, page, { publicOrigin, findViewer, requireSecondFactor })
+  const findViewer = async () =>
+    hasSessionCookie(request, origin, host !== undefined) ? 'unchecked' : undefined
+  const decision = await decidePage(request, page, {
+    publicOrigin: origin,
+    findViewer,
+    requireSecondFactor,
+  })
   passRoute({ detail: `a page of the portal: ${pageAnswers[decision]}`, facts: { methods: page.methods } })
 }
 
@@ -110,8 +114,8 @@ const pageAnswers: Readonly<Record<PageDecision, string>> = {
   'signed-in': 'the session cookie decides; it is not checked here',
 }
 
-function hasSessionCookie({ headers }: PortalHead, publicOrigin: string): boolean {
-  const name = sessionCookieName(publicOrigin.startsWith('https:'))
+function hasSessionCookie({ headers }: PortalHead, origin: string, isAlone: boolean): boolean {
+  const name = sessionCookieName({ isSecure: origin.startsWith('https:'), isAlone })
   const pairs = headers.cookie?.split(';').map((pair) => pair.trim()) ?? []
   return pairs.some((pair) => pair.startsWith(`${name}=`) && pair !== `${name}=`)
 }

@@ -21,7 +21,7 @@ export type Scope = 'server' | Preflight | 'own' | 'routes'
 export interface ScopeOptions {
   /** undefined = CORS is left to the upstreams. */
   readonly cors: Cors | undefined
-  readonly ownPaths: Pick<OwnPaths, 'has' | 'portalScopes'>
+  readonly ownPaths: Pick<OwnPaths, 'has' | 'isOwnHost' | 'portalScopes'>
 }
 
 /**
@@ -50,17 +50,21 @@ export function chooseScope(
   recordDestination(outcome, destination)
   trace?.passed('request')
   const { path } = destination.target
+  const { hostName } = destination
   const preflight = outcome.corsHeaders && cors?.preflight(head, destination, outcome.corsHeaders)
   if (preflight) {
     recordRouteName(outcome, preflight.route)
     return preflight
   }
   trace?.passed('cors')
-  if (cors && !cors.appliesTo(path)) recordCorsHeaders(outcome, undefined)
+  if (cors && !cors.appliesTo(path, hostName)) recordCorsHeaders(outcome, undefined)
   // Whatever backend the script is from: on this origin it could read and forge every page of the portal.
   if (fields.isWorkerScript && ownPaths.portalScopes?.isReachedFrom(path))
     throw new GatehouseError('service-worker-refused')
-  return ownPaths.has(path) ? 'own' : 'routes'
+  if (ownPaths.has(path, hostName)) return 'own'
+  // On the portal's own host no backend may answer, or it would share the portal's origin.
+  if (ownPaths.isOwnHost(hostName)) throw new GatehouseError('route-not-found')
+  return 'routes'
 }
 
 /** @throws GatehouseError `path-ambiguous`, `request-invalid` */

@@ -32,7 +32,7 @@ export interface Cors {
    */
   preflight(request: CorsRequest, destination: Destination, corsHeaders: CorsHeaders): Preflight | undefined
   /** Whether CORS applies to a path: only the portal's own scripts may read its pages. */
-  appliesTo(path: string): boolean
+  appliesTo(path: string, hostName: string): boolean
 }
 
 export interface CorsOptions {
@@ -52,8 +52,9 @@ export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | un
   const byOrigin = new Map(origins.map((origin) => [origin, createCorsHeaders(origin)]))
   const noOrigin = createCorsHeaders(undefined)
 
-  function appliesTo(path: string): boolean {
-    return !ownPaths.has(path) || ownPaths.methodsOf(path) !== undefined
+  function appliesTo(path: string, hostName: string): boolean {
+    if (ownPaths.isOwnHost(hostName)) return false
+    return !ownPaths.has(path, hostName) || ownPaths.methodsOf(path) !== undefined
   }
 
   function allowedAt({ target, hostName }: Destination, method: string): Omit<Preflight, 'lines'> {
@@ -80,7 +81,11 @@ export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | un
     appliesTo,
     headersFor: (rawHeaders) => byOrigin.get(onlyValueOf(rawHeaders, 'origin') ?? '') ?? noOrigin,
     preflight: ({ method, rawHeaders }, destination, { origin }) => {
-      if (method !== 'OPTIONS' || origin === undefined || !appliesTo(destination.target.path))
+      if (
+        method !== 'OPTIONS' ||
+        origin === undefined ||
+        !appliesTo(destination.target.path, destination.hostName)
+      )
         return undefined
       const requestedMethod = onlyValueOf(rawHeaders, 'access-control-request-method')
       if (requestedMethod === undefined || !isToken(requestedMethod)) return undefined

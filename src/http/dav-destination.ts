@@ -57,7 +57,8 @@ export function createDavDestinationCheck(options: DavDestinationOptions): Check
     }
     const target = readDavDestination(arrival.fields.davDestination ?? '', arrival.client, publicOrigin)
     if (typeof target === 'string') return refuse(target)
-    if (ownPaths.has(target.path)) return refuse("is a path of the gateway's own")
+    if (ownPaths.has(target.path, destinationOf(arrival.outcome).hostName))
+      return refuse("is a path of the gateway's own")
     const second = secondArrival(arrival, target)
     const found = findRoute(table, second)
     if (found instanceof GatehouseError) return refuse(`is refused: ${found.code}`)

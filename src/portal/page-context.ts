@@ -49,6 +49,8 @@ export interface PortalOptions {
   readonly path: string
   /** The public origin, for the code examples. */
   readonly publicOrigin: string
+  /** The origin of the portal itself. */
+  readonly origin: string
   readonly signIn: SignIn
   /** Whether set-up links can be mailed. */
   readonly canMailLinks: boolean

@@ -27,6 +27,8 @@ export interface PortalCookie {
 export interface PortalCookieOptions {
   readonly path: string
   readonly isSecure: boolean
+  /** Whether no backend is on the host of the portal. */
+  readonly isAlone: boolean
   /** The cookies with the tokens of a session; undefined = the access cookie is not enabled. */
   readonly tokens: { readonly access: TokenCookie; readonly refresh: TokenCookie } | undefined
 }
@@ -49,13 +51,20 @@ const formTokenPattern = /^[0-9A-Za-z]{32}$/
 
 /**
  * HttpOnly, SameSite=Strict, for no longer than the session. Its path is that of the portal, hence `__Secure-` and not
- * `__Host-`: a `__Host-` cookie would be sent to every backend too.
+ * `__Host-`: a `__Host-` cookie would be sent to every backend too. On a host of its own it is `__Host-`: no other host
+ * of the domain can set it.
  */
-export function createPortalCookie({ path, isSecure, tokens }: PortalCookieOptions): PortalCookie {
-  const name = sessionCookieName(isSecure)
-  const formName = `${prefixOf(isSecure)}${formCookie}`
-  const clientName = `${prefixOf(isSecure)}${clientCookie}`
-  const attributes = { path, httpOnly: true, secure: isSecure, sameSite: 'strict' } as const
+export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCookieOptions): PortalCookie {
+  const prefix = prefixOf({ isSecure, isAlone })
+  const name = sessionCookieName({ isSecure, isAlone })
+  const formName = `${prefix}${formCookie}`
+  const clientName = `${prefix}${clientCookie}`
+  const attributes = {
+    path: prefix === '__Host-' ? '/' : path,
+    httpOnly: true,
+    secure: isSecure,
+    sameSite: 'strict',
+  } as const
 
   function readClientTokens(request: PortalRequest): readonly string[] {
     return (request.cookies.get(clientName) ?? '').split('~', clientTokensMax)
@@ -112,12 +121,12 @@ const clientCookie = 'gatehouse-known'
 
 /** Every name that a cookie of the portal can have. */
 export const portalCookieNames: readonly string[] = [sessionCookie, formCookie, clientCookie].flatMap(
-  (name) => [name, prefixOf(true) + name],
+  (name) => [name, `__Secure-${name}`, `__Host-${name}`],
 )
 
 /** Name of the cookie that holds the token of a session. */
-export function sessionCookieName(isSecure: boolean): string {
-  return `${prefixOf(isSecure)}${sessionCookie}`
+export function sessionCookieName(options: NamePrefix): string {
+  return `${prefixOf(options)}${sessionCookie}`
 }
 
 /** The attributes as a cookie jar takes them. */
@@ -126,6 +135,9 @@ function attributesOf({ path, sameSite, isSecure }: TokenCookie) {
   return { path, httpOnly: true, secure: isSecure, sameSite: lower } as const
 }
 
-function prefixOf(isSecure: boolean): string {
-  return isSecure ? '__Secure-' : ''
+type NamePrefix = Pick<PortalCookieOptions, 'isSecure' | 'isAlone'>
+
+function prefixOf({ isSecure, isAlone }: NamePrefix): string {
+  if (!isSecure) return ''
+  return isAlone ? '__Host-' : '__Secure-'
 }

@@ -13,7 +13,7 @@ import { answerContinue, answerRedirect, type PortalAnswer } from './portal-resp
  *   `rate-limited`
  */
 export function createPortalGate({ options, notices }: Pick<PortalParts, 'options' | 'notices'>) {
-  const { path: base, cookie, signIn, publicOrigin, requireSecondFactor } = options
+  const { path: base, cookie, signIn, origin, requireSecondFactor } = options
 
   async function findViewer(request: PortalRequest): Promise<Viewer | undefined> {
     const token = cookie.read(request)
@@ -39,7 +39,7 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
     request: PortalRequest,
   ): Promise<PortalAnswer | undefined> {
     const decision = await decidePage(request, pageAccessOf(registered.page.path), {
-      publicOrigin,
+      publicOrigin: origin,
       requireSecondFactor,
       findViewer: () => findViewer(request),
     })

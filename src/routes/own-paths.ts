@@ -114,7 +114,10 @@ export function isGatedPath(path: string): boolean {
 
 /** The paths that belong to the gateway for every method, and take precedence over any route. */
 export interface OwnPaths {
-  has(path: string): boolean
+  /** @param hostName in lower case; undefined = on any host */
+  has(path: string, hostName?: string): boolean
+  /** Whether a host has the paths of the gateway only, and no routes. */
+  isOwnHost(hostName: string): boolean
   /** The methods that a path supports; undefined where the portal decides. */
   methodsOf(path: string): readonly string[] | undefined
   /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
@@ -125,11 +128,13 @@ export interface OwnPaths {
 interface PortalMount {
   readonly enabled: boolean
   readonly path: string
+  /** The only host that has it; undefined = all have it. */
+  readonly host?: string | undefined
 }
 
 /** @param routes those that take bearer tokens have metadata at paths of the gateway */
 export function createOwnPaths(
-  { enabled, path: portalPath }: PortalMount,
+  { enabled, path: portalPath, host: portalHost }: PortalMount,
   routes: readonly ResourceRoute[] = [],
 ): OwnPaths {
   const metadataMethods = ['GET', 'HEAD']
@@ -143,10 +148,18 @@ export function createOwnPaths(
     return adminPatterns.find(({ pattern }) => pattern.test(path))?.methods
   }
 
+  function isOfPortal(path: string): boolean {
+    return enabled && (path === portalPath || path.startsWith(portalPrefix))
+  }
+
+  function hasPortal(hostName: string | undefined): boolean {
+    return portalHost === undefined || hostName === undefined || hostName === portalHost
+  }
+
   return {
     methodsOf,
-    portalScopes: enabled ? createWorkerScopes(portalPath) : undefined,
-    has: (path) =>
-      methodsOf(path) !== undefined || (enabled && (path === portalPath || path.startsWith(portalPrefix))),
+    portalScopes: enabled && portalHost === undefined ? createWorkerScopes(portalPath) : undefined,
+    has: (path, hostName) => methodsOf(path) !== undefined || (isOfPortal(path) && hasPortal(hostName)),
+    isOwnHost: (hostName) => enabled && hostName === portalHost,
   }
 }

@@ -13,8 +13,23 @@ export function reviewPortal(review: Review): void {
       review.report(['portal', 'path'], 'must not be at, above or below /api/v1 or /.well-known')
     }
   }
+  reviewHost(review)
   reviewOidc(review)
   reviewMail(review)
+}
+
+/** A host of its own has nothing but the portal: neither routes nor the origin that clients of the API use. */
+function reviewHost(review: Review): void {
+  if (!review.isValid(['portal', 'host'])) return
+  const host = review.tree.portal.host?.toLowerCase()
+  if (host === undefined) return
+  const isPublic = review.isValid(['publicUrl']) && URL.parse(review.tree.publicUrl)?.hostname === host
+  if (isPublic) review.report(['portal', 'host'], 'must be another host than that of publicUrl')
+  for (const [index, route] of review.tree.routes.entries()) {
+    const path = ['routes', index, 'host']
+    if (review.isValid(path) && route.host?.toLowerCase() === host)
+      review.report(path, 'is portal.host, which has no routes')
+  }
 }
 
 function reviewMail(review: Review): void {

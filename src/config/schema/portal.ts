@@ -11,6 +11,13 @@ export const portal = section(
       default: '/portal',
       description: 'Its path; every path below belongs to it too.',
     }),
+    host: optional(
+      text({
+        pattern: '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$',
+        description:
+          'A host name of its own for the portal, with the scheme and port of publicUrl: then no backend shares its origin. Absent = the portal is on every host.',
+      }),
+    ),
     sessionLifetime: duration({
       min: '1s',
       max: '30d',

@@ -8,7 +8,7 @@ import type { Flow } from './flow-cookies.ts'
 import { callbackPath, confirmPath, startSignInPath } from './oidc-paths.ts'
 
 /** Pages that lead to the OpenID provider and back; none where the config has no provider. */
-export const oidcPages: CreatePages = ({ oidc, cookie, path: base, publicOrigin }) => {
+export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => {
   if (!oidc) return []
   const { provider, signIn, flows, sessions } = oidc
 
@@ -35,7 +35,7 @@ export const oidcPages: CreatePages = ({ oidc, cookie, path: base, publicOrigin 
     const flow = flows.take(request, queryOf(context)('state'))
     if (!flow) throw unknownFlow()
     await signIn.admit(visitor)
-    const { person, idToken } = await provider.finish(new URL(publicOrigin + request.url), flow)
+    const { person, idToken } = await provider.finish(new URL(origin + request.url), flow)
     if (flow.confirms) {
       const { accountId, sessionId } = flow.confirms
       await signIn.assertOwner(person, accountId, visitor)

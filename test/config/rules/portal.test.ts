@@ -68,3 +68,41 @@ t.test('mail settings must be complete', async (t) => {
     )
   }
 })
+
+t.test('a host of the portal has no routes, and is another than that of publicUrl', async (t) => {
+  const publicUrl = 'https://api.example.com:8443'
+  const problems = (host: string, routeHost = 'api.example.com') =>
+    problemMessages(t, {
+      ...minimalConfig,
+      publicUrl,
+      portal: { host },
+      routes: [{ name: 'all', path: '/', upstream: 'backend', auth: 'any', host: routeHost }],
+    })
+  t.strictSame(problems('portal.example.com'), [])
+  t.strictSame(problems('PORTAL.example.com', 'x.portal.example.com'), [])
+  t.match(problems('API.example.com', 'other.example.com'), [/^portal\.host: must be another host/])
+  t.match(problems('portal.example.com', 'Portal.Example.com'), [/^routes\S*host: is portal\.host/])
+  for (const host of [
+    '',
+    'https://portal.example.com',
+    'portal.example.com:443',
+    'a b',
+    '-a',
+    'a'.repeat(254),
+  ])
+    t.match(problems(host), [/^portal\.host: /], host)
+})
+
+t.test('pages lead through a portal on their own host only, whose cookie they get', async (t) => {
+  const route = {
+    name: 'all',
+    path: '/',
+    upstream: 'backend',
+    auth: 'bearer',
+    browser: { cookie: true, signIn: true },
+  }
+  const problems = (portal: object) =>
+    problemMessages(t, { ...minimalConfig, portal, accessCookie: { enabled: true }, routes: [route] })
+  t.strictSame(problems({}), [])
+  t.match(problems({ host: 'portal.example.com' }), [/signIn: needs the portal on the host of the route/])
+})

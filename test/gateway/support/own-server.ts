@@ -29,7 +29,7 @@ export async function startOwnServer(
       end: (...end: readonly [Arrival, boolean]) => void ended.push(end),
       recordUnreadable: () => {},
     },
-    ownPaths: { portalScopes: undefined, has: (path: string) => path === ownPath },
+    ownPaths: { portalScopes: undefined, isOwnHost: () => false, has: (path: string) => path === ownPath },
     api: { routing },
     proxy: () => {},
     cors: undefined,

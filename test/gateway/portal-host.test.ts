@@ -1,0 +1,97 @@
+import t, { type Test } from 'tap'
+import { startBackend } from '../setup/backend.ts'
+import { startGateway, type TestGateway } from '../setup/gateway.ts'
+import { rawRequest } from '../setup/raw-client.ts'
+import { assertProblem } from './support/problem.ts'
+
+const portalHost = 'portal.example.com'
+const apiHost = 'api.example.com'
+const notFound = { status: 404, code: 'route-not-found' }
+const password = 'correct horse battery staple'
+
+/** A gateway that has the portal on a host of its own. */
+async function start(t: Test) {
+  const backend = await startBackend(t)
+  const gateway = await startGateway(t, {
+    backend: backend.url,
+    config: {
+      publicUrl: `https://${apiHost}`,
+      portal: { host: 'Portal.example.com' },
+      cors: { origins: ['https://app.example.com'] },
+      routes: [{ name: 'everything', path: '/', upstream: 'backend', auth: 'none' }],
+    },
+  })
+  const ask = (host: string, line: string, headers: readonly string[] = [], body = '') =>
+    rawRequest(t, gateway.url, [`${line} HTTP/1.1`, `Host: ${host}`, ...headers], body)
+  return { backend, gateway, ask }
+}
+
+t.test('the portal answers on its own host only, and no backend does there', async (t) => {
+  const { backend, ask } = await start(t)
+  for (const host of [portalHost, 'PORTAL.example.com', `${portalHost}:443`]) {
+    const page = await ask(host, 'GET /portal/sign-in')
+    t.equal(page.status, 200, host)
+    t.match(page.body, 'Sign in')
+  }
+  for (const line of ['GET /', 'GET /orders', 'POST /sw.js', 'GET /portal2', 'OPTIONS /orders'])
+    assertProblem(t, await ask(portalHost, line, ['Content-Length: 0']), notFound)
+  assertProblem(t, await ask(portalHost, 'GET /sw.js', ['Service-Worker: script']), notFound)
+  const preflight = ['Origin: https://app.example.com', 'Access-Control-Request-Method: GET']
+  const refused = await ask(portalHost, 'OPTIONS /orders', preflight)
+  assertProblem(t, refused, notFound)
+  t.equal(backend.seen.length, 0)
+  t.equal((await ask(portalHost, 'GET /.well-known/jwks.json')).status, 200, 'an endpoint of the gateway')
+  t.equal((await ask(apiHost, 'GET /.well-known/jwks.json')).status, 200)
+
+  for (const host of [apiHost, 'x.portal.example.com', 'localhost']) {
+    t.equal((await ask(host, 'GET /portal/sign-in')).body, 'ok', `${host}: of the backend`)
+    // No service worker of this origin reaches the portal.
+    t.equal((await ask(host, 'GET /sw.js', ['Service-Worker: script'])).body, 'ok')
+  }
+  t.equal(backend.last().url, '/sw.js')
+})
+
+t.test('links lead to the portal host, and its cookies are of that host alone', async (t) => {
+  const { gateway, ask } = await start(t)
+  const { account } = await gateway.createAccount()
+  const link = await gateway.operate(({ setupLinks }) => setupLinks.create(account.id))
+  t.match(link.url, `https://${portalHost}/portal/setup#`)
+  const page = await ask(portalHost, 'GET /portal/setup')
+  const formCookie = page.headers['set-cookie'] ?? ''
+  t.match(formCookie, /^__Host-gatehouse-form=\w+; Path=\/; HttpOnly; Secure; SameSite=Strict$/)
+  const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec(page.body) ?? []
+  const body = new URLSearchParams({ csrf, token: link.token, password, again: password }).toString()
+  const send = (origin: string) =>
+    ask(
+      portalHost,
+      'POST /portal/setup',
+      [
+        `Origin: ${origin}`,
+        `Cookie: ${formCookie.split(';', 1)[0]}`,
+        'Content-Type: application/x-www-form-urlencoded',
+        `Content-Length: ${body.length}`,
+      ],
+      body,
+    )
+  assertProblem(t, await send(`https://${apiHost}`), { status: 403, code: 'cross-site-request' })
+  const done = await send(`https://${portalHost}`)
+  t.equal(done.status, 303)
+  const session = done.headers['set-cookie']?.split('\n') ?? []
+  t.match(
+    session.join('\n'),
+    /^__Host-gatehouse-portal=gps_\w+; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Strict$/m,
+  )
+  const cookie = session.map((line) => line.split(';', 1)[0]).join('; ')
+  t.equal((await ask(portalHost, 'GET /portal/integration', [`Cookie: ${cookie}`])).status, 200)
+  t.match(await explain(gateway, cookie), 'the session cookie decides')
+})
+
+/** What `explain` says of the page. */
+async function explain({ configFile }: TestGateway, cookie: string): Promise<string> {
+  const { run } = await import('../cli/run.ts')
+  const { stdout } = await run(t, [
+    ...['explain', 'GET', `https://${portalHost}/portal/integration`],
+    ...['-H', `Cookie: ${cookie}`, '-H', 'Accept: text/html', '--config', configFile],
+  ])
+  return stdout
+}
