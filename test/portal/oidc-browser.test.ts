@@ -12,7 +12,20 @@ const provider = await startOpenIdProvider(t, 'localhost')
 const secretFile = join(tempFolder(t), 'client-secret')
 writeFileSync(secretFile, clientSecret)
 const oidc = { issuer: provider.url, clientId, clientSecret: { file: secretFile }, label: 'Example ID' }
-const test = portalTests(t, { config: { portal: { oidc } } })
+const app = {
+  name: 'app',
+  path: '/app',
+  upstream: 'backend',
+  auth: 'bearer',
+  browser: { cookie: true, signIn: true },
+}
+const test = portalTests(t, {
+  config: {
+    portal: { oidc },
+    accessCookie: { enabled: true },
+    routes: [app, { name: 'any', path: '/any', upstream: 'backend', auth: 'any' }],
+  },
+})
 
 async function signInAtProvider(page: Page, login: string): Promise<void> {
   await page.getByLabel('User').fill(login)
@@ -86,4 +99,16 @@ test('a sign-in that is refused says why, and where to go', async (t, portal) =>
   t.strictSame(await findBarriers(page), [])
   await page.getByRole('link', { name: 'Back to sign-in' }).click()
   await page.waitForURL('**/portal/sign-in')
+})
+
+test('a visit of a page behind the gateway comes back to it by the provider', async (t, portal) => {
+  const { id, email } = await portal.createAccount({ email: 'bob@example.com' })
+  provider.people.set('bob', { email, email_verified: true })
+  const { page } = await portal.visit()
+  const asked = `${portal.url}/app/page?a=1&b=%2F..%2F`
+  await page.goto(asked)
+  await page.getByRole('link', { name: 'Sign in with Example ID' }).click()
+  await signInAtProvider(page, 'bob')
+  await page.waitForURL(asked)
+  t.match(await page.locator('body').innerText(), id, 'the backend knows who it is')
 })
