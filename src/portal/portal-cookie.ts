@@ -2,6 +2,7 @@ import type { SignedIn } from '../auth/portal-sessions.ts'
 import { randomText } from '../platform/random.ts'
 import type { IssuedTokens } from '../tokens/sessions.ts'
 import { tokenMaxAgeS } from '../tokens/token-text.ts'
+import { oidcCookieNames } from './oidc/cookie-names.ts'
 import type { PortalRequest } from './portal-request.ts'
 
 /** The cookies of the portal. Browsers send them only to the portal, never to a backend. */
@@ -120,9 +121,12 @@ const formCookie = 'gatehouse-form'
 const clientCookie = 'gatehouse-known'
 
 /** Every name that a cookie of the portal can have. */
-export const portalCookieNames: readonly string[] = [sessionCookie, formCookie, clientCookie].flatMap(
-  (name) => [name, `__Secure-${name}`, `__Host-${name}`],
-)
+export const portalCookieNames: readonly string[] = [
+  sessionCookie,
+  formCookie,
+  clientCookie,
+  ...oidcCookieNames,
+].flatMap((name) => [name, `__Secure-${name}`, `__Host-${name}`])
 
 /** Name of the cookie that holds the token of a session. */
 export function sessionCookieName(options: NamePrefix): string {

@@ -207,6 +207,8 @@ t.test('tossed cookies are ambiguous, and backends set none of ours', async (t) 
     'gatehouse-portal=evil; Path=/portal',
     '__Secure-gatehouse-portal=evil; Path=/portal; Secure',
     'gatehouse-form=evil; Path=/portal',
+    'gatehouse-sign-in-0=evil; Path=/portal/sign-in',
+    '__Secure-gatehouse-confirmed=evil; Path=/portal',
     'gatehouse-visit=evil',
   ]
   for (const line of ['GET /app', 'GET /public']) {

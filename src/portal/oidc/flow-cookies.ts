@@ -2,6 +2,7 @@ import type { SignInSecrets } from '../../oidc/provider.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { isSameText } from '../../secrets/constant-time.ts'
 import type { PortalRequest } from '../portal-request.ts'
+import { flowCookieNames } from './cookie-names.ts'
 import type { SealedCookies } from './sealed-cookies.ts'
 
 /** A sign-in on its way: the browser that started it keeps it, and no other can complete it. */
@@ -13,19 +14,16 @@ export interface Flow extends SignInSecrets {
 }
 
 export interface FlowCookies {
-  /** Up to `flowsMax` sign-ins of a browser, as when several tabs are opened again; then the oldest is forgotten. */
+  /** As many sign-ins of a browser as there are names, as when several tabs are opened again; then the oldest is forgotten. */
   start(request: PortalRequest, flow: Flow): void
   /** The sign-in that a browser comes back with, once; undefined where it did not start it, or too long ago. */
   take(request: PortalRequest, state: string): Flow | undefined
 }
 
-export const flowsMax = 3
 export const flowLifetimeMs = 600_000
 
 /** Lax: the browser comes from the provider's site. Only below the sign-in page. */
 const attributes = { sameSite: 'lax', path: '/sign-in', maxAgeS: flowLifetimeMs / 1_000 } as const
-
-const names = Array.from({ length: flowsMax }, (_, index) => `gatehouse-sign-in-${index}`)
 
 export function createFlowCookies(cookies: SealedCookies, clock: Clock): FlowCookies {
   function read(request: PortalRequest, name: string): Flow | undefined {
@@ -36,12 +34,12 @@ export function createFlowCookies(cookies: SealedCookies, clock: Clock): FlowCoo
 
   return {
     start: (request, flow) => {
-      const inUse = names.map((name) => ({ name, startedAt: read(request, name)?.startedAt ?? 0 }))
+      const inUse = flowCookieNames.map((name) => ({ name, startedAt: read(request, name)?.startedAt ?? 0 }))
       const [oldest] = inUse.toSorted((one, other) => one.startedAt - other.startedAt)
       if (oldest) cookies.set(request, oldest.name, flow, attributes)
     },
     take: (request, state) => {
-      for (const name of names) {
+      for (const name of flowCookieNames) {
         const flow = read(request, name)
         if (!flow || !isSameText(flow.state, state)) continue
         cookies.clear(request, name, attributes)

@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { PortalSession } from '../../store/portal.ts'
 import type { PortalRequest } from '../portal-request.ts'
+import { beginningCookieName, confirmationCookieName } from './cookie-names.ts'
 import type { SealedCookies } from './sealed-cookies.ts'
 
 /** What the browser keeps about a session that began at the provider; worth nothing without the session. */
@@ -19,9 +20,6 @@ export interface OidcSessionCookies {
 /** For so long nobody is asked again. */
 export const confirmationMs = 300_000
 
-const beginningName = 'gatehouse-oidc'
-const confirmationName = 'gatehouse-confirmed'
-
 export function createOidcSessionCookies(cookies: SealedCookies, clock: Clock): OidcSessionCookies {
   const confirmation = { sameSite: 'strict', maxAgeS: confirmationMs / 1_000 } as const
   const lastingFor = (ms: number) =>
@@ -29,17 +27,17 @@ export function createOidcSessionCookies(cookies: SealedCookies, clock: Clock): 
 
   function begin(request: PortalRequest, { id, createdAt, expiresAt }: PortalSession, idToken: string): void {
     const attributes = lastingFor(expiresAt - createdAt)
-    const isKept = cookies.set(request, beginningName, { session: id, idToken }, attributes)
-    if (!isKept) cookies.set(request, beginningName, { session: id }, attributes)
+    const isKept = cookies.set(request, beginningCookieName, { session: id, idToken }, attributes)
+    if (!isKept) cookies.set(request, beginningCookieName, { session: id }, attributes)
   }
 
   function find(request: PortalRequest, { id }: PortalSession): ReturnType<OidcSessionCookies['find']> {
-    const { session, idToken } = cookies.read(request, beginningName) ?? {}
+    const { session, idToken } = cookies.read(request, beginningCookieName) ?? {}
     return session === id ? { idToken: typeof idToken === 'string' ? idToken : undefined } : undefined
   }
 
   function isConfirmed(request: PortalRequest, { id }: PortalSession): boolean {
-    const { session, at } = cookies.read(request, confirmationName) ?? {}
+    const { session, at } = cookies.read(request, confirmationCookieName) ?? {}
     return session === id && typeof at === 'number' && Math.abs(clock() - at) < confirmationMs
   }
 
@@ -47,11 +45,12 @@ export function createOidcSessionCookies(cookies: SealedCookies, clock: Clock): 
     begin,
     find,
     confirm: (request, sessionId) => {
-      cookies.set(request, confirmationName, { session: sessionId, at: clock() }, confirmation)
+      cookies.set(request, confirmationCookieName, { session: sessionId, at: clock() }, confirmation)
     },
     isConfirmed,
     clear: (request) => {
-      for (const name of [beginningName, confirmationName]) cookies.clear(request, name, lastingFor(0))
+      for (const name of [beginningCookieName, confirmationCookieName])
+        cookies.clear(request, name, lastingFor(0))
     },
   }
 }

@@ -1,0 +1,12 @@
+/** A sign-in at the provider in progress, one for each of some tabs. */
+export const flowCookieNames: readonly string[] = ['0', '1', '2'].map((index) => `gatehouse-sign-in-${index}`)
+/** How a session began at the provider. */
+export const beginningCookieName = 'gatehouse-oidc'
+/** That the owner of a session has authenticated again. */
+export const confirmationCookieName = 'gatehouse-confirmed'
+
+export const oidcCookieNames: readonly string[] = [
+  ...flowCookieNames,
+  beginningCookieName,
+  confirmationCookieName,
+]
