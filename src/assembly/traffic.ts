@@ -11,6 +11,7 @@ import { createCors } from '../http/cors.ts'
 import { createDavDestinationCheck } from '../http/dav-destination.ts'
 import { createIgnoredUpgradeLog } from '../http/ignored-upgrades.ts'
 import { createObserver } from '../http/observe.ts'
+import type { OpenCalls } from '../http/open-calls.ts'
 import { createProxy } from '../http/proxy.ts'
 import { createFieldReader } from '../http/request-fields.ts'
 import type { Traffic } from '../http/server.ts'
@@ -38,6 +39,7 @@ export interface TrafficOptions extends Omit<ApiPartsOptions, 'isReturnPath'> {
   readonly onUpgraded: UpgradeHandler
   /** See WebSockets. */
   readonly followStream: WebSockets['followStream']
+  readonly openCalls: OpenCalls
   /** A peer asks for decisions that is no trusted proxy. */
   onUntrustedProxy(peerAddress: string): void
   /** Sends the spans; undefined = nothing is traced. */
@@ -88,6 +90,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     redirectToSignIn,
     onUpgraded,
     followStream: options.followStream,
+    openCalls: options.openCalls,
     onIgnoredUpgrade: createIgnoredUpgradeLog(log, monotonicClock),
     usageMeter,
     portalScopes: ownPaths.portalScopes,

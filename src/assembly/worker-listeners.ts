@@ -43,6 +43,7 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
     mayAccept: () => mayAcceptInAll(servers.reduce((sum, { connections }) => sum + connections.size, 0)),
     onDropped: createDropLogger(metrics, log),
     onAcceptError: (err) => log.warn({ err }, 'cannot accept a connection'),
+    onSessionError: createSessionErrorLogger(metrics, log),
   }
   const main = createGatewayServer({
     ...config.listen,
@@ -100,8 +101,8 @@ function decideOptions({ listen: main }: Config): ServerOptions {
   return { ...main, headersBytesMax: main.headersBytesMax * headFactor, tls: undefined }
 }
 
-/** How often dropped connections are logged, at most. */
-const dropLogIntervalMs = 10_000
+/** How often dropped connections, or broken ones of HTTP/2, are logged, at most. */
+const logIntervalMs = 10_000
 
 /** Counts dropped connections, and logs the first and then totals: under a flood there are thousands. */
 function createDropLogger({ connectionsDropped }: Metrics, log: Log): () => void {
@@ -111,9 +112,30 @@ function createDropLogger({ connectionsDropped }: Metrics, log: Log): () => void
     connectionsDropped.inc()
     dropped++
     const now = performance.now()
-    if (now - reportedAt < dropLogIntervalMs) return
+    if (now - reportedAt < logIntervalMs) return
     log.warn({ connections: dropped }, 'connections dropped: almost out of file descriptors')
     reportedAt = now
     dropped = 0
+  }
+}
+
+/** Logs the first connection of HTTP/2 that was cut off, and then totals. */
+function createSessionErrorLogger(
+  { http2ConnectionsCut }: Metrics,
+  log: Log,
+): ListenerEvents['onSessionError'] {
+  let broken = 0
+  let reportedAt = Number.NEGATIVE_INFINITY
+  return function onSessionError(client, err) {
+    http2ConnectionsCut.inc()
+    broken++
+    const now = performance.now()
+    if (now - reportedAt < logIntervalMs) return
+    log.warn(
+      { client, connections: broken, err },
+      'HTTP/2 connections cut off: the client broke the protocol',
+    )
+    reportedAt = now
+    broken = 0
   }
 }

@@ -1,6 +1,7 @@
 import type { WorkerMemory } from '../cache/instance-memory.ts'
 import type { StoreHealth } from '../cache/store-connection-state.ts'
 import type { Config } from '../config/config.ts'
+import { createOpenCalls } from '../http/open-calls.ts'
 import { createWebSockets } from '../http/web-sockets.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -61,6 +62,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   })
   const { store, storeConnection } = services
   const webSockets = createWebSockets({ metrics, clock, authState: () => current.callerAuth })
+  const openCalls = createOpenCalls(webSockets)
   let ownUrl = ''
   const build = createWorkerPartsBuilder({
     ...services,
@@ -72,6 +74,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     gatewayUrl: () => ownUrl,
     onUpgraded: webSockets.accept,
     followStream: webSockets.followStream,
+    openCalls,
     onUntrustedProxy: createUntrustedProxyLogger(log),
     onChange: (change, callerAuth) => {
       if (callerAuth === currentCallerAuth) webSockets.revalidate(change)

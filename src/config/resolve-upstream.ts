@@ -21,6 +21,7 @@ export function resolveUpstream(
     idleTimeoutMs: durationMs(upstream.timeouts.idle),
     retryAttempts: upstream.retries.attempts,
     connectionsMax: upstream.connections,
+    protocol: upstream.protocol,
     headers: resolveHeaders(upstream.headers, lookup),
     host: upstream.host,
     tls: resolveTls(upstream.tls, lookup),

@@ -30,6 +30,8 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
       keepAliveTimeoutMs: durationMs(listen.keepAliveTimeout),
       headersBytesMax: sizeBytes(tree.limits.headers),
       bodyRateMin: sizeBytes(tree.limits.bodyRate),
+      http2: listen.http2,
+      streamsMax: tree.limits.streams,
     },
     ops: { ...tree.ops, hosts: tree.ops.hosts.map((name) => name.toLowerCase()) },
     decide: tree.decide,

@@ -8,6 +8,7 @@ const restartOnly: readonly { readonly path: Path; of(config: Config): unknown }
   { path: ['listen', 'host'], of: ({ listen }) => listen.host },
   { path: ['listen', 'port'], of: ({ listen }) => listen.port },
   { path: ['listen', 'workers'], of: ({ listen }) => listen.workers },
+  { path: ['listen', 'http2'], of: ({ listen }) => listen.http2 },
   { path: ['listen', 'tls'], of: ({ listen }) => listen.tls !== undefined },
   { path: ['ops', 'host'], of: ({ ops }) => ops.host },
   { path: ['ops', 'port'], of: ({ ops }) => ops.port },

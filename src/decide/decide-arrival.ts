@@ -1,9 +1,9 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { ClientExchange } from '../exchange/client-exchange.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../http/arrival.ts'
 import { toGatehouseError } from '../http/refusals/problem.ts'
 import type { RequestFields } from '../http/request-fields.ts'
-import type { ClientConnection } from '../http1/client-connection.ts'
-import type { RequestHead } from '../http1/request-head.ts'
 import { memoizeByObject } from '../platform/memoize.ts'
 import {
   asksFor403,
@@ -24,7 +24,7 @@ export interface DecideArrival extends Arrival {
   readonly refusalStatus: number | undefined
 }
 
-export type ReadDecideArrival = (connection: ClientConnection, head: RequestHead) => DecideArrival
+export type ReadDecideArrival = (connection: ClientExchange, head: RequestHead) => DecideArrival
 
 export interface DecideArrivalOptions extends ArrivalReader {
   /** Names of the headers that the proxy sets on an allowed request. */

@@ -1,7 +1,7 @@
 import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 import { isToken } from '../http1/characters.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
-import type { RequestHead } from '../http1/request-head.ts'
 import { encodeHighBytes } from '../http1/request-line.ts'
 
 /** What a proxy says about the request that is to be decided about. */

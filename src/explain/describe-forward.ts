@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 import { destinationOf } from '../http/outcome.ts'
 import { isWebSocketUpgrade } from '../http/upgrade.ts'
-import type { RequestHead } from '../http1/request-head.ts'
 import type { RequestHeadInput } from '../proxy/request-head.ts'
 import { forwardedPrefix } from '../proxy/stripped-prefix.ts'
 import { type Route, upstreamTarget } from '../routes/route.ts'

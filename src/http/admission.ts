@@ -1,5 +1,5 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import type { RequestHead } from '../http1/request-head.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 import type { Route } from '../routes/route.ts'
 import type { Arrival } from './arrival.ts'
 import type { CheckDavDestination, DavDestinationResult } from './dav-destination.ts'

@@ -1,9 +1,10 @@
 import type { Server } from 'node:net'
 import type { GatehouseError } from '../errors/gatehouse-error.ts'
-import type { ClientConnection } from '../http1/client-connection.ts'
-import type { Unreadable } from '../http1/connection-events.ts'
+import type { ClientExchange, OpenConnection } from '../exchange/client-exchange.ts'
+import type { Unreadable } from '../exchange/request-events.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 import { createListener, type ReloadableListenerOptions } from '../http1/listener.ts'
-import type { RequestHead } from '../http1/request-head.ts'
+import { createSessionOpener, type SessionLimits } from '../http2/open-session.ts'
 import type { Arrival } from './arrival.ts'
 import type { Observer } from './observe.ts'
 import { toGatehouseError } from './refusals/problem.ts'
@@ -16,6 +17,10 @@ export interface ServerOptions {
   readonly headersBytesMax: number
   /** Bytes per second. */
   readonly bodyRateMin: number
+  /** Whether HTTP/2 is spoken: cannot change. */
+  readonly http2: boolean
+  /** How many requests one connection of HTTP/2 may have open. */
+  readonly streamsMax: number
   /** Certificate and key, both in PEM; undefined = plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined
 }
@@ -32,13 +37,15 @@ export interface ListenerEvents {
   mayAccept(openConnections: number): boolean
   /** A connection was closed immediately, because it was not accepted. */
   onDropped(): void
+  /** A client of HTTP/2 was cut off for what it did to its connection, such as a flood of frames. */
+  onSessionError(peerAddress: string, error: Error): void
 }
 
 /** What becomes of the requests of one listener. */
 export interface RequestHandler<Handled extends { readonly observer: Observer }, Came extends Arrival> {
   /** How requests are handled under the current config. Read once for each request. */
   traffic(): Handled
-  read(connection: ClientConnection, head: RequestHead, traffic: Handled): Came
+  read(connection: ClientExchange, head: RequestHead, traffic: Handled): Came
   /** @throws GatehouseError the request is then refused with it */
   handle(arrival: Came, traffic: Handled): void
   refuse(arrival: Came, error: GatehouseError): void
@@ -50,7 +57,7 @@ export interface RequestHandler<Handled extends { readonly observer: Observer },
 
 export interface ArrivalServer {
   readonly server: Server
-  readonly connections: ReadonlySet<ClientConnection>
+  readonly connections: ReadonlySet<OpenConnection>
   /** Answers the requests that have not been answered yet with a problem. @returns how many there were */
   abortUnanswered(error: GatehouseError): number
   startDrain(): void
@@ -78,9 +85,9 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
   handler: RequestHandler<Handled, Came>,
 ): ArrivalServer {
   const { ticketKeys } = options
-  const currentRequests = new WeakMap<ClientConnection, CurrentRequest<Came>>()
+  const currentRequests = new WeakMap<ClientExchange, CurrentRequest<Came>>()
 
-  function onRequest(connection: ClientConnection, head: RequestHead): void {
+  function onRequest(connection: ClientExchange, head: RequestHead): void {
     const traffic = handler.traffic()
     const arrival = handler.read(connection, head, traffic)
     traffic.observer.begin()
@@ -94,7 +101,7 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
     }
   }
 
-  function currentRequestOf(connection: ClientConnection): CurrentRequest<Came> {
+  function currentRequestOf(connection: ClientExchange): CurrentRequest<Came> {
     const existing = currentRequests.get(connection)
     if (existing) return existing
     const current = { arrival: undefined, observer: undefined }
@@ -102,7 +109,7 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
     return current
   }
 
-  function onUnreadable(connection: ClientConnection, what: Unreadable): void {
+  function onUnreadable(connection: ClientExchange, what: Unreadable): void {
     const refusal = refuseUnreadable(connection, what)
     handler.traffic().observer.recordUnreadable(connection.peerAddress, refusal)
   }
@@ -113,7 +120,7 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
     return answer
   }
 
-  function onEnd(connection: ClientConnection, isComplete: boolean): void {
+  function onEnd(connection: ClientExchange, isComplete: boolean): void {
     const current = currentRequestOf(connection)
     const { arrival, observer } = current
     if (!arrival) return
@@ -121,12 +128,14 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
     observer?.end(arrival, isComplete)
   }
 
+  const events = { onRequest, onUnreadable, onEnd, isDraining: options.isDraining }
+  const sessions = options.http2
+    ? createSessionOpener({ ...events, ...sessionLimits(options), onSessionError: options.onSessionError })
+    : undefined
   const { server, connections, adapt } = createListener({
     ...listenerOptions(options),
-    onRequest,
-    onUnreadable,
-    onEnd,
-    isDraining: options.isDraining,
+    ...events,
+    openSession: sessions?.open,
     onAcceptError: options.onAcceptError,
     mayAccept: options.mayAccept,
     onDropped: options.onDropped,
@@ -145,8 +154,8 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
   }
 
   function abortUnanswered(error: GatehouseError): number {
-    const unanswered = [...connections].flatMap(
-      (connection) => currentRequests.get(connection)?.arrival ?? [],
+    const unanswered = [...connections].flatMap((connection) =>
+      [...connection.exchanges()].flatMap((exchange) => currentRequests.get(exchange)?.arrival ?? []),
     )
     for (const arrival of unanswered) handler.abort(arrival, error)
     return unanswered.length
@@ -155,8 +164,23 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
   return {
     server,
     connections,
-    startDrain: handler.startDrain,
+    startDrain: () => {
+      handler.startDrain()
+      for (const connection of connections) connection.startDrain()
+    },
     abortUnanswered,
-    reconfigure: (terms) => adapt(listenerOptions(terms)),
+    reconfigure: (terms) => {
+      adapt(listenerOptions(terms))
+      sessions?.adapt(sessionLimits(terms))
+    },
   }
+}
+
+function sessionLimits({
+  keepAliveTimeoutMs,
+  headersBytesMax,
+  bodyRateMin,
+  streamsMax,
+}: ServerOptions): SessionLimits {
+  return { keepAliveTimeoutMs, headBytesMax: headersBytesMax, bodyRateMin, streamsMax }
 }

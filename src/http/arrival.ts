@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Carriers } from '../auth/carriers.ts'
 import type { Credentials } from '../auth/credentials.ts'
-import type { ClientConnection } from '../http1/client-connection.ts'
-import type { RequestHead } from '../http1/request-head.ts'
+import type { ClientExchange } from '../exchange/client-exchange.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 import type { AddressSet } from '../platform/address-ranges.ts'
 import { type Client, readClient } from '../proxy/client.ts'
 import { userAgentLengthMax, type Visitor } from '../store/visitor.ts'
@@ -14,7 +14,7 @@ import { createRequestId } from './request-id.ts'
  * A request as it arrived: nothing of it changes.
  * @typeParam Connection `unknown` where none is needed, to decide about it
  */
-export interface Arrival<Connection = ClientConnection> {
+export interface Arrival<Connection = ClientExchange> {
   readonly connection: Connection
   readonly head: RequestHead
   readonly requestId: string
@@ -46,7 +46,7 @@ export interface ArrivalReader {
 }
 
 /** Reads a request that has arrived. */
-export function createArrival<Connection extends Pick<ClientConnection, 'peerAddress' | 'protocol'>>(
+export function createArrival<Connection extends Pick<ClientExchange, 'peerAddress' | 'protocol'>>(
   connection: Connection,
   head: RequestHead,
   { trusted, fieldReader }: ArrivalReader,
@@ -76,7 +76,7 @@ export function createArrival<Connection extends Pick<ClientConnection, 'peerAdd
 
 /** What the built-in endpoints need of the connection of a request. */
 export type EndpointConnection = Pick<
-  ClientConnection,
+  ClientExchange,
   'peerAddress' | 'protocol' | 'bodyState' | 'canPersist' | 'abort'
 >
 

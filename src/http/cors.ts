@@ -1,7 +1,7 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 import { isToken } from '../http1/characters.ts'
 import { onlyValueOf } from '../http1/raw-headers.ts'
-import type { RequestHead } from '../http1/request-head.ts'
 import { dateLine } from '../http1/response-writer.ts'
 import { type CorsHeaders, createCorsHeaders } from '../proxy/cors-headers.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'

@@ -79,7 +79,7 @@ export function createObserver(options: ObserverOptions): Observer {
   }
 
   function writeAccessLine(arrival: Arrival, now: number, isComplete: boolean): void {
-    const { requestId, head, client, outcome, arrivedAt } = arrival
+    const { requestId, head, client, outcome, arrivedAt, connection } = arrival
     const { route, status = clientClosedRequest, upstream, code, reason, decision, destination } = outcome
     const path = pathForLog(destination?.target.sentPath ?? head.target)
     log.line(
@@ -88,6 +88,7 @@ export function createObserver(options: ObserverOptions): Observer {
         jsonMember('client', client.address) +
         jsonMember('method', head.method) +
         jsonMember('path', path) +
+        jsonMember('httpVersion', connection.httpVersion) +
         jsonMember('route', route) +
         `"status":${status},"durationMs":${Math.round((now - arrivedAt) * 1_000) / 1_000},` +
         jsonMember('scheme', decision?.scheme) +

@@ -1,4 +1,4 @@
-import type { RequestHead } from '../http1/request-head.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 import { dateLine } from '../http1/response-writer.ts'
 import type { Arrival } from './arrival.ts'
 import { recordStatus } from './outcome.ts'

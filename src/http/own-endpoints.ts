@@ -1,7 +1,10 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
+import { Http2ServerResponse } from 'node:http2'
+import { Socket } from 'node:net'
 import type { GatehouseError } from '../errors/gatehouse-error.ts'
-import type { RequestEvents } from '../http1/connection-events.ts'
-import type { BodyTooSlow, MalformedMessage } from '../http1/malformed-message.ts'
+import type { ClientExchange } from '../exchange/client-exchange.ts'
+import type { BodyTooSlow, MalformedMessage } from '../exchange/malformed-message.ts'
+import type { RequestEvents } from '../exchange/request-events.ts'
 import { ownMethods, unlistedMethod } from '../routes/own-paths.ts'
 import { type Arrival, attachArrival } from './arrival.ts'
 import { recordStatus } from './outcome.ts'
@@ -38,13 +41,12 @@ export function createOwnEndpoints(): OwnEndpoints {
   function handle(arrival: Arrival, router: EndpointRouter): void {
     const { connection, outcome, requestId } = arrival
     const request = createIncomingMessage(arrival)
-    const response = new ServerResponse(request)
+    const response = openResponse(request, connection)
     attachArrival(request, arrival)
     response.setHeader('X-Request-Id', requestId)
     for (const [name, value] of outcome.corsHeaders?.fields ?? []) response.setHeader(name, value)
     responses.set(arrival, response)
     response.shouldKeepAlive = connection.canPersist()
-    response.assignSocket(connection.socket)
     connection.attach(new NodeHttpAdapter(request, response))
     const end = () => {
       responses.delete(arrival)
@@ -54,8 +56,11 @@ export function createOwnEndpoints(): OwnEndpoints {
     response.once('prefinish', () => connection.startSendTimeout())
     response.once('finish', () => {
       end()
-      response.detachSocket(connection.socket)
-      response.emit('close')
+      const { transport } = connection
+      if (transport.version === 1) {
+        response.detachSocket(transport.stream)
+        response.emit('close')
+      }
       connection.endExternally({ closes: !response.shouldKeepAlive || hasConnectionClose(response) })
     })
     router.routing(request, response)
@@ -76,6 +81,15 @@ export function createOwnEndpoints(): OwnEndpoints {
       return true
     },
   }
+}
+
+/** node:http2 has a class of its own for responses, with the same methods. */
+function openResponse(request: IncomingMessage, { transport }: ClientExchange): ServerResponse {
+  // The cast is sound: Fastify takes both (its option `http2`), and only what both have is used here.
+  if (transport.version === 2) return new Http2ServerResponse(transport.stream) as unknown as ServerResponse
+  const response = new ServerResponse(request)
+  response.assignSocket(transport.stream)
+  return response
 }
 
 /** Whether its head has `Connection: close`, whichever code set it: node:http keeps it only there. */
@@ -124,7 +138,9 @@ class NodeHttpAdapter implements RequestEvents {
 
 function createIncomingMessage({ connection, head }: Arrival): IncomingMessage {
   const { method, target, minorVersion, rawHeaders } = head
-  const request = new IncomingMessage(connection.socket)
+  const { transport } = connection
+  // A stream has no socket of its own, and no endpoint uses it.
+  const request = new IncomingMessage(transport.version === 1 ? transport.stream : new Socket())
   // Methods that no endpoint supports need no distinction: each endpoint refuses them in the same way.
   request.method = ownMethodSet.has(method) ? method : unlistedMethod
   request.url = target

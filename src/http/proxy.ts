@@ -14,9 +14,11 @@ import type { Arrival } from './arrival.ts'
 import type { RedirectToSignIn } from './browser/sign-in-redirect.ts'
 import type { CheckDavDestination } from './dav-destination.ts'
 import { createGate, type GateOptions } from './gate.ts'
+import type { OpenCalls } from './open-calls.ts'
 import { answerOptions } from './options-request.ts'
 import { destinationOf, principalOf, recordAnswered, recordSent, recordStatus } from './outcome.ts'
 import { prefersHtml } from './refusals/error-page.ts'
+import { isGrpcCall } from './refusals/grpc-status.ts'
 import { answerErrorPage, answerProblem } from './refusals/problem.ts'
 import { brokenBodyError } from './refusals/unreadable.ts'
 import { createUpstreamHeadReader, findForwardingRoute, type UpstreamHeadOptions } from './route-request.ts'
@@ -31,6 +33,7 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
   readonly onUpgraded: UpgradeHandler
   /** See WebSockets. */
   readonly followStream: WebSockets['followStream']
+  readonly openCalls: OpenCalls
   /** Called for a WebSocket upgrade that is forwarded as an ordinary request, as its route has no WebSockets. */
   readonly onIgnoredUpgrade: (route: string) => void
   readonly usageMeter: UsageMeter
@@ -146,14 +149,19 @@ interface ProxiedRequest extends ForwardedRequest {
 function createEvents({
   onUpgraded,
   followStream,
+  openCalls,
   usageMeter,
-}: Pick<ProxyOptions, 'onUpgraded' | 'followStream' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
+}: Pick<
+  ProxyOptions,
+  'onUpgraded' | 'followStream' | 'openCalls' | 'usageMeter'
+>): ForwardEvents<ProxiedRequest> {
   return {
     onSent: ({ arrival }, now) => {
       recordSent(arrival.outcome, now)
     },
     onResponseHead: ({ arrival }, status) => {
       recordStatus(arrival.outcome, status)
+      if (arrival.connection.httpVersion === '2' && isGrpcCall(arrival.head)) openCalls.onBegun(arrival)
     },
     onEventStream: ({ arrival }) => followStream(arrival, () => arrival.connection.abort()),
     onUnits: ({ arrival, route }, units) => {

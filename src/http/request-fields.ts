@@ -6,8 +6,8 @@ import {
   withRepeatedAuthorization,
   withSecretKey,
 } from '../auth/credentials.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
-import type { RequestHead } from '../http1/request-head.ts'
 
 /** The header fields that decisions depend on, read in one pass over the raw headers. */
 export interface RequestFields {

@@ -1,4 +1,4 @@
-import type { RequestHead } from '../http1/request-head.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 import type { UpgradeResponse } from '../proxy/forwarded-request.ts'
 import { openTunnel, type Tunnel } from '../proxy/tunnel.ts'
 import type { Arrival } from './arrival.ts'
@@ -20,11 +20,9 @@ export function isWebSocketUpgrade({ method, upgrade, body }: RequestHead): bool
 /** Answers 101 with the upstream's headers and joins both sockets. */
 export function acceptUpgrade({ arrival, accepted }: AcceptedUpgrade, onClosed: () => void): Tunnel {
   const { connection, outcome } = arrival
-  const { socket } = connection
-  const clientBytes = connection.release()
+  const socket = connection.transport.stream
   recordStatus(outcome, 101)
-  const lines = `Connection: Upgrade\r\nUpgrade: websocket\r\n${accepted.headerLines}`
-  socket.write(`HTTP/1.1 101 ${accepted.reason}\r\n${lines}\r\n`, 'latin1')
+  const clientBytes = connection.acceptUpgrade(accepted.reason, accepted.headerLines)
   const tunnel = openTunnel(socket, accepted.upstreamSocket, onClosed)
   // Bytes that arrived early are relayed first.
   if (accepted.firstBytes.length > 0) accepted.upstreamSocket.unshift(accepted.firstBytes)

@@ -1,6 +1,6 @@
+import type { RequestBody } from '../exchange/request-head.ts'
 import { ChunkExtensions } from './chunk-extensions.ts'
 import { ChunkedDecoder } from './chunked-decoder.ts'
-import type { RequestBody } from './request-head.ts'
 
 /** How many bytes of chunk extensions there may be beyond the size of the body: no other limit counts them. */
 const extensionBytesMax = 16_384

@@ -1,4 +1,4 @@
-import { MalformedMessage } from './malformed-message.ts'
+import { MalformedMessage } from '../exchange/malformed-message.ts'
 
 /** Limit for the extensions of one chunk. */
 const lineBytesMax = 256

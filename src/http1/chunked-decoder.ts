@@ -1,6 +1,6 @@
+import { MalformedMessage } from '../exchange/malformed-message.ts'
 import { ChunkExtensions } from './chunk-extensions.ts'
 import { isTooLong, parseFieldLines } from './field-lines.ts'
-import { MalformedMessage } from './malformed-message.ts'
 import { smallChunkBytesMax } from './response-writer.ts'
 
 /** Any size of so many hexadecimal digits is exact as a number. */

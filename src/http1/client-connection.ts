@@ -1,32 +1,41 @@
 import type { Socket } from 'node:net'
-import type { ConnectionOptions, RequestEvents, Unreadable } from './connection-events.ts'
+import type {
+  BodyState,
+  ClientExchange,
+  OpenConnection,
+  ResponseFraming,
+} from '../exchange/client-exchange.ts'
+import { BodyTooSlow, type HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
+import type { RequestEvents, Unreadable } from '../exchange/request-events.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
+import type { ConnectionOptions } from './connection-events.ts'
 import type { Expiring } from './deadline-sweep.ts'
 import { watchHalfClosed } from './half-closed.ts'
 import { LingeringClose } from './lingering-close.ts'
-import { BodyTooSlow, type HeadTooLarge, MalformedMessage } from './malformed-message.ts'
-import type { RequestHead } from './request-head.ts'
-import { type BodyState, RequestReader, type RequestReaderEvents } from './request-reader.ts'
-import type { ResponseFraming } from './response-writer.ts'
+import { startsWithPreface } from './preface.ts'
+import { ownedCopy } from './read-buffers.ts'
+import { RequestReader, type RequestReaderEvents } from './request-reader.ts'
 import { DirectSocketReader } from './socket-reader.ts'
 import * as timeouts from './timeouts.ts'
 import { WritableConnection } from './writable-connection.ts'
 
 /** A client's connection: one request at a time (RFC 9112 9.3.2), and none after one that ends the connection (9.6). */
 export class ClientConnection
-  extends WritableConnection<ClientConnection>
-  implements Expiring, RequestReaderEvents
+  extends WritableConnection<ClientExchange>
+  implements ClientExchange, OpenConnection, Expiring, RequestReaderEvents
 {
   readonly #socketReader: DirectSocketReader
   readonly #requestReader: RequestReader
   readonly #lingering = new LingeringClose()
   #events: RequestEvents | undefined
+  /** Whether nothing has arrived yet. */
+  #isNew = true
   #isAnswering = false
   #isClosing = false
   #discardedBytes = 0
-  /** Set once the client has half-closed the connection. */
   #stopHalfClosedWatch: (() => void) | undefined
 
-  constructor(socket: Socket, options: ConnectionOptions<ClientConnection>) {
+  constructor(socket: Socket, options: ConnectionOptions<ClientExchange>) {
     super(socket, options)
     this.#socketReader = new DirectSocketReader(socket, this.#receive)
     this.#requestReader = new RequestReader(this.#socketReader, options, this)
@@ -34,23 +43,24 @@ export class ClientConnection
     socket.on('error', () => socket.destroy()).on('close', this.#onClose)
   }
 
+  exchanges(): readonly ClientExchange[] {
+    return [this]
+  }
+
   get bodyState(): BodyState {
     return this.#requestReader.bodyState
   }
 
-  /** Sets the handler of the request; the body is held back until `resumeBody`. undefined = no handler. */
   attach(events: RequestEvents | undefined): void {
     this.#events = events
   }
 
-  /** Ends the attached handler's work on the request, as if the client had disconnected. */
   detach(): void {
     const events = this.#events
     this.#events = undefined
     events?.onAbort()
   }
 
-  /** Closes the connection after this response. */
   closeAfterAnswer(): void {
     this.#isClosing = true
   }
@@ -70,7 +80,6 @@ export class ClientConnection
     this.#events?.onBodyError(new BodyTooSlow('the body arrives more slowly than limits.bodyRate'))
   }
 
-  /** Whether the connection can be reused after this response, as far as is known now. */
   canPersist(): boolean {
     if (!this.head?.isPersistent || this.#isClosing || this.options.isDraining()) return false
     if (this.#requestReader.isBodyWhole) return true
@@ -80,7 +89,6 @@ export class ClientConnection
     )
   }
 
-  /** Begins the response. @param lines field lines, each ended by CR LF, without those of the connection */
   respond(status: number, reason: string, lines: string, framing: ResponseFraming): void {
     this.#isClosing = framing === 'until-close' || !this.canPersist()
     this.writer.begin(
@@ -89,22 +97,23 @@ export class ClientConnection
     )
   }
 
-  /** The response is complete. @param last the rest of a counted body, as text, or the trailer lines after chunks */
   end(last = ''): void {
     this.startSendTimeout()
     this.writer.end(last, this.#onAnswerWritten)
   }
 
-  /** The response has been written directly to the socket. */
   endExternally({ closes }: { readonly closes: boolean }): void {
     this.#isClosing = closes
     this.#onAnswerWritten()
   }
 
-  /**
-   * Gives the socket away, for a tunnel: the exchange ends when it closes.
-   * @returns what the client has already sent
-   */
+  acceptUpgrade(reason: string, lines: string): Buffer | undefined {
+    const clientBytes = this.release()
+    this.writer.writeUpgrade(reason, lines)
+    return clientBytes
+  }
+
+  /** Gives the socket away: the exchange ends when it closes. @returns what the client has already sent */
   release(): Buffer | undefined {
     this.deadline = Number.POSITIVE_INFINITY
     this.#stopHalfClosedWatch?.()
@@ -115,15 +124,23 @@ export class ClientConnection
     return this.#requestReader.buffered
   }
 
-  /** The deadline has passed, whatever it was for. */
   expire(): void {
     if (this.#isAnswering || this.#lingering.isActive || !this.#requestReader.isWithinHead)
       this.socket.destroy()
     else this.#refuse('timeout')
   }
 
-  readonly #receive = (chunk: Buffer): boolean =>
-    this.#requestReader.feed(chunk) && this.#events?.isChunkReleased() === true
+  readonly #receive = (chunk: Buffer): boolean => {
+    if (this.#isNew) {
+      this.#isNew = false
+      if (this.options.onPreface !== undefined && startsWithPreface(chunk)) {
+        this.release()
+        this.options.onPreface(this.socket, ownedCopy(chunk))
+        return false
+      }
+    }
+    return this.#requestReader.feed(chunk) && this.#events?.isChunkReleased() === true
+  }
 
   onHeadStart(): void {
     this.deadline = performance.now() + this.options.requestTimeoutMs

@@ -1,28 +1,9 @@
+import type { Socket } from 'node:net'
+import type { Unreadable } from '../exchange/request-events.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 import type { DeadlineSweep } from './deadline-sweep.ts'
 import type { HeadCache } from './head-cache.ts'
-import type { BodyTooSlow, HeadTooLarge, MalformedMessage } from './malformed-message.ts'
-import type { RequestHead } from './request-head.ts'
 import type { KeepAlive } from './response-writer.ts'
-
-/** Why the client's input is not a request that can be handled. */
-export type Unreadable = MalformedMessage | HeadTooLarge | 'timeout'
-
-/** The handler of a request: it gets the body, and learns what happens to the client. */
-export interface RequestEvents {
-  /** Whether the response is written directly to the socket: then the connection must not write. */
-  readonly writesToSocket?: boolean
-  onBodyData(chunk: Buffer): void
-  /** Whether every chunk passed to `onBodyData` has been released. */
-  isChunkReleased(): boolean
-  /** @param trailers name, value, name, value */
-  onBodyEnd(trailers: readonly string[]): void
-  /** The rest of the body cannot be read; the connection ends with the response. */
-  onBodyError(error: MalformedMessage | BodyTooSlow): void
-  /** More of the response may be written. */
-  onClientDrain(): void
-  /** The client disconnected before the whole response was sent. */
-  onAbort(): void
-}
 
 /** The limits of a connection. */
 export interface ConnectionLimits {
@@ -41,6 +22,11 @@ export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'k
   readonly headCache: HeadCache
   /** It watches the deadlines of all connections. */
   readonly sweep: Pick<DeadlineSweep, 'sweptAt' | 'add' | 'remove'>
+  /**
+   * The connection begins with the preface of HTTP/2: it is no longer this connection's. undefined = HTTP/2 is not
+   * spoken here.
+   */
+  readonly onPreface: ((socket: Socket, bytes: Buffer) => void) | undefined
   /** Whether responses are to announce that the connection ends: asked for each response. */
   isDraining(): boolean
   onRequest(connection: Connection, head: RequestHead): void

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { RequestHead } from './request-head.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 
 /** A connection that its client has half-closed. */
 interface HalfClosedConnection {

@@ -1,6 +1,6 @@
+import type { RequestHead } from '../exchange/request-head.ts'
 import { copyString } from '../platform/copy-string.ts'
 import type { RawLines } from './field-lines.ts'
-import type { RequestHead } from './request-head.ts'
 
 /** The part of a head below its request line. */
 export type HeadFields = Pick<

@@ -1,5 +1,6 @@
 import { createServer, type Server, Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import type { ClientExchange, OpenConnection } from '../exchange/client-exchange.ts'
 import { unmappedAddress } from '../platform/unmapped-address.ts'
 import { ClientConnection } from './client-connection.ts'
 import type { ConnectionLimits, ConnectionOptions } from './connection-events.ts'
@@ -14,8 +15,13 @@ export interface ReloadableListenerOptions extends ConnectionLimits {
 }
 
 export interface ListenerOptions
-  extends Omit<ConnectionOptions<ClientConnection>, 'keepAlive' | 'headCache' | 'sweep'>,
+  extends Omit<ConnectionOptions<ClientExchange>, 'keepAlive' | 'headCache' | 'sweep' | 'onPreface'>,
     ReloadableListenerOptions {
+  /**
+   * Takes a connection over that the client has opened with HTTP/2. undefined = it is not spoken here.
+   * @param socket what it has read first is still in it
+   */
+  readonly openSession: ((socket: Socket) => OpenConnection) | undefined
   /** A connection could not be accepted, for example without free file descriptors; the next one may be. */
   onAcceptError(error: Error): void
   /** Asked for each connection: whether it may be accepted with so many open. */
@@ -29,7 +35,7 @@ export interface ListenerOptions
 export interface Listener {
   readonly server: Server
   /** The open connections, tunnels included. */
-  readonly connections: ReadonlySet<ClientConnection>
+  readonly connections: ReadonlySet<OpenConnection>
   /**
    * Applies changed options: the limits to every connection, the certificate to new ones.
    * @throws where TLS cannot use the certificate: then nothing has changed
@@ -41,13 +47,15 @@ export interface Listener {
 const sweepMs = 500
 const keepAliveDelayMs = 30_000
 
-/** An HTTP/1.1 server: it accepts connections and passes on their requests. */
+/** A server for HTTP/1.1: it accepts connections and passes on their requests, and hands over those of HTTP/2. */
 export function createListener(options: ListenerOptions): Listener {
   const sweep = new DeadlineSweep(sweepMs)
   const keepAlive = keepAliveOf(options.keepAliveTimeoutMs)
   // A copy that connections read at each use, so that changes reach all of them.
-  const currentOptions = { ...options, keepAlive, headCache: new HeadCache(), sweep }
-  const connections = new Set<ClientConnection>()
+  const { openSession } = options
+  const onPreface = openSession && ((socket: Socket, bytes: Buffer) => handOver(socket, bytes))
+  const currentOptions = { ...options, keepAlive, headCache: new HeadCache(), sweep, onPreface }
+  const connections = new Set<OpenConnection>()
   // A client that has half-closed its connection may still wait for its response.
   const socketOptions = {
     // With TLS this is set in `accept`, after the handshake: a client that disconnects before that waits for nothing.
@@ -63,18 +71,33 @@ export function createListener(options: ListenerOptions): Listener {
       socket.destroy()
       return
     }
+    if (openSession && 'alpnProtocol' in socket && socket.alpnProtocol === 'h2') {
+      keep(openSession(socket))
+      return
+    }
     socket.allowHalfOpen = true
     const connection = new ClientConnection(socket, currentOptions)
-    connections.add(connection)
+    keep(connection)
     sweep.add(connection)
-    socket.once('close', () => {
-      connections.delete(connection)
-      sweep.remove(connection)
-    })
+    socket.once('close', () => sweep.remove(connection))
+  }
+
+  function keep(connection: OpenConnection): void {
+    connections.add(connection)
+    connection.socket.once('close', () => connections.delete(connection))
+  }
+
+  /** The client speaks HTTP/2 without having negotiated it (RFC 9113 3.3). @param bytes what has been read */
+  function handOver(socket: Socket, bytes: Buffer): void {
+    for (const connection of connections) if (connection.socket === socket) connections.delete(connection)
+    socket.pause()
+    socket.unshift(bytes)
+    if (openSession) keep(openSession(socket))
   }
 
   const { tls, requestTimeoutMs } = options
-  const handshake = { ALPNProtocols: ['http/1.1', 'http/1.0'], handshakeTimeout: requestTimeoutMs }
+  const protocols = [...(openSession ? ['h2'] : []), 'http/1.1', 'http/1.0']
+  const handshake = { ALPNProtocols: protocols, handshakeTimeout: requestTimeoutMs }
   const tlsServer = tls && createTlsServer({ ...socketOptions, ...tls, ...handshake })
   const server = tlsServer ?? createServer(socketOptions)
   server.on(tlsServer ? 'secureConnection' : 'connection', accept)

@@ -1,7 +1,7 @@
+import { MalformedMessage } from '../exchange/malformed-message.ts'
+import type { RequestBody, RequestHead } from '../exchange/request-head.ts'
 import { digitsMax, parseDigits } from './characters.ts'
-import { MalformedMessage } from './malformed-message.ts'
 import { lengthsOf } from './raw-headers.ts'
-import type { RequestBody, RequestHead } from './request-head.ts'
 
 type Framing = Pick<RequestHead, 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'>
 

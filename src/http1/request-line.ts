@@ -1,6 +1,6 @@
+import { MalformedMessage } from '../exchange/malformed-message.ts'
 import { isToken } from './characters.ts'
 import type { RawLines } from './field-lines.ts'
-import { MalformedMessage } from './malformed-message.ts'
 
 /** The first line of a request (RFC 9112 3). */
 export interface RequestLine {

@@ -1,9 +1,9 @@
+import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 import { type RawLines, readFieldLines } from './field-lines.ts'
 import type { HeadCache, HeadFields } from './head-cache.ts'
-import { HeadTooLarge, MalformedMessage } from './malformed-message.ts'
 import { ownedCopy } from './read-buffers.ts'
 import { readRequestFraming } from './request-framing.ts'
-import type { RequestHead } from './request-head.ts'
 import { type RequestLine, readRequestLine } from './request-line.ts'
 
 export interface ParserOptions {

@@ -1,8 +1,9 @@
+import type { BodyState } from '../exchange/client-exchange.ts'
+import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 import { BodyReader } from './body-reader.ts'
 import { chunksPerTurnMax } from './chunked-decoder.ts'
-import { HeadTooLarge, MalformedMessage } from './malformed-message.ts'
 import { ownedCopy } from './read-buffers.ts'
-import type { RequestHead } from './request-head.ts'
 import { type ParserOptions, RequestParser } from './request-parser.ts'
 
 /** The events of a request reader. */
@@ -20,12 +21,6 @@ export interface RequestReaderEvents {
   /** After `end`: all input has been consumed, or is too little to complete the body. */
   onInputEnd(): void
 }
-
-/**
- * How much of the request's body has arrived: `buffered` means that a part of it is held back until `resumeBody`, which
- * shows once `onHead` has returned. A request without a body is `complete`.
- */
-export type BodyState = 'complete' | 'buffered' | 'pending'
 
 /** Where the bytes come from. */
 export interface InputSource {

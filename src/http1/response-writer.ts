@@ -1,14 +1,5 @@
 import type { Socket } from 'node:net'
-
-/** How the client knows where a response's body ends. */
-export type ResponseFraming =
-  /** There is no body, whatever the head says: HEAD, 204, 304. */
-  | 'none'
-  /** By its Content-Length, which the caller has to match. */
-  | 'counted'
-  | 'chunked'
-  /** By the end of the connection: the only way in HTTP/1.0 where the length is not known. */
-  | 'until-close'
+import type { ResponseFraming } from '../exchange/client-exchange.ts'
 
 export interface ResponseStart {
   readonly status: number
@@ -61,6 +52,11 @@ export class ResponseWriter {
    */
   writeInformation(status: number, reason: string, lines: string): boolean {
     return this.#socket.write(`HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`, 'latin1')
+  }
+
+  /** Accepts an upgrade to WebSocket. @param lines field lines, each ended by CR LF, in Latin-1 */
+  writeUpgrade(reason: string, lines: string): void {
+    this.writeInformation(101, reason, `Connection: Upgrade\r\nUpgrade: websocket\r\n${lines}`)
   }
 
   /**

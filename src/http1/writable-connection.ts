@@ -1,8 +1,10 @@
 import type { Socket } from 'node:net'
+import type { HttpVersion, Transport } from '../exchange/client-exchange.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 import { unmappedAddress } from '../platform/unmapped-address.ts'
 import { BodyRate } from './body-rate.ts'
 import type { ConnectionOptions } from './connection-events.ts'
-import type { RequestHead } from './request-head.ts'
+import { hasWrittenAll } from './read-buffers.ts'
 import { ResponseWriter } from './response-writer.ts'
 import * as timeouts from './timeouts.ts'
 
@@ -28,6 +30,21 @@ export abstract class WritableConnection<Connection> {
     this.bodyRate = new BodyRate(options, this)
     this.deadline = performance.now() + options.requestTimeoutMs
   }
+
+  get httpVersion(): HttpVersion {
+    return this.head?.minorVersion === 0 ? '1.0' : '1.1'
+  }
+
+  get hasWrittenAll(): boolean {
+    return hasWrittenAll(this.socket)
+  }
+
+  get transport(): Transport {
+    return { version: 1, stream: this.socket }
+  }
+
+  /** Each response says whether it is the last. */
+  startDrain(): void {}
 
   /** The body of the request arrives more slowly than `limits.bodyRate`. */
   abstract onBodyTooSlow(): void

@@ -52,6 +52,11 @@ export function createTrafficInstruments(registry: Registry) {
     help: 'Connections dropped on accept because almost no file descriptors were left.',
     registers,
   })
+  const http2ConnectionsCut = new Counter({
+    name: 'gatehouse_http2_connections_cut_total',
+    help: 'Connections of HTTP/2 that were cut off for what their clients did, such as a flood of frames.',
+    registers,
+  })
   const webSocketsOpen = new Gauge({
     name: 'gatehouse_websockets_open',
     help: 'Open WebSocket connections.',
@@ -65,6 +70,7 @@ export function createTrafficInstruments(registry: Registry) {
     upstreamDuration,
     rateLimited,
     connectionsDropped,
+    http2ConnectionsCut,
     webSocketsOpen,
     ...createInFlightGauge(registry),
     ...createTargetHealth(registry),

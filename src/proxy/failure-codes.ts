@@ -11,6 +11,7 @@ export const failureCodes = {
   'response-timeout': 'upstream-timeout',
   'idle-timeout': 'upstream-timeout',
   'body-stalled': 'request-timeout',
+  'not-processed': 'upstream-unreachable',
   'closed-early': 'upstream-invalid-response',
   'invalid-response': 'upstream-invalid-response',
 } as const satisfies Record<FailureReason, ErrorCode>

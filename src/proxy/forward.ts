@@ -1,11 +1,9 @@
 import type { Socket } from 'node:net'
 import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import type { ClientConnection } from '../http1/client-connection.ts'
-import type { RequestEvents } from '../http1/connection-events.ts'
-import type { BodyTooSlow, MalformedMessage } from '../http1/malformed-message.ts'
-import { hasWrittenAll } from '../http1/read-buffers.ts'
-import type { ResponseFraming } from '../http1/response-writer.ts'
+import type { ClientExchange, ResponseFraming } from '../exchange/client-exchange.ts'
+import type { BodyTooSlow, MalformedMessage } from '../exchange/malformed-message.ts'
+import type { RequestEvents } from '../exchange/request-events.ts'
 import { clientNetwork } from '../platform/client-network.ts'
 import type { Call, CallEvents, UpstreamRequest } from '../upstream/call.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
@@ -39,7 +37,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   readonly idleTimeoutMs: number
   readonly #request: Forwarded
   readonly #events: ForwardEvents<Forwarded>
-  readonly #connection: ClientConnection
+  readonly #connection: ClientExchange
   readonly #call: Call
   readonly #cost: ResponseCost | undefined
   #unfollow: (() => void) | undefined
@@ -146,7 +144,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
 
   onRead(): boolean {
     if (!this.#connection.flush()) this.#call.pause()
-    return hasWrittenAll(this.#connection.socket)
+    return this.#connection.hasWrittenAll
   }
 
   onEnd(trailers: readonly string[]): void {

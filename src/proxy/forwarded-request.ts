@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import type { GatehouseError } from '../errors/gatehouse-error.ts'
-import type { ClientConnection } from '../http1/client-connection.ts'
-import type { BodyTooSlow, MalformedMessage } from '../http1/malformed-message.ts'
-import type { RequestHead } from '../http1/request-head.ts'
+import type { ClientExchange } from '../exchange/client-exchange.ts'
+import type { BodyTooSlow, MalformedMessage } from '../exchange/malformed-message.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 import type { ResponseCaching } from '../routes/route.ts'
 import type { WorkerScopes } from '../routes/worker-scope.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -14,7 +14,7 @@ import type { StrippedPrefix } from './stripped-prefix.ts'
 
 /** An admitted request and its upstream. */
 export interface ForwardedRequest {
-  readonly connection: ClientConnection
+  readonly connection: ClientExchange
   readonly head: RequestHead
   readonly upstream: Upstream
   /** Path and query for the upstream. */

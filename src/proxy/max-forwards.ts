@@ -1,5 +1,5 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import type { RequestHead } from '../http1/request-head.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
 
 /** The largest number that is forwarded: no proxy chain is longer. */
 const forwardsMax = 999_999_999

@@ -1,5 +1,5 @@
 import type { Principal } from '../auth/principal.ts'
-import type { RequestBody, RequestHead } from '../http1/request-head.ts'
+import type { RequestBody, RequestHead } from '../exchange/request-head.ts'
 import { copyString } from '../platform/copy-string.ts'
 import { memoizeByObject } from '../platform/memoize.ts'
 import type { Route } from '../routes/route.ts'

@@ -1,10 +1,18 @@
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { closeFrame, FrameTracker } from './frame-tracker.ts'
 
 /** An open WebSocket: two sockets whose bytes are relayed unchanged. */
 export interface Tunnel {
   /** Closes it towards both sides, between two frames. Does nothing if it is closing already. */
   close(code: number, reason: string): void
+}
+
+/** A socket, or a stream of HTTP/2. */
+export interface TunnelEnd extends Duplex {
+  setTimeout(ms: number, onTimeout?: () => void): unknown
+  setNoDelay?(isOn: boolean): unknown
+  destroySoon?(): void
 }
 
 /** How long the sides may take to close after the Close frame. */
@@ -17,14 +25,14 @@ const drainTimeoutMs = 30_000
  * are relayed unchanged, in constant memory.
  * @param onClosed called once when both sides are closed
  */
-export function openTunnel(client: Socket, upstream: Socket, onClosed: () => void): Tunnel {
+export function openTunnel(client: TunnelEnd, upstream: Socket, onClosed: () => void): Tunnel {
   let pendingClose: { readonly code: number; readonly reason: string } | undefined
   let isClosing = false
   let openSides = 2
   const toClient = createDirection(upstream, client, { isMasked: false })
   const toUpstream = createDirection(client, upstream, { isMasked: true })
 
-  function createDirection(from: Socket, to: Socket, { isMasked }: { readonly isMasked: boolean }) {
+  function createDirection(from: Duplex, to: Duplex, { isMasked }: { readonly isMasked: boolean }) {
     const tracker = new FrameTracker()
     let isEnded = false
 
@@ -59,13 +67,13 @@ export function openTunnel(client: Socket, upstream: Socket, onClosed: () => voi
     [upstream, client],
   ] as const) {
     socket.setTimeout(0)
-    socket.setNoDelay(true)
+    socket.setNoDelay?.(true)
     socket.on('error', destroy)
     socket.on('close', () => {
       openSides--
       if (openSides === 0) onClosed()
       // What this side sent before it closed still reaches a slow reader.
-      other.destroySoon()
+      endThenDestroy(other)
       other.setTimeout(drainTimeoutMs, destroy)
     })
   }
@@ -80,4 +88,10 @@ export function openTunnel(client: Socket, upstream: Socket, onClosed: () => voi
       setTimeout(destroy, closeTimeoutMs).unref()
     },
   }
+}
+
+function endThenDestroy(end: TunnelEnd): void {
+  if (end.destroySoon) end.destroySoon()
+  else if (end.writableFinished) end.destroy()
+  else end.end(() => end.destroy())
 }

@@ -1,14 +1,13 @@
 import type { Socket } from 'node:net'
-import { hasWrittenAll } from '../http1/read-buffers.ts'
-import type { ResponseFraming } from '../http1/response-writer.ts'
+import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import type { Balancer, BalancingClient } from './balancer.ts'
-import type { Connection } from './connection.ts'
 import type { ExchangeEvents, RequestOptions } from './exchange.ts'
 import { type FailureReason, UpstreamFailure } from './failure.ts'
 import type { Acquisition, Waiter } from './pool.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { BodyProgress, ConnectionUser } from './share.ts'
 import type { Target } from './target.ts'
+import type { UpstreamConnection } from './upstream-connection.ts'
 
 export interface UpstreamRequest extends RequestOptions, BalancingClient, ConnectionUser {
   /** The whole head for a target, with the empty line at its end. */
@@ -33,7 +32,12 @@ const retryableMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
  * Failures that are not the target's fault: all our connections to it are in use, the client stopped sending, or this
  * machine has run out of descriptors, ports or memory.
  */
-const notTargetFault = new Set<FailureReason>(['no-connection', 'no-resources', 'body-stalled'])
+const notTargetFault = new Set<FailureReason>([
+  'no-connection',
+  'no-resources',
+  'body-stalled',
+  'not-processed',
+])
 /** Failures before anything was sent: no client can cause them. */
 const unsent = new Set<FailureReason>(['connect-failed', 'connect-timeout'])
 const none: readonly Target[] = []
@@ -51,7 +55,7 @@ export class Call implements ExchangeEvents, Waiter {
   #tried = none
   /** undefined before it starts and after it is over. */
   #target: Target | undefined
-  #connection: Connection | undefined
+  #connection: UpstreamConnection | undefined
   #acquisition: Acquisition | undefined
   #isAnswered = false
   #needsNewConnection = false
@@ -89,7 +93,7 @@ export class Call implements ExchangeEvents, Waiter {
 
   /** Whether all memory that was written is released. */
   get hasWrittenAll(): boolean {
-    return this.#connection !== undefined && hasWrittenAll(this.#connection.socket)
+    return this.#connection?.hasWrittenAll === true
   }
 
   /** To be called when `bodyProgress` has changed while it waits for a connection. */
@@ -169,7 +173,7 @@ export class Call implements ExchangeEvents, Waiter {
     else this.#events.onFailure(failure)
   }
 
-  onConnection(connection: Connection): void {
+  onConnection(connection: UpstreamConnection): void {
     const target = this.#target
     if (!target) {
       connection.destroy()
@@ -215,6 +219,8 @@ export class Call implements ExchangeEvents, Waiter {
     if (this.#isAnswered) return false
     const { body, method } = this.#request
     const isUnsent = unsent.has(reason) || reason === 'no-connection' || reason === 'no-resources'
+    // Its body, if it has one, may be gone.
+    if (reason === 'not-processed' && body === 'none') return true
     return isUnsent || (body === 'none' && retryableMethods.has(method))
   }
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { chunksPerTurnMax } from '../http1/chunked-decoder.ts'
 import { DeadlineSweep, type Expiring } from '../http1/deadline-sweep.ts'
-import { ownedCopy } from '../http1/read-buffers.ts'
+import { hasWrittenAll, ownedCopy } from '../http1/read-buffers.ts'
 import { DirectSocketReader, type PooledSocketReader, type SocketReader } from '../http1/socket-reader.ts'
 import {
   catchWriteErrors,
@@ -16,12 +16,13 @@ import { readFailure, timeoutFailure, UpstreamFailure } from './failure.ts'
 import { RequestSender } from './request-sender.ts'
 import type { ResponseHead } from './response-head.ts'
 import { type ConnectionPersistence, type ResponseEvents, ResponseParser } from './response-parser.ts'
+import type { UpstreamConnection } from './upstream-connection.ts'
 
 const sweep = new DeadlineSweep(50)
 const never = Number.POSITIVE_INFINITY
 
 /** One HTTP/1.1 connection to a target: one request at a time, reused as long as both sides agree. */
-export class Connection implements Expiring {
+export class Connection implements UpstreamConnection, Expiring {
   readonly socket: Socket
   readonly #reader: SocketReader
   readonly #sender: RequestSender
@@ -62,11 +63,14 @@ export class Connection implements Expiring {
     sweep.add(this)
   }
 
-  /**
-   * Begins a request; its head is sent together with the part of the body that follows at once.
-   * @param head with the empty line at its end, in Latin-1
-   * @param now on the clock of performance.now()
-   */
+  get isOpen(): boolean {
+    return !this.socket.destroyed
+  }
+
+  get hasWrittenAll(): boolean {
+    return hasWrittenAll(this.socket)
+  }
+
   start(head: string, options: RequestOptions, events: ExchangeEvents, now: number): void {
     this.#events = events
     this.#requestOptions = options
@@ -81,13 +85,11 @@ export class Connection implements Expiring {
     this.#armDeadline(now)
   }
 
-  /** @returns false where more should wait for onDrain */
   write(chunk: Buffer): boolean {
     this.#armDeadline()
     return this.#sender.write(chunk)
   }
 
-  /** The body is complete. @param trailers field lines, each ended by CR LF; only chunks can carry them */
   finish(trailers: string): void {
     this.#sender.end(trailers)
     this.#isRequestSent = true
@@ -95,7 +97,6 @@ export class Connection implements Expiring {
     else this.#armDeadline()
   }
 
-  /** Stops reading and the idle timeout: a target that is not read cannot be known to be idle. */
   pause(): void {
     this.#isPaused = true
     this.#armDeadline()

@@ -7,7 +7,11 @@ export interface DialOptions {
   readonly connectTimeoutMs: number
   /** For https targets. */
   readonly tls: TargetTls
+  readonly protocol: UpstreamProtocol
 }
+
+/** What is spoken with a target: over TLS by ALPN, else by prior knowledge. */
+export type UpstreamProtocol = 'http1' | 'http2'
 
 export interface TargetTls {
   readonly verify: boolean
@@ -29,11 +33,11 @@ const keepAliveDelayMs = 30_000
  * @returns cancels: true if no event was reported yet, and none will be
  */
 export function dial(
-  { url, connectTimeoutMs, tls }: DialOptions,
+  { url, connectTimeoutMs, tls, protocol }: DialOptions,
   events: DialEvents,
   onread?: OnReadOpts,
 ): () => boolean {
-  const socket = url.protocol === 'https:' ? openTls(url, tls) : openTcp(url, onread)
+  const socket = url.protocol === 'https:' ? openTls(url, tls, protocol) : openTcp(url, onread)
   const readyEvent = url.protocol === 'https:' ? 'secureConnect' : 'connect'
   let isSettled = false
   const timer = setTimeout(onTimeout, connectTimeoutMs)
@@ -75,7 +79,7 @@ function openTcp(url: URL, onread: OnReadOpts | undefined): Socket {
   return connectTcp({ host: hostOf(url), port: Number(url.port || 80), ...(onread && { onread }) })
 }
 
-function openTls(url: URL, tls: TargetTls): Socket {
+function openTls(url: URL, tls: TargetTls, protocol: UpstreamProtocol): Socket {
   const { verify, context, session } = tls
   const host = hostOf(url)
   const socket = connectTls({
@@ -85,7 +89,7 @@ function openTls(url: URL, tls: TargetTls): Socket {
     ...(isIP(host) === 0 && { servername: host }),
     ...(context && { secureContext: context }),
     rejectUnauthorized: verify,
-    ALPNProtocols: ['http/1.1'],
+    ALPNProtocols: [protocol === 'http2' ? 'h2' : 'http/1.1'],
     ...(session && { session }),
   })
   // Only the session of a verified server is kept: when it is resumed, the server's name is not checked again.

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { ResponseFraming } from '../http1/response-writer.ts'
+import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { ResponseHead } from './response-head.ts'
 

@@ -14,6 +14,8 @@ export type FailureReason =
   /** No data from the client for `timeouts.idle`. */
   | 'body-stalled'
   | 'closed-early'
+  /** The target has not begun with the request, and says so. */
+  | 'not-processed'
   | 'invalid-response'
 
 /** A failed exchange with an upstream. Its message is only for the log. */

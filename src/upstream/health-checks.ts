@@ -1,11 +1,11 @@
 import { foldHeaderName } from '../platform/header-name.ts'
-import type { Connection } from './connection.ts'
 import type { ExchangeEvents } from './exchange.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { ActiveCheckOptions } from './health.ts'
 import type { Acquisition, ConnectionReceiver } from './pool.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { Target } from './target.ts'
+import type { UpstreamConnection } from './upstream-connection.ts'
 import type { UpstreamHeaders } from './upstream-headers.ts'
 
 /**
@@ -82,7 +82,7 @@ class HealthCheck implements ExchangeEvents, ConnectionReceiver {
   readonly #options: CheckOptions
   readonly #onResult: (verdict: CheckResult) => void
   #dialing: Acquisition | undefined
-  #connection: Connection | undefined
+  #connection: UpstreamConnection | undefined
   #timer: NodeJS.Timeout | undefined
   #hasResult = false
   #bodyBytes = 0
@@ -109,7 +109,7 @@ class HealthCheck implements ExchangeEvents, ConnectionReceiver {
     this.#close()
   }
 
-  onConnection(connection: Connection): void {
+  onConnection(connection: UpstreamConnection): void {
     const { path, timeoutMs, headerLines } = this.#options
     const timeouts = { responseTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs }
     const lines = `Host: ${this.#target.authority}\r\n${headerLines}`

@@ -1,16 +1,17 @@
-import { PooledSocketReader } from '../http1/socket-reader.ts'
-import { Connection } from './connection.ts'
-import { type DialEvents, type DialOptions, dial } from './dial.ts'
 import { UpstreamFailure } from './failure.ts'
 import { type ConnectionUsage, type ConnectionUser, mayTakeConnection } from './share.ts'
+import type { ConnectionOpener, OpenEvents, UpstreamConnection } from './upstream-connection.ts'
 
-export interface PoolOptions extends DialOptions {
+export interface PoolOptions {
+  readonly opener: ConnectionOpener
+  readonly connectTimeoutMs: number
+  /** In HTTP/2 it bounds the requests at a time. */
   readonly connectionsMax: number
 }
 
 /** Receives a connection; one of the two is called, once, unless the wait is cancelled before. */
 export interface ConnectionReceiver {
-  onConnection(connection: Connection): void
+  onConnection(connection: UpstreamConnection): void
   onFailure(failure: UpstreamFailure): void
 }
 
@@ -27,7 +28,7 @@ export interface Acquisition {
 /** One of the connections that the pool may have: connecting, in use or idle. */
 interface PoolSlot {
   user: Waiter | undefined
-  connection: Connection | undefined
+  connection: UpstreamConnection | undefined
 }
 
 interface QueuedWaiter extends Acquisition {
@@ -75,15 +76,15 @@ export class Pool implements ConnectionUsage {
 
   /** Opens a connection that the pool does not count: for an upgrade, which keeps it. @returns cancels it */
   open(receiver: ConnectionReceiver): Acquisition {
-    const cancel = dial(this.#options, {
-      onSocket: (socket) => {
-        const connection = new Connection(socket)
+    const events: OpenEvents = {
+      onConnection: (connection) => {
         // The target answered without upgrading: no other request may use the connection.
         connection.onFree = () => connection.destroy()
         receiver.onConnection(connection)
       },
       onFailure: (failure) => receiver.onFailure(failure),
-    })
+    }
+    const cancel = this.#options.opener.open(events, true)
     return { cancel: () => void cancel(), onBodyProgress: noop }
   }
 
@@ -91,6 +92,7 @@ export class Pool implements ConnectionUsage {
   close(): void {
     this.#isClosed = true
     clearInterval(this.#sweeper)
+    this.#options.opener.close()
     for (const { connection } of [...this.#idle]) connection?.destroy()
   }
 
@@ -115,7 +117,7 @@ export class Pool implements ConnectionUsage {
       if (index === this.#idle.length - 1) this.#idle.pop()
       else this.#idle.splice(index, 1)
       const { connection } = slot
-      if (connection && !connection.socket.destroyed && now < connection.reusableUntil) return slot
+      if (connection?.isOpen && now < connection.reusableUntil) return slot
       this.#slots.delete(slot)
       connection?.destroy()
     }
@@ -132,10 +134,8 @@ export class Pool implements ConnectionUsage {
   #dialCounted(waiter: Waiter): Acquisition {
     const slot: PoolSlot = { user: waiter, connection: undefined }
     this.#slots.add(slot)
-    const reader = this.#options.url.protocol === 'http:' ? new PooledSocketReader() : undefined
-    const events: DialEvents = {
-      onSocket: (socket) => {
-        const connection = new Connection(socket, reader)
+    const events: OpenEvents = {
+      onConnection: (connection) => {
         slot.connection = connection
         connection.onFree = (isReusable) => (isReusable ? this.#releaseSlot(slot) : this.#removeSlot(slot))
         waiter.onConnection(connection)
@@ -145,7 +145,7 @@ export class Pool implements ConnectionUsage {
         waiter.onFailure(failure)
       },
     }
-    const cancel = dial(this.#options, events, reader?.onread)
+    const cancel = this.#options.opener.open(events, false)
     return {
       cancel: () => {
         if (cancel()) this.#removeSlot(slot)

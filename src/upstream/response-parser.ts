@@ -1,7 +1,7 @@
+import type { ResponseFraming } from '../exchange/client-exchange.ts'
+import { MalformedMessage } from '../exchange/malformed-message.ts'
 import { ChunkedDecoder } from '../http1/chunked-decoder.ts'
 import { isTooLong } from '../http1/field-lines.ts'
-import { MalformedMessage } from '../http1/malformed-message.ts'
-import type { ResponseFraming } from '../http1/response-writer.ts'
 import { InvalidResponse } from './failure.ts'
 import { type Framing, isWebSocket, readResponseFraming } from './response-framing.ts'
 import {

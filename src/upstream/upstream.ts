@@ -4,8 +4,11 @@ import { type TlsVerification, trustSystemAuthorities } from '../platform/certif
 import { type Clock, monotonicClock } from '../platform/clock.ts'
 import { type Balancing, createBalancer } from './balancer.ts'
 import { Call, type CallEvents, type CallOptions, type UpstreamRequest } from './call.ts'
+import type { UpstreamProtocol } from './dial.ts'
 import { type HealthOptions, TargetHealth } from './health.ts'
 import { openHealthChecks } from './health-checks.ts'
+import { createHttp1Opener } from './http1-opener.ts'
+import { createHttp2Opener } from './http2/opener.ts'
 import { Pool } from './pool.ts'
 import type { Target } from './target.ts'
 import type { UpstreamHeaders } from './upstream-headers.ts'
@@ -21,6 +24,7 @@ export interface UpstreamConfig {
   /** How many other targets are tried after a failure. */
   readonly retryAttempts: number
   readonly connectionsMax: number
+  readonly protocol: UpstreamProtocol
   /** What requests and health checks get besides the client's fields, or instead of them; undefined = nothing. */
   readonly headers: UpstreamHeaders | undefined
   readonly host: 'client' | 'target'
@@ -86,7 +90,7 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
 }
 
 function openTargets(config: UpstreamConfig, options: UpstreamOptions): readonly Target[] {
-  const { connectTimeoutMs, connectionsMax, targets } = config
+  const { connectTimeoutMs, connectionsMax, targets, protocol } = config
   const usesTls = targets.some(({ url }) => url.protocol === 'https:')
   const { ca, verify } = config.tls
   if (usesTls && ca === undefined) trustSystemAuthorities()
@@ -96,7 +100,9 @@ function openTargets(config: UpstreamConfig, options: UpstreamOptions): readonly
   const healths = new Map(targets.map(({ url }) => [url.origin, createHealth(url.origin, config, options)]))
   return targets.map(({ url, weight }) => {
     const tls = { verify, context, session: undefined }
-    const pool = new Pool({ url, connectTimeoutMs, connectionsMax, tls })
+    const dialOptions = { url, connectTimeoutMs, tls, protocol }
+    const opener = protocol === 'http2' ? createHttp2Opener(dialOptions) : createHttp1Opener(dialOptions)
+    const pool = new Pool({ opener, connectTimeoutMs, connectionsMax })
     const health = healths.get(url.origin)
     return { authority: url.host, origin: url.origin, weight, pool, health, inFlight: 0 }
   })

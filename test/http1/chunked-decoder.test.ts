@@ -1,7 +1,7 @@
 import t from 'tap'
+import { MalformedMessage } from '../../src/exchange/malformed-message.ts'
 import { ChunkExtensions } from '../../src/http1/chunk-extensions.ts'
 import { ChunkedDecoder } from '../../src/http1/chunked-decoder.ts'
-import { MalformedMessage } from '../../src/http1/malformed-message.ts'
 import { createRandom, cutAtRandom } from '../upstream/random.ts'
 
 function decode(pieces: readonly Buffer[]) {

@@ -20,6 +20,7 @@ export async function listen(
     onEnd: () => {},
     onAcceptError: () => {},
     mayAccept: () => true,
+    openSession: undefined,
     onDropped: () => {},
     answerPlainHttp: () => 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n',
   })

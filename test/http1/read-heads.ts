@@ -1,6 +1,6 @@
+import { HeadTooLarge, MalformedMessage } from '../../src/exchange/malformed-message.ts'
+import type { RequestHead } from '../../src/exchange/request-head.ts'
 import { HeadCache } from '../../src/http1/head-cache.ts'
-import { HeadTooLarge, MalformedMessage } from '../../src/http1/malformed-message.ts'
-import type { RequestHead } from '../../src/http1/request-head.ts'
 import { RequestParser } from '../../src/http1/request-parser.ts'
 
 export const headBytesMax = 16_384

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { RequestBody } from '../../src/http1/request-head.ts'
+import type { RequestBody } from '../../src/exchange/request-head.ts'
 import { isLastOnConnection, type RequestHeadInput } from '../../src/proxy/request-head.ts'
 import { client, inputOf, linesOf, ownLines, principal, routeOf, writerOf } from './heads.ts'
 

@@ -30,6 +30,7 @@ export function openTestUpstream(
     idleTimeoutMs: 5_000,
     retryAttempts: 0,
     connectionsMax: 128,
+    protocol: 'http1',
     host: 'target',
     headers: undefined,
     tls: { verify: true, ca: undefined },

@@ -22,6 +22,7 @@ export function reviewRoutes(review: Review): void {
     reviewAccess(review, index, route)
     reviewCostHeader(review, index, route)
     reviewMissingUpstream(review, index, route)
+    reviewWebSocket(review, index, route)
   }
   reviewUpstreamNames(review, routes)
   reviewNames(review, routes)
@@ -40,6 +41,14 @@ function reviewUpstreamNames(review: Review, routes: readonly [number, RouteTree
     const hint = unknown++ < listedMax ? didYouMean(upstream, names) : ''
     review.report(path, `unknown upstream "${upstream}"${hint}`)
   }
+}
+
+/** A WebSocket is handed over as a socket, which a stream of HTTP/2 is not. */
+function reviewWebSocket(review: Review, index: number, { upstream = '', websocket }: RouteTree): void {
+  const path = ['routes', index, 'websocket']
+  if (!websocket || !review.isValid(path) || !review.isValid(['upstreams', upstream])) return
+  if (review.tree.upstreams[upstream]?.protocol !== 'http2') return
+  review.report(path, `the upstream "${upstream}" speaks HTTP/2: WebSockets need one with protocol http1`)
 }
 
 /** Without one only another proxy can forward its requests. */

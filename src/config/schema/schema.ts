@@ -59,6 +59,10 @@ export const configSchema = {
           key: secret({ description: 'Its private key (PEM), not encrypted.' }),
         }),
       ),
+      http2: flag(
+        true,
+        'Whether HTTP/2 is served too: with `tls` negotiated by ALPN, without it by prior knowledge (h2c).',
+      ),
       requestTimeout: duration({
         min: '1s',
         max: '10m',
@@ -158,6 +162,12 @@ export const configSchema = {
         maximum: 1_000_000_000,
         default: 100,
         description: 'Maximum number of sessions per account; the oldest is revoked when it is exceeded.',
+      }),
+      streams: integer({
+        minimum: 1,
+        maximum: 10_000,
+        default: 128,
+        description: 'How many requests a client may have open on one connection of HTTP/2; more wait.',
       }),
       bodyRate: size({
         min: '1B',

@@ -120,11 +120,17 @@ export const upstream = item('A named backend that routes send requests to.', {
         'How many other healthy targets are tried: for GET, HEAD and OPTIONS without a body, or when no connection was made.',
     }),
   }),
+  protocol: choice(['http1', 'http2'], {
+    default: 'http1',
+    description:
+      'What is spoken with the targets; http2 is negotiated by ALPN over TLS, and otherwise by prior knowledge (h2c). Needed for gRPC.',
+  }),
   connections: integer({
     minimum: 1,
     maximum: 65_535,
     default: 128,
-    description: 'Maximum connections from each worker to one target, not counting WebSockets.',
+    description:
+      'Maximum connections from each worker to one target, not counting WebSockets; with `protocol: http2` the maximum of requests at a time.',
   }),
   headers: section('Header fields that the backend gets instead of those of the client.', {
     set: named(

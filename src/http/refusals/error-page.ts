@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { GatehouseError } from '../../errors/gatehouse-error.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
+import type { RequestHead } from '../../exchange/request-head.ts'
 import { errorDocument, errorPageStyle } from '../../pages/error-document.ts'
 
 /** What the error page needs besides the error. */

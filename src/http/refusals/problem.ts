@@ -2,12 +2,13 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import { type Carriers, createCarriers } from '../../auth/carriers.ts'
 import { type ErrorCode, errorDefinitions } from '../../errors/codes.ts'
 import { type ExceededRate, GatehouseError } from '../../errors/gatehouse-error.ts'
-import type { ClientConnection } from '../../http1/client-connection.ts'
+import type { ClientExchange } from '../../exchange/client-exchange.ts'
 import { dateLine } from '../../http1/response-writer.ts'
 import { type Arrival, arrivalOf } from '../arrival.ts'
 import { recordFailure, recordStatus } from '../outcome.ts'
 import { type ChallengeContext, challenges, isRegistryPath } from './challenges.ts'
 import { renderErrorPage } from './error-page.ts'
+import { grpcStatusLines, isGrpcCall } from './grpc-status.ts'
 
 /** When to try again after a 503, in seconds: the outages behind it are short. */
 const retryAfterS = 1
@@ -93,25 +94,34 @@ export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatu
   const { connection, outcome, requestId, carriers } = arrival
   const { access, corsHeaders } = outcome
   recordFailure(arrival.outcome, error)
+  const isGrpc = connection.httpVersion === '2' && isGrpcCall(arrival.head)
   if (connection.isHeadSent) {
-    connection.abort()
+    if (isGrpc) connection.end(grpcStatusLines(error))
+    else connection.abort()
     return
   }
   recordStatus(outcome, error.status)
+  if (isGrpc) {
+    answerGrpc(arrival, error)
+    return
+  }
   const isRegistry = isRegistryPath(outcome.destination?.target.path, carriers)
   const extraLines = corsHeaders?.lines
   writeProblem(connection, error, { requestId, access, carriers, isRegistry, sentStatus, extraLines })
+}
+
+/** A response without a body, whose head is its trailers too (Trailers-Only of gRPC over HTTP/2). */
+function answerGrpc({ connection, requestId, outcome }: Arrival, error: GatehouseError): void {
+  const lines = `content-type: application/grpc\r\n${grpcStatusLines(error)}X-Request-Id: ${requestId}\r\n`
+  connection.respond(200, 'OK', `${lines}${outcome.corsHeaders?.lines ?? ''}${dateLine()}`, 'none')
+  connection.end()
 }
 
 /** No request, and so no route: nothing is challenged. */
 const beforeArrival = { access: undefined, carriers: createCarriers([]), isRegistry: false }
 
 /** Answers a request that could not be parsed. */
-export function answerUnreadable(
-  connection: ClientConnection,
-  error: GatehouseError,
-  requestId: string,
-): void {
+export function answerUnreadable(connection: ClientExchange, error: GatehouseError, requestId: string): void {
   writeProblem(connection, error, { requestId, ...beforeArrival })
 }
 
@@ -152,7 +162,7 @@ function challengeLines(error: GatehouseError, context: ChallengeContext): strin
     .join('')
 }
 
-function writeProblem(connection: ClientConnection, error: GatehouseError, about: ProblemContext): void {
+function writeProblem(connection: ClientExchange, error: GatehouseError, about: ProblemContext): void {
   const { sentStatus = error.status, extraLines, isRegistry } = about
   const key = sentStatus === error.status && !isRegistry ? cacheKey(error) : undefined
   const text =
@@ -161,7 +171,7 @@ function writeProblem(connection: ClientConnection, error: GatehouseError, about
 }
 
 function writeAnswer(
-  connection: ClientConnection,
+  connection: ClientExchange,
   status: number,
   { lines, body, extraLines = '' }: ProblemText & Pick<ProblemContext, 'extraLines'>,
 ): void {

@@ -1,7 +1,7 @@
 import { GatehouseError } from '../../errors/gatehouse-error.ts'
-import type { ClientConnection } from '../../http1/client-connection.ts'
-import type { Unreadable } from '../../http1/connection-events.ts'
-import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '../../http1/malformed-message.ts'
+import type { ClientExchange } from '../../exchange/client-exchange.ts'
+import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '../../exchange/malformed-message.ts'
+import type { Unreadable } from '../../exchange/request-events.ts'
 import { createRequestId } from '../request-id.ts'
 import { answerUnreadable, formatRawProblem } from './problem.ts'
 
@@ -12,7 +12,7 @@ export interface UnreadableRefusal {
 }
 
 /** Answers a request that could not be parsed, and closes the connection. */
-export function refuseUnreadable(connection: ClientConnection, what: Unreadable): UnreadableRefusal {
+export function refuseUnreadable(connection: ClientExchange, what: Unreadable): UnreadableRefusal {
   const refusal = { requestId: createRequestId(), error: unreadableError(what) }
   answerUnreadable(connection, refusal.error, refusal.requestId)
   return refusal

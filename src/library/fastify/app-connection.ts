@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import type { GatehouseError } from '../../errors/gatehouse-error.ts'
+import type { RequestHead } from '../../exchange/request-head.ts'
 import type { EndpointConnection } from '../../http/arrival.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
 import { discardedBytesMax } from '../../http1/timeouts.ts'
 import { unmappedAddress } from '../../platform/unmapped-address.ts'
 

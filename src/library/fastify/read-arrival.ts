@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { GatehouseError } from '../../errors/gatehouse-error.ts'
+import { MalformedMessage } from '../../exchange/malformed-message.ts'
 import {
   type Arrival,
   type ArrivalReader,
@@ -9,7 +10,6 @@ import {
   createArrival,
 } from '../../http/arrival.ts'
 import { malformedError } from '../../http/refusals/unreadable.ts'
-import { MalformedMessage } from '../../http1/malformed-message.ts'
 import { readRequestFraming } from '../../http1/request-framing.ts'
 import { AppConnection, type ReadHead } from './app-connection.ts'
 

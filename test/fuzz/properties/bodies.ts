@@ -1,6 +1,6 @@
 import fc from 'fast-check'
+import { MalformedMessage } from '../../../src/exchange/malformed-message.ts'
 import { ChunkedDecoder } from '../../../src/http1/chunked-decoder.ts'
-import { MalformedMessage } from '../../../src/http1/malformed-message.ts'
 import { readResponse } from '../../upstream/read-response.ts'
 import { assertSame, cut, cuts } from '../pieces.ts'
 import { type Property, property } from '../property.ts'

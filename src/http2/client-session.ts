@@ -1,0 +1,130 @@
+import {
+  constants,
+  type IncomingHttpHeaders,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { Socket } from 'node:net'
+import type { ClientExchange, OpenConnection } from '../exchange/client-exchange.ts'
+import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
+import { keepAliveMarginMs } from '../http1/timeouts.ts'
+import { ClientStream } from './client-stream.ts'
+import { readRequestHead } from './request-head.ts'
+import type { Peer, StreamOptions } from './stream-options.ts'
+
+export interface SessionOptions extends StreamOptions {
+  readonly keepAliveTimeoutMs: number
+  readonly headBytesMax: number
+  /** How many requests a client may have open on one connection. */
+  readonly streamsMax: number
+  isDraining(): boolean
+  /** A client was cut off for what it did to its connection, such as a flood of frames. */
+  onSessionError(peerAddress: string, error: Error): void
+}
+
+/** Flow control: how much of one body, and of all bodies of a connection, a client may send ahead. */
+const streamWindowBytes = 262_144
+const connectionWindowBytes = 1_048_576
+/** How many PING and SETTINGS frames a client may send: more than gRPC does to measure a fast connection. */
+const controlFramesMax = 10_000
+const controlWindowMs = 10_000
+/** An upper bound for node:http2; what a head may hold is decided by its size. */
+const fieldsMax = 1_000
+
+/** A client's connection in HTTP/2. */
+export class ClientSession implements OpenConnection {
+  readonly socket: Socket
+  readonly #session: ServerHttp2Session
+  readonly #options: SessionOptions
+  readonly #peer: Peer
+  readonly #streams = new Set<ClientStream>()
+  #isClosing = false
+  #controlFrames = 0
+  #countedSince = 0
+
+  constructor(socket: Socket, peer: Peer, options: SessionOptions) {
+    this.socket = socket
+    this.#options = options
+    this.#peer = peer
+    this.#session = performServerHandshake(socket, {
+      maxHeaderListPairs: fieldsMax,
+      settings: {
+        enableConnectProtocol: true,
+        maxConcurrentStreams: options.streamsMax,
+        initialWindowSize: streamWindowBytes,
+        // Twice as much, so that a head that is a little too large gets its 431.
+        maxHeaderListSize: 2 * options.headBytesMax,
+      },
+    })
+    this.#session.setLocalWindowSize(connectionWindowBytes)
+    this.#session.setTimeout(options.keepAliveTimeoutMs + keepAliveMarginMs, () => this.#onIdle())
+    this.#session.on('stream', this.#onStream).on('error', this.#onError)
+    this.#session.on('ping', this.#countControlFrame).on('remoteSettings', this.#countControlFrame)
+  }
+
+  exchanges(): Iterable<ClientExchange> {
+    return this.#streams
+  }
+
+  /**
+   * Lets the client know that no more requests are taken, and closes the connection once all are answered. Those in
+   * transit are still taken: the last stream is named a round trip later (RFC 9113 6.8).
+   */
+  startDrain(): void {
+    if (this.#isClosing || this.#session.destroyed) return
+    this.#isClosing = true
+    this.#session.goaway(constants.NGHTTP2_NO_ERROR, 2 ** 31 - 1)
+    this.#session.ping((error) => {
+      if (!error && !this.#session.closed) this.#session.close()
+    })
+  }
+
+  readonly #onStream = (
+    stream: ServerHttp2Stream,
+    _headers: IncomingHttpHeaders,
+    flags: number,
+    raw: string[],
+  ): void => {
+    const exchange = new ClientStream(stream, this.#peer, this.#options)
+    this.#streams.add(exchange)
+    stream.once('close', () => this.#streams.delete(exchange))
+    if (this.#options.isDraining()) this.startDrain()
+    try {
+      assertHeadSize(raw, this.#options.headBytesMax)
+      exchange.begin(readRequestHead(raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0))
+    } catch (error) {
+      if (!(error instanceof MalformedMessage || error instanceof HeadTooLarge)) throw error
+      this.#options.onUnreadable(exchange, error)
+    }
+  }
+
+  /** Each is answered, and costs its sender next to nothing. */
+  readonly #countControlFrame = (): void => {
+    const now = performance.now()
+    if (now - this.#countedSince > controlWindowMs) {
+      this.#countedSince = now
+      this.#controlFrames = 0
+    }
+    if (++this.#controlFrames !== controlFramesMax) return
+    const error = new Error(
+      `${controlFramesMax} PING and SETTINGS frames within ${controlWindowMs / 1_000} s`,
+    )
+    this.#session.destroy(error, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+  }
+
+  readonly #onError = (error: Error): void => {
+    this.#options.onSessionError(this.#peer.peerAddress, error)
+  }
+
+  #onIdle(): void {
+    if (this.#streams.size === 0) this.#session.close()
+  }
+}
+
+/** The size of a head as HTTP/1.1 would write it. */
+function assertHeadSize(raw: readonly string[], bytesMax: number): void {
+  let bytes = 0
+  for (const text of raw) bytes += text.length + 2
+  if (bytes > bytesMax) throw new HeadTooLarge()
+}

@@ -1,0 +1,33 @@
+import type { Socket } from 'node:net'
+import type { OpenConnection } from '../exchange/client-exchange.ts'
+import { DeadlineSweep } from '../http1/deadline-sweep.ts'
+import { unmappedAddress } from '../platform/unmapped-address.ts'
+import { ClientSession, type SessionOptions } from './client-session.ts'
+
+export type SessionLimits = Pick<
+  SessionOptions,
+  'keepAliveTimeoutMs' | 'headBytesMax' | 'bodyRateMin' | 'streamsMax'
+>
+
+/** Takes over the connections that clients open with HTTP/2. */
+export interface SessionOpener {
+  open(socket: Socket): OpenConnection
+  /** Applies changed limits to what is received from now on; the number of streams to new connections. */
+  adapt(limits: SessionLimits): void
+}
+
+/** How often streams are checked for a passed deadline. */
+const sweepMs = 500
+
+export function createSessionOpener(options: Omit<SessionOptions, 'sweep'>): SessionOpener {
+  // A copy that sessions read at each use, so that changes reach all of them.
+  const current = { ...options, sweep: new DeadlineSweep(sweepMs) }
+  return {
+    open: (socket) => {
+      const peerAddress = unmappedAddress(socket.remoteAddress ?? '')
+      const protocol = 'encrypted' in socket ? 'https' : 'http'
+      return new ClientSession(socket, { peerAddress, protocol }, current)
+    },
+    adapt: (limits) => void Object.assign(current, limits),
+  }
+}

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto'
+import { MalformedMessage } from '../exchange/malformed-message.ts'
+import type { RequestBody, RequestHead } from '../exchange/request-head.ts'
+import { digitsMax, isToken, parseDigits } from '../http1/characters.ts'
+import { encodeHighBytes } from '../http1/request-line.ts'
+
+/** The pseudo-header fields of a request (RFC 9113 8.3.1, RFC 8441 4); an absent one is the empty text. */
+interface PseudoFields {
+  method: string
+  path: string
+  authority: string
+  protocol: string
+}
+
+const noBody: RequestBody = { kind: 'none', isEmpty: false }
+const emptyBody: RequestBody = { kind: 'none', isEmpty: true }
+const unknownLength: RequestBody = { kind: 'chunked' }
+const webSocket = 'websocket'
+
+/**
+ * The head of a request in the form of HTTP/1.1, so that routes, credentials and identity are decided by the same code:
+ * `:authority` is Host, the crumbs of Cookie are one field (RFC 9113 8.2.3), and the WebSocket handshake of RFC 8441 is
+ * an upgrade.
+ * @param raw name, value, name, value, as node:http2 gives them: pseudo-header fields first
+ * @param isEnded whether no body follows
+ * @throws MalformedMessage
+ */
+export function readRequestHead(raw: readonly string[], isEnded: boolean): RequestHead {
+  const pseudo: PseudoFields = { method: '', path: '', authority: '', protocol: '' }
+  const rawHeaders: string[] = ['Host', '']
+  let host: string | undefined
+  let cookieAt = -1
+  let contentLength: string | undefined
+  let expectsContinue = false
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index] ?? ''
+    const value = raw[index + 1] ?? ''
+    switch (name) {
+      case ':method':
+        pseudo.method = value
+        continue
+      case ':path':
+        pseudo.path = value
+        continue
+      case ':authority':
+        pseudo.authority = value
+        continue
+      case ':protocol':
+        pseudo.protocol = value
+        continue
+      case ':scheme':
+        continue
+      case 'host':
+        if (host !== undefined && host !== value) throw new MalformedMessage('Host', 'must be sent only once')
+        host = value
+        continue
+      case 'cookie':
+        if (cookieAt !== -1) {
+          rawHeaders[cookieAt] += `; ${value}`
+          continue
+        }
+        cookieAt = rawHeaders.length + 1
+        break
+      case 'content-length':
+        if (contentLength !== undefined)
+          throw new MalformedMessage('Content-Length', 'must be sent only once')
+        contentLength = value
+        break
+      case 'expect':
+        expectsContinue = true
+    }
+    rawHeaders.push(name, value)
+  }
+  return {
+    ...targetOf(pseudo, rawHeaders, host),
+    minorVersion: 1,
+    rawHeaders,
+    body: bodyOf(contentLength, isEnded, pseudo),
+    isPersistent: true,
+    expectsContinue,
+    isCachedHead: false,
+  }
+}
+
+/** Writes the Host, which must agree with `:authority` (RFC 9113 8.3.1). */
+function targetOf(
+  { method, path, authority, protocol }: PseudoFields,
+  rawHeaders: string[],
+  host: string | undefined,
+): Pick<RequestHead, 'method' | 'target' | 'upgrade'> {
+  if (host !== undefined && authority !== '' && host.toLowerCase() !== authority.toLowerCase())
+    throw new MalformedMessage('Host', 'must be the same as :authority')
+  rawHeaders[1] = authority === '' ? (host ?? '') : authority
+  // Without Host there is no field, as in HTTP/1.1.
+  if (authority === '' && host === undefined) rawHeaders.splice(0, 2)
+  if (!isToken(method)) throw new MalformedMessage(':method', 'must be a method')
+  if (method === 'CONNECT' && protocol === webSocket) {
+    // A backend of HTTP/1.1 wants a key, which the handshake of HTTP/2 has not (RFC 8441 5).
+    rawHeaders.push('Sec-WebSocket-Key', randomBytes(16).toString('base64'))
+    return { method: 'GET', target: checkedPath(path), upgrade: webSocket }
+  }
+  return { method, target: method === 'CONNECT' ? authority : checkedPath(path), upgrade: undefined }
+}
+
+/** Other control characters make the target ambiguous, but not the request line that is made of it. */
+function checkedPath(path: string): string {
+  if (path === '' || path.includes(' ') || path.includes('\r') || path.includes('\n'))
+    throw new MalformedMessage(':path', 'must be a request target')
+  return encodeHighBytes(path)
+}
+
+function bodyOf(length: string | undefined, isEnded: boolean, { protocol }: PseudoFields): RequestBody {
+  // What follows a WebSocket handshake is its frames.
+  if (protocol === webSocket) return noBody
+  if (length === undefined) return isEnded ? noBody : unknownLength
+  const bytes = length.length <= digitsMax ? parseDigits(length) : undefined
+  if (bytes === undefined) throw new MalformedMessage('Content-Length', 'must be a number of bytes')
+  if (bytes > 0 && isEnded) throw new MalformedMessage('Content-Length', 'must be the length of the body')
+  return bytes === 0 ? emptyBody : { kind: 'counted', length: bytes }
+}

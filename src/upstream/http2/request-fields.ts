@@ -1,0 +1,27 @@
+/** Fields of HTTP/1.1 connections, which HTTP/2 does not have (RFC 9113 8.2.2). */
+const connectionFields = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'te'])
+
+/**
+ * The fields of a request for node:http2, from its head as HTTP/1.1 writes it: one code decides what a backend gets.
+ * @param head request line, Host, other lines and the empty line, in Latin-1
+ * @returns name, value, name, value: pseudo-header fields first, names in lower case
+ */
+export function requestFields(head: string, scheme: 'http' | 'https'): string[] {
+  const lineEnd = head.indexOf('\r\n')
+  const methodEnd = head.indexOf(' ')
+  const method = head.slice(0, methodEnd)
+  const path = head.slice(methodEnd + 1, lineEnd - ' HTTP/1.1'.length)
+  const fields = [':method', method, ':path', path, ':scheme', scheme, ':authority', '']
+  let start = lineEnd + 2
+  for (let end = head.indexOf('\r\n', start); end > start; end = head.indexOf('\r\n', start)) {
+    const colon = head.indexOf(':', start)
+    const name = head.slice(start, colon).toLowerCase()
+    const value = head.slice(colon + 2, end)
+    start = end + 2
+    if (name === 'host') fields[7] = value
+    else if (!connectionFields.has(name)) fields.push(name, value)
+  }
+  // The gateway reads trailer fields, whatever the client does; servers of gRPC require that it says so.
+  fields.push('te', 'trailers')
+  return fields
+}
