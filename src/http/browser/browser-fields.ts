@@ -4,8 +4,8 @@ import {
   noCredentials,
   withRepeatedCookie,
 } from '../../auth/credentials.ts'
+import type { RequestHead } from '../../exchange/request-head.ts'
 import { lengthsOf } from '../../http1/raw-headers.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
 
 /** What the head of a request says about the page behind it, and the access cookie. */
 export interface BrowserFields {

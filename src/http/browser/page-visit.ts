@@ -1,5 +1,5 @@
+import type { RequestHead } from '../../exchange/request-head.ts'
 import { onlyValueOf } from '../../http1/raw-headers.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
 import { prefersHtml } from '../refusals/error-page.ts'
 
 /**

@@ -1,0 +1,131 @@
+import type { Carriers } from '../../auth/carriers.ts'
+import { type ErrorCode, errorDefinitions } from '../../errors/codes.ts'
+import type { ExceededRate, GatehouseError } from '../../errors/gatehouse-error.ts'
+import { type ChallengeContext, challenges } from './challenges.ts'
+
+/** When to try again after a 503, in seconds: the outages behind it are short. */
+const retryAfterS = 1
+
+/** Codes that have a challenge, besides every 401 (RFC 6750 3). */
+export const challengedCodes = new Set(['credentials-ambiguous', 'role-forbidden', 'scope-forbidden'])
+
+/** An error response in problem+json (RFC 9457). */
+export interface Problem {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[]>>
+  readonly body: string
+}
+
+export interface ProblemContext extends ChallengeContext {
+  readonly requestId: string
+  /** undefined = the status of the error. */
+  readonly sentStatus?: number | undefined
+  /** Field lines that do not depend on the failure, each ended by CR LF. */
+  readonly extraLines?: string | undefined
+}
+
+export function describeProblem(error: GatehouseError, context: ProblemContext): Problem {
+  const { requestId, sentStatus: status = error.status } = context
+  const { code, title, detail, errors, allow, rate } = error
+  const isChallenge = error.status === 401 || challengedCodes.has(code)
+  return {
+    status,
+    headers: {
+      'Content-Type': 'application/problem+json',
+      'Cache-Control': 'no-store',
+      ...(isChallenge && { 'WWW-Authenticate': challenges(code, context) }),
+      ...(allow && { Allow: allow.join(', ') }),
+      ...(rate && rateHeaders(rate)),
+      ...(error.status === 503 && { 'Retry-After': String(retryAfterS) }),
+      'X-Request-Id': requestId,
+    },
+    body: JSON.stringify({ type: `urn:gatehouse:${code}`, title, status, code, detail, requestId, errors }),
+  }
+}
+
+/** In whole seconds, rounded up: a client that waits that long is never too early. */
+function rateHeaders({ limit, remaining, retryMs, resetMs }: ExceededRate): Readonly<Record<string, string>> {
+  return {
+    'Retry-After': String(Math.max(1, Math.ceil(retryMs / 1_000))),
+    'RateLimit-Limit': String(limit),
+    'RateLimit-Remaining': String(remaining),
+    'RateLimit-Reset': String(Math.max(1, Math.ceil(resetMs / 1_000))),
+  }
+}
+
+/** The lines and the body of a problem; repeated ones are cached, but for their ID. */
+export function problemText(error: GatehouseError, context: ProblemContext): ProblemText {
+  const { sentStatus = error.status, isRegistry } = context
+  const key = sentStatus === error.status && !isRegistry ? cacheKey(error) : undefined
+  return key === undefined
+    ? serializeProblem(describeProblem(error, context))
+    : cachedText(key, error, context)
+}
+
+export interface ProblemText {
+  /** Field lines, each ended by CR LF. */
+  readonly lines: string
+  /** ASCII, so that one character is one byte. */
+  readonly body: string
+}
+
+export function serializeProblem({ headers, body }: Problem): ProblemText {
+  let lines = ''
+  for (const name in headers) {
+    const value = headers[name] ?? ''
+    if (typeof value === 'string') lines += `${name}: ${value}\r\n`
+    else for (const each of value) lines += `${name}: ${each}\r\n`
+  }
+  return { lines, body: notAscii.test(body) ? body.replaceAll(/[^ -~]/g, escapeCharacter) : body }
+}
+
+/** What names the responses that differ only in the ID, for one route; undefined = there are none. */
+function cacheKey(error: GatehouseError): ErrorCode | GatehouseError | undefined {
+  const { code, detail, errors, allow, rate, isShared } = error
+  // One object for each code and detail.
+  if (isShared) return error
+  if (errors || allow || rate) return undefined
+  const defaults: { readonly title: string; readonly detail?: string } = errorDefinitions[code]
+  return detail === defaults.detail ? code : undefined
+}
+
+const noAccess = {}
+/** Cached responses without the ID, which comes last in lines and body: refusing must cost less than forwarding. */
+const textCache = new WeakMap<object, CachedTexts>()
+
+/** The responses about one route; a reload may change the carriers. */
+interface CachedTexts {
+  readonly carriers: Carriers
+  readonly byKey: Map<ErrorCode | GatehouseError, ProblemText>
+}
+
+function cachedText(
+  key: ErrorCode | GatehouseError,
+  error: GatehouseError,
+  context: ProblemContext,
+): ProblemText {
+  const { requestId, access, carriers } = context
+  const known = textCache.get(access ?? noAccess)
+  const isCurrent = known !== undefined && (access === undefined || known.carriers === carriers)
+  const { byKey } = isCurrent ? known : startTexts(access ?? noAccess, carriers)
+  const cached = byKey.get(key)
+  if (cached) {
+    return { lines: `${cached.lines}${requestId}\r\n`, body: `${cached.body}${JSON.stringify(requestId)}}` }
+  }
+  const { lines, body } = serializeProblem(describeProblem(error, { ...context, requestId: '' }))
+  const withoutId = { lines: lines.slice(0, -'\r\n'.length), body: body.slice(0, -'""}'.length) }
+  byKey.set(key, withoutId)
+  return serializeProblem(describeProblem(error, context))
+}
+
+function startTexts(access: object, carriers: Carriers): CachedTexts {
+  const texts: CachedTexts = { carriers, byKey: new Map() }
+  textCache.set(access, texts)
+  return texts
+}
+
+const notAscii = /[^ -~]/
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
