@@ -31,6 +31,7 @@ export class ClientStream implements ClientExchange, Expiring {
   #buffered: Buffer[] = []
   #bufferedBytes = 0
   #trailerLines = ''
+  #awaitsTrailers = false
 
   constructor(stream: ServerHttp2Stream, { peerAddress, protocol }: Peer, options: StreamOptions) {
     this.#stream = stream
@@ -154,6 +155,10 @@ export class ClientStream implements ClientExchange, Expiring {
     this.#stream.respond(withoutAccept(responseFields(200, lines)))
   }
 
+  /**
+   * node:http2 ends what was written before it resets a stream. No client takes it for complete: a counted body is too
+   * short, and one of unknown length has no END_STREAM, as trailers may follow.
+   */
   abort(): void {
     this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR)
   }
@@ -177,6 +182,7 @@ export class ClientStream implements ClientExchange, Expiring {
     if (this.#stream.destroyed) return
     // Whether there will be trailers is not known yet.
     const waitForTrailers = !endStream && this.#framing === 'chunked'
+    this.#awaitsTrailers = waitForTrailers
     if (waitForTrailers) this.#stream.once('wantTrailers', this.#onWantTrailers)
     if (!endStream) this.#stream.on('drain', this.#onDrain)
     this.#stream.respond(fields, { endStream, waitForTrailers })
@@ -191,7 +197,10 @@ export class ClientStream implements ClientExchange, Expiring {
   }
 
   readonly #onWantTrailers = (): void => {
+    if (this.#stream.closed) return
     this.#stream.sendTrailers(trailerFields(this.#trailerLines))
+    this.#awaitsTrailers = false
+    if (!this.#isAnswering) this.#dropRest()
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -221,8 +230,13 @@ export class ClientStream implements ClientExchange, Expiring {
     if (error || !this.#isAnswering) return
     const isTunnel = this.head?.upgrade !== undefined
     this.#finish(true)
-    // The rest of the request is not needed (RFC 9113 8.1). Later, as a reset overtakes what is not written yet.
-    if (!this.#isBodyComplete || isTunnel) setImmediate(() => this.#stream.close(constants.NGHTTP2_NO_ERROR))
+    if (isTunnel) this.#isBodyComplete = false
+    if (!this.#awaitsTrailers) this.#dropRest()
+  }
+
+  /** The rest of the request is not needed (RFC 9113 8.1). Later, as a reset overtakes what is not written yet. */
+  #dropRest(): void {
+    if (!this.#isBodyComplete) setImmediate(() => this.#stream.close(constants.NGHTTP2_NO_ERROR))
   }
 
   readonly #onClose = (): void => {

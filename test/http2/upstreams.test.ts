@@ -28,7 +28,8 @@ async function answer(stream: ServerHttp2Stream, raw: readonly string[]): Promis
       stream.close(constants.NGHTTP2_REFUSED_STREAM)
       return
     case '/any/broken':
-      stream.respond({ ':status': 200 })
+      // With trailers to come, as node:http2 would else end the body before the reset.
+      stream.respond({ ':status': 200 }, { waitForTrailers: true })
       stream.write('begun')
       setImmediate(() => stream.close(constants.NGHTTP2_INTERNAL_ERROR))
       return
