@@ -8,6 +8,7 @@ import type { Expiring } from '../http1/deadline-sweep.ts'
 import { ownedCopy } from '../http1/read-buffers.ts'
 import { smallChunkBytesMax } from '../http1/response-writer.ts'
 import { sendTimeoutMs } from '../http1/timeouts.ts'
+import { JoinedChunks } from './joined-chunks.ts'
 import { responseFields, trailerFields, withoutAccept } from './response-fields.ts'
 import type { Peer, StreamOptions } from './stream-options.ts'
 
@@ -28,8 +29,7 @@ export class ClientStream implements ClientExchange, Expiring {
   #isAnswering = true
   #framing: ResponseFraming = 'none'
   #fields: string[] | undefined
-  #buffered: Buffer[] = []
-  #bufferedBytes = 0
+  readonly #buffered = new JoinedChunks()
   #trailerLines = ''
   #awaitsTrailers = false
 
@@ -120,14 +120,13 @@ export class ClientStream implements ClientExchange, Expiring {
 
   write(chunk: Buffer): boolean {
     if (this.#framing === 'none' || chunk.length === 0) return true
-    this.#buffered.push(ownedCopy(chunk))
-    this.#bufferedBytes += chunk.length
-    return this.#bufferedBytes <= smallChunkBytesMax || this.flush()
+    this.#buffered.add(ownedCopy(chunk))
+    return this.#buffered.bytes <= smallChunkBytesMax || this.flush()
   }
 
   flush(): boolean {
     this.#sendHead(false)
-    const data = this.#takeBuffered()
+    const data = this.#buffered.take()
     if (data === undefined || this.#stream.destroyed) return true
     return this.#stream.write(data) || this.startSendTimeout()
   }
@@ -135,8 +134,8 @@ export class ClientStream implements ClientExchange, Expiring {
   end(last = ''): void {
     this.startSendTimeout()
     if (this.#framing === 'chunked') this.#trailerLines = last
-    else if (this.#framing === 'counted' && last !== '') this.#buffered.push(Buffer.from(last, 'latin1'))
-    const data = this.#takeBuffered()
+    else if (this.#framing === 'counted' && last !== '') this.#buffered.add(Buffer.from(last, 'latin1'))
+    const data = this.#buffered.take()
     this.#sendHead(data === undefined && this.#trailerLines === '')
     // node:http2 ends a response that can have no body by itself.
     if (this.#stream.writableEnded) this.#onAnswered()
@@ -186,14 +185,6 @@ export class ClientStream implements ClientExchange, Expiring {
     if (waitForTrailers) this.#stream.once('wantTrailers', this.#onWantTrailers)
     if (!endStream) this.#stream.on('drain', this.#onDrain)
     this.#stream.respond(fields, { endStream, waitForTrailers })
-  }
-
-  #takeBuffered(): Buffer | undefined {
-    const buffered = this.#buffered
-    if (buffered.length === 0) return undefined
-    this.#buffered = []
-    this.#bufferedBytes = 0
-    return buffered.length === 1 ? buffered[0] : Buffer.concat(buffered)
   }
 
   readonly #onWantTrailers = (): void => {
