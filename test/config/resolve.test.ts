@@ -28,8 +28,6 @@ t.test('a config of one upstream and one route is complete', async (t) => {
       host: undefined,
       origin: 'http://localhost:8080',
       sessionLifetimeMs: 43_200_000,
-      acceptsPasswords: true,
-      oidc: undefined,
       requireSecondFactor: 'nobody',
       setupLinkLifetimeMs: 86_400_000,
       resetLinkLifetimeMs: 3_600_000,
