@@ -12,7 +12,7 @@ export function commandHelp(command: Command): string {
     command.summary,
     '',
     'Options:',
-    ...columns(options),
+    ...columns(options, helpWidthMax),
     '',
     'Examples:',
     ...command.examples.map((line) => `  ${line}`),
@@ -32,7 +32,7 @@ export function generalHelp(commands: readonly Command[], word?: string): string
     'An authenticating reverse proxy: it authenticates and authorizes requests, and forwards those that are allowed.',
     '',
     'Commands:',
-    ...columns(rows),
+    ...columns(rows, helpWidthMax),
     '',
     `Run ${program} COMMAND --help for details. Exit status: 0 success, 1 failure, 2 usage error or forced stop.`,
   ].join('\n')
@@ -42,11 +42,14 @@ export function usageOf({ name, operands }: Command): string {
   return ['gatehouse', name, ...operands, '[OPTIONS]'].join(' ')
 }
 
-/** Wider texts do not move the second column: the lines must fit a terminal. */
-const leftWidthMax = 32
+/** Of help: its lines must fit a terminal. */
+const helpWidthMax = 32
 
-/** Two columns, the second aligned. */
-export function columns(rows: readonly (readonly [string, string])[]): string[] {
+/** Two columns, the second aligned. @param leftWidthMax texts that are wider do not move the second column */
+export function columns(
+  rows: readonly (readonly [string, string])[],
+  leftWidthMax = Number.POSITIVE_INFINITY,
+): string[] {
   const widths = rows.map(([left]) => left.length).filter((width) => width <= leftWidthMax)
   const width = Math.max(0, ...widths) + 2
   return rows.map(([left, right]) => `  ${left.padEnd(Math.max(width, left.length + 2))}${right}`.trimEnd())

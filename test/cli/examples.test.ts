@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { allCommands } from '../../src/cli/commands.ts'
 import { createKey, digestOf } from '../../src/secrets/keys.ts'
+import { startMailServer } from '../setup/mail-server.ts'
 import { createCommandFolder } from './command-folder.ts'
 import { run, serve } from './run.ts'
 import { configOf } from './workspace.ts'
@@ -45,7 +46,10 @@ async function createFolder(t: Test, command: string): Promise<string> {
   return folder
 }
 
+const { port: mailPort } = await startMailServer(t)
+
 const inConfigFolder = configOf({
+  mail: { host: '127.0.0.1', port: mailPort, security: 'none', from: 'gatehouse@example.com' },
   issuers: [{ name: 'corp', issuer: 'https://127.0.0.1:1', audience: 'orders' }],
   keys: { sealingKey: { file: '../data/sealing.key' } },
   store: { sqlite: { path: '../data/gatehouse.db' } },
