@@ -16,6 +16,7 @@ const runBy: Readonly<Record<string, string>> = {
   'sh README.md Your own backend': 'test/readme.test.ts',
   'sh README.md Installed': 'test/deploy/package.test.ts',
   'sh CONTRIBUTING.md The loop': 'test/docs/shell.test.ts',
+  'html docs/browsers.md': 'test/gateway/browser-walk.test.ts',
   'sh docs/cli.md': 'test/cli/examples.test.ts',
   'sh docs/clients.md': 'test/docs/clients.test.ts',
   'js docs/clients.md': 'test/docs/clients.test.ts',

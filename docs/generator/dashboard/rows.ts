@@ -224,6 +224,7 @@ export const rows: readonly Row[] = [
       ),
       graph('Connections dropped', 'short', {
         '{{instance}}': `increase(${series('gatehouse_connections_dropped_total')}[$__rate_interval])`,
+        '{{instance}} cut off (HTTP/2)': `increase(${series('gatehouse_http2_connections_cut_total')}[$__rate_interval])`,
       }),
       graph('Workers', 'short', {
         '{{instance}}': series('gatehouse_workers'),

@@ -25,6 +25,7 @@ t.test('an issuer needs a name, its URL and an audience', (t) => {
       role: { claim: undefined, map: [], default: 'User' },
       scopes: undefined,
       email: undefined,
+      plan: undefined,
     },
   ])
   t.strictSame(load(t, configOf()).routes[0]?.issuers, ['corp'])
