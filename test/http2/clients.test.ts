@@ -6,6 +6,7 @@ import { startBackend, startRawBackend } from '../setup/backend.ts'
 import { makeCertificate } from '../setup/certificates.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
+import { connectRaw } from '../setup/raw-client.ts'
 import { type Asked, ask, codeOf, connectHttp2 } from './ask.ts'
 
 /** What a backend answers, by path. */
@@ -143,7 +144,7 @@ t.test('over TLS it is negotiated by ALPN, and can be turned off', async (t) => 
     [true, 'h2'],
     [false, 'http/1.1'],
   ] as const) {
-    const { gateway, secretkey } = await startTls(t, { tls, http2 })
+    const { gateway, secretkey } = await startListening(t, { tls, http2 })
     const { port } = new URL(gateway.url)
     const socket = connectTls({
       host: '127.0.0.1',
@@ -161,13 +162,20 @@ t.test('over TLS it is negotiated by ALPN, and can be turned off', async (t) => 
   }
 })
 
-async function startTls(t: Test, listen: object) {
+async function startListening(t: Test, listen: object) {
   const backend = await startBackend(t, (request, response) => {
     response.end(`${request.method} ${request.url} 0`)
   })
   const gateway = await startGateway(t, { backend: backend.url, config: { listen: { port: 0, ...listen } } })
   return { gateway, secretkey: (await gateway.createAccount()).secretKey }
 }
+
+t.test('with http2: false the preface is a request line that is refused', async (t) => {
+  const { gateway } = await startListening(t, { http2: false })
+  const client = await connectRaw(t, gateway.url)
+  client.send('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+  t.equal((await client.response()).status, 400)
+})
 
 t.test('a client that resets a request cancels it at the backend', async (t) => {
   let closed = 0
