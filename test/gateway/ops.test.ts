@@ -36,6 +36,7 @@ const expected: Readonly<Record<string, readonly [type: string, ...labels: strin
   gatehouse_worker_deaths_total: ['counter'],
   gatehouse_worker_hangs_total: ['counter'],
   gatehouse_connections_dropped_total: ['counter'],
+  gatehouse_http2_connections_cut_total: ['counter'],
   gatehouse_build_info: ['gauge', 'node', 'version'],
 }
 

@@ -125,7 +125,7 @@ t.test('Basic is offered where keys may come in it, for the schemes of the route
   )
   for (const [accept, expected] of [
     [['SecretKey'], { '/key': [key], '/any': [key, token], '/bearer': [token] }],
-    [['basic'], { '/key': [key, password], '/any': [key, token, password], '/bearer': [token] }],
+    [['basic'], { '/key': [key, password], '/any': [key, password, token], '/bearer': [token] }],
     [['bearer'], { '/key': [key], '/any': [key, token], '/bearer': [token] }],
   ] as const) {
     const { gateway } = await start(t, accept)

@@ -36,7 +36,7 @@ t.test('a reload changes where keys may come, for repeated heads and cached refu
   t.strictSame(await statusesOf(old), [401, 401, 401, 401])
   t.strictSame(await statusesOf(password), [200, 200, 200, 200])
   t.equal(backend.last().headers['x-user-id'], account.id)
-  for (let turn = 0; turn < 2; turn++) t.equal(await admin(), `${key}\n${token}\n${basic}`)
+  for (let turn = 0; turn < 2; turn++) t.equal(await admin(), `${key}\n${basic}\n${token}`)
   t.strictSame(await accept('SecretKey'), taken)
   t.strictSame(await statusesOf(old), [200, 200, 200, 200])
   t.strictSame(await statusesOf(password), [401, 401, 401, 401])
