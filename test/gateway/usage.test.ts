@@ -70,7 +70,9 @@ const upgradeFields = [
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
 ]
 
-const wide = { from: 0, to: 1_000_000 }
+const today = dayOf(Date.now())
+/** Midnight of UTC may come during the test. */
+const wide = { from: today - 1, to: today + 1 }
 
 function usageOf(gateway: TestGateway, accountId: string): Promise<readonly string[]> {
   return gateway.operate(async ({ usage }) =>
