@@ -40,8 +40,9 @@ export function startOnTerminal(
   })
   child.stdin.on('error', () => {})
   const ended = once(child, 'close').then(() => child.exitCode)
+  // `script` passes it on; killed itself, it would leave a gateway behind, which takes the hang-up for a reload.
   t.teardown(() => {
-    child.kill('SIGKILL')
+    child.kill('SIGTERM')
   })
 
   async function shows(what: RegExp): Promise<void> {
