@@ -183,10 +183,10 @@ t.test('a revoked key ends its open streams with UNAUTHENTICATED', async (t) => 
   }
   const revoked = await open(account.secretKey)
   const kept = await open(other.secretKey)
-  const startedAt = performance.now()
   await gateway.operate(({ keys }) => keys.resetSecretKey(account.account.id, 0))
+  const answeredAt = performance.now()
   await until('it is ended', () => revoked.errors.length === 1)
-  t.ok(performance.now() - startedAt < 1_500)
+  t.ok(performance.now() - answeredAt < 2_000)
   t.match(revoked.errors[0], { code: status.UNAUTHENTICATED, details: 'revoked' })
   kept.chat.write(Buffer.from('two'))
   await once(kept.chat, 'data')
