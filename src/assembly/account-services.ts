@@ -48,16 +48,8 @@ export interface AccountServicesOptions {
   readonly clock: Clock
 }
 
-export function createAccountServices({
-  config,
-  store,
-  sealingKey,
-  limiter,
-  outbox,
-  quotas,
-  portalTokens,
-  clock,
-}: AccountServicesOptions): AccountServices {
+export function createAccountServices(options: AccountServicesOptions): AccountServices {
+  const { config, store, sealingKey, limiter, outbox, quotas, portalTokens, clock } = options
   const passwords = createPasswords({ pepper: deriveKey(sealingKey, 'password') })
   const knownClients = createKnownClients(deriveKey(sealingKey, 'known clients'))
   const { sessionLifetimeMs, oidc } = config.portal
@@ -72,16 +64,7 @@ export function createAccountServices({
   })
   const portalSessions = { store, knownClients, sessionLifetimeMs, portalTokens, clock }
   const signIn = createSignIn({ passwords, check, factors, ...portalSessions })
-  const readQuotaUsed = quotas.readUsed
-  const actionsOf = createConfiguredActions({
-    config,
-    store,
-    sealingKey,
-    limiter,
-    outbox,
-    readQuotaUsed,
-    clock,
-  })
+  const actionsOf = createConfiguredActions({ ...options, readQuotaUsed: quotas.readUsed })
   const sessions = createPortalSessions(portalSessions)
   const portalUrl = config.portal.origin + config.portal.path
   const passwordResets = createPasswordResets({

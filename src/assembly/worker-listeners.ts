@@ -101,41 +101,40 @@ function decideOptions({ listen: main }: Config): ServerOptions {
   return { ...main, headersBytesMax: main.headersBytesMax * headFactor, tls: undefined }
 }
 
-/** How often dropped connections, or broken ones of HTTP/2, are logged, at most. */
+/** How often dropped connections, or cut ones of HTTP/2, are logged, at most. */
 const logIntervalMs = 10_000
 
-/** Counts dropped connections, and logs the first and then totals: under a flood there are thousands. */
 function createDropLogger({ connectionsDropped }: Metrics, log: Log): () => void {
-  let dropped = 0
-  let reportedAt = Number.NEGATIVE_INFINITY
+  const report = createTotalsReporter()
   return function onDropped() {
     connectionsDropped.inc()
-    dropped++
-    const now = performance.now()
-    if (now - reportedAt < logIntervalMs) return
-    log.warn({ connections: dropped }, 'connections dropped: almost out of file descriptors')
-    reportedAt = now
-    dropped = 0
+    report((connections) => log.warn({ connections }, 'connections dropped: almost out of file descriptors'))
   }
 }
 
-/** Logs the first connection of HTTP/2 that was cut off, and then totals. */
 function createSessionErrorLogger(
   { http2ConnectionsCut }: Metrics,
   log: Log,
 ): ListenerEvents['onSessionError'] {
-  let broken = 0
-  let reportedAt = Number.NEGATIVE_INFINITY
+  const report = createTotalsReporter()
   return function onSessionError(client, err) {
     http2ConnectionsCut.inc()
-    broken++
+    report((connections) =>
+      log.warn({ client, connections, err }, 'HTTP/2 connections cut off: the client broke the protocol'),
+    )
+  }
+}
+
+/** Counts what is reported, and writes the first and then totals: under a flood there are thousands. */
+function createTotalsReporter(): (write: (total: number) => void) => void {
+  let total = 0
+  let reportedAt = Number.NEGATIVE_INFINITY
+  return function report(write) {
+    total++
     const now = performance.now()
     if (now - reportedAt < logIntervalMs) return
-    log.warn(
-      { client, connections: broken, err },
-      'HTTP/2 connections cut off: the client broke the protocol',
-    )
+    write(total)
     reportedAt = now
-    broken = 0
+    total = 0
   }
 }

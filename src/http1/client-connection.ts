@@ -135,7 +135,7 @@ export class ClientConnection
       this.#isNew = false
       if (this.options.onPreface !== undefined && startsWithPreface(chunk)) {
         this.release()
-        this.options.onPreface(this.socket, ownedCopy(chunk))
+        this.options.onPreface(this, ownedCopy(chunk))
         return false
       }
     }

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import type { OpenConnection } from '../exchange/client-exchange.ts'
 import type { Unreadable } from '../exchange/request-events.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import type { DeadlineSweep } from './deadline-sweep.ts'
@@ -26,7 +26,7 @@ export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'k
    * The connection begins with the preface of HTTP/2: it is no longer this connection's. undefined = HTTP/2 is not
    * spoken here.
    */
-  readonly onPreface: ((socket: Socket, bytes: Buffer) => void) | undefined
+  readonly onPreface: ((connection: OpenConnection, bytes: Buffer) => void) | undefined
   /** Whether responses are to announce that the connection ends: asked for each response. */
   isDraining(): boolean
   onRequest(connection: Connection, head: RequestHead): void

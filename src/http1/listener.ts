@@ -53,7 +53,8 @@ export function createListener(options: ListenerOptions): Listener {
   const keepAlive = keepAliveOf(options.keepAliveTimeoutMs)
   // A copy that connections read at each use, so that changes reach all of them.
   const { openSession } = options
-  const onPreface = openSession && ((socket: Socket, bytes: Buffer) => handOver(socket, bytes))
+  const onPreface =
+    openSession && ((connection: OpenConnection, bytes: Buffer) => handOver(connection, bytes))
   const currentOptions = { ...options, keepAlive, headCache: new HeadCache(), sweep, onPreface }
   const connections = new Set<OpenConnection>()
   // A client that has half-closed its connection may still wait for its response.
@@ -88,8 +89,9 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   /** The client speaks HTTP/2 without having negotiated it (RFC 9113 3.3). @param bytes what has been read */
-  function handOver(socket: Socket, bytes: Buffer): void {
-    for (const connection of connections) if (connection.socket === socket) connections.delete(connection)
+  function handOver(connection: OpenConnection, bytes: Buffer): void {
+    const { socket } = connection
+    connections.delete(connection)
     socket.pause()
     socket.unshift(bytes)
     if (openSession) keep(openSession(socket))

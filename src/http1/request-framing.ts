@@ -47,7 +47,7 @@ export function readRequestFraming(rawHeaders: readonly string[], minorVersion: 
     throw new MalformedMessage('Transfer-Encoding', 'is not defined in HTTP/1.0')
   }
   return {
-    body: bodyOf(seen),
+    body: bodyOf(seen.contentLength, seen.isChunked),
     isPersistent: !seen.closes && (minorVersion === 1 || seen.keepsAlive),
     // An expectation of HTTP/1.0 is ignored (RFC 9110 10.1.1).
     expectsContinue: seen.expects && minorVersion === 1,
@@ -55,7 +55,8 @@ export function readRequestFraming(rawHeaders: readonly string[], minorVersion: 
   }
 }
 
-function bodyOf({ isChunked, contentLength }: FramingFields): RequestBody {
+/** @param contentLength undefined = there is no such field @param isChunked whether a body of unknown length follows */
+export function bodyOf(contentLength: number | undefined, isChunked: boolean): RequestBody {
   if (isChunked) return chunkedBody
   if (contentLength === undefined) return noBody
   return contentLength === 0 ? emptyBody : { kind: 'counted', length: contentLength }
@@ -66,7 +67,7 @@ function readField(seen: FramingFields, name: string, value: string): void {
     case 'content-length':
       if (seen.contentLength !== undefined)
         throw new MalformedMessage('Content-Length', 'must be sent only once')
-      seen.contentLength = parseLength(value)
+      seen.contentLength = parseContentLength(value)
       break
     case 'transfer-encoding':
       if (seen.isChunked || value.toLowerCase() !== 'chunked') {
@@ -103,7 +104,8 @@ function readConnection(seen: FramingFields, value: string): void {
   }
 }
 
-function parseLength(value: string): number {
+/** @throws MalformedMessage */
+export function parseContentLength(value: string): number {
   const length = parseDigits(value)
   if (length === undefined) throw new MalformedMessage('Content-Length', 'must be a number of bytes')
   if (value.length > digitsMax) {

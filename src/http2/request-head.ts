@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestBody, RequestHead } from '../exchange/request-head.ts'
-import { digitsMax, isToken, parseDigits } from '../http1/characters.ts'
+import { isToken } from '../http1/characters.ts'
+import { bodyOf, parseContentLength } from '../http1/request-framing.ts'
 import { encodeHighBytes } from '../http1/request-line.ts'
 
 /** The pseudo-header fields of a request (RFC 9113 8.3.1, RFC 8441 4); an absent one is the empty text. */
@@ -12,9 +13,6 @@ interface PseudoFields {
   protocol: string
 }
 
-const noBody: RequestBody = { kind: 'none', isEmpty: false }
-const emptyBody: RequestBody = { kind: 'none', isEmpty: true }
-const unknownLength: RequestBody = { kind: 'chunked' }
 const webSocket = 'websocket'
 
 /**
@@ -75,7 +73,7 @@ export function readRequestHead(raw: readonly string[], isEnded: boolean): Reque
     ...targetOf(pseudo, rawHeaders, host),
     minorVersion: 1,
     rawHeaders,
-    body: bodyOf(contentLength, isEnded, pseudo),
+    body: readBody(contentLength, isEnded, pseudo),
     isPersistent: true,
     expectsContinue,
     isCachedHead: false,
@@ -109,12 +107,11 @@ function checkedPath(path: string): string {
   return encodeHighBytes(path)
 }
 
-function bodyOf(length: string | undefined, isEnded: boolean, { protocol }: PseudoFields): RequestBody {
+function readBody(length: string | undefined, isEnded: boolean, { protocol }: PseudoFields): RequestBody {
   // What follows a WebSocket handshake is its frames.
-  if (protocol === webSocket) return noBody
-  if (length === undefined) return isEnded ? noBody : unknownLength
-  const bytes = length.length <= digitsMax ? parseDigits(length) : undefined
-  if (bytes === undefined) throw new MalformedMessage('Content-Length', 'must be a number of bytes')
+  if (protocol === webSocket) return bodyOf(undefined, false)
+  if (length === undefined) return bodyOf(undefined, !isEnded)
+  const bytes = parseContentLength(length)
   if (bytes > 0 && isEnded) throw new MalformedMessage('Content-Length', 'must be the length of the body')
-  return bytes === 0 ? emptyBody : { kind: 'counted', length: bytes }
+  return bodyOf(bytes, false)
 }

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startBackend } from '../setup/backend.ts'
 import { notInApp, startGateway, type TestGateway } from '../setup/gateway.ts'
 import { freePort, until } from '../setup/net.ts'
+import { writeNginxConfig } from '../setup/nginx.ts'
 import type { RawResponse } from '../setup/raw-client.ts'
 import { ask } from './support/ask.ts'
 import { startWebSocketBackend, upgradeLines } from './support/web-socket.ts'
@@ -169,31 +170,21 @@ t.test('a shared cache serves no caller what another one got', { skip: notInApp(
 async function startCache(t: Test, { url }: TestGateway): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-cache-'))
   const port = await freePort()
-  mkdirSync(join(folder, 'tmp'))
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((name) => `${name}_temp_path ${folder}/tmp/${name};`)
-    .join('\n')
-  const config = `daemon off; master_process off; pid ${folder}/pid; error_log stderr;
-events {}
-http {
-  access_log off;
-  ${temporary}
-  proxy_cache_path ${folder}/cache keys_zone=all:1m;
-  server {
-    listen 127.0.0.1:${port};
-    location / {
-      proxy_pass ${url};
-      proxy_cache all;
-      # Stores what does not say how long it is fresh, as caches may (RFC 9111 4.2.2).
-      proxy_cache_valid any 60s;
-      proxy_cache_key $uri;
-    }
+  const args = writeNginxConfig(
+    folder,
+    `proxy_cache_path ${folder}/cache keys_zone=all:1m;
+server {
+  listen 127.0.0.1:${port};
+  location / {
+    proxy_pass ${url};
+    proxy_cache all;
+    # Stores what does not say how long it is fresh, as caches may (RFC 9111 4.2.2).
+    proxy_cache_valid any 60s;
+    proxy_cache_key $uri;
   }
-}`
-  writeFileSync(join(folder, 'nginx.conf'), config)
-  const child = spawn('nginx', ['-p', folder, '-e', 'stderr', '-c', join(folder, 'nginx.conf')], {
-    stdio: 'ignore',
-  })
+}`,
+  )
+  const child = spawn('nginx', args, { stdio: 'ignore' })
   t.teardown(async () => {
     child.kill('SIGTERM')
     await until('nginx has ended', () => child.exitCode !== null || child.signalCode !== null, 20_000)

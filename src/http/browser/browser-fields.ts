@@ -6,6 +6,7 @@ import {
 } from '../../auth/credentials.ts'
 import type { RequestHead } from '../../exchange/request-head.ts'
 import { lengthsOf } from '../../http1/raw-headers.ts'
+import { memoizeByObject } from '../../platform/memoize.ts'
 
 /** What the head of a request says about the page behind it, and the access cookie. */
 export interface BrowserFields {
@@ -25,8 +26,6 @@ const fieldLengths = lengthsOf(['cookie', 'origin', 'sec-fetch-site', 'sec-webso
 
 /** @param cookieName of the access cookie: case counts, as in browsers */
 export function createBrowserFieldReader(cookieName: string): ReadBrowserFields {
-  const known = new WeakMap<readonly string[], BrowserFields>()
-
   function readFields(rawHeaders: readonly string[]): BrowserFields {
     let credentials: Credentials = noCredentials
     let site: string | undefined
@@ -72,12 +71,8 @@ export function createBrowserFieldReader(cookieName: string): ReadBrowserFields 
     return credentials
   }
 
+  const readRepeated = memoizeByObject(readFields)
   return function readBrowserFields({ rawHeaders, isCachedHead }) {
-    if (!isCachedHead) return readFields(rawHeaders)
-    const before = known.get(rawHeaders)
-    if (before !== undefined) return before
-    const fields = readFields(rawHeaders)
-    known.set(rawHeaders, fields)
-    return fields
+    return isCachedHead ? readRepeated(rawHeaders) : readFields(rawHeaders)
   }
 }

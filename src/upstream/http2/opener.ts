@@ -78,10 +78,8 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
       return
     }
     const opened = startSession(socket)
-    settle((events) => {
-      if (opened.streams < streamsMax) events.onConnection(takeStream(opened))
-      else open(events)
-    })
+    // No more wait than fit.
+    settle(({ onConnection }) => onConnection(takeStream(opened)))
   }
 
   function startSession(socket: Socket): OpenSession {

@@ -1,3 +1,5 @@
+import { readLines } from '../../http2/response-fields.ts'
+
 /** Fields of HTTP/1.1 connections, which HTTP/2 does not have (RFC 9113 8.2.2). */
 const connectionFields = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'te'])
 
@@ -12,12 +14,10 @@ export function requestFields(head: string, scheme: 'http' | 'https'): string[] 
   const method = head.slice(0, methodEnd)
   const path = head.slice(methodEnd + 1, lineEnd - ' HTTP/1.1'.length)
   const fields = [':method', method, ':path', path, ':scheme', scheme, ':authority', '']
-  let start = lineEnd + 2
-  for (let end = head.indexOf('\r\n', start); end > start; end = head.indexOf('\r\n', start)) {
-    const colon = head.indexOf(':', start)
-    const name = head.slice(start, colon).toLowerCase()
-    const value = head.slice(colon + 2, end)
-    start = end + 2
+  const lines = readLines(head, lineEnd + 2, [])
+  for (let index = 0; index + 1 < lines.length; index += 2) {
+    const name = lines[index] ?? ''
+    const value = lines[index + 1] ?? ''
     if (name === 'host') fields[7] = value
     else if (!connectionFields.has(name)) fields.push(name, value)
   }
