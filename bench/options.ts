@@ -7,6 +7,8 @@ import { isInstalled, type PeerName, peerNames, peers } from './subjects/peers.t
 export interface RunOptions extends BenchOptions {
   readonly scenarioNames: readonly string[]
   readonly runs: number
+  /** Only contestants whose names contain one of these; empty = all. */
+  readonly nameParts: readonly string[]
   /** Whether results and page are written. */
   readonly isKept: boolean
 }
@@ -23,13 +25,15 @@ export function readOptions(args: readonly string[]): RunOptions {
   return {
     scenarioNames: listOf(values.scenario, Object.keys(scenarios), '--scenario'),
     peerNames: listOf(values.peers, peerNames, '--peers'),
+    nameParts: values.only?.split(',').filter(Boolean) ?? [],
     against: values.against && resolve(values.against),
     load,
     runs: numberOf(values.runs, '--runs', 1, 100),
     connections: numberOf(values.connections, '--connections', 1, 1_000),
     durationMs: numberOf(values.seconds, '--seconds', 1, 60) * 1_000,
     restMs: numberOf(values.rest, '--rest', 0, 600) * 1_000,
-    isKept: !values.dry && values.peers === undefined && values.against === undefined,
+    isKept:
+      !values.dry && values.peers === undefined && values.only === undefined && values.against === undefined,
   }
 }
 
@@ -40,6 +44,7 @@ function parse(args: readonly string[]) {
       options: {
         scenario: { type: 'string' },
         peers: { type: 'string' },
+        only: { type: 'string' },
         against: { type: 'string' },
         load: { type: 'string' },
         runs: { type: 'string', default: '5' },
@@ -86,13 +91,14 @@ function help(): string {
 
   --scenario NAME,…  only these
   --peers NAME,…     only these beside the gateway
-  --against FOLDER   another checkout of the gateway beside this one
+  --only TEXT,…      only contestants whose names contain one of these
+  --against FOLDER   another checkout of the gateway beside this one; its turns alternate with this one's
   --runs N           5; each has everybody's turn once
   --seconds N        3; how long a turn takes
   --rest N           0; idle seconds before each turn, for machines that are slowed down after much work
   --connections N    32
   --load wrk|own     what makes the closed loops; wrk where it is on PATH
-  --dry              prints, and keeps nothing; so do --peers and --against
+  --dry              prints, and keeps nothing; so do --peers, --only and --against
 
 Scenarios
 ${lines(Object.entries(scenarios).map(([name, { summary }]) => [name, summary]))}

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Bench, missingPeers, openBench } from './bench.ts'
 import { readOptions } from './options.ts'
@@ -7,11 +8,11 @@ import type { Contestant, Figures, Scenario } from './scenarios/scenario.ts'
 import { scenarios } from './scenarios/scenarios.ts'
 import { inScope } from './scope.ts'
 import { peerNames } from './subjects/peers.ts'
-import { tableOf } from './table.ts'
+import { tableOf, withLabel } from './table.ts'
 
 /** Measures the gateway and its peers, in turns, and saves the results. `--help` lists the options. */
 
-const { scenarioNames, runs, isKept, ...options } = readOptions(process.argv.slice(2))
+const { scenarioNames, runs, nameParts, isKept, ...options } = readOptions(process.argv.slice(2))
 
 function progress(text: string): void {
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`)
@@ -35,10 +36,31 @@ async function takeTurns(
   return Object.fromEntries(figures)
 }
 
+/** The selected ones; the same contestant of two checkouts one after the other, so that the machine is as fast for both. */
+function inTurn(all: readonly Contestant[], gateways: Bench['gateways']): readonly Contestant[] {
+  const selected = all.filter(
+    ({ name }) => nameParts.length === 0 || nameParts.some((part) => name.includes(part)),
+  )
+  const [own, other] = gateways
+  if (!other) return selected
+  const byName = new Map(selected.map((contestant) => [contestant.name, contestant]))
+  const twinOf = (contestant: Contestant) => {
+    const twin = byName.get(withLabel(contestant.name, own.label, other.label))
+    return twin === contestant ? undefined : twin
+  }
+  const twins = new Set(selected.map(twinOf))
+  return selected
+    .filter((contestant) => !twins.has(contestant))
+    .flatMap((contestant) => {
+      const twin = twinOf(contestant)
+      return twin ? [contestant, twin] : [contestant]
+    })
+}
+
 async function runScenario(bench: Bench, name: string, scenario: Scenario): Promise<Result> {
   progress(`${name}: starting`)
   const machine = readMachine()
-  const contestants = await takeTurns(name, await scenario.open(bench))
+  const contestants = await takeTurns(name, inTurn(await scenario.open(bench), bench.gateways))
   const { summary, note, figures, compared, yardsticks } = scenario
   return {
     scenario: name,
@@ -64,7 +86,7 @@ async function carryOut(name: string, scenario: Scenario): Promise<boolean> {
     const result = await inScope(async (scope) =>
       runScenario(await openBench(scope, options), name, scenario),
     )
-    console.log(`\n${result.summary}\n${tableOf(result)}`)
+    console.log(`\n${result.summary}\n${tableOf(result, otherLabel)}`)
     if (isKept) writeResult(result)
     return true
   } catch (error) {
@@ -73,6 +95,7 @@ async function carryOut(name: string, scenario: Scenario): Promise<boolean> {
   }
 }
 
+const otherLabel = options.against && basename(options.against)
 const missing = missingPeers(peerNames)
 if (missing.length > 0) progress(`left out, for their programs are not on PATH: ${missing.join(', ')}`)
 for (const name of scenarioNames) {
