@@ -117,9 +117,29 @@ function wrongSignatures(
   const { privateKey } = keys.get(alg) ?? {}
   if (!privateKey) throw new Error(`no key for ${alg}`)
   const key = KeyObject.from(privateKey)
-  return alg.startsWith('ES') || alg === 'EdDSA'
-    ? ofCurve(alg, right, { key, signed })
-    : ofRsa(alg, right, { key, signed })
+  const particular =
+    alg.startsWith('ES') || alg === 'EdDSA'
+      ? ofCurve(alg, right, { key, signed })
+      : ofRsa(alg, right, { key, signed })
+  return [...particular, ...ofAny(right)]
+}
+
+function ofAny(right: Buffer): readonly (readonly [string, Buffer])[] {
+  const flipped = (index: number, bit: number) => {
+    const copy = Buffer.from(right)
+    copy[index] = (copy[index] ?? 0) ^ bit
+    return copy
+  }
+  return [
+    ['empty', Buffer.alloc(0)],
+    ['a byte shorter', right.subarray(0, -1)],
+    ['without its first byte', right.subarray(1)],
+    ['a byte longer', Buffer.concat([right, Buffer.alloc(1)])],
+    ['twice', Buffer.concat([right, right])],
+    ['with its first bit flipped', flipped(0, 0x80)],
+    ['with its last bit flipped', flipped(right.length - 1, 0x01)],
+    ['of ones', Buffer.alloc(right.length, 0xff)],
+  ]
 }
 
 type By = { readonly key: KeyObject; readonly signed: string }
@@ -133,7 +153,18 @@ function ofCurve(
   const [r, s] = [right.subarray(0, half), right.subarray(half)]
   if (alg === 'EdDSA') {
     const larger = reversed(toBytes(toNumber(reversed(s)) + orders.EdDSA, half))
+    const high = Buffer.from(s)
+    high[31] = (high[31] ?? 0) | 0xe0
+    const order = reversed(toBytes(orders.EdDSA, half))
+    // 2^255 - 19, which encodes the same as 0, and 1 more, which encodes the neutral point a second time.
+    const prime = reversed(toBytes(2n ** 255n - 19n, half))
+    const primeAndOne = reversed(toBytes(2n ** 255n - 18n, half))
     return [
+      ['S with its three highest bits set', Buffer.concat([r, high])],
+      ['S of L', Buffer.concat([r, order])],
+      ['R of p', Buffer.concat([prime, s])],
+      ['R the neutral point, not canonical', Buffer.concat([primeAndOne, Buffer.alloc(half)])],
+      ['R of 0', Buffer.concat([Buffer.alloc(half), s])],
       ['S of S + L', Buffer.concat([r, larger])],
       ['S of 0', Buffer.concat([r, Buffer.alloc(half)])],
       ['R the neutral point, S of 0', Buffer.concat([Buffer.from([1]), Buffer.alloc(63)])],
@@ -189,7 +220,12 @@ function ofRsa(
     ['with a byte of 0 before it', Buffer.concat([Buffer.alloc(1), right])],
     ['with the other padding', alg.startsWith('RS') ? pss(hash, bits) : plain(hash)],
     ['with another digest', alg.startsWith('RS') ? plain(other) : pss(other, other === 'sha256' ? 32 : 64)],
-    ...(alg.startsWith('PS') ? [['without salt', pss(hash, 0)] as const] : []),
+    ...(alg.startsWith('PS')
+      ? [
+          ['without salt', pss(hash, 0)] as const,
+          ['with the longest salt', pss(hash, constants.RSA_PSS_SALTLEN_MAX_SIGN)] as const,
+        ]
+      : []),
   ]
 }
 
@@ -231,7 +267,9 @@ for (const alg of issuerAlgorithms) {
         t.strictSame(await verdicts(token), [true, true, true])
         const signed = token.slice(0, token.lastIndexOf('.'))
         const right = Buffer.from(token.slice(signed.length + 1), 'base64url')
-        for (const [what, signature] of wrongSignatures(alg, signed, right)) {
+        const wrong = wrongSignatures(alg, signed, right)
+        t.ok(wrong.length >= 15, `${wrong.length} defects of signatures`)
+        for (const [what, signature] of wrong) {
           const forged = `${signed}.${signature.toString('base64url')}`
           t.strictSame(await verdicts(forged), [false, false, false], what)
         }
