@@ -1,11 +1,16 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { tempFolder } from '../cli/run.ts'
 import { startChromium } from '../setup/chromium.ts'
 import { startGateway } from '../setup/gateway.ts'
-import { portOf, until } from '../setup/net.ts'
+import { freePort, portOf, until } from '../setup/net.ts'
+import { clientId, clientSecret, startOpenIdProvider } from '../setup/openid-provider.ts'
+import { ask } from './support/ask.ts'
 import { givePassword, password } from './support/cookie-jar.ts'
 
 /** The page of docs/browsers.md, as it stands there. */
@@ -62,6 +67,48 @@ async function startApplication(t: Test): Promise<string> {
   return `http://127.0.0.1:${portOf(server)}`
 }
 
+/** Opens a WebSocket and an event stream, and notes how and when each ends (`over` in the page). */
+async function openConnections(page: Page): Promise<void> {
+  await page.evaluate(`void (globalThis.over = new Promise((resolve) => {
+    const seen = new EventSource('/app/events')
+    const socket = new WebSocket(location.origin.replace('http', 'ws') + '/app/socket')
+    let open = 2
+    const ready = () => --open === 0 && (document.title = 'ready')
+    seen.onopen = ready
+    socket.onopen = ready
+    Promise.all([
+      new Promise((done) => (socket.onclose = ({ code }) => done([code, Date.now()]))),
+      new Promise((done) => (seen.onerror = () => done(['event stream', Date.now()]))),
+    ]).then(resolve)
+  }))`)
+  await page.waitForFunction("document.title === 'ready'")
+}
+
+/** Both have ended because the session did, soon enough, and the page has gone to the sign-in. */
+async function assertClosed(t: Test, page: Page, revokedAt: number): Promise<void> {
+  const closed = (await page.evaluate('over')) as readonly (readonly [how: unknown, at: number])[]
+  t.strictSame(
+    closed.map(([how]) => how),
+    [4001, 'event stream'],
+  )
+  const delays = closed.map(([, at]) => at - revokedAt)
+  t.comment(`closed after ${delays} ms`)
+  t.ok(Math.max(...delays) <= 500, `closed within 500 ms: ${delays}`)
+  await page.waitForURL(/\/portal\/sign-in/)
+  t.pass('the page itself goes to the sign-in')
+}
+
+const routes = [
+  {
+    name: 'app',
+    path: '/app',
+    upstream: 'backend',
+    auth: 'any',
+    websocket: true,
+    browser: { cookie: true, signIn: true },
+  },
+]
+
 t.test(
   'a person visits a page, signs in, and is the same for every request of it, until an Admin ends that',
   async (t) => {
@@ -69,16 +116,7 @@ t.test(
       backend: await startApplication(t),
       config: {
         accessCookie: { enabled: true },
-        routes: [
-          {
-            name: 'app',
-            path: '/app',
-            upstream: 'backend',
-            auth: 'any',
-            websocket: true,
-            browser: { cookie: true, signIn: true },
-          },
-        ],
+        routes,
       },
     })
     const { account } = await gateway.createAccount()
@@ -118,33 +156,60 @@ t.test(
     await other.waitForURL('**/app/me')
     t.equal(await other.textContent('body'), account.id)
 
-    await page.evaluate(`void (globalThis.over = new Promise((resolve) => {
-    const seen = new EventSource('/app/events')
-    const socket = new WebSocket(location.origin.replace('http', 'ws') + '/app/socket')
-    let open = 2
-    const ready = () => --open === 0 && (document.title = 'ready')
-    seen.onopen = ready
-    socket.onopen = ready
-    Promise.all([
-      new Promise((done) => (socket.onclose = ({ code }) => done([code, Date.now()]))),
-      new Promise((done) => (seen.onerror = () => done(['event stream', Date.now()]))),
-    ]).then(resolve)
-  }))`)
-    await page.waitForFunction("document.title === 'ready'")
+    await openConnections(page)
     const revokedAt = await gateway.operate(async ({ sessions }) => {
       const [session] = await sessions.listPortal(account.id)
       const before = Date.now()
       t.ok(await sessions.endPortal(account.id, session?.id ?? ''))
       return before
     })
-    const closed = (await page.evaluate('over')) as readonly (readonly [how: unknown, at: number])[]
-    t.strictSame(
-      closed.map(([how]) => how),
-      [4001, 'event stream'],
-    )
-    const delays = closed.map(([, at]) => at - revokedAt)
-    t.ok(Math.max(...delays) <= 500, `closed within 500 ms: ${delays}`)
-    await page.waitForURL(/\/portal\/sign-in/)
-    t.pass('the page itself goes to the sign-in')
+    await assertClosed(t, page, revokedAt)
   },
 )
+
+t.test('a visit signs in at a provider and comes back, until an Admin ends the sessions', async (t) => {
+  // Another site than the gateway, as a provider is: browsers then keep `SameSite=Strict` cookies back.
+  const provider = await startOpenIdProvider(t, 'localhost')
+  const secretFile = join(tempFolder(t), 'client-secret')
+  writeFileSync(secretFile, clientSecret)
+  // Known before, as the provider leads back to publicUrl.
+  const port = await freePort()
+  const gateway = await startGateway(t, {
+    backend: await startApplication(t),
+    config: {
+      publicUrl: `http://127.0.0.1:${port}`,
+      listen: { port },
+      portal: { oidc: { issuer: provider.url, clientId, clientSecret: { file: secretFile }, label: 'ID' } },
+      accessCookie: { enabled: true },
+      routes,
+    },
+  })
+  const { account } = await gateway.createAccount()
+  const admin = await gateway.createAccount({ role: 'Admin' })
+  provider.people.set('ada', { email: account.email, email_verified: true })
+  const browser = await startChromium(t)
+  const page = await (await browser.newContext()).newPage()
+  page.setDefaultTimeout(60_000)
+  const signIn = async () => {
+    await page.getByRole('link', { name: 'Sign in with ID' }).click()
+    await page.getByLabel('User').fill('ada')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.waitForURL('**/app/orders?from=mail*')
+  }
+  const assertKnown = async () => {
+    const lines = () => page.locator('li').allTextContents()
+    const expected = [`me: ${account.id}`, `event: ${account.id}`, `socket: ${account.id}`]
+    await until('all three have told who it is', async () => (await lines()).length >= 3, 30_000)
+    t.strictSame((await lines()).toSorted(), expected.toSorted(), 'the same person, and no cookie')
+  }
+
+  await page.goto(`${gateway.url}/app/orders?from=mail#top`)
+  await signIn()
+  await assertKnown()
+  await openConnections(page)
+  const revokedAt = Date.now()
+  const path = `/api/v1/admin/accounts/${account.id}/sessions`
+  const revoked = await ask(t, gateway.url, `DELETE ${path}`, [`SecretKey: ${admin.secretKey}`])
+  t.equal(revoked.status, 204)
+  await assertClosed(t, page, revokedAt)
+})
