@@ -31,7 +31,7 @@ export interface AuthPartsOptions
   > {
   readonly config: Pick<Config, 'tokens' | 'cache' | 'issuers'>
   /** How the keys of foreign issuers are fetched. */
-  readonly fetching: Pick<IssuersOptions, 'log' | 'isRefreshed' | 'onFetched'>
+  readonly fetching: Pick<IssuersOptions, 'log' | 'isRefreshed' | 'onFetched' | 'fetches'>
   readonly store: DirectoryOptions['store'] & ImportedKeysOptions['store']
 }
 

@@ -13,6 +13,7 @@ import {
 import type { Config } from '../config/config.ts'
 import { throwUnlessStoreUnavailable } from '../errors/gatehouse-error.ts'
 import { OperatorError } from '../errors/operator-error.ts'
+import type { KeySetFetches } from '../issuers/key-set-fetches.ts'
 import type { Issuers } from '../issuers/open-issuers.ts'
 import type { Log } from '../log/log.ts'
 import { createLookUpCounter } from '../metrics/auth-instruments.ts'
@@ -61,6 +62,8 @@ export interface CallerAuthOptions {
   readonly clock: Clock
   /** Shared with other workers; undefined = there are none. */
   readonly memory?: WorkerMemory | undefined
+  /** Fetches keys of issuers for all workers; undefined = there are no others. */
+  readonly keySetFetches?: Pick<KeySetFetches, 'fetch'> | undefined
   /** Called on a change, once caches and keys reflect it; undefined = any change. */
   onChange(change: Change | undefined): void
 }
@@ -83,6 +86,7 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     fetching: {
       log: options.log,
       isRefreshed: true,
+      fetches: options.keySetFetches,
       onFetched: (issuer, isSuccess) =>
         metrics.issuerFetches.inc({ issuer, outcome: isSuccess ? 'ok' : 'failed' }),
     },

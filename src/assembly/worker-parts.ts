@@ -7,7 +7,7 @@ import type { Change, LoggedChange } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
 import type { Acknowledgements } from '../tokens/acknowledgements.ts'
 import { type Exporter, openExporter } from '../tracing/exporter.ts'
-import { type CallerAuth, openCallerAuth } from './caller-auth.ts'
+import { type CallerAuth, type CallerAuthOptions, openCallerAuth } from './caller-auth.ts'
 import { buildTraffic, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
 import { closeUpstreams, noUpstreams, type OpenUpstreams, openUpstreams } from './upstreams.ts'
 
@@ -27,6 +27,7 @@ export interface WorkerPartsOptions
   readonly store: SharedStore
   /** See CallerAuthOptions. */
   readonly memory: WorkerMemory | undefined
+  readonly keySetFetches: CallerAuthOptions['keySetFetches']
   readonly acknowledgements: Acknowledgements
   /** Called for changes in this CallerAuth, once it is open. */
   onChange(change: Change | undefined, callerAuth: CallerAuth): void
@@ -41,6 +42,7 @@ export type BuildWorkerParts = (config: Config, before?: WorkerParts) => Promise
 export function createWorkerPartsBuilder({
   store,
   memory,
+  keySetFetches,
   acknowledgements,
   onChange,
   ...shared
@@ -61,6 +63,7 @@ export function createWorkerPartsBuilder({
         metrics,
         clock,
         memory,
+        keySetFetches,
         onChange: (change) => opened && onChange(change, opened),
       })
       opened = {

@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { StoreState } from '../store/diagnostics.ts'
 import type { InstanceCounts } from '../store/rates.ts'
-import type { CallerAuth } from './caller-auth.ts'
+import type { CallerAuth, CallerAuthOptions } from './caller-auth.ts'
 import type { PreparedConfig } from './request-server.ts'
 import { openStoreMonitor } from './store-monitor.ts'
 import { openStoreServices } from './store-services.ts'
@@ -41,6 +41,8 @@ export interface WorkerOptions {
   readonly counts?: InstanceCounts | undefined
   /** The memory that the workers of this instance share; undefined = this is the only worker. */
   readonly memory?: WorkerMemory | undefined
+  /** Fetches keys of issuers for the workers of this instance; undefined = this is the only worker. */
+  readonly keySetFetches?: CallerAuthOptions['keySetFetches']
   /** Encrypts the TLS session tickets of all workers of this instance; undefined = this is the only worker. */
   readonly ticketKeys?: Buffer | undefined
 }
@@ -68,6 +70,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     ...services,
     store: createSharedStore(store),
     memory: options.memory,
+    keySetFetches: options.keySetFetches,
     metrics,
     log,
     clock,

@@ -4,6 +4,7 @@ import { mergeStoreStates } from '../assembly/store-monitor.ts'
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 import { mergeHealth, type StoreHealth } from '../cache/store-connection-state.ts'
 import type { LoadedConfig } from '../config/load.ts'
+import { openKeySetFetches } from '../issuers/key-set-fetches.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { monotonicClock } from '../platform/clock.ts'
@@ -38,8 +39,8 @@ const drainGraceMs = 5_000
 const memoryBytesMax = 64 * 1_024 * 1_024
 
 /**
- * Starts the workers, and replaces those that die. This process serves no requests: it counts for the workers, merges
- * their metrics, and makes them reload and exit together.
+ * Starts the workers, and replaces those that die. This process serves no requests: it counts for the workers,
+ * fetches the keys of issuers for them, merges their metrics, and makes them reload and exit together.
  * @throws OperatorError if the first worker cannot serve requests
  */
 export async function openFleet(options: FleetOptions): Promise<RequestServer> {
@@ -52,6 +53,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     entriesMax: 2 * loaded.config.cache.entriesMax,
     bytesMax: memoryBytesMax,
   })
+  const keySetFetches = openKeySetFetches(monotonicClock)
   /** When any worker last read the change log, as last reported. */
   let lastReadAt: number | null = null
   let { snapshot } = loaded
@@ -79,6 +81,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
           return null
         },
         recall: memory.recall,
+        fetchKeySet: ({ location, reason }) => keySetFetches.fetch(location, reason),
       },
       onDeath: (worker) => {
         memory.removeWorker(index)
@@ -95,6 +98,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
 
   async function closeAll(): Promise<void> {
     fleetMetrics.close()
+    keySetFetches.close()
     await Promise.all(slots.map((slot) => slot.stop(0)))
     const left = workers()
     for (const worker of left) worker.kill()

@@ -1,6 +1,8 @@
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 import type { StoreHealth } from '../cache/store-connection-state.ts'
 import type { ConfigSnapshot } from '../config/snapshot.ts'
+import type { FetchedKeySet, FetchReason } from '../issuers/key-set-fetches.ts'
+import type { KeySetLocation } from '../issuers/load-keys.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import type { StoreState } from '../store/diagnostics.ts'
 import type { Rate, RateResult } from '../store/rates.ts'
@@ -49,6 +51,11 @@ export type RequestsToFleet = {
   /** See InstanceMemory. */
   remember: { given: readonly MemoryUpdate[]; answer: null }
   recall: { given: readonly string[]; answer: readonly unknown[] }
+  /** Fetches the keys of a foreign issuer once for all workers. */
+  fetchKeySet: {
+    given: { readonly location: KeySetLocation; readonly reason: FetchReason }
+    answer: FetchedKeySet
+  }
 }
 
 /** The response of a worker to a ping. */

@@ -52,6 +52,10 @@ export function runWorker(): void {
         ...createRemoteMemory(fleet),
         lastReadAt: lastReadAt === null ? undefined : fromSharedClock(lastReadAt),
       },
+      keySetFetches: {
+        // It is rejected only if the other process has exited, and then this one exits too.
+        fetch: (location, reason) => fleet.request('fetchKeySet', { location, reason }),
+      },
       ticketKeys: Buffer.from(ticketKeys, 'base64'),
     })
     current = { worker, log, prepared: undefined }

@@ -1,17 +1,18 @@
 import type { Log } from '../log/log.ts'
 import type { Clock } from '../platform/clock.ts'
+import { parseJson } from '../platform/json.ts'
 import { errorMessage } from '../platform/system-error.ts'
 import { fetchTimeoutMs } from './fetch-json.ts'
 import type { IssuerAlgorithm, IssuerOptions } from './issuer.ts'
-import { loadKeys } from './load-keys.ts'
-import type { PublicKey } from './public-keys.ts'
+import type { FetchedKeySet, FetchReason, KeySetFetches, KeySetOutcome } from './key-set-fetches.ts'
+import { type PublicKey, parsePublicKeys } from './public-keys.ts'
 
 /** The public keys of one issuer, fetched in the background. */
 export interface IssuerKeys {
   /** `never-had`: no keys could be fetched yet. `several`: the ID is not unique, or there is none. */
   find(kid: string | undefined, algorithm: IssuerAlgorithm): PublicKey | 'never-had' | 'unknown' | 'several'
   /**
-   * Fetches the keys again for an unknown ID, at most once in `refetchGapMs`, whoever asks.
+   * Fetches the keys again for an unknown ID, at most once in `refetchGapMs` (key-set-fetches.ts), whoever asks.
    * @returns once the keys are as new as may be, or after `waitMs`: whether they are those that the issuer has now
    */
   refetch(): Promise<boolean>
@@ -37,8 +38,9 @@ export interface IssuerKeysOptions {
   readonly monotonic: Clock
   /** Called when keys were fetched: `removed` = one that was known is none any more, or another. */
   onReplaced(change: 'added' | 'removed'): void
-  /** Called for each fetch. */
+  /** Called for each fetch that was made for these keys; not for what a fetch for other workers has brought. */
   onFetched(isSuccess: boolean): void
+  readonly fetches: Pick<KeySetFetches, 'fetch'>
   /** Whether the keys are fetched at once and refreshed; false = only by `refetch`. Default true. */
   readonly isRefreshed?: boolean
 }
@@ -47,38 +49,57 @@ export interface IssuerKeysOptions {
 const refreshMs = 5 * 60_000
 /** How soon a failed fetch is repeated: first, and at most, doubled in between. */
 const retryMs = { first: 1_000, max: 30_000 }
-/** The least time between two fetches for unknown IDs, which anybody can make up. */
-export const refetchGapMs = 10_000
 /** How long a request waits for a fetch. */
 const waitMs = 1_000
 
 export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
-  const { issuer, log, monotonic, onReplaced, onFetched, isRefreshed = true } = options
-  const abort = new AbortController()
+  const { issuer, log, monotonic, onReplaced, onFetched, fetches, isRefreshed = true } = options
   let keys: readonly PublicKey[] = []
   let isUp = false
   /** What was logged last. */
   let reported: 'up' | 'down' | undefined
   let fetching: Promise<void> | undefined
-  let refetchedAt = Number.NEGATIVE_INFINITY
+  /** Until then keys are not fetched again for an unknown ID. */
+  let pausedUntil = Number.NEGATIVE_INFINITY
   let failures = 0
   let timer: NodeJS.Timeout | undefined
+  let isClosed = false
 
-  function fetchOnce(): Promise<void> {
-    fetching ??= fetchNow().finally(() => {
+  function fetchOnce(reason: FetchReason): Promise<void> {
+    fetching ??= fetchNow(reason).finally(() => {
       fetching = undefined
-      schedule()
     })
     return fetching
   }
 
-  async function fetchNow(): Promise<void> {
+  async function fetchNow(reason: FetchReason): Promise<void> {
+    const { outcome, ageMs, pauseMs, isShared } = await load(reason)
+    if (isClosed) return
+    pausedUntil = monotonic() + pauseMs
+    const loaded = parseKeys(outcome)
+    if (!isShared) onFetched(!('failure' in loaded))
+    if ('failure' in loaded) recordFailure(loaded.failure)
+    else recordSuccess(loaded)
+    schedule(ageMs)
+  }
+
+  async function load(reason: FetchReason): Promise<FetchedKeySet> {
+    const { kind } = issuer.keys
+    if (kind === 'file') {
+      const outcome = { url: undefined, document: parseJson(issuer.keys.text) }
+      return { outcome, ageMs: 0, pauseMs: 0, isShared: false }
+    }
+    const url = issuer.keys.kind === 'url' ? issuer.keys.url : undefined
+    return fetches.fetch({ issuer: issuer.issuer, url }, reason)
+  }
+
+  function parseKeys(outcome: KeySetOutcome): readonly PublicKey[] | { readonly failure: string } {
+    if ('failure' in outcome) return outcome
     try {
-      const loaded = await loadKeys(issuer, abort.signal)
-      if (abort.signal.aborted) return
-      recordSuccess(loaded)
+      return parsePublicKeys(outcome.document, issuer.algorithms)
     } catch (error) {
-      if (!abort.signal.aborted) recordFailure(error)
+      const where = outcome.url === undefined ? '' : `${outcome.url}: `
+      return { failure: where + errorMessage(error) }
     }
   }
 
@@ -87,7 +108,6 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     keys = loaded
     isUp = true
     failures = 0
-    onFetched(true)
     const known = new Set(loaded.map(({ fingerprint }) => fingerprint))
     if (before.some(({ fingerprint }) => !known.has(fingerprint))) onReplaced('removed')
     else if (loaded.length > before.length) onReplaced('added')
@@ -95,13 +115,12 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     reported = 'up'
   }
 
-  function recordFailure(error: unknown): void {
+  function recordFailure(reason: string): void {
     isUp = false
     failures++
-    onFetched(false)
     if (reported !== 'down')
       log.error(
-        { issuer: issuer.name, reason: errorMessage(error), keys: keys.length },
+        { issuer: issuer.name, reason, keys: keys.length },
         keys.length > 0
           ? 'keys of the issuer cannot be fetched: those that are known stay valid'
           : 'keys of the issuer cannot be fetched: its tokens are answered 503',
@@ -109,28 +128,25 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     reported = 'down'
   }
 
-  function schedule(): void {
-    if (!isRefreshed || abort.signal.aborted || issuer.keys.kind === 'file') return
-    const delayMs = isUp ? refreshMs : Math.min(retryMs.first * 2 ** (failures - 1), retryMs.max)
-    timer = setTimeout(() => void fetchOnce(), delayMs).unref()
+  /** @param ageMs of what is known: a withdrawn key is refused no later because another worker has fetched */
+  function schedule(ageMs: number): void {
+    clearTimeout(timer)
+    if (!isRefreshed || issuer.keys.kind === 'file') return
+    const delayMs = isUp ? refreshMs - ageMs : Math.min(retryMs.first * 2 ** (failures - 1), retryMs.max)
+    timer = setTimeout(() => void fetchOnce('refresh'), Math.max(0, delayMs)).unref()
   }
 
   async function refetch(): Promise<boolean> {
     if (issuer.keys.kind === 'file' && isUp) return true
-    const now = monotonic()
-    if (!fetching) {
-      if (now - refetchedAt < refetchGapMs) return isUp
-      refetchedAt = now
-      clearTimeout(timer)
-    }
+    if (!fetching && monotonic() < pausedUntil) return isUp
     return withTimeout(
-      fetchOnce().then(() => isUp),
+      fetchOnce('unknown-key').then(() => isUp),
       // Without refreshing there is one request, which has time.
       isRefreshed ? waitMs : 2 * fetchTimeoutMs,
     )
   }
 
-  if (isRefreshed) void fetchOnce()
+  if (isRefreshed) void fetchOnce('refresh')
 
   return {
     find: (kid, algorithm) => {
@@ -153,8 +169,8 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
       ),
     state: () => ({ issuer: issuer.name, keys: keys.length, isUp }),
     close: () => {
+      isClosed = true
       clearTimeout(timer)
-      abort.abort()
     },
   }
 }

@@ -1,25 +1,32 @@
-import { isRecord, parseJson } from '../platform/json.ts'
+import { isRecord } from '../platform/json.ts'
 import { fetchJson } from './fetch-json.ts'
-import type { IssuerOptions } from './issuer.ts'
-import { type PublicKey, parsePublicKeys } from './public-keys.ts'
+
+/** Where the keys of an issuer are. */
+export interface KeySetLocation {
+  readonly issuer: string
+  /** undefined = by discovery. */
+  readonly url?: string | undefined
+}
+
+/** A document that should be a JSON Web Key Set, as it was received. */
+export interface KeySet {
+  /** undefined = it comes from a file. */
+  readonly url: string | undefined
+  readonly document: unknown
+}
 
 /**
- * Gets the current public keys of an issuer.
+ * Gets the current key set of an issuer.
  * @throws Error, in words for the log
  */
-export async function loadKeys(
-  { issuer, keys, algorithms }: Pick<IssuerOptions, 'issuer' | 'keys' | 'algorithms'>,
+export async function fetchKeySet(
+  { issuer, url: configuredUrl }: KeySetLocation,
   aborted: AbortSignal,
-): Promise<readonly PublicKey[]> {
-  if (keys.kind === 'file') return parsePublicKeys(parseJson(keys.text), algorithms)
-  const url = keys.kind === 'url' ? keys.url : await discoverKeysUrl(issuer, aborted)
+): Promise<KeySet> {
+  const url = configuredUrl ?? (await discoverKeysUrl(issuer, aborted))
   const { status, json } = await fetchJson(url, aborted)
   if (status !== 200) throw new Error(`${url}: status ${status}`)
-  try {
-    return parsePublicKeys(json, algorithms)
-  } catch (error) {
-    throw new Error(`${url}: ${error instanceof Error ? error.message : 'unreadable'}`, { cause: error })
-  }
+  return { url, document: json }
 }
 
 /** By OpenID Connect Discovery 1.0, or by RFC 8414 where the issuer is only an OAuth server. */

@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { ForeignIssuer, VerifiedForeignTokens } from './foreign-tokens.ts'
 import type { IssuerOptions } from './issuer.ts'
 import { type IssuerState, openIssuerKeys } from './issuer-keys.ts'
+import { type KeySetFetches, openKeySetFetches } from './key-set-fetches.ts'
 
 /** The configured issuers with their keys. */
 export interface Issuers {
@@ -23,6 +24,8 @@ export interface IssuersOptions {
   readonly monotonic: Clock
   /** Whether keys are fetched at once and refreshed; false = only when a token needs them. */
   readonly isRefreshed: boolean
+  /** Shared with other workers; undefined = there are none. */
+  readonly fetches?: Pick<KeySetFetches, 'fetch'> | undefined
   /** Earlier decisions about tokens do not hold any more. */
   onReplaced(): void
   onFetched(issuer: string, isSuccess: boolean): void
@@ -30,6 +33,8 @@ export interface IssuersOptions {
 
 export function openIssuers(options: IssuersOptions): Issuers {
   const { issuers, verified, log, monotonic, isRefreshed } = options
+  const own = openKeySetFetches(monotonic)
+  const fetches = options.fetches ?? own
 
   function onReplaced(change: 'added' | 'removed'): void {
     if (change === 'removed') verified.clear()
@@ -44,6 +49,7 @@ export function openIssuers(options: IssuersOptions): Issuers {
       log,
       monotonic,
       isRefreshed,
+      fetches,
       onReplaced,
       onFetched: (isSuccess) => options.onFetched(issuer.name, isSuccess),
     }),
@@ -57,6 +63,7 @@ export function openIssuers(options: IssuersOptions): Issuers {
     settled: async () => void (await Promise.all(all.map(({ keys }) => keys.settled()))),
     close: () => {
       for (const { keys } of all) keys.close()
+      own.close()
     },
   }
 }
