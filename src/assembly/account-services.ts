@@ -11,7 +11,7 @@ import { createKnownClients } from '../auth/known-clients.ts'
 import { createPasswordResets, type PasswordResets } from '../auth/links/password-resets.ts'
 import { createOidcSignIn, type OidcSignIn } from '../auth/oidc-sign-in.ts'
 import { createPasswordCheck } from '../auth/password-check.ts'
-import { createPortalSessions } from '../auth/portal-sessions.ts'
+import { createPortalSessions, type PortalSessions } from '../auth/portal-sessions.ts'
 import type { Quotas } from '../auth/quotas.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { createSecondFactors } from '../auth/second-factor/second-factors.ts'
@@ -31,6 +31,8 @@ export interface AccountServices {
   readonly signIn: SignIn
   /** undefined = people sign in by password only. */
   readonly oidcSignIn: OidcSignIn | undefined
+  /** For browsers that have signed in on another host. */
+  readonly sessions: Pick<PortalSessions, 'resume'>
   readonly actionsOf: AccountActionsOf
   readonly emailVerification: EmailVerification
   readonly passwordResets: PasswordResets
@@ -81,6 +83,7 @@ export function createAccountServices(options: AccountServicesOptions): AccountS
     ...(oidc?.acceptsPasswords === false ? withoutPasswords(byPassword, oidc.label) : byPassword),
     oidcSignIn:
       oidc && createOidcSignIn({ ...oidc, store, sessions, knownClients, actionsOf, limiter, clock }),
+    sessions,
     actionsOf,
     emailVerification: createEmailVerification({ store, clock }),
   }

@@ -5,8 +5,10 @@ import { createCarriers } from '../auth/carriers.ts'
 import type { OidcSignIn } from '../auth/oidc-sign-in.ts'
 import type { Quotas } from '../auth/quotas.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
+import { createSignInCodes } from '../auth/sign-in-codes.ts'
 import type { Config } from '../config/config.ts'
 import type { ApiOptions } from '../endpoints/api.ts'
+import type { SignInReturnOptions } from '../endpoints/sign-in-return.ts'
 import type { IsReturnPath } from '../http/browser/return-path.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -15,8 +17,10 @@ import type { Clock } from '../platform/clock.ts'
 import { readVersion } from '../platform/version.ts'
 import { callbackPath } from '../portal/oidc/oidc-paths.ts'
 import { createPortalOidc, type PortalOidc } from '../portal/oidc/portal-oidc.ts'
+import type { PortalHandOver } from '../portal/page-context.ts'
 import { createPortal } from '../portal/portal.ts'
 import { createPortalCookie, type PortalCookie } from '../portal/portal-cookie.ts'
+import { handsOver, signInHostsOf } from '../routes/sign-in-hosts.ts'
 import { createSealer } from '../secrets/sealing.ts'
 import type { Store } from '../store/store.ts'
 import {
@@ -25,7 +29,7 @@ import {
   createConfiguredHeldKeys,
   createConfiguredSubjects,
 } from './account-services.ts'
-import { accessCookieOf } from './browser-parts.ts'
+import { accessCookieOf, createConfiguredHandOverKeys } from './browser-parts.ts'
 import type { CallerAuth } from './caller-auth.ts'
 
 /** What the endpoints of the gateway itself are made of. */
@@ -51,10 +55,11 @@ export interface ApiPartsOptions {
 export function createApiOptions(options: ApiPartsOptions): ApiOptions {
   const { config, callerAuth, limiter, metrics, keyUses } = options
   const { enabled } = config.portal
-  const accountServices = createAccountServices({
+  const { sessions, ...accountServices } = createAccountServices({
     ...options,
     portalTokens: config.accessCookie.enabled ? callerAuth.portalTokens : undefined,
   })
+  const handOver = createHandOver(sessions, options)
   return {
     sessions: callerAuth.sessions,
     keyring: callerAuth.keyring,
@@ -77,11 +82,31 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
     },
     heldKeys: createConfiguredHeldKeys({ ...options, actionsOf: accountServices.actionsOf }),
     accept: config.keys.accept,
-    portal: enabled ? createPortal(portalOptions(accountServices, options)) : undefined,
+    portal: enabled ? createPortal({ ...portalOptions(accountServices, options), handOver }) : undefined,
+    signInReturn: handOver,
   }
 }
 
-function portalOptions({ oidcSignIn, ...accountServices }: AccountServices, options: ApiPartsOptions) {
+/** undefined where page visits sign in on their own host, or nowhere. */
+function createHandOver(
+  sessions: AccountServices['sessions'],
+  { config, sealingKey, limiter, clock, isReturnPath }: ApiPartsOptions,
+): (PortalHandOver & SignInReturnOptions) | undefined {
+  const accessCookie = accessCookieOf(config)
+  if (!accessCookie || !isReturnPath || !handsOver(config.portal, config.routes)) return undefined
+  return {
+    codes: createSignInCodes({ sealer: createSealer(sealingKey), sessions, limiter, clock }),
+    hosts: signInHostsOf(config.routes, config.publicOrigin),
+    keys: createConfiguredHandOverKeys(config),
+    accessCookie,
+    isReturnPath,
+  }
+}
+
+function portalOptions(
+  { oidcSignIn, ...accountServices }: Omit<AccountServices, 'sessions'>,
+  options: ApiPartsOptions,
+) {
   const { config, limiter, clock, gatewayUrl, isReturnPath } = options
   const accessCookie = accessCookieOf(config)
   const { publicOrigin, portal, routes, identityHeaders, keys, plans } = config

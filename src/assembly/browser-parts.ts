@@ -1,10 +1,12 @@
 import type { Config } from '../config/config.ts'
 import type { TokenCookie } from '../endpoints/token-cookies.ts'
 import { createAccessCookieReader, type ReadAccessCookie } from '../http/browser/access-cookie.ts'
+import { createHandOverKeys, type HandOverKeys, handOverCookieNames } from '../http/browser/hand-over.ts'
 import { createSignInRedirect, type RedirectToSignIn } from '../http/browser/sign-in-redirect.ts'
 import { visitCookieName } from '../http/browser/visit-counter.ts'
 import { portalCookieNames } from '../portal/portal-cookie.ts'
 import { createOwnCookies, type OwnCookies } from '../proxy/own-cookies.ts'
+import { signInHostsOf } from '../routes/sign-in-hosts.ts'
 import { looksLikeAccessToken } from '../tokens/token-text.ts'
 
 /** What serves browsers that can set no header; all undefined where the access cookie is not enabled. */
@@ -13,22 +15,39 @@ export interface BrowserParts {
   readonly redirectToSignIn: RedirectToSignIn | undefined
 }
 
-type BrowserConfig = Pick<Config, 'accessCookie' | 'cookie' | 'cors' | 'portal' | 'publicOrigin'>
+type BrowserConfig = Pick<Config, 'accessCookie' | 'cookie' | 'cors' | 'portal' | 'publicOrigin' | 'routes'>
 
 export function createBrowserParts({
   accessCookie,
   cors,
   portal,
   publicOrigin,
+  routes,
 }: BrowserConfig): BrowserParts {
   if (!accessCookie.enabled) return { readAccessCookie: undefined, redirectToSignIn: undefined }
   const { name, sameSite, isSecure } = accessCookie
   return {
     readAccessCookie: createAccessCookieReader({ name, sameSite, publicOrigin, origins: cors.origins }),
     redirectToSignIn: portal.enabled
-      ? createSignInRedirect({ portalPath: portal.path, isSecure })
+      ? createSignInRedirect({
+          portalPath: portal.path,
+          isSecure,
+          handOver:
+            portal.host === undefined
+              ? undefined
+              : {
+                  origin: portal.origin,
+                  hosts: signInHostsOf(routes, publicOrigin),
+                  keys: createConfiguredHandOverKeys({ publicOrigin }),
+                },
+        })
       : undefined,
   }
+}
+
+/** For a portal on a host of its own. */
+export function createConfiguredHandOverKeys({ publicOrigin }: Pick<Config, 'publicOrigin'>): HandOverKeys {
+  return createHandOverKeys(publicOrigin.startsWith('https:'))
 }
 
 /** undefined = it is not enabled. */
@@ -48,7 +67,7 @@ export function createConfiguredOwnCookies({
   const { name, enabled } = accessCookie
   return createOwnCookies({
     names: [cookie.name, ...(portal.enabled ? portalCookieNames : [])],
-    anyCase: enabled ? [name, visitCookieName] : [],
+    anyCase: enabled ? [name, visitCookieName, ...handOverCookieNames] : [],
     others: enabled ? [] : [{ name, isOwn: looksLikeAccessToken }],
   })
 }

@@ -44,9 +44,16 @@ export interface PortalSessions {
   find(token: string, visitor: Visitor): Promise<Viewer | undefined>
   /** New tokens for the cookies of a viewer's browser; undefined where the session is over, or there are no cookies. */
   renewTokens(viewer: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined>
+  /** New tokens of a session for a browser that has proven that it is its own; undefined as for `renewTokens`. */
+  resume(session: SessionIds, visitor: Visitor): Promise<IssuedTokens | undefined>
   end(viewer: Viewer, visitor: Visitor): Promise<void>
   /** Ends every portal session of the account, including this one. */
   endAll(viewer: Viewer, visitor: Visitor): Promise<void>
+}
+
+interface SessionIds {
+  readonly accountId: string
+  readonly sessionId: string
 }
 
 export interface SessionStart {
@@ -107,22 +114,32 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
   async function find(text: string, visitor: Visitor): Promise<Viewer | undefined> {
     const token = parsePortalToken(text)
     if (!token) return undefined
-    const { accountId, sessionId, digest } = token
+    const viewer = await findOpen(token)
+    if (!viewer || !isSameText(viewer.session.digest, token.digest)) return undefined
+    const now = clock()
+    if (now - viewer.session.seenAt >= lastUsedPrecisionMs) {
+      // Not awaited: recording the use must neither delay nor fail the response.
+      store.touchPortalSession(token.accountId, token.sessionId, { ...visitor, at: now }).catch(() => {})
+    }
+    return viewer
+  }
+
+  async function findOpen({ accountId, sessionId }: SessionIds): Promise<Viewer | undefined> {
     const [account, session, isEnded] = await Promise.all([
       store.findAccount(accountId),
       store.findPortalSession(accountId, sessionId),
       portalTokens?.isEnded(sessionId),
     ])
-    const now = clock()
     // Who ends the one session means the person in this browser.
-    if (isEnded) return undefined
-    if (!account || account.isDisabled || !session || !isSameText(session.digest, digest)) return undefined
-    if (now >= session.expiresAt || session.epoch !== account.portal.epoch) return undefined
-    if (now - session.seenAt >= lastUsedPrecisionMs) {
-      // Not awaited: recording the use must neither delay nor fail the response.
-      store.touchPortalSession(accountId, sessionId, { ...visitor, at: now }).catch(() => {})
-    }
-    return { account, session }
+    if (isEnded || !account || account.isDisabled || !session) return undefined
+    return clock() < session.expiresAt && session.epoch === account.portal.epoch
+      ? { account, session }
+      : undefined
+  }
+
+  async function resume(session: SessionIds, visitor: Visitor): Promise<IssuedTokens | undefined> {
+    const viewer = await findOpen(session)
+    return viewer && portalTokens?.issue(viewer, visitor)
   }
 
   async function end({ account, session }: Viewer, visitor: Visitor): Promise<void> {
@@ -142,6 +159,7 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
     start,
     find,
     renewTokens: async (viewer, visitor) => portalTokens?.issue(viewer, visitor),
+    resume,
     end,
     endAll,
   }

@@ -24,6 +24,7 @@ import { type OwnEndpoint, registerOwnRoute } from './own-route.ts'
 import { registerPortal } from './portal.ts'
 import { type ProtectedResourceOptions, protectedResourceEndpoint } from './protected-resources.ts'
 import { applyReplyKeepAlive } from './reply.ts'
+import { registerSignInReturn, type SignInReturnOptions } from './sign-in-return.ts'
 import { type TokenEndpointsOptions, tokenEndpoints } from './tokens.ts'
 
 export interface ApiOptions extends TokenEndpointsOptions, HeldKeysEndpointOptions {
@@ -38,6 +39,8 @@ export interface ApiOptions extends TokenEndpointsOptions, HeldKeysEndpointOptio
   >
   /** undefined = there is none. */
   readonly portal: Portal | undefined
+  /** undefined = page visits do not sign in on another host. */
+  readonly signInReturn?: SignInReturnOptions | undefined
   /** undefined = there are no routes, as in an app. */
   readonly protectedResources?: ProtectedResourceOptions | undefined
 }
@@ -93,7 +96,9 @@ export async function registerEndpoints(scope: FastifyInstance, options: ApiOpti
     return reply.code(status).headers(headers).send(Buffer.from(body))
   })
   await scope.register(async (jsonScope) => registerJson(jsonScope, options))
-  const { portal } = options
+  const { portal, signInReturn } = options
+  if (signInReturn)
+    await scope.register(async (returnScope) => registerSignInReturn(returnScope, signInReturn))
   if (portal) {
     await scope.register(async (portalScope) => {
       limitBodies(portalScope, options.requestTimeoutMs)

@@ -37,7 +37,7 @@ export interface TokenCookies {
 }
 
 /** The attributes as Fastify takes them. */
-function attributesOf({ path, isSecure, sameSite }: TokenCookie) {
+export function cookieAttributesOf({ path, isSecure, sameSite }: TokenCookie) {
   const lower = sameSite.toLowerCase() as 'strict' | 'lax' | 'none'
   return { path, httpOnly: true, secure: isSecure, sameSite: lower } as const
 }
@@ -47,7 +47,7 @@ export function createTokenCookies(app: FastifyInstance, options: TokenCookiesOp
   const trusted = new Set(options.origins)
   const all = [cookie, ...(accessCookie ? [accessCookie] : [])]
   const cleared = all.map((each) =>
-    app.serializeCookie(each.name, '', { ...attributesOf(each), maxAge: 0, expires: new Date(0) }),
+    app.serializeCookie(each.name, '', { ...cookieAttributesOf(each), maxAge: 0, expires: new Date(0) }),
   )
 
   /** By what the browser sends about the page behind the request; a client that sends nothing is not a browser. */
@@ -66,10 +66,10 @@ export function createTokenCookies(app: FastifyInstance, options: TokenCookiesOp
     set: (request, reply, { accessToken, refreshToken, refreshLifetimeMs }) => {
       reply.header('Cache-Control', 'no-store')
       const maxAge = Math.ceil(refreshLifetimeMs / 1_000)
-      reply.setCookie(cookie.name, refreshToken, { ...attributesOf(cookie), maxAge })
+      reply.setCookie(cookie.name, refreshToken, { ...cookieAttributesOf(cookie), maxAge })
       if (!accessCookie || !isTrusted(request)) return
       reply.setCookie(accessCookie.name, accessToken, {
-        ...attributesOf(accessCookie),
+        ...cookieAttributesOf(accessCookie),
         maxAge: tokenMaxAgeS(accessToken),
       })
     },

@@ -9,6 +9,7 @@ import type { Viewer } from '../auth/portal-sessions.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { SecondFactorPolicy } from '../auth/second-factor/policy.ts'
 import type { SignIn } from '../auth/sign-in.ts'
+import type { SignInCodes } from '../auth/sign-in-codes.ts'
 import type { IsReturnPath } from '../http/browser/return-path.ts'
 import type { Html } from '../pages/html.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -77,8 +78,17 @@ export interface PortalOptions {
   readonly plans: readonly string[]
   /** Where a page visit may be led back to; undefined = none is led here. */
   readonly isReturnPath: IsReturnPath | undefined
+  /** How page visits of other hosts come back; undefined = the portal is on their host. */
+  readonly handOver: PortalHandOver | undefined
   /** The URL of this gateway's listener; to be called once it listens. */
   gatewayUrl(): string
+}
+
+/** A portal on a host of its own, and those of the pages. */
+export interface PortalHandOver {
+  readonly codes: Pick<SignInCodes, 'create'>
+  /** Origins by host name. */
+  readonly hosts: ReadonlyMap<string, string>
 }
 
 export interface PortalParts {

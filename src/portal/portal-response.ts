@@ -53,6 +53,8 @@ export const securityHeaders: Headers = {
     'accelerometer=(), camera=(), clipboard-write=(self), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), payment=(), usb=()',
 }
 
+type ContentAnswer = Extract<PortalAnswer, { readonly kind: 'content' }>
+
 /** The HTTP response. */
 export type PortalAnswer =
   | {
@@ -63,7 +65,7 @@ export type PortalAnswer =
     }
   | { readonly kind: 'file'; readonly file: FileDownload }
 
-export function answerPage({ html: page, nonce, status, headers }: PageResponse): PortalAnswer {
+export function answerPage({ html: page, nonce, status, headers }: PageResponse): ContentAnswer {
   return {
     kind: 'content',
     status,
@@ -82,7 +84,7 @@ export function answerRedirect(location: string): PortalAnswer {
 }
 
 /** The page of `continueTo`. */
-export function answerContinue(url: string): PortalAnswer {
+export function answerContinue(url: string): ContentAnswer {
   const page = html`<!doctype html><html lang="en"><meta charset="utf-8"><title>Gatehouse</title><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">Continue</a>`
   return answerPage({ kind: 'page', html: page, nonce: 'none', status: 200, headers: {} })
 }

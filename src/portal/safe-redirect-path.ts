@@ -1,11 +1,11 @@
-import { returnPathLengthMax } from '../http/browser/return-path.ts'
+import { handOverQueryLengthMax, returnPathLengthMax } from '../http/browser/return-path.ts'
 import { pageAccessAt } from './page-access.ts'
 
 /** The first page after signing in. */
 export const startPath = '/integration'
 
 /** Room for a page that a visit is led back to. */
-const nextLengthMax = returnPathLengthMax + 20
+const nextLengthMax = returnPathLengthMax + handOverQueryLengthMax
 
 /**
  * The path if it is a page of the portal, else empty. Browsers resolve dot segments, encoded ones too, and could leave

@@ -1,5 +1,6 @@
 import { metadataPathsOf, type ResourceRoute } from './protected-resource.ts'
 import { standardMethods } from './route.ts'
+import { handOverPath, handsOver, type SignInRoute } from './sign-in-hosts.ts'
 import { createWorkerScopes, type WorkerScopes } from './worker-scope.ts'
 
 /** A method that an endpoint of the gateway can support; GET includes HEAD. */
@@ -132,14 +133,20 @@ interface PortalMount {
   readonly host?: string | undefined
 }
 
-/** @param routes those that take bearer tokens have metadata at paths of the gateway */
+/** @param routes those that take bearer tokens have metadata at paths of the gateway; those with a sign-in, a way back */
 export function createOwnPaths(
-  { enabled, path: portalPath, host: portalHost }: PortalMount,
-  routes: readonly ResourceRoute[] = [],
+  portal: PortalMount,
+  routes: readonly (ResourceRoute & SignInRoute)[] = [],
 ): OwnPaths {
+  const { enabled, path: portalPath, host: portalHost } = portal
   const metadataMethods = ['GET', 'HEAD']
   const metadataEntries = [...metadataPathsOf(routes)].map((path) => [path, metadataMethods] as const)
-  const known: ReadonlyMap<string, readonly string[]> = new Map([...fixedPaths, ...metadataEntries])
+  const handOverEntries = handsOver(portal, routes) ? [[handOverPath, ['GET']] as const] : []
+  const known: ReadonlyMap<string, readonly string[]> = new Map([
+    ...fixedPaths,
+    ...metadataEntries,
+    ...handOverEntries,
+  ])
   const portalPrefix = `${portalPath}/`
 
   function methodsOf(path: string): readonly string[] | undefined {

@@ -39,7 +39,7 @@ function prefixOf(path: string): string {
 }
 
 /** A route of one host is seen at that host, in other respects as `publicUrl` says. */
-function originOf({ host }: Pick<ResourceRoute, 'host'>, publicOrigin: string): string {
+export function originOf({ host }: Pick<ResourceRoute, 'host'>, publicOrigin: string): string {
   if (host === undefined) return publicOrigin
   const url = new URL(publicOrigin)
   url.hostname = host

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { tempFolder } from '../cli/run.ts'
+import { setUp } from '../portal/support/portal.ts'
 import { startChromium } from '../setup/chromium.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { freePort, portOf, until } from '../setup/net.ts'
@@ -167,49 +168,100 @@ t.test(
   },
 )
 
-t.test('a visit signs in at a provider and comes back, until an Admin ends the sessions', async (t) => {
-  // Another site than the gateway, as a provider is: browsers then keep `SameSite=Strict` cookies back.
-  const provider = await startOpenIdProvider(t, 'localhost')
-  const secretFile = join(tempFolder(t), 'client-secret')
-  writeFileSync(secretFile, clientSecret)
-  // Known before, as the provider leads back to publicUrl.
+const places = {
+  'on the host of the page': { page: '127.0.0.1', portal: undefined },
+  'on a host of its own of the same site': {
+    page: 'app.example.localhost',
+    portal: 'auth.example.localhost',
+  },
+  'on a host of its own of another site': { page: 'app.localhost', portal: 'auth.localhost' },
+} as const
+
+for (const [where, hosts] of Object.entries(places)) {
+  t.test(`a visit signs in at a provider by a portal ${where}, until an Admin ends that`, async (t) => {
+    // Another site than the gateway, as a provider is: browsers then keep `SameSite=Strict` cookies back.
+    const provider = await startOpenIdProvider(t, 'localhost')
+    const secretFile = join(tempFolder(t), 'client-secret')
+    writeFileSync(secretFile, clientSecret)
+    const oidc = { issuer: provider.url, clientId, clientSecret: { file: secretFile }, label: 'ID' }
+    // Known before, as the provider leads back to it.
+    const port = await freePort()
+    const url = `http://${hosts.page}:${port}`
+    const gateway = await startGateway(t, {
+      backend: await startApplication(t),
+      config: {
+        publicUrl: url,
+        listen: { port },
+        portal: { oidc, ...(hosts.portal !== undefined && { host: hosts.portal }) },
+        accessCookie: { enabled: true },
+        routes,
+      },
+    })
+    const { account } = await gateway.createAccount()
+    const admin = await gateway.createAccount({ role: 'Admin' })
+    provider.people.set('ada', { email: account.email, email_verified: true })
+    const browser = await startChromium(t)
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    page.setDefaultTimeout(60_000)
+    const assertKnown = async () => {
+      const lines = () => page.locator('li').allTextContents()
+      const expected = [`me: ${account.id}`, `event: ${account.id}`, `socket: ${account.id}`]
+      await until('all three have told who it is', async () => (await lines()).length >= 3, 30_000)
+      t.strictSame((await lines()).toSorted(), expected.toSorted(), 'the same person, and no cookie')
+    }
+
+    await page.goto(`${url}/app/orders?from=mail#top`)
+    t.equal(new URL(page.url()).hostname, hosts.portal ?? hosts.page, 'asked by the portal')
+    await page.getByRole('link', { name: 'Sign in with ID' }).click()
+    await page.getByLabel('User').fill('ada')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.waitForURL(`${url}/app/orders?from=mail*`)
+    await assertKnown()
+
+    // The cookie expires while the portal session lives: the next visit renews it without a question.
+    await context.clearCookies({ name: 'accessToken' })
+    await page.goto(`${url}/app/orders?from=again`)
+    await page.waitForURL(`${url}/app/orders?from=again`)
+    await assertKnown()
+
+    await openConnections(page)
+    const revokedAt = Date.now()
+    const path = `/api/v1/admin/accounts/${account.id}/sessions`
+    const revoked = await ask(t, gateway.url, `DELETE ${path}`, [`SecretKey: ${admin.secretKey}`])
+    t.equal(revoked.status, 204)
+    await assertClosed(t, page, revokedAt)
+  })
+}
+
+t.test('a password signs in by a portal on a host of its own', async (t) => {
   const port = await freePort()
+  const url = `http://app.localhost:${port}`
   const gateway = await startGateway(t, {
     backend: await startApplication(t),
     config: {
-      publicUrl: `http://127.0.0.1:${port}`,
+      publicUrl: url,
       listen: { port },
-      portal: { oidc: { issuer: provider.url, clientId, clientSecret: { file: secretFile }, label: 'ID' } },
+      portal: { host: 'auth.localhost' },
       accessCookie: { enabled: true },
       routes,
     },
   })
   const { account } = await gateway.createAccount()
-  const admin = await gateway.createAccount({ role: 'Admin' })
-  provider.people.set('ada', { email: account.email, email_verified: true })
-  const browser = await startChromium(t)
-  const page = await (await browser.newContext()).newPage()
+  const { url: link } = await gateway.operate(({ setupLinks }) => setupLinks.create(account.id))
+  const context = await (await startChromium(t)).newContext()
+  const page = await context.newPage()
   page.setDefaultTimeout(60_000)
-  const signIn = async () => {
-    await page.getByRole('link', { name: 'Sign in with ID' }).click()
-    await page.getByLabel('User').fill('ada')
-    await page.getByRole('button', { name: 'Continue' }).click()
-    await page.waitForURL('**/app/orders?from=mail*')
-  }
-  const assertKnown = async () => {
-    const lines = () => page.locator('li').allTextContents()
-    const expected = [`me: ${account.id}`, `event: ${account.id}`, `socket: ${account.id}`]
-    await until('all three have told who it is', async () => (await lines()).length >= 3, 30_000)
-    t.strictSame((await lines()).toSorted(), expected.toSorted(), 'the same person, and no cookie')
-  }
-
-  await page.goto(`${gateway.url}/app/orders?from=mail#top`)
-  await signIn()
-  await assertKnown()
-  await openConnections(page)
-  const revokedAt = Date.now()
-  const path = `/api/v1/admin/accounts/${account.id}/sessions`
-  const revoked = await ask(t, gateway.url, `DELETE ${path}`, [`SecretKey: ${admin.secretKey}`])
-  t.equal(revoked.status, 204)
-  await assertClosed(t, page, revokedAt)
+  await setUp(page, link, password)
+  await context.clearCookies()
+  await page.goto(`${url}/app/me`)
+  await page.getByLabel('E-mail').fill(account.email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL(`${url}/app/me`)
+  t.equal(await page.textContent('body'), account.id)
+  t.strictSame(
+    (await context.cookies(url)).map(({ name }) => name).filter((name) => name !== 'gatehouse-visit'),
+    ['accessToken'],
+  )
 })

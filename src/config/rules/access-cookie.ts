@@ -64,8 +64,6 @@ function signInProblem(review: Review, index: number, { auth, browser }: RouteTr
   if (!browser.cookie) return 'needs cookie: true, as the sign-in ends with the access cookie'
   if (review.isValid(['portal', 'enabled']) && !review.tree.portal.enabled)
     return 'needs the portal: portal.enabled is false'
-  if (review.isValid(['portal', 'host']) && review.tree.portal.host !== undefined)
-    return 'needs the portal on the host of the route, where its cookie is set: leave out portal.host'
   const isOptional = review.isValid(['routes', index, 'auth']) && auth === 'optional'
   return isOptional ? 'cannot be combined with auth: optional, which allows anonymous requests' : undefined
 }

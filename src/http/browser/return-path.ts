@@ -8,6 +8,9 @@ export const returnPathLengthMax = 1_000
 /** Below the portal: it gives the browser its access cookie, and leads it back. */
 export const continuePath = '/continue'
 
+/** Room for the host of the page and the digest of a key, in the query of `continuePath`. */
+export const handOverQueryLengthMax = 330
+
 /** Whether a person may be led to a path of this host after signing in. */
 export type IsReturnPath = (path: string, hostName: string) => boolean
 
@@ -23,7 +26,7 @@ export function createReturnPathCheck(
     // Visible ASCII: browsers remove tabs and line breaks, and take a backslash for a slash.
     if (path.length > returnPathLengthMax || !/^\/(?![/\\])[!-[\]-~]*$/.test(path)) return false
     const target = parseRequestTarget(path)
-    if (!target || ownPaths.has(target.path)) return false
+    if (!target || ownPaths.has(target.path, hostName)) return false
     const match = table.match(hostName, target, 'GET')
     return match.kind === 'route' && match.route.browser?.signIn === true
   }

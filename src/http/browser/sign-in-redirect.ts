@@ -5,6 +5,7 @@ import { dateLine } from '../../http1/response-writer.ts'
 import { type Arrival, credentialsOf } from '../arrival.ts'
 import { destinationOf, recordFailure, recordStatus } from '../outcome.ts'
 import { answerErrorPage } from '../refusals/problem.ts'
+import type { HandOverKeys } from './hand-over.ts'
 import { isPageVisit } from './page-visit.ts'
 import { continuePath, encodedReturnPath } from './return-path.ts'
 import { createVisitCounter, type VisitCounterOptions } from './visit-counter.ts'
@@ -20,6 +21,17 @@ export type RedirectToSignIn = (arrival: Arrival, error: GatehouseError, sentSta
 export interface SignInRedirectOptions extends VisitCounterOptions {
   /** The path of the portal. */
   readonly portalPath: string
+  /** undefined = the portal is on every host. */
+  readonly handOver?: HandOverOptions | undefined
+}
+
+/** A portal on a host of its own. */
+export interface HandOverOptions {
+  /** Of the portal. */
+  readonly origin: string
+  /** The hosts that it leads back to. */
+  readonly hosts: { has(hostName: string): boolean }
+  readonly keys: Pick<HandOverKeys, 'readOrCreate'>
 }
 
 const seeOther = 303
@@ -28,24 +40,33 @@ const loopDetail =
 
 export function createSignInRedirect({
   portalPath,
+  handOver,
   ...counterOptions
 }: SignInRedirectOptions): RedirectToSignIn {
   const visits = createVisitCounter(counterOptions)
+  /** Relative where the portal is on every host. */
+  const portalUrl = (handOver?.origin ?? '') + portalPath
 
   return function redirectToSignIn(arrival, error, sentStatus = seeOther) {
     const { connection, outcome, head, requestId } = arrival
     if (!mustSignIn(arrival, error)) return false
-    const to = encodedReturnPath(destinationOf(outcome).target)
+    const { target, hostName } = destinationOf(outcome)
+    if (handOver && !handOver.hosts.has(hostName)) return false
+    const to = encodedReturnPath(target)
     const visit = visits.count(head.rawHeaders, to)
     if (visit.isLoop) {
       const looping = new GatehouseError(error.code, { detail: loopDetail, cause: error.cause })
-      answerErrorPage(arrival, looping, portalPath, visit.line)
+      answerErrorPage(arrival, looping, portalUrl, visit.line)
       return true
     }
     recordFailure(outcome, error)
     recordStatus(outcome, sentStatus)
-    const location = `Location: ${portalPath}${continuePath}${to === '' ? '' : `?to=${to}`}\r\n`
-    const lines = `${location}Cache-Control: no-store\r\n${visit.line}${outcome.corsHeaders?.lines ?? ''}`
+    const key = handOver?.keys.readOrCreate(head.rawHeaders)
+    const url = portalUrl + continueQuery(to, key && { hostName, challenge: key.challenge })
+    // nginx makes one value of two Set-Cookie: it gets the one without which nobody can come back.
+    const visitLine = key && sentStatus !== seeOther ? '' : visit.line
+    const cookies = visitLine + (key?.line ?? '')
+    const lines = `Location: ${url}\r\nCache-Control: no-store\r\n${cookies}${outcome.corsHeaders?.lines ?? ''}`
     connection.respond(
       sentStatus,
       sentStatus === seeOther ? 'See Other' : 'Unauthorized',
@@ -55,6 +76,15 @@ export function createSignInRedirect({
     connection.end()
     return true
   }
+}
+
+/** @param page where to come back to, if the portal is on another host */
+function continueQuery(to: string, page: { hostName: string; challenge: string } | undefined): string {
+  const query = [
+    ...(to === '' ? [] : [`to=${to}`]),
+    ...(page ? [`host=${page.hostName}`, `state=${page.challenge}`] : []),
+  ].join('&')
+  return continuePath + (query === '' ? '' : `?${query}`)
 }
 
 /** A client that sent a credential of its own is told what is wrong with it. */

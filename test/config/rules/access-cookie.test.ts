@@ -11,6 +11,11 @@ const withBrowser = (browser: Options, changes: Options = {}): Options => ({
 const cases: readonly (readonly [what: string, options: Options, complaints: readonly string[]])[] = [
   ['a route with both', withBrowser({ cookie: true, signIn: true }), []],
   [
+    'a portal on a host of its own',
+    { ...withBrowser({ cookie: true, signIn: true }), portal: { host: 'auth.example.com' } },
+    [],
+  ],
+  [
     'a __Host- name over https',
     { publicUrl: 'https://api.example.com', accessCookie: { enabled: true, name: '__Host-at' } },
     [],
