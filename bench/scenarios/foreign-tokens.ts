@@ -19,16 +19,20 @@ export const foreignTokens: Scenario = {
   compared: 'cpuUs',
   yardsticks: [ours, `${ours}, each head another`],
   note:
-    '200 tokens in turn, each of another account or user, ES256, in one process: all have been seen before. `each head ' +
+    '200 tokens in turn, each of another account or user, ES256, in one process: all have been seen before. Ours come ' +
+    'to a route of theirs alone, and to the one that takes both. `each head ' +
     'another`: each request has a field with a new number, so that no head is cached.',
   async open(bench) {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const subject = await bench.gateway(bench.gateways[0], { config: configOf(publicKey) })
     const ways = [
-      [ours, subject.credentials.accessTokens],
-      ['foreign tokens', await signTokens(privateKey)],
+      [ours, 'GET /ours', subject.credentials.accessTokens],
+      [`${ours} beside an issuer`, 'GET /any', subject.credentials.accessTokens],
+      ['foreign tokens', 'GET /any', await signTokens(privateKey)],
     ] as const
-    return ways.flatMap(([name, tokens]) => waysOf(bench, name, { subject, tokens }))
+    return ways.flatMap(([name, line, tokens]) =>
+      waysOf(bench, name, { subject, requests: withTokens(line, tokens) }),
+    )
   },
 }
 
@@ -37,15 +41,19 @@ function waysOf(
   name: string,
   {
     subject,
-    tokens,
-  }: { readonly subject: Parameters<typeof measureLoad>[1]; readonly tokens: readonly string[] },
+    requests,
+  }: {
+    readonly subject: Parameters<typeof measureLoad>[1]
+    readonly requests: ReturnType<typeof withTokens>
+  },
 ): readonly Contestant[] {
-  const requests = withTokens('GET /any', tokens)
   return [
     { name, measure: () => measureLoad(bench, subject, { requests }) },
     { name: `${name}, each head another`, measure: () => measureLoad(bench, subject, numbered(requests)) },
   ]
 }
+
+const route = { upstream: 'backend', auth: 'any', maxBody: 'unlimited' }
 
 function configOf(publicKey: KeyObject): object {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bench-issuer-'))
@@ -56,14 +64,8 @@ function configOf(publicKey: KeyObject): object {
   return {
     issuers: [{ name: 'corp', issuer, audience: 'orders', jwks: { file } }],
     routes: [
-      {
-        name: 'any',
-        path: '/any',
-        upstream: 'backend',
-        auth: 'any',
-        maxBody: 'unlimited',
-        issuers: ['corp'],
-      },
+      { ...route, name: 'ours', path: '/ours' },
+      { ...route, name: 'any', path: '/any', issuers: ['corp'] },
     ],
   }
 }

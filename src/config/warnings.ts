@@ -5,6 +5,7 @@ import type { ConfigReadResult } from './load.ts'
 import type { Problem, Warning } from './problem.ts'
 import type { Environment } from './secrets.ts'
 import { findAddressConflicts } from './warnings/addresses.ts'
+import { findTossableCookie } from './warnings/cookies.ts'
 import { findInsecureFileModes } from './warnings/file-modes.ts'
 import { findOidcProblems } from './warnings/oidc.ts'
 import { findPrefixProblems } from './warnings/prefixes.ts'
@@ -39,6 +40,7 @@ export function findWarnings(
     ...overlyTrustedProxies(tree),
     ...untrustedDecide(tree),
     ...insecureCookie(tree),
+    ...findTossableCookie(tree),
     ...unverifiedUpstreams(tree),
     ...inlineCredentials(tree),
     ...webSocketsWithoutGet(tree),

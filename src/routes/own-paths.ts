@@ -29,6 +29,7 @@ export const ownOperations = {
   '/api/v1/admin/accounts/:id/keys': ['GET', 'POST'],
   '/api/v1/admin/accounts/:id/keys/:name': ['DELETE'],
   '/api/v1/admin/accounts/:id/sessions': ['GET', 'DELETE'],
+  '/api/v1/admin/accounts/:id/second-factor': ['DELETE'],
   '/api/v1/admin/accounts/:id/usage': ['GET'],
   '/api/v1/admin/subjects': ['GET', 'POST', 'DELETE'],
   '/api/v1/admin/audit': ['GET'],

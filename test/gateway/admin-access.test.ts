@@ -19,6 +19,7 @@ t.test('access to the admin API', async (t) => {
     [operations.resetApiKey, `${path}/api-key`, {}],
     [operations.listSessions, `${path}/sessions`],
     [operations.endSessions, `${path}/sessions`],
+    [operations.resetSecondFactor, `${path}/second-factor`],
     [operations.audit, '/api/v1/admin/audit'],
     [operations.audit, '/api/v1/admin/audit?format=csv'],
   ] as const

@@ -105,6 +105,7 @@ for (const driver of storeDrivers) {
         [operations.resetApiKey, '/api-key'],
         [operations.listSessions, '/sessions'],
         [operations.endSessions, '/sessions'],
+        [operations.resetSecondFactor, '/second-factor'],
       ] as const) {
         const response = await call(operation, path + below, body)
         assertProblem(t, response, { status: 404, code: 'account-not-found' })

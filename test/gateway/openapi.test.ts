@@ -41,11 +41,21 @@ t.test('the OpenAPI document', async (t) => {
       ...['get', 'post'].map((method) => `${method} /api/v1/admin/accounts/{id}/keys`),
       'delete /api/v1/admin/accounts/{id}/keys/{name}',
       ...['get', 'delete'].map((method) => `${method} /api/v1/admin/accounts/{id}/sessions`),
+      'delete /api/v1/admin/accounts/{id}/second-factor',
       'get /api/v1/admin/accounts/{id}/usage',
       ...['get', 'post', 'delete'].map((method) => `${method} /api/v1/admin/subjects`),
       'get /api/v1/admin/audit',
       'get /portal',
     ])
+  })
+
+  t.test('the OpenAPI document says which cookies carry tokens', async (t) => {
+    for (const path of [accessTokenPath, refreshTokenPath, revokeTokenPath])
+      t.match(
+        JSON.stringify(described.document.paths[path]),
+        /"Set-Cookie":\{"description":"The refresh token as a cookie; where `accessCookie` is enabled/,
+      )
+    t.end()
   })
 
   t.test('the OpenAPI document can be cached and revalidated', async (t) => {

@@ -8,6 +8,7 @@ import { type AdminOperationOptions, accountOperations, accountsOperations } fro
 import { type AdmissionOptions, actorOf, adminRoute, createAdmission } from './admission.ts'
 import { auditOperations } from './audit.ts'
 import { apiKeyOperations, secretKeyOperations } from './keys.ts'
+import { secondFactorOperations } from './second-factor.ts'
 import { keyOperations, keysOperations } from './secret-keys.ts'
 import { sessionsOperations } from './sessions.ts'
 import { type SubjectOperationOptions, subjectOperations } from './subjects.ts'
@@ -60,6 +61,7 @@ function adminOperations(parts: AdminOperationOptions & SubjectOperationOptions)
     '/api/v1/admin/accounts/:id/keys': keysOperations(parts),
     '/api/v1/admin/accounts/:id/keys/:name': keyOperations(parts),
     '/api/v1/admin/accounts/:id/sessions': sessionsOperations(parts),
+    '/api/v1/admin/accounts/:id/second-factor': secondFactorOperations(parts),
     '/api/v1/admin/accounts/:id/usage': usageOperations(parts),
     '/api/v1/admin/subjects': subjectOperations(parts),
     '/api/v1/admin/audit': auditOperations(parts),

@@ -69,5 +69,15 @@ function problemResponse(status: number, codes: readonly ErrorCode[]): object {
 }
 
 export function headersOf(names: readonly string[]): object {
-  return Object.fromEntries(names.map((name) => [name, { schema: { type: 'string' } }]))
+  return Object.fromEntries(
+    names.map((name) => {
+      const description = descriptions[name]
+      return [name, { ...(description !== undefined && { description }), schema: { type: 'string' } }]
+    }),
+  )
+}
+
+const descriptions: Readonly<Record<string, string>> = {
+  'Set-Cookie':
+    'The refresh token as a cookie; where `accessCookie` is enabled, the access token as another, which routes with `browser.cookie` take for requests of the same site (these endpoints do not). Both are cleared when the session is over.',
 }

@@ -58,5 +58,6 @@ export const operations = {
   revokeKey: 'DELETE /api/v1/admin/accounts/{id}/keys/{name}',
   listSessions: 'GET /api/v1/admin/accounts/{id}/sessions',
   endSessions: 'DELETE /api/v1/admin/accounts/{id}/sessions',
+  resetSecondFactor: 'DELETE /api/v1/admin/accounts/{id}/second-factor',
   audit: 'GET /api/v1/admin/audit',
 } as const

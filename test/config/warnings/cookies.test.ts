@@ -1,0 +1,30 @@
+import t, { type Test } from 'tap'
+import { findWarnings } from '../../../src/config/warnings.ts'
+import { createOwnPaths } from '../../../src/routes/own-paths.ts'
+import { read, withRoute } from '../config-fixtures.ts'
+
+function warnings(t: Test, accessCookie: object, publicUrl = 'https://app.example.com'): readonly string[] {
+  const reading = read(t, { ...withRoute({ auth: 'any' }), publicUrl, accessCookie })
+  t.strictSame(reading.problems, [])
+  return findWarnings(reading, createOwnPaths(reading.tree.portal), { env: {} })
+    .map(({ path, message }) => `${path.join('.')}: ${message}`)
+    .filter((line) => line.startsWith('accessCookie'))
+}
+
+t.test('an access cookie that other hosts of the domain can set is warned of', async (t) => {
+  t.strictSame(warnings(t, { enabled: true }), [
+    'accessCookie.name: other hosts of the domain can set a cookie of this name: "__Host-accessToken" rules that out',
+  ])
+  t.match(warnings(t, { enabled: true, name: '__Secure-at' }), [/"__Host-at" rules that out/])
+  t.match(warnings(t, { enabled: true, path: '/app' }), [/"__Secure-accessToken" at least/])
+  for (const accessCookie of [
+    { enabled: false },
+    { enabled: true, name: '__Host-at' },
+    { enabled: true, name: '__Secure-at', path: '/app' },
+  ])
+    t.strictSame(warnings(t, accessCookie), [], JSON.stringify(accessCookie))
+})
+
+t.test('over plain HTTP no name is safer, and none is warned of', async (t) => {
+  t.strictSame(warnings(t, { enabled: true }, 'http://localhost:8080'), [])
+})
