@@ -11,14 +11,18 @@ import {
 } from '../gateway/support/cookie-jar.ts'
 import { upgradeLines } from '../gateway/support/web-socket.ts'
 import { startBackend } from '../setup/backend.ts'
-import { startGateway, type TestGateway } from '../setup/gateway.ts'
+import { type StoreDriver, startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import type { RawResponse } from '../setup/raw-client.ts'
 
 const listed = 'https://app.example.com'
 
 /** A gateway whose routes take the access cookie, before a backend that sets the cookies that it is told to. */
-async function start(t: Test, config: Readonly<Record<string, unknown>> = {}) {
+async function start(
+  t: Test,
+  config: Readonly<Record<string, unknown>> = {},
+  driver: StoreDriver = 'sqlite',
+) {
   const backend = await startBackend(t, (request, response) => {
     const wanted = request.headers['x-set']
     response.writeHead(200, typeof wanted === 'string' ? { 'Set-Cookie': wanted.split('|') } : {})
@@ -27,6 +31,7 @@ async function start(t: Test, config: Readonly<Record<string, unknown>> = {}) {
   const route = { upstream: 'backend', auth: 'any' }
   const browser = { cookie: true, signIn: true }
   const gateway = await startGateway(t, {
+    driver,
     backend: backend.url,
     config: {
       accessCookie: { enabled: true },
@@ -373,73 +378,77 @@ t.test('a visit that signing in does not help ends with a page, not in a circle'
     t.equal((await jar.ask(`GET /app/${other}`, pageVisit())).status, 303, 'several pages are no circle')
 })
 
-t.test(
-  'the session of the cookie ends with that of the portal, and with every other way to end it',
-  async (t) => {
-    const { gateway } = await start(t)
-    const admin = await gateway.createAccount({ role: 'Admin' })
-    const ways = {
-      'signing out': async ({ jar }) => {
-        const csrf = csrfIn(await jar.ask('GET /portal/sessions', pageVisit('same-origin')))
-        await submit(jar, '/portal/sign-out', { csrf })
-      },
-      'signing out everywhere': async ({ jar }) => {
-        const csrf = csrfIn(await jar.ask('GET /portal/sessions', pageVisit('same-origin')))
-        await submit(jar, '/portal/sign-out-everywhere', { csrf })
-      },
-      'an Admin ends the portal session': async ({ id }) => {
-        await gateway.operate(async ({ sessions }) => {
-          for (const session of await sessions.listPortal(id)) await sessions.endPortal(id, session.id)
-        })
-      },
-      'an Admin ends all portal sessions': async ({ id }) => {
-        await gateway.operate(({ sessions }) => sessions.endAllPortal(id))
-      },
-      'an Admin ends the token session': async ({ id }) => {
-        await gateway.operate(async ({ sessions }) => {
-          for (const session of await sessions.list(id)) await sessions.end(id, session.id)
-        })
-      },
-      'the admin API ends all sessions': async ({ id }) => {
-        const key = `SecretKey: ${admin.secretKey}`
-        await ask(t, gateway.url, `DELETE /api/v1/admin/accounts/${id}/sessions`, [key])
-      },
-      'the account is disabled': async ({ id }) => {
-        await gateway.operate(({ accounts }) => accounts.update(id, { isDisabled: true }))
-      },
-      'another password': async ({ id }) => givePassword(t, gateway, id),
-    } as const satisfies Readonly<
-      Record<
-        string,
-        (who: { readonly id: string; readonly jar: ReturnType<typeof createCookieJar> }) => Promise<void>
+for (const driver of storeDrivers)
+  t.test(
+    `the session of the cookie ends with that of the portal, and with every other way to end it, on ${driver}`,
+    async (t) => {
+      const { gateway } = await start(t, {}, driver)
+      const admin = await gateway.createAccount({ role: 'Admin' })
+      const ways = {
+        'signing out': async ({ jar }) => {
+          const csrf = csrfIn(await jar.ask('GET /portal/sessions', pageVisit('same-origin')))
+          await submit(jar, '/portal/sign-out', { csrf })
+        },
+        'signing out everywhere': async ({ jar }) => {
+          const csrf = csrfIn(await jar.ask('GET /portal/sessions', pageVisit('same-origin')))
+          await submit(jar, '/portal/sign-out-everywhere', { csrf })
+        },
+        'an Admin ends the portal session': async ({ id }) => {
+          await gateway.operate(async ({ sessions }) => {
+            for (const session of await sessions.listPortal(id)) await sessions.endPortal(id, session.id)
+          })
+        },
+        'an Admin ends all portal sessions': async ({ id }) => {
+          await gateway.operate(({ sessions }) => sessions.endAllPortal(id))
+        },
+        'an Admin ends the token session': async ({ id }) => {
+          await gateway.operate(async ({ sessions }) => {
+            for (const session of await sessions.list(id)) await sessions.end(id, session.id)
+          })
+        },
+        'the admin API ends all sessions': async ({ id }) => {
+          const key = `SecretKey: ${admin.secretKey}`
+          await ask(t, gateway.url, `DELETE /api/v1/admin/accounts/${id}/sessions`, [key])
+        },
+        'the account is disabled': async ({ id }) => {
+          await gateway.operate(({ accounts }) => accounts.update(id, { isDisabled: true }))
+        },
+        'another password': async ({ id }) => givePassword(t, gateway, id),
+      } as const satisfies Readonly<
+        Record<
+          string,
+          (who: { readonly id: string; readonly jar: ReturnType<typeof createCookieJar> }) => Promise<void>
+        >
       >
-    >
 
-    for (const [way, end] of Object.entries(ways)) {
-      const { account } = await gateway.createAccount()
-      await givePassword(t, gateway, account.id)
-      const jar = createCookieJar(t, gateway.url)
-      await signInAt(jar, '/portal/sign-in', account.email)
-      t.equal((await jar.ask('GET /app')).status, 200)
-      const before = new Map(jar.cookies)
-      await end({ id: account.id, jar })
-      jar.cookies.clear()
-      for (const [name, value] of before) jar.cookies.set(name, value)
-      await until(`${way}: the access cookie is over`, async () => (await jar.ask('GET /app')).status !== 200)
-      t.not(
-        (await jar.ask('POST /api/v1/accounts/refresh-token')).status,
-        200,
-        `${way}: so is the refresh cookie`,
-      )
-      for (const [name, value] of before) jar.cookies.set(name, value)
-      jar.cookies.delete('accessToken')
-      const visit = await jar.ask('GET /app', pageVisit())
-      const next = await jar.ask(`GET ${visit.headers.location}`, pageVisit('same-origin'))
-      t.match(next.headers.location, /^\/portal\/sign-in/, `${way}: and the portal asks who it is`)
-      t.notOk(jar.cookies.has('accessToken'))
-    }
-  },
-)
+      for (const [way, end] of Object.entries(ways)) {
+        const { account } = await gateway.createAccount()
+        await givePassword(t, gateway, account.id)
+        const jar = createCookieJar(t, gateway.url)
+        await signInAt(jar, '/portal/sign-in', account.email)
+        t.equal((await jar.ask('GET /app')).status, 200)
+        const before = new Map(jar.cookies)
+        await end({ id: account.id, jar })
+        jar.cookies.clear()
+        for (const [name, value] of before) jar.cookies.set(name, value)
+        await until(
+          `${way}: the access cookie is over`,
+          async () => (await jar.ask('GET /app')).status !== 200,
+        )
+        t.not(
+          (await jar.ask('POST /api/v1/accounts/refresh-token')).status,
+          200,
+          `${way}: so is the refresh cookie`,
+        )
+        for (const [name, value] of before) jar.cookies.set(name, value)
+        jar.cookies.delete('accessToken')
+        const visit = await jar.ask('GET /app', pageVisit())
+        const next = await jar.ask(`GET ${visit.headers.location}`, pageVisit('same-origin'))
+        t.match(next.headers.location, /^\/portal\/sign-in/, `${way}: and the portal asks who it is`)
+        t.notOk(jar.cookies.has('accessToken'))
+      }
+    },
+  )
 
 t.test(
   "where it is not enabled, the name is the backends', but no backend gets a token of ours",
