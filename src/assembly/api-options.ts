@@ -134,6 +134,8 @@ function portalOptions(
     carriers: createCarriers(keys.accept),
     roles: knownRoles(routes),
     plans: Object.keys(plans),
+    issuers: config.issuers.map(({ name }) => name),
+    subjectsOf: createConfiguredSubjects(options),
     cookie,
     oidc: oidcSignIn && portalOidc(oidcSignIn, cookie, options),
     clock,

@@ -34,6 +34,10 @@ const notices = {
   'account-disabled': { kind: 'good', text: 'The account is disabled, and its sessions have ended.' },
   'account-enabled': { kind: 'good', text: 'The account is enabled.' },
   'account-unlinked': { kind: 'good', text: 'The account is unlinked, and its portal sessions have ended.' },
+  'subject-blocked': { kind: 'good', text: 'The user is blocked.' },
+  'subject-was-blocked': { kind: 'info', text: 'The user was already blocked.' },
+  'subject-unblocked': { kind: 'good', text: 'The user is not blocked any more.' },
+  'subject-not-blocked': { kind: 'info', text: 'The user was not blocked.' },
   'account-deleted': { kind: 'good', text: 'The account has been deleted.' },
   'signed-in-again': {
     kind: 'info',

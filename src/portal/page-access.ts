@@ -69,6 +69,9 @@ const accessByPath = {
   '/accounts/:id/end-portal': ['admin', 'POST'],
   '/accounts/:id/end-all-portal': ['admin', 'POST'],
   '/accounts/:id/delete': ['admin', 'GET, POST'],
+  '/subjects': ['admin', 'GET'],
+  '/subjects/block': ['admin', 'POST'],
+  '/subjects/unblock': ['admin', 'POST'],
   '/audit': ['admin', 'GET'],
   '/audit/export': ['admin', 'GET'],
 } as const satisfies Readonly<Record<string, PageRule>>

@@ -11,6 +11,7 @@ import type { SecondFactorPolicy } from '../auth/second-factor/policy.ts'
 import type { SignIn } from '../auth/sign-in.ts'
 import type { SignInCodes } from '../auth/sign-in-codes.ts'
 import type { IsReturnPath } from '../http/browser/return-path.ts'
+import type { BlockedSubjectsOf } from '../issuers/blocked-subjects.ts'
 import type { Html } from '../pages/html.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { IdentityHeaders } from '../proxy/identity-headers.ts'
@@ -76,6 +77,10 @@ export interface PortalOptions {
   readonly roles: readonly string[]
   /** The names of the plans in the config. */
   readonly plans: readonly string[]
+  /** The names of the foreign issuers in the config. */
+  readonly issuers: readonly string[]
+  /** Blocks users of these issuers, for Admins: `subjectsOf(actorOf(viewer, visitor))`. */
+  readonly subjectsOf: BlockedSubjectsOf
   /** Where a page visit may be led back to; undefined = none is led here. */
   readonly isReturnPath: IsReturnPath | undefined
   /** How page visits of other hosts come back; undefined = the portal is on their host. */
@@ -107,7 +112,7 @@ export function createPageContext(
     formPagePath,
   }: Pick<PageContext, 'request' | 'viewer'> & Pick<PageFrame, 'formPagePath'>,
 ): PageContext {
-  const { cookie, clock, path, roles, plans, oidc } = options
+  const { cookie, clock, path, roles, plans, issuers, oidc } = options
 
   /** The CSRF token of the session or, without one, of the form cookie. */
   function csrfToken(): string {
@@ -130,6 +135,7 @@ export function createPageContext(
       },
       roles,
       plans,
+      issuers,
       canMailLinks: options.canMailLinks,
       // An error page does not consume the notice: the next page shows it.
       notice: status < 500 ? notices.take(request) : undefined,

@@ -42,6 +42,7 @@ import { profilePages } from './profile-pages.ts'
 import { answerAsset, readAssets } from './read-assets.ts'
 import { sessionsPages } from './sessions-pages.ts'
 import { signInPages } from './sign-in-pages.ts'
+import { subjectsPages } from './subjects/subjects-pages.ts'
 import { usagePages } from './usage-pages.ts'
 
 const pageFactories: readonly CreatePages[] = [
@@ -57,6 +58,7 @@ const pageFactories: readonly CreatePages[] = [
   profilePages,
   accountsPages,
   accountPages,
+  subjectsPages,
   auditPages,
 ]
 

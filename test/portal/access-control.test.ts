@@ -12,6 +12,7 @@ const adminGets = [
   '/accounts/import',
   '/accounts/ID',
   '/accounts/ID/delete',
+  '/subjects',
   '/audit',
   '/audit/export',
 ]
@@ -32,6 +33,8 @@ const adminPosts = [
   '/accounts/ID/end-portal',
   '/accounts/ID/end-all-portal',
   '/accounts/ID/delete',
+  '/subjects/block',
+  '/subjects/unblock',
 ]
 const ownPosts = [
   '/integration/secret-key/reveal',

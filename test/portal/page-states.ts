@@ -19,6 +19,7 @@ import { profilePage } from '../../src/portal/views/profile.ts'
 import { secondFactorPage, signInCodePage } from '../../src/portal/views/second-factor.ts'
 import { sessionsPage } from '../../src/portal/views/sessions.ts'
 import { errorPage, signInPage } from '../../src/portal/views/sign-in.ts'
+import { type SubjectsView, subjectsPage } from '../../src/portal/views/subjects.ts'
 import { type UsageView, usagePage } from '../../src/portal/views/usage.ts'
 import type { UsageCount } from '../../src/store/usage.ts'
 import { usualCarriers } from '../setup/carriers.ts'
@@ -282,6 +283,19 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     }),
   'account-delete': (over) => deleteAccountPage(samples.adminFrame(over), samples.account()),
   'account-delete-long': (over) => deleteAccountPage({ ...samples.longFrame, ...over }, samples.longAccount),
+  subjects: (over) => subjectsPage(samples.adminFrame(over), subjects({ nextCursor: 'next' })),
+  'subjects-none': (over) => subjectsPage(samples.adminFrame(over), subjects({ items: [] })),
+  'subjects-refused': (over) =>
+    subjectsPage(
+      { ...samples.longFrame, ...over },
+      subjects({
+        isFirstPage: false,
+        state: samples.refused({
+          values: { issuer: 'corpp', subject: 'ada' },
+          errors: { issuer: 'Must be the name of an issuer in the config: corp, did you mean "corp"?' },
+        }),
+      }),
+    ),
   'accounts-import': (over) =>
     importPage(samples.adminFrame(over), { state: emptyForm, badLines: [], imported: undefined }),
   'accounts-import-refused': (over) =>
@@ -361,6 +375,20 @@ function integration(over: Partial<IntegrationView>): IntegrationView {
     furtherKeys: [],
     snippets: { baseUrl: 'https://api.example.com', path: '/orders', carriers: usualCarriers },
     tryIt,
+    ...over,
+  }
+}
+
+function subjects(over: Partial<SubjectsView>): SubjectsView {
+  const blockedAt = new Date(samples.now - 3_600_000).toISOString()
+  return {
+    items: [
+      { issuer: 'corp', subject: 'auth0|64f0c0aa1b2c3d4e5f607182', blockedAt },
+      { issuer: 'partner', subject: 'Ünïcode '.repeat(20), blockedAt },
+    ],
+    nextCursor: undefined,
+    isFirstPage: true,
+    state: emptyForm,
     ...over,
   }
 }

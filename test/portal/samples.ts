@@ -28,6 +28,7 @@ export function frame(over: Partial<PageFrame> = {}): PageFrame {
     roles: ['Admin', 'User'],
     canMailLinks: true,
     plans: [],
+    issuers: ['corp'],
     notice: undefined,
     ...over,
   }

@@ -21,13 +21,13 @@ export interface AccountsView {
 
 /** All accounts, with a search and pages. */
 export function accountsPage(frame: PageFrame, view: AccountsView): Html {
-  const { base } = frame
+  const { base, issuers } = frame
   const { query, items, error } = view
   return page(frame, {
     title: 'Accounts',
     section: '/accounts',
     lead: 'Accounts, their roles and their state.',
-    actions: html`<a class="button" href="${base}/accounts/import">${icon('upload')}Import</a><a class="button primary" href="${base}/accounts/new">${icon('plus')}New account</a>`,
+    actions: html`${issuers.length > 0 && html`<a class="button" href="${base}/subjects">Blocked users</a>`}<a class="button" href="${base}/accounts/import">${icon('upload')}Import</a><a class="button primary" href="${base}/accounts/new">${icon('plus')}New account</a>`,
     body: html`<form class="search" method="get" action="${base}/accounts" role="search">
 <div class="grow"><label class="visually-hidden" for="q">Search accounts</label><input id="q" name="q" type="search" value="${query}" placeholder="E-mail, name or ID" maxlength="${queryLengthMax}" autocomplete="off"></div>
 <button>${icon('search')}Search</button></form>

@@ -19,6 +19,8 @@ export interface PageFrame {
   readonly canMailLinks: boolean
   /** The names of the plans in the config. */
   readonly plans: readonly string[]
+  /** The names of the foreign issuers in the config. */
+  readonly issuers: readonly string[]
   /** Shown above the page. */
   readonly notice: PageNotice | undefined
   /** For the response to a form: path of the page with the form. Default: not the response to a form. */
