@@ -215,7 +215,7 @@ t.test('people sign in at a real OpenID provider, and attacks on the way are ref
       '/usage/..//evil.example',
       '/nowhere',
       'javascript:alert(1)',
-      `/usage?${'x'.repeat(1_020)}`,
+      `/usage?${'x'.repeat(1_330)}`,
       '/usage#"><script>',
       '/sign-out',
     ]
