@@ -7,7 +7,7 @@ import { isStoreUnavailable } from '../../src/errors/gatehouse-error.ts'
 import { createLog } from '../../src/log/log.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import { monotonicClock } from '../../src/platform/clock.ts'
-import { openSealingKey } from '../../src/secrets/sealing-key.ts'
+import { openSealingKeys } from '../../src/secrets/sealing-key.ts'
 import { openStore } from '../../src/store/open.ts'
 import { openAcknowledgements } from '../../src/tokens/acknowledgements.ts'
 import { until } from '../../test/setup/net.ts'
@@ -41,7 +41,7 @@ async function openInstance({ config }: LoadedConfig, index: number) {
   const identity = await openCallerAuth({
     config,
     store,
-    sealingKey: openSealingKey(config.keys.sealingKey, { mayCreate: false }),
+    sealingKeys: openSealingKeys(config.keys.sealingKey, { mayCreate: false }).keys,
     keyUses: openKeyUses({ store, clock }),
     limiter,
     acknowledgements: openAcknowledgements({ store, onLoss: () => {} }),

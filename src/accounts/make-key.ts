@@ -64,7 +64,8 @@ export function unsealKey(kind: KeyKind, account: Account, sealer: Sealer): stri
   return sealed && sealer.unseal(sealed, purposeOf(kind, account.id))
 }
 
-function purposeOf(kind: KeyKind, accountId: string): string {
+/** What a key of an account is sealed for. */
+export function purposeOf(kind: KeyKind, accountId: string): string {
   return `${kind}:${accountId}`
 }
 

@@ -21,8 +21,9 @@ import type { Config } from '../config/config.ts'
 import { type BlockedSubjectsOf, createBlockedSubjects } from '../issuers/blocked-subjects.ts'
 import type { Log } from '../log/log.ts'
 import type { Clock } from '../platform/clock.ts'
+import { deriveKeys, type KeySource } from '../secrets/key-source.ts'
 import { createPasswords } from '../secrets/passwords.ts'
-import { createSealer, deriveKey } from '../secrets/sealing.ts'
+import { createSealer } from '../secrets/sealing.ts'
 import type { Store } from '../store/store.ts'
 import type { PortalTokens } from '../tokens/portal-tokens.ts'
 
@@ -41,7 +42,7 @@ export interface AccountServices {
 export interface AccountServicesOptions {
   readonly config: Config
   readonly store: Store
-  readonly sealingKey: Uint8Array
+  readonly sealingKeys: KeySource
   readonly limiter: RateLimiter
   readonly outbox: Outbox
   readonly quotas: Pick<Quotas, 'readUsed'>
@@ -51,16 +52,16 @@ export interface AccountServicesOptions {
 }
 
 export function createAccountServices(options: AccountServicesOptions): AccountServices {
-  const { config, store, sealingKey, limiter, outbox, quotas, portalTokens, clock } = options
-  const passwords = createPasswords({ pepper: deriveKey(sealingKey, 'password') })
-  const knownClients = createKnownClients(deriveKey(sealingKey, 'known clients'))
+  const { config, store, sealingKeys, limiter, outbox, quotas, portalTokens, clock } = options
+  const passwords = createPasswords({ pepper: deriveKeys(sealingKeys, 'password') })
+  const knownClients = createKnownClients(deriveKeys(sealingKeys, 'known clients'))
   const { sessionLifetimeMs, oidc } = config.portal
   const check = createPasswordCheck({ store, passwords, limiter, failures: config.failures, clock })
   const factors = createSecondFactors({
     store,
     check,
-    sealer: createSealer(sealingKey),
-    key: deriveKey(sealingKey, 'second factor'),
+    sealer: createSealer(sealingKeys),
+    keys: deriveKeys(sealingKeys, 'second factor'),
     issuer: new URL(config.portal.origin).host,
     clock,
   })
@@ -100,7 +101,7 @@ interface ConfiguredActionsOptions
 export function createConfiguredActions({
   config,
   store,
-  sealingKey,
+  sealingKeys,
   limiter,
   outbox,
   readQuotaUsed,
@@ -110,7 +111,7 @@ export function createConfiguredActions({
   const deliver = sendMail && (outbox ? deliverInBackground(outbox, sendMail) : sendMail)
   return createAccountActions({
     store,
-    sealer: createSealer(sealingKey),
+    sealer: createSealer(sealingKeys),
     reveal: config.keys.reveal,
     prefix: config.keys.prefix,
     keysMax: config.keys.maxPerAccount,

@@ -21,6 +21,7 @@ import type { PortalHandOver } from '../portal/page-context.ts'
 import { createPortal } from '../portal/portal.ts'
 import { createPortalCookie, type PortalCookie } from '../portal/portal-cookie.ts'
 import { handsOver, signInHostsOf } from '../routes/sign-in-hosts.ts'
+import type { KeySource } from '../secrets/key-source.ts'
 import { createSealer } from '../secrets/sealing.ts'
 import type { Store } from '../store/store.ts'
 import {
@@ -37,7 +38,7 @@ export interface ApiPartsOptions {
   readonly config: Config
   readonly callerAuth: CallerAuth
   readonly store: Store
-  readonly sealingKey: Buffer
+  readonly sealingKeys: KeySource
   readonly keyUses: KeyUses
   readonly clock: Clock
   /** The URL at which this machine reaches this gateway, once it listens. */
@@ -90,12 +91,12 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
 /** undefined where page visits sign in on their own host, or nowhere. */
 function createHandOver(
   sessions: AccountServices['sessions'],
-  { config, sealingKey, limiter, clock, isReturnPath }: ApiPartsOptions,
+  { config, sealingKeys, limiter, clock, isReturnPath }: ApiPartsOptions,
 ): (PortalHandOver & SignInReturnOptions) | undefined {
   const accessCookie = accessCookieOf(config)
   if (!accessCookie || !isReturnPath || !handsOver(config.portal, config.routes)) return undefined
   return {
-    codes: createSignInCodes({ sealer: createSealer(sealingKey), sessions, limiter, clock }),
+    codes: createSignInCodes({ sealer: createSealer(sealingKeys), sessions, limiter, clock }),
     hosts: signInHostsOf(config.routes, config.publicOrigin),
     keys: createConfiguredHandOverKeys(config),
     accessCookie,
@@ -147,7 +148,7 @@ function portalOptions(
 function portalOidc(
   signIn: OidcSignIn,
   cookie: PortalCookie,
-  { config, sealingKey, clock }: ApiPartsOptions,
+  { config, sealingKeys, clock }: ApiPartsOptions,
 ): PortalOidc | undefined {
   const { oidc, path, origin } = config.portal
   if (!oidc) return undefined
@@ -159,5 +160,5 @@ function portalOidc(
     clockToleranceMs: config.tokens.clockToleranceMs,
     clock,
   })
-  return createPortalOidc({ oidc, provider, signIn, sealer: createSealer(sealingKey), cookie, clock })
+  return createPortalOidc({ oidc, provider, signIn, sealer: createSealer(sealingKeys), cookie, clock })
 }

@@ -19,6 +19,7 @@ import type { Log } from '../log/log.ts'
 import { createLookUpCounter } from '../metrics/auth-instruments.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type Clock, monotonicClock } from '../platform/clock.ts'
+import type { KeySource } from '../secrets/key-source.ts'
 import { createSealer } from '../secrets/sealing.ts'
 import type { Change } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
@@ -52,7 +53,7 @@ export interface CallerAuthOptions {
   readonly config: Config
   /** An open store; the caller closes it. */
   readonly store: Store
-  readonly sealingKey: Buffer
+  readonly sealingKeys: KeySource
   readonly keyUses: KeyUses
   readonly limiter: Pick<RateLimiter, 'take'>
   readonly acknowledgements: Acknowledgements
@@ -145,7 +146,7 @@ function healthOf(keyring: Keyring, storeConnection: StoreConnectionState, stale
 }
 
 function createConfiguredKeyLoader(
-  { config: { tokens }, store, memory, sealingKey, log, clock }: CallerAuthOptions,
+  { config: { tokens }, store, memory, sealingKeys, log, clock }: CallerAuthOptions,
   keyring: Keyring,
   onReplaced: () => void,
 ): KeyLoader {
@@ -154,7 +155,7 @@ function createConfiguredKeyLoader(
     keyring,
     signingKeys: createSigningKeys({
       store: memory ? withCachedSigningKeys(store, memory) : store,
-      sealer: createSealer(sealingKey),
+      sealer: createSealer(sealingKeys),
       algorithm,
       clock,
     }),

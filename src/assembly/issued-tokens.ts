@@ -4,6 +4,7 @@ import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { Config } from '../config/config.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { KeySource } from '../secrets/key-source.ts'
 import type { Store } from '../store/store.ts'
 import type { AccessTokens } from '../tokens/access-token.ts'
 import type { Acknowledgements } from '../tokens/acknowledgements.ts'
@@ -21,7 +22,7 @@ export interface TokenIssuers {
 export interface TokenIssuersOptions {
   readonly config: Pick<Config, 'tokens' | 'sessionsMax'>
   readonly store: Store
-  readonly sealingKey: Buffer
+  readonly sealingKeys: KeySource
   readonly keyUses: KeyUses
   readonly limiter: Pick<RateLimiter, 'take'>
   readonly acknowledgements: Acknowledgements
@@ -30,8 +31,8 @@ export interface TokenIssuersOptions {
 }
 
 export function createTokenIssuers(options: TokenIssuersOptions, accessTokens: AccessTokens): TokenIssuers {
-  const { config, store, sealingKey, keyUses, acknowledgements, limiter, metrics, clock } = options
-  const refreshTokens = createRefreshTokens(sealingKey)
+  const { config, store, sealingKeys, keyUses, acknowledgements, limiter, metrics, clock } = options
+  const refreshTokens = createRefreshTokens(sealingKeys)
   const openMax = config.sessionsMax
   return {
     sessions: createSessions({

@@ -9,7 +9,8 @@ import { withPrincipals } from '../issuers/principal-usage.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type Clock, monotonicClock } from '../platform/clock.ts'
-import { openSealingKey } from '../secrets/sealing-key.ts'
+import type { KeySource } from '../secrets/key-source.ts'
+import { type OpenSealingKeys, openSealingKeys } from '../secrets/sealing-key.ts'
 import { openStore } from '../store/open.ts'
 import type { InstanceCounts } from '../store/rates.ts'
 import type { Store } from '../store/store.ts'
@@ -17,7 +18,9 @@ import { type Acknowledgements, openAcknowledgements } from '../tokens/acknowled
 
 /** The store, and what is written to it in the background or counted in it. */
 export interface StoreServices {
-  readonly sealingKey: Buffer
+  readonly sealingKeys: KeySource
+  /** See OpenSealingKeys. */
+  readonly rereadSealingKeys: OpenSealingKeys['reread']
   readonly store: Store
   readonly limiter: RateLimiter
   readonly quotas: Quotas
@@ -48,7 +51,8 @@ const mailGraceMs = 5_000
 /** @throws OperatorError if the sealing key or the database is not available */
 export async function openStoreServices(options: StoreServicesOptions): Promise<StoreServices> {
   const { config, log, metrics, clock, counts, isStoreUp } = options
-  const sealingKey = openSealingKey(config.keys.sealingKey, { mayCreate: config.store.driver === 'sqlite' })
+  const mayCreate = config.store.driver === 'sqlite'
+  const { keys: sealingKeys, reread } = openSealingKeys(config.keys.sealingKey, { mayCreate })
   const store = await openStore(config.store, 'request', counts)
   // A copy that someone with write access to the store cannot change.
   store.onAudit((entry) => log.info({ event: 'audit', ...auditData(entry) }, 'audit log entry'))
@@ -101,7 +105,8 @@ export async function openStoreServices(options: StoreServicesOptions): Promise<
   }
 
   return {
-    sealingKey,
+    sealingKeys,
+    rereadSealingKeys: reread,
     store,
     limiter,
     quotas,

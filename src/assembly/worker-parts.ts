@@ -48,14 +48,14 @@ export function createWorkerPartsBuilder({
   ...shared
 }: WorkerPartsOptions): BuildWorkerParts {
   async function openLeasedCallerAuth(config: Config): Promise<CallerAuth> {
-    const { sealingKey, keyUses, limiter, log, metrics, clock } = shared
+    const { sealingKeys, keyUses, limiter, log, metrics, clock } = shared
     const lease = store.lease()
     let opened: CallerAuth | undefined
     try {
       const callerAuth = await openCallerAuth({
         config,
         store: lease.store,
-        sealingKey,
+        sealingKeys,
         keyUses,
         limiter,
         acknowledgements,

@@ -99,6 +99,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   })
 
   async function prepare(next: Config): Promise<PreparedConfig> {
+    const useSealingKeys = services.rereadSealingKeys(next.keys.sealingKey)
     const built = await build(next, current)
     const discard = () => built.closeUnshared(current)
     return {
@@ -110,6 +111,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
           discard()
           throw error
         }
+        useSealingKeys()
         const before = current
         current = built
         currentCallerAuth = built.callerAuth

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { randomText } from '../platform/random.ts'
 import { isSameText } from '../secrets/constant-time.ts'
+import { type KeySource, keysOf } from '../secrets/key-source.ts'
 
 /**
  * Recognises browsers that have signed in to an account before, by a signed token in a cookie. The token grants no
@@ -16,9 +17,9 @@ export interface KnownClients {
 const idLength = 22
 const tokenPattern = /^([0-9A-Za-z]{22})\.([\w-]{43})$/
 
-/** @param key signs the tokens; derived from the sealing key */
-export function createKnownClients(key: Uint8Array): KnownClients {
-  function signatureOf(accountId: string, client: string): string {
+/** @param keys sign the tokens; derived from the sealing keys */
+export function createKnownClients(keys: KeySource): KnownClients {
+  function signatureOf(key: Uint8Array, accountId: string, client: string): string {
     return createHmac('sha256', key).update(`${accountId} ${client}`).digest('base64url')
   }
 
@@ -26,13 +27,15 @@ export function createKnownClients(key: Uint8Array): KnownClients {
     for (const token of tokens) {
       const [, client = '', signature = ''] = tokenPattern.exec(token) ?? []
       if (client === '') continue
-      if (isSameText(signatureOf(accountId, client), signature)) return client
+      const isOurs = keysOf(keys).some((key) => isSameText(signatureOf(key, accountId, client), signature))
+      if (isOurs) return client
     }
     return undefined
   }
 
   return {
     find,
-    issue: (accountId, client = randomText(idLength)) => `${client}.${signatureOf(accountId, client)}`,
+    issue: (accountId, client = randomText(idLength)) =>
+      `${client}.${signatureOf(keysOf(keys)[0], accountId, client)}`,
   }
 }

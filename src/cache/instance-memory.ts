@@ -64,7 +64,10 @@ export function deserializeAccount(value: unknown): CachedAccount | undefined {
 }
 
 /** The signing keys of the store; while it is unreachable, those that any worker has cached. */
-export function withCachedSigningKeys(store: SigningKeyStore, memory: InstanceMemory): SigningKeyStore {
+export function withCachedSigningKeys(
+  store: SigningKeyStore,
+  memory: InstanceMemory,
+): Omit<SigningKeyStore, 'resealSigningKey'> {
   async function listSigningKeys(): ReturnType<SigningKeyStore['listSigningKeys']> {
     const startedAt = monotonicClock()
     try {

@@ -15,6 +15,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   subjects: async () => (await import('./subjects.ts')).subjectCommands,
   usage: async () => (await import('./usage.ts')).usageCommands,
   audit: async () => (await import('./audit.ts')).auditCommands,
+  'sealing-key': async () => (await import('./sealing-key/rotate.ts')).sealingKeyCommands,
   'signing-keys': async () => (await import('./signing-keys.ts')).signingKeyCommands,
   config: async () => (await import('./config.ts')).configCommands,
   completion: async () => [(await import('./completion/completion.ts')).createCompletionCommand(allCommands)],

@@ -15,9 +15,10 @@ import type { Config } from '../config/config.ts'
 import { type ConfigInput, loadConfig } from '../config/load.ts'
 import type { BlockedSubjects } from '../issuers/blocked-subjects.ts'
 import { monotonicClock } from '../platform/clock.ts'
+import { deriveKeys } from '../secrets/key-source.ts'
 import { createPasswords, type Passwords } from '../secrets/passwords.ts'
-import { createSealer, deriveKey } from '../secrets/sealing.ts'
-import { openSealingKey } from '../secrets/sealing-key.ts'
+import { createSealer } from '../secrets/sealing.ts'
+import { openSealingKeys } from '../secrets/sealing-key.ts'
 import type { Actor } from '../store/audit-entry.ts'
 import { createLocalRates } from '../store/local-rates.ts'
 import { openStore } from '../store/open.ts'
@@ -57,18 +58,19 @@ export async function withOperator<Result>(
   actor: Actor = currentUser(),
 ): Promise<Result> {
   const { config } = loadConfig(input)
-  const sealingKey = openSealingKey(config.keys.sealingKey, { mayCreate: config.store.driver === 'sqlite' })
+  const mayCreate = config.store.driver === 'sqlite'
+  const { keys: sealingKeys } = openSealingKeys(config.keys.sealingKey, { mayCreate })
   const store = await openStore(config.store, 'command')
   try {
     await store.ready(storeTimeoutFor(config))
-    const sealer = createSealer(sealingKey)
+    const sealer = createSealer(sealingKeys)
     const clock = Date.now
     const rates = createLocalRates(monotonicClock)
     const limiter = { take: async (...rate: Parameters<typeof rates.take>) => rates.take(...rate) }
     const actionsBy = createConfiguredActions({
       config,
       store,
-      sealingKey,
+      sealingKeys,
       limiter,
       readQuotaUsed: createQuotaReader(store),
       clock,
@@ -88,7 +90,7 @@ export async function withOperator<Result>(
       usage,
       plans,
       subjects: createConfiguredSubjects({ config, store, clock })(actor),
-      passwords: createPasswords({ pepper: deriveKey(sealingKey, 'password') }),
+      passwords: createPasswords({ pepper: deriveKeys(sealingKeys, 'password') }),
       auditEntry: createAuditEntryFactory(actor, clock),
       signingKeys: createSigningKeys({ store, sealer, algorithm: config.tokens.algorithm, clock }),
     })

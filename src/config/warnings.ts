@@ -10,6 +10,7 @@ import { findInsecureFileModes } from './warnings/file-modes.ts'
 import { findOidcProblems } from './warnings/oidc.ts'
 import { findPrefixProblems } from './warnings/prefixes.ts'
 import { findAmbiguousPaths, findSimilarRoles, findSimilarScopes } from './warnings/routes.ts'
+import { findLeftSealingKeys } from './warnings/sealing-keys.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
 import { findMisspelledVariables } from './warnings/variables.ts'
 
@@ -45,6 +46,7 @@ export function findWarnings(
     ...inlineCredentials(tree),
     ...webSocketsWithoutGet(tree),
     ...outdatedCertificate(config, now),
+    ...(config ? findLeftSealingKeys(config, now) : []),
     ...cleartextPublicUrl(tree),
     ...findAddressConflicts(tree),
     ...findPrefixProblems(tree),

@@ -9,7 +9,7 @@ import type { GateOptions } from '../http/gate.ts'
 import { type Clock, monotonicClock } from '../platform/clock.ts'
 import type { GatedRoute } from '../routes/route.ts'
 import { createSealer } from '../secrets/sealing.ts'
-import { openSealingKey } from '../secrets/sealing-key.ts'
+import { openSealingKeys } from '../secrets/sealing-key.ts'
 import { openStore } from '../store/open.ts'
 import type { SigningKeyStore } from '../store/signing-keys.ts'
 import type { Store } from '../store/store.ts'
@@ -125,10 +125,10 @@ async function readSigningKeys(
   if (config.tokens.keys.length > 0) return config.tokens.keys.map(toSigningKey)
   const store = await openStoreOnce()
   if (!store || (await store.listSigningKeys()).length === 0) return []
-  const sealer = createSealer(openSealingKey(config.keys.sealingKey, { mayCreate: false }))
+  const sealer = createSealer(openSealingKeys(config.keys.sealingKey, { mayCreate: false }).keys)
   const { algorithm } = config.tokens
   // A gateway would create a key of its algorithm if there is none: here it is not stored, and signs nothing.
-  const readOnlyStore: SigningKeyStore = {
+  const readOnlyStore: Omit<SigningKeyStore, 'resealSigningKey'> = {
     listSigningKeys: store.listSigningKeys,
     addSigningKey: async () => false,
     retireSigningKey: async () => false,

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isCommonPassword, isMostlyPersonalData, type PasswordOwner } from './common-password.ts'
 import { isSameBytes } from './constant-time.ts'
+import { type KeySource, type Keys, keyIdOf, keysOf } from './key-source.ts'
 import { createWorkQueue, type WorkOwner } from './work-queue.ts'
 
 /** The fewest characters, and the most bytes in UTF-8, of a password. */
@@ -17,13 +18,13 @@ export interface Passwords {
    * @throws GatehouseError `sign-in-busy`
    */
   verify(password: string, stored: string | undefined, owner: WorkOwner): Promise<boolean>
-  /** Whether a password was hashed with other parameters than today's. */
+  /** Whether a password was hashed with other parameters than today's, or while another key was the current one. */
   needsRehash(stored: string): boolean
 }
 
 export interface PasswordsOptions {
-  /** Without the pepper, passwords cannot be guessed from a stolen database. */
-  readonly pepper: Uint8Array
+  /** Without the pepper, passwords cannot be guessed from a stolen database. The first hashes, any of them verifies. */
+  readonly pepper: KeySource
   /** Default: what OWASP recommends. */
   readonly parameters?: Argon2Parameters
 }
@@ -40,7 +41,13 @@ const bytes = { salt: 16, tag: 32 } as const
 const memoryKiBMax = 262_144
 const passesMax = 16
 const phcPattern =
-  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})(?:,keyid=([A-Za-z0-9+/]{8}))?\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/
+
+interface Derivation {
+  readonly parameters: Argon2Parameters
+  readonly salt: Uint8Array
+  readonly secret: Uint8Array
+}
 
 /** How many run at once, of Node's four threads for such work; how many may be queued, in all and of one address. */
 const queueLimits = { concurrency: 2, queueMax: 64, queueMaxPerClient: 8, queueTimeoutMs: 5_000 } as const
@@ -52,7 +59,8 @@ export function createPasswords({ pepper, parameters = owaspParameters }: Passwo
   /** Verification takes the same time where no password is set. */
   const dummyHash = format(parameters, randomBytes(bytes.salt), randomBytes(bytes.tag))
 
-  function derive(password: string, { memoryKiB, passes, parallelism }: Argon2Parameters, salt: Uint8Array) {
+  function derive(password: string, { parameters, salt, secret }: Derivation) {
+    const { memoryKiB, passes, parallelism } = parameters
     return runArgon2('argon2id', {
       // One encoding for texts that look the same, whatever the keyboard (NIST SP 800-63B 3.1.1.2).
       message: password.toWellFormed().normalize('NFKC'),
@@ -61,7 +69,7 @@ export function createPasswords({ pepper, parameters = owaspParameters }: Passwo
       passes,
       parallelism,
       tagLength: bytes.tag,
-      secret: pepper,
+      secret,
     })
   }
 
@@ -69,21 +77,38 @@ export function createPasswords({ pepper, parameters = owaspParameters }: Passwo
     const parsed = parse(stored ?? dummyHash) ?? parse(dummyHash)
     if (!parsed) throw new GatehouseError('internal')
     const isTooLong = Buffer.byteLength(password) > passwordLength.bytesMax
-    const tag = await workQueue.run(owner, () =>
-      derive(isTooLong ? '' : password, parsed.parameters, parsed.salt),
-    )
-    return isSameBytes(parsed.tag, tag) && !isTooLong && stored !== undefined
+    let isRight = false
+    await workQueue.run(owner, async () => {
+      // With every key, whatever the hash says of its own: the time tells nothing about the account.
+      for (const secret of keysOf(pepper)) {
+        const tag = await derive(isTooLong ? '' : password, { ...parsed, secret })
+        isRight = isSameBytes(parsed.tag, tag) || isRight
+      }
+    })
+    return isRight && !isTooLong && stored !== undefined
   }
 
   return {
     hash: async (password, owner) => {
       const salt = randomBytes(bytes.salt)
-      const tag = await workQueue.run(owner, () => derive(password, parameters, salt))
-      return format(parameters, salt, tag)
+      const [secret, ...others] = keysOf(pepper)
+      const tag = await workQueue.run(owner, () => derive(password, { parameters, salt, secret }))
+      // Named only while there are several: a version that knows of one key reads the hash too.
+      return format(parameters, salt, tag, others.length === 0 ? undefined : keyIdOf(secret))
     },
     verify,
-    needsRehash: (stored) => !stored.startsWith(prefixOf(parameters)),
+    needsRehash: (stored) =>
+      !stored.startsWith(prefixOf(parameters)) || !isOfCurrentKey(stored, keysOf(pepper)),
   }
+}
+
+/**
+ * Whether a hash says that the current pepper made it. While several are accepted a hash without a name counts as one of
+ * before: it may be.
+ */
+export function isOfCurrentKey(stored: string, [current, ...others]: Keys): boolean {
+  const keyId = phcPattern.exec(stored)?.[4]
+  return keyId === undefined ? others.length === 0 : keyId === keyIdOf(current)
 }
 
 /**
@@ -115,18 +140,19 @@ function passwordProblem(password: string, owner: PasswordOwner | undefined): st
 }
 
 function prefixOf({ memoryKiB, passes, parallelism }: Argon2Parameters): string {
-  return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$`
+  return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}`
 }
 
-function format(parameters: Argon2Parameters, salt: Uint8Array, tag: Uint8Array): string {
+function format(parameters: Argon2Parameters, salt: Uint8Array, tag: Uint8Array, keyId?: string): string {
   const [saltText, tagText] = [salt, tag].map((part) =>
     Buffer.from(part).toString('base64').replace(/=+$/, ''),
   )
-  return `${prefixOf(parameters)}${saltText}$${tagText}`
+  const key = keyId === undefined ? '' : `,keyid=${keyId}`
+  return `${prefixOf(parameters)}${key}$${saltText}$${tagText}`
 }
 
 function parse(stored: string) {
-  const [, memory, passes, parallelism, salt, tag] = phcPattern.exec(stored) ?? []
+  const [, memory, passes, parallelism, , salt, tag] = phcPattern.exec(stored) ?? []
   const parameters = {
     memoryKiB: Number(memory),
     passes: Number(passes),

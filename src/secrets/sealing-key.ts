@@ -4,39 +4,70 @@ import { dirname } from 'node:path'
 import { OperatorError } from '../errors/operator-error.ts'
 import { makeFolder } from '../platform/folder.ts'
 import { errorMessage, hasErrorCode } from '../platform/system-error.ts'
+import type { Keys } from './key-source.ts'
+import { acceptedKeys, parseSealingKeys, type SealingKeySet, sealingKeyBytes } from './sealing-key-set.ts'
 
-/** Bytes of a sealing key: AES-256. */
-const sealingKeyBytes = 32
-
-/** The text of a sealing key, or its file, which may have to be created first. */
+/** The text of the sealing keys, or their file, which may have to be created first. */
 export type SealingKeySource =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: 'file'; readonly file: string }
 
-/** A sealing key from its text, base64, base64url or hexadecimal; undefined where it is not 32 bytes. */
-export function parseSealingKey(text: string): Buffer | undefined {
-  const trimmed = text.trim()
-  const isHex = /^[0-9A-Fa-f]{64}$/.test(trimmed)
-  if (!isHex && !/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return undefined
-  const key = Buffer.from(trimmed, isHex ? 'hex' : 'base64')
-  return key.length === sealingKeyBytes ? key : undefined
-}
-
 /**
- * Reads the sealing key, and creates its file if there is none and `mayCreate` allows it.
- * @throws OperatorError where the key cannot be read or created, or is invalid
+ * Reads the sealing keys, and creates their file if there is none and `mayCreate` allows it.
+ * @throws OperatorError where they cannot be read or created, or are invalid
  */
-export function openSealingKey(
+export function readSealingKeys(
   source: SealingKeySource,
   { mayCreate }: { readonly mayCreate: boolean },
-): Buffer {
+): SealingKeySet {
   const text = source.kind === 'value' ? source.value : readOrCreate(source.file, mayCreate)
-  const key = parseSealingKey(text)
-  if (key) return key
+  const keys = parseSealingKeys(text)
+  if (keys) return keys
   const place = source.kind === 'file' ? ` in ${source.file}` : ''
   throw new OperatorError(`the sealing key${place} is not 32 bytes in base64 or hexadecimal`, {
     hint: 'Restore the previous key: data sealed with it cannot be read with any other.',
   })
+}
+
+/** The sealing keys of a process, which it may read again. */
+export interface OpenSealingKeys {
+  /** All that are accepted now, the current one first. */
+  readonly keys: () => Keys
+  /**
+   * Reads them again.
+   * @returns what puts them into use
+   * @throws OperatorError as `readSealingKeys`, and where the key that seals now would not be accepted any more
+   */
+  reread(source: SealingKeySource): () => void
+}
+
+/** @throws OperatorError as `readSealingKeys` */
+export function openSealingKeys(
+  source: SealingKeySource,
+  options: { readonly mayCreate: boolean },
+): OpenSealingKeys {
+  let accepted = acceptedKeys(readSealingKeys(source, options))
+  return {
+    keys: () => accepted,
+    reread: (from) => {
+      const next = acceptedKeys(readSealingKeys(from, { mayCreate: false }))
+      if (next.some((key) => Buffer.compare(key, accepted[0]) === 0)) {
+        return () => {
+          accepted = next
+        }
+      }
+      throw new OperatorError(
+        'the sealing key was replaced, and the one that seals now is not kept beside it',
+        {
+          hint: 'Restore it, and replace it by: gatehouse sealing-key rotate',
+        },
+      )
+    },
+  }
+}
+
+export function createSealingKey(): Buffer {
+  return randomBytes(sealingKeyBytes)
 }
 
 function readOrCreate(file: string, mayCreate: boolean): string {
@@ -57,7 +88,7 @@ function createKeyFile(file: string): string {
   const temporaryFile = `${file}.${randomUUID()}`
   try {
     makeFolder(dirname(file))
-    writeFileSync(temporaryFile, `${randomBytes(sealingKeyBytes).toString('base64')}\n`, {
+    writeFileSync(temporaryFile, `${createSealingKey().toString('base64')}\n`, {
       mode: 0o600,
       flush: true,
     })

@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { deriveKeys, type KeySource } from './key-source.ts'
 
 const nonceBytes = 12
 const tagBytes = 16
@@ -11,33 +12,37 @@ export interface Sealer {
   unseal(sealed: Uint8Array, purpose: string): string | undefined
 }
 
-export function createSealer(sealingKey: Uint8Array): Sealer {
-  const key = deriveKey(sealingKey, 'seal')
+/** @param sealingKeys the first seals; what any of them has sealed can be unsealed */
+export function createSealer(sealingKeys: KeySource): Sealer {
+  const keys = deriveKeys(sealingKeys, 'seal')
 
   function seal(secret: string, purpose: string): Uint8Array {
     const nonce = randomBytes(nonceBytes)
-    const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(purpose))
+    const cipher = createCipheriv('aes-256-gcm', keys()[0], nonce).setAAD(Buffer.from(purpose))
     return Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()])
   }
 
   function unseal(sealed: Uint8Array, purpose: string): string | undefined {
     if (sealed.length < nonceBytes + tagBytes) return undefined
-    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), {
-      authTagLength: tagBytes,
-    })
-    decipher.setAAD(Buffer.from(purpose)).setAuthTag(sealed.subarray(-tagBytes))
-    try {
-      const secret = decipher.update(sealed.subarray(nonceBytes, -tagBytes))
-      return Buffer.concat([secret, decipher.final()]).toString('utf8')
-    } catch {
-      return undefined
+    for (const key of keys()) {
+      const secret = unsealWith(key, sealed, purpose)
+      if (secret !== undefined) return secret
     }
+    return undefined
   }
 
   return { seal, unseal }
 }
 
-/** A key of its own for each use of the sealing key (RFC 5869). */
-export function deriveKey(sealingKey: Uint8Array, use: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', sealingKey, '', `gatehouse ${use}`, 32))
+function unsealWith(key: Uint8Array, sealed: Uint8Array, purpose: string): string | undefined {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), {
+    authTagLength: tagBytes,
+  })
+  decipher.setAAD(Buffer.from(purpose)).setAuthTag(sealed.subarray(-tagBytes))
+  try {
+    const secret = decipher.update(sealed.subarray(nonceBytes, -tagBytes))
+    return Buffer.concat([secret, decipher.final()]).toString('utf8')
+  } catch {
+    return undefined
+  }
 }

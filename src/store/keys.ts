@@ -1,7 +1,7 @@
 import type { Account } from './account.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import type { SecretKey } from './secret-keys.ts'
-import type { StoredKey } from './stored-key.ts'
+import type { Reseal, StoredKey } from './stored-key.ts'
 
 /** The keys of accounts, and when each was last used. */
 export interface KeyStore {
@@ -24,6 +24,12 @@ export interface KeyStore {
     audit?: AuditEntry,
   ): Promise<Account | undefined>
   resetApiKey(id: string, reset: ApiKeyReset, audit?: AuditEntry): Promise<Account | undefined>
+  /**
+   * Puts secrets of an account that are sealed again in the place of the same secrets as they were: of its keys and its
+   * second factor. Those that have been replaced since are left alone.
+   * @returns false where nothing was replaced
+   */
+  resealAccount(accountId: string, reseals: readonly Reseal[], audit?: AuditEntry): Promise<boolean>
   /** Revokes the previous secret key; false where there is none. */
   endOverlap(accountId: string, now: number, audit?: AuditEntry): Promise<boolean>
   /** Stores the latest use of each key that an account has now; all other uses are dropped. */

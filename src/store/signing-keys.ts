@@ -1,4 +1,5 @@
 import type { AuditEntry } from './audit-entry.ts'
+import type { Reseal } from './stored-key.ts'
 
 /** The keys that sign access tokens. */
 export interface SigningKeyStore {
@@ -6,6 +7,8 @@ export interface SigningKeyStore {
   listSigningKeys(): Promise<readonly StoredSigningKey[]>
   /** @param unless `signer` = only where there is no key of its algorithm that signs or will sign */
   addSigningKey(key: StoredSigningKey, unless?: 'signer', audit?: AuditEntry): Promise<boolean>
+  /** Puts the key, sealed again, in the place of itself as it was; false where that is not stored any more. */
+  resealSigningKey(kid: string, reseal: Reseal, audit?: AuditEntry): Promise<boolean>
   /** Removes a key; false where there is none. */
   retireSigningKey(kid: string, audit?: AuditEntry): Promise<boolean>
 }

@@ -1,3 +1,9 @@
+/** A sealed secret, and the same secret sealed again. */
+export interface Reseal {
+  readonly before: Uint8Array
+  readonly after: Uint8Array
+}
+
 /** What is stored of a key. */
 export interface StoredKey {
   /** SHA-256 of the key. */

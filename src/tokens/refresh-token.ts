@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { randomText } from '../platform/random.ts'
 import { isSameText } from '../secrets/constant-time.ts'
 import { secretPrefixes, sessionIdLength, sessionIdPattern } from '../secrets/format.ts'
-import { deriveKey } from '../secrets/sealing.ts'
+import { deriveKeys, type KeySource } from '../secrets/key-source.ts'
 
 /**
  * A refresh token is its session, the number of the rotation, and a MAC over both:
@@ -24,22 +24,22 @@ export function createSessionId(): string {
   return randomText(sessionIdLength)
 }
 
-export function createRefreshTokens(sealingKey: Uint8Array): RefreshTokens {
-  const key = deriveKey(sealingKey, 'refresh-token')
+export function createRefreshTokens(sealingKeys: KeySource): RefreshTokens {
+  const keys = deriveKeys(sealingKeys, 'refresh-token')
 
   /** The joined text is unambiguous: the session ID has a fixed length and no `_`. */
-  function macOf(sessionId: string, generation: string): string {
+  function macOf(key: Uint8Array, sessionId: string, generation: string): string {
     return createHmac('sha256', key).update(`${sessionId}_${generation}`).digest('base64url')
   }
 
   return {
     create: (sessionId, generation) =>
-      `${prefix}_${sessionId}_${generation}_${macOf(sessionId, String(generation))}`,
+      `${prefix}_${sessionId}_${generation}_${macOf(keys()[0], sessionId, String(generation))}`,
     parse: (text) => {
       const [, sessionId, generation, mac] = tokenPattern.exec(text) ?? []
       if (sessionId === undefined || generation === undefined || mac === undefined) return undefined
       // Compared as text: another encoding of the same bits is not the same token.
-      const isOurs = isSameText(macOf(sessionId, generation), mac)
+      const isOurs = keys().some((key) => isSameText(macOf(key, sessionId, generation), mac))
       return isOurs ? { sessionId, generation: Number(generation) } : undefined
     },
   }

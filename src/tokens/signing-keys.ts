@@ -73,7 +73,7 @@ export interface SigningKeys {
 export type AuditEntryOf = (kid: string) => AuditEntry
 
 export interface SigningKeysOptions {
-  readonly store: SigningKeyStore
+  readonly store: Omit<SigningKeyStore, 'resealSigningKey'>
   readonly sealer: Sealer
   readonly algorithm: Algorithm
   readonly clock: Clock
@@ -163,7 +163,7 @@ function sealKey({ material, ...key }: SigningKey, sealer: Sealer): StoredSignin
   const { algorithm, privateKey, publicKey } = material
   return {
     ...key,
-    sealed: sealer.seal(keyText(privateKey ?? publicKey, 'pkcs8'), purposeOf(key.kid)),
+    sealed: sealer.seal(keyText(privateKey ?? publicKey, 'pkcs8'), signingKeyPurpose(key.kid)),
     publicKey: algorithm === 'HS256' ? undefined : keyText(publicKey, 'spki'),
   }
 }
@@ -183,7 +183,7 @@ function unreadableError(kid: string): OperatorError {
 }
 
 function unseal({ sealed, publicKey: _, ...key }: StoredSigningKey, sealer: Sealer): SigningKey | undefined {
-  const text = sealer.unseal(sealed, purposeOf(key.kid))
+  const text = sealer.unseal(sealed, signingKeyPurpose(key.kid))
   if (text === undefined) return undefined
   // The cast is sound: a text of an unknown algorithm is PEM, whose own algorithm is then used.
   const material = parseKeyMaterial(text, 'private', key.algorithm as Algorithm)
@@ -195,6 +195,7 @@ export function keyText(key: KeyObject, type: 'pkcs8' | 'spki'): string {
   return key.type === 'secret' ? key.export().toString() : key.export({ format: 'pem', type }).toString()
 }
 
-function purposeOf(kid: string): string {
+/** What a signing key is sealed for. */
+export function signingKeyPurpose(kid: string): string {
   return `signingKey:${kid}`
 }

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openSealingKey } from '../../src/secrets/sealing-key.ts'
+import { readSealingKeys } from '../../src/secrets/sealing-key.ts'
 
 /** Opens sealing keys at the given moment, in a process or a thread; see sealing-key-racers.ts. */
 
 function openNow(file: string): string {
   try {
-    return openSealingKey({ kind: 'file', file }, { mayCreate: true }).toString('hex')
+    return readSealingKeys({ kind: 'file', file }, { mayCreate: true }).current.toString('hex')
   } catch (error) {
     return String(error)
   }

@@ -48,7 +48,7 @@ export function openPeople(
       store,
       check,
       sealer: createSealer(Buffer.alloc(32, 4)),
-      key: Buffer.alloc(32, 5),
+      keys: Buffer.alloc(32, 5),
       issuer: 'api.example.com',
       clock,
     }),

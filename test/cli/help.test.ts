@@ -34,6 +34,7 @@ const commands: readonly (readonly [name: string, operand: string, printsData: b
   ['usage', 'ID|EMAIL', true],
   ['audit list', '', true],
   ['audit verify', '', true],
+  ['sealing-key rotate', '', true],
   ['signing-keys list', '', true],
   ['signing-keys rotate', '', true],
   ['signing-keys retire', 'KID', true],
@@ -90,6 +91,7 @@ const own: Readonly<Record<string, readonly string[]>> = {
   'usage export': ['--from DAY', '--to DAY'],
   usage: ['--from DAY', '--to DAY', '--csv'],
   'audit list': ['--action ACTION', '--who ID|EMAIL', '--limit N'],
+  'sealing-key rotate': ['--now', '--print', '--drop', '-y, --yes'],
   'signing-keys rotate': ['--now'],
 }
 

@@ -13,7 +13,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { OperatorError } from '../../src/errors/operator-error.ts'
-import { openSealingKey, parseSealingKey } from '../../src/secrets/sealing-key.ts'
+import { readSealingKeys } from '../../src/secrets/sealing-key.ts'
+import { parseSealingKey } from '../../src/secrets/sealing-key-set.ts'
 import { openInProcesses, openInThreads } from '../accounts/sealing-key-racers.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'gatehouse-sealing-'))
@@ -61,11 +62,11 @@ t.test('a bad sealing key is refused without being shown', async (t) => {
   const file = join(dir, 'short.key')
   writeFileSync(file, 'c2VjcmV0')
   for (const source of [{ kind: 'file', file } as const, { kind: 'value', value: 'c2VjcmV0' } as const]) {
-    t.throws(() => openSealingKey(source, { mayCreate: true }), OperatorError)
-    t.throws(() => openSealingKey(source, { mayCreate: true }), { message: /32 bytes/ })
+    t.throws(() => readSealingKeys(source, { mayCreate: true }).current, OperatorError)
+    t.throws(() => readSealingKeys(source, { mayCreate: true }).current, { message: /32 bytes/ })
     t.doesNotThrow(() => {
       try {
-        openSealingKey(source, { mayCreate: true })
+        readSealingKeys(source, { mayCreate: true }).current
       } catch (error) {
         if (JSON.stringify(error).includes('c2VjcmV0') || String(error).includes('c2VjcmV0')) throw error
       }
@@ -76,21 +77,21 @@ t.test('a bad sealing key is refused without being shown', async (t) => {
 
 t.test('a missing sealing key file is created, readable by its owner alone', async (t) => {
   const file = join(dir, 'made', 'here', 'sealing.key')
-  const made = openSealingKey({ kind: 'file', file }, { mayCreate: true })
+  const made = readSealingKeys({ kind: 'file', file }, { mayCreate: true }).current
   t.equal(made.length, 32)
   t.equal(statSync(file).mode & 0o777, 0o600)
   t.equal(statSync(join(dir, 'made')).mode & 0o777, 0o700)
   t.strictSame(readdirSync(join(dir, 'made', 'here')), ['sealing.key'], 'no draft is left')
-  t.strictSame(openSealingKey({ kind: 'file', file }, { mayCreate: true }), made, 'once')
+  t.strictSame(readSealingKeys({ kind: 'file', file }, { mayCreate: true }).current, made, 'once')
   t.not(
     made.toString('hex'),
-    openSealingKey({ kind: 'file', file: join(dir, 'b.key') }, { mayCreate: true }).toString('hex'),
+    readSealingKeys({ kind: 'file', file: join(dir, 'b.key') }, { mayCreate: true }).current.toString('hex'),
   )
 })
 
 t.test('no sealing key file is created where that is not allowed', async (t) => {
   const file = join(dir, 'absent.key')
-  t.throws(() => openSealingKey({ kind: 'file', file }, { mayCreate: false }), {
+  t.throws(() => readSealingKeys({ kind: 'file', file }, { mayCreate: false }).current, {
     message: /absent\.key: no such file/,
     hint: /openssl rand/,
   })
@@ -101,7 +102,7 @@ t.test('an unusable sealing key file is an operator error', async (t) => {
   const inTheWay = join(dir, 'in-the-way')
   writeFileSync(inTheWay, '')
   for (const file of [join(inTheWay, 'sealing.key'), dir]) {
-    t.throws(() => openSealingKey({ kind: 'file', file }, { mayCreate: true }), {
+    t.throws(() => readSealingKeys({ kind: 'file', file }, { mayCreate: true }).current, {
       name: 'OperatorError',
       message: file,
     })
@@ -114,7 +115,7 @@ t.test('processes starting simultaneously agree on one sealing key', async (t) =
   t.equal(keys.length, 4)
   t.strictSame(
     new Set(keys),
-    new Set([openSealingKey({ kind: 'file', file }, { mayCreate: false }).toString('hex')]),
+    new Set([readSealingKeys({ kind: 'file', file }, { mayCreate: false }).current.toString('hex')]),
   )
 })
 
@@ -122,7 +123,7 @@ t.test('containers with equal process IDs on one volume agree on one sealing key
   const files = Array.from({ length: 200 }, (_, round) => join(dir, 'containers', `${round}.key`))
   const opened = await openInThreads(t, files, 2)
   const torn = files.filter((file, round) => {
-    const kept = openSealingKey({ kind: 'file', file }, { mayCreate: false }).toString('hex')
+    const kept = readSealingKeys({ kind: 'file', file }, { mayCreate: false }).current.toString('hex')
     return opened[round]?.some((key) => key !== kept)
   })
   t.equal(torn.length, 0, 'no one has another key than the one that is kept, or none')
@@ -132,6 +133,6 @@ t.test('the permissions of an existing sealing key file are left alone', async (
   const file = join(dir, 'given.key')
   writeFileSync(file, key.toString('base64'))
   chmodSync(file, 0o440)
-  t.strictSame(openSealingKey({ kind: 'file', file }, { mayCreate: true }), key)
+  t.strictSame(readSealingKeys({ kind: 'file', file }, { mayCreate: true }).current, key)
   t.equal(statSync(file).mode & 0o777, 0o440)
 })

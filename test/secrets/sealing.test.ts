@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { createSealer, deriveKey } from '../../src/secrets/sealing.ts'
+import { deriveKey } from '../../src/secrets/key-source.ts'
+import { createSealer } from '../../src/secrets/sealing.ts'
 
 const sealer = createSealer(randomBytes(32))
 

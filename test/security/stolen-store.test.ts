@@ -4,9 +4,9 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import { createAccountServices } from '../../src/assembly/account-services.ts'
 import { openRateLimiter } from '../../src/auth/rate-limiter.ts'
+import { deriveKey } from '../../src/secrets/key-source.ts'
 import { createPasswords } from '../../src/secrets/passwords.ts'
-import { deriveKey } from '../../src/secrets/sealing.ts'
-import { openSealingKey } from '../../src/secrets/sealing-key.ts'
+import { readSealingKeys } from '../../src/secrets/sealing-key.ts'
 import { startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { listAudit } from '../store/portal-samples.ts'
 
@@ -66,7 +66,7 @@ for (const driver of storeDrivers) {
     const secrets: Record<string, string> = { password }
     const admin = await gateway.createAccount({ role: 'Admin' })
     const { id, email } = admin.account
-    const key = openSealingKey(
+    const { current: key } = readSealingKeys(
       { kind: 'file', file: join(dirname(gateway.configFile), 'sealing.key') },
       { mayCreate: false },
     )
@@ -83,7 +83,7 @@ for (const driver of storeDrivers) {
       const people = createAccountServices({
         config: withMail,
         store,
-        sealingKey: key,
+        sealingKeys: key,
         limiter,
         outbox: { add: ({ run }) => void run().catch(() => {}), close: async () => {} },
         quotas: { readUsed: async () => 0 },

@@ -3,8 +3,14 @@ import { ownAuditEntry } from '../../accounts/audit-entry-factory.ts'
 import { GatehouseError, invalidField } from '../../errors/gatehouse-error.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { isSameText } from '../../secrets/constant-time.ts'
+import { type KeySource, keysOf } from '../../secrets/key-source.ts'
 import { codeUri, createCodeSecret, isCodeSecret, stepOfCode } from '../../secrets/one-time-codes.ts'
-import { createRecoveryCodes, isRecoveryCode, recoveryDigest } from '../../secrets/recovery-codes.ts'
+import {
+  createRecoveryCodes,
+  isRecoveryCode,
+  newRecoveryDigests,
+  possibleRecoveryDigests,
+} from '../../secrets/recovery-codes.ts'
 import type { Sealer } from '../../secrets/sealing.ts'
 import type { Account } from '../../store/account.ts'
 import type { AccountReader } from '../../store/accounts.ts'
@@ -69,8 +75,8 @@ export interface SecondFactorsOptions {
   readonly store: AccountReader & SecondFactorStore
   readonly check: Pick<PasswordCheck, 'admit' | 'countCode'>
   readonly sealer: Sealer
-  /** For recovery codes and pending sign-ins; derived from the sealing key. */
-  readonly key: Uint8Array
+  /** For recovery codes and pending sign-ins; derived from the sealing keys. */
+  readonly keys: KeySource
   /** The name that apps show. */
   readonly issuer: string
   readonly clock: Clock
@@ -80,7 +86,7 @@ const pendingLifetimeMs = 5 * 60_000
 const pendingPattern = /^([0-9A-Za-z]{16})\.(\d{1,16})\.([\w-]{43})$/
 
 export function createSecondFactors(options: SecondFactorsOptions): SecondFactors {
-  const { store, check: passwordCheck, sealer, key, issuer, clock } = options
+  const { store, check: passwordCheck, sealer, keys, issuer, clock } = options
 
   function propose({ email }: Account, given?: string): NewSecondFactor {
     const secret = given !== undefined && isCodeSecret(given) ? given : createCodeSecret()
@@ -89,7 +95,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
 
   function newRecoveryCodes({ id }: Account) {
     const codes = createRecoveryCodes()
-    return { codes, digests: codes.map((code) => recoveryDigest(key, id, code.replace('-', ''))) }
+    return { codes, digests: newRecoveryDigests(keysOf(keys), id, codes) }
   }
 
   function audited(account: Account, action: AuditAction, { visitor }: CodeGiven) {
@@ -105,7 +111,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     const step = isCodeSecret(secret) ? stepOfCode(secret, withoutSpaces(code), now) : undefined
     if (step === undefined) throw invalidField('code', wrongCode)
     const { codes, digests } = newRecoveryCodes(account)
-    const sealed = Buffer.from(sealer.seal(secret, purposeOf(account))).toString('base64url')
+    const sealed = Buffer.from(sealer.seal(secret, secondFactorPurpose(account))).toString('base64url')
     const factor = { sealed, enabledAt: now, lastStep: step, recoveryDigests: digests }
     const isEnabled = await store.enableSecondFactor(
       account.id,
@@ -119,9 +125,13 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
   /** What the code uses up; undefined = it is wrong. */
   function useOf(account: Account, typed: string): SecondFactorUse | undefined {
     const code = withoutSpaces(typed).toLowerCase()
-    if (isRecoveryCode(code)) return { kind: 'recovery', digest: recoveryDigest(key, account.id, code) }
-    const { sealed = '' } = account.portal.secondFactor ?? {}
-    const secret = sealer.unseal(Buffer.from(sealed, 'base64url'), purposeOf(account))
+    const { sealed = '', recoveryDigests = [] } = account.portal.secondFactor ?? {}
+    if (isRecoveryCode(code)) {
+      const possible = possibleRecoveryDigests(keysOf(keys), account.id, code)
+      const digest = possible.find((candidate) => recoveryDigests.includes(candidate))
+      return digest === undefined ? undefined : { kind: 'recovery', digest }
+    }
+    const secret = sealer.unseal(Buffer.from(sealed, 'base64url'), secondFactorPurpose(account))
     const step = secret === undefined ? undefined : stepOfCode(secret, code, clock())
     return step === undefined ? undefined : { kind: 'step', step }
   }
@@ -154,14 +164,14 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
   }
 
   /** Bound to the password: a new one makes it worthless. */
-  function signatureOf({ id, portal }: Account, at: string): string {
+  function signatureOf(key: Uint8Array, { id, portal }: Account, at: string): string {
     const text = `pending ${id} ${at} ${portal.epoch} ${portal.password ?? ''}`
     return createHmac('sha256', key).update(text).digest('base64url')
   }
 
   function createPending(account: Account): string {
     const at = String(clock())
-    return `${account.id}.${at}.${signatureOf(account, at)}`
+    return `${account.id}.${at}.${signatureOf(keysOf(keys)[0], account, at)}`
   }
 
   async function findPending(pending: string): Promise<Account | undefined> {
@@ -169,7 +179,8 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     const age = clock() - Number(at)
     if (id === undefined || age < 0 || age >= pendingLifetimeMs) return undefined
     const account = await store.findAccount(id)
-    return account && isSameText(signatureOf(account, at), signature) ? account : undefined
+    const isOurs = account && keysOf(keys).some((key) => isSameText(signatureOf(key, account, at), signature))
+    return isOurs ? account : undefined
   }
 
   return { propose, enable, renewRecoveryCodes, disable, createPending, findPending, check }
@@ -177,7 +188,8 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
 
 const wrongCode = 'The code is wrong or too old. Does the clock of your phone run right?'
 
-function purposeOf({ id }: Account): string {
+/** What the secret of an account's app is sealed for. */
+export function secondFactorPurpose({ id }: Pick<Account, 'id'>): string {
   return `secondFactor:${id}`
 }
 

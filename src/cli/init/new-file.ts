@@ -8,7 +8,7 @@ import { OperatorError } from '../../errors/operator-error.ts'
 import { makeFolder } from '../../platform/folder.ts'
 import { errorMessage } from '../../platform/system-error.ts'
 import { createOwnPaths } from '../../routes/own-paths.ts'
-import { openSealingKey } from '../../secrets/sealing-key.ts'
+import { readSealingKeys } from '../../secrets/sealing-key.ts'
 import { questions } from './questions.ts'
 
 /** What was written. */
@@ -70,7 +70,7 @@ export function writeNewConfig(
   }
   const sealingKeyFile = missingSealingKey(read(file, answers), answers)
   if (sealingKeyFile !== undefined) {
-    openSealingKey({ kind: 'file', file: resolve(sealingKeyFile) }, { mayCreate: true })
+    readSealingKeys({ kind: 'file', file: resolve(sealingKeyFile) }, { mayCreate: true })
   }
   const reading = read(file, answers)
   write(file, newConfigText(file, answers), mayReplace)

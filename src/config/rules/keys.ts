@@ -1,4 +1,4 @@
-import { parseSealingKey } from '../../secrets/sealing-key.ts'
+import { parseSealingKeys } from '../../secrets/sealing-key-set.ts'
 import type { Review } from '../review.ts'
 
 const creationHint = 'create one with: openssl rand -base64 32'
@@ -12,7 +12,7 @@ export function reviewKeys(review: Review): void {
   const text = isMadeAtStart
     ? review.secretIfPresent(path, sealingKey)
     : review.secret(path, sealingKey, sealingKey.file === undefined ? undefined : creationHint)
-  if (text !== undefined && !parseSealingKey(text)) {
+  if (text !== undefined && !parseSealingKeys(text)) {
     review.report(path, `is not a sealing key: it must be 32 bytes in base64 or hexadecimal; ${creationHint}`)
   }
 }

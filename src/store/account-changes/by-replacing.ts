@@ -19,6 +19,7 @@ import {
   withSetupLink,
   withVerifiedEmail,
 } from './portal-changes.ts'
+import { withResealed } from './sealed-secrets.ts'
 import {
   withoutSecondFactor,
   withRecoveryCodes,
@@ -55,7 +56,7 @@ export function accountsByReplacing(replace: Replace): Pick<AccountStore, 'updat
 
 type KeyVerbs = Pick<
   KeyStore,
-  'resetSecretKey' | 'addSecretKey' | 'revokeSecretKey' | 'resetApiKey' | 'endOverlap'
+  'resetSecretKey' | 'addSecretKey' | 'revokeSecretKey' | 'resetApiKey' | 'resealAccount' | 'endOverlap'
 >
 
 export function keysByReplacing(replace: Replace): KeyVerbs {
@@ -79,6 +80,8 @@ export function keysByReplacing(replace: Replace): KeyVerbs {
       accountOf(await replace(id, (account) => withoutSecretKey(account, revocation), audit)),
     resetApiKey: async (id, reset, audit) =>
       accountOf(await replace(id, (account) => withApiKey(account, reset), audit)),
+    resealAccount: async (id, reseals, audit) =>
+      isUpdated(await replace(id, (account) => withResealed(account, reseals), audit)),
     endOverlap: async (id, now, audit) =>
       isUpdated(await replace(id, (account) => withoutPreviousKey(account, now), audit)),
   }

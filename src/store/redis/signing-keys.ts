@@ -7,6 +7,7 @@ import { loadScript, type Script } from './scripts.ts'
 import { storeFormat } from './store-format.ts'
 
 const addScript = loadScript('add-signing-key', { isLogged: true, isAudited: true })
+const resealScript = loadScript('reseal-signing-key', { isLogged: true, isAudited: true })
 const retireScript = loadScript('retire-signing-key', { isLogged: true, isAudited: true })
 
 interface KeyWrite {
@@ -44,6 +45,13 @@ export function openSigningKeys(connection: Connection): SigningKeyStore {
       notify({ kind: 'signing-keys' }, position)
       return position !== 0
     },
+    resealSigningKey: async (kid, { before, after }, audit) => {
+      const args = [kid, base64url(before), base64url(after)]
+      const position = await runChange({ script: resealScript }, args, audit)
+      if (position === 0) await confirmAbsence()
+      notify({ kind: 'signing-keys' }, position)
+      return position !== 0
+    },
     retireSigningKey: async (kid, audit) => {
       const position = await runChange({ script: retireScript }, [kid], audit)
       if (position === 0) await confirmAbsence()
@@ -51,4 +59,8 @@ export function openSigningKeys(connection: Connection): SigningKeyStore {
       return position !== 0
     },
   }
+}
+
+function base64url(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64url')
 }

@@ -13,6 +13,8 @@ export function openSigningKeys(
     listSigningKeys: async () => read(() => signingKeys.list()),
     addSigningKey: (key, unless, audit) =>
       writeChange(() => signingKeys.add(key, unless), signingKeysChange, audit),
+    resealSigningKey: (kid, reseal, audit) =>
+      writeChange(() => signingKeys.reseal(kid, reseal), signingKeysChange, audit),
     retireSigningKey: (kid, audit) => writeChange(() => signingKeys.remove(kid), signingKeysChange, audit),
   }
 }

@@ -80,6 +80,10 @@ const silent: readonly Write[] = [
     ({ store, session }) => store.rotateSession(useOf(session, { generation: 9 })),
   ],
   ['addSigningKey beside a signer', ({ store }) => store.addSigningKey(newSigningKey(), 'signer')],
+  [
+    'resealSigningKey of none',
+    ({ store }) => store.resealSigningKey('none', { before: new Uint8Array(1), after: new Uint8Array(1) }),
+  ],
   ['retireSigningKey of none', ({ store }) => store.retireSigningKey('none')],
 ]
 

@@ -46,6 +46,8 @@ const keyVerbs: Calls<KeyStore> = {
   addSecretKey: (store) => store.addSecretKey('a', { secretKey: newSecretKey({ name: 'ci' }), keysMax: 20 }),
   revokeSecretKey: (store) => store.revokeSecretKey('a', { name: 'ci', now, graceUntil: undefined }),
   resetApiKey: (store) => store.resetApiKey('a', { apiKey: newKey() }),
+  resealAccount: (store) =>
+    store.resealAccount('a', [{ before: new Uint8Array(1), after: new Uint8Array(2) }]),
   endOverlap: (store) => store.endOverlap('a', now),
   recordKeyUses: (store) =>
     store.recordKeyUses([{ accountId: 'a', digest: 'd', at: now, address: '::1', scheme: 'secretKey' }]),
@@ -76,6 +78,8 @@ const sessionVerbs: Calls<SessionStore> = {
 const signingKeyVerbs: Calls<SigningKeyStore> = {
   listSigningKeys: (store) => store.listSigningKeys(),
   addSigningKey: (store) => store.addSigningKey(newSigningKey()),
+  resealSigningKey: (store) =>
+    store.resealSigningKey('a', { before: new Uint8Array(1), after: new Uint8Array(2) }),
   retireSigningKey: (store) => store.retireSigningKey('a'),
 }
 
@@ -191,6 +195,7 @@ export const writes: readonly string[] = [
   'endPortalSession',
   'endPortalSessions',
   'endOverlap',
+  'resealAccount',
   'recordKeyUses',
   'takeQuota',
   'addUsage',
@@ -202,6 +207,7 @@ export const writes: readonly string[] = [
   'endSession',
   'endSessions',
   'addSigningKey',
+  'resealSigningKey',
   'retireSigningKey',
   'blockSubject',
   'unblockSubject',

@@ -1,7 +1,8 @@
 import type { Test } from 'tap'
 import type { SecondFactor } from '../../../src/store/second-factor.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
-import { createAccount, now } from '../samples.ts'
+import { newAuditEntry } from '../portal-samples.ts'
+import { createAccount, newKey, now, secretKeyOf } from '../samples.ts'
 
 const factor: SecondFactor = {
   sealed: 'c2VhbGVk',
@@ -24,6 +25,37 @@ export function secondFactorCases(t: Test, newPlace: NewPlace): void {
       const other = await place.open()
       t.strictSame((await other.findAccount(id))?.portal.secondFactor, factor)
       t.equal(await store.enableSecondFactor('nobody', factor), false)
+    },
+  )
+
+  runCase(
+    t,
+    newPlace,
+    'secrets of an account are resealed where they are as they were',
+    async (t, place, store) => {
+      const { id, apiKey, ...account } = await createAccount(store)
+      await store.enableSecondFactor(id, factor)
+      const secretKey = secretKeyOf(account)
+      const after = (text: string) => Buffer.from(text)
+      const reseals = [
+        { before: apiKey.sealed ?? after(''), after: after('api') },
+        { before: secretKey.sealed ?? after(''), after: after('secret') },
+        { before: Buffer.from(factor.sealed, 'base64url'), after: after('factor') },
+      ]
+      t.equal(await store.resealAccount('nobody', reseals), false)
+      t.equal(await store.resealAccount(id, [{ before: after('other'), after: after('x') }]), false)
+      await store.resetApiKey(id, { apiKey: newKey({ sealed: after('meanwhile') }) })
+      const entry = newAuditEntry({ action: 'sealing-key-rotated' })
+      t.equal(await store.resealAccount(id, reseals, entry), true)
+      t.equal(await store.resealAccount(id, reseals, entry), false, 'once')
+      const found = await (await place.open()).findAccount(id)
+      t.equal(Buffer.from(found?.apiKey.sealed ?? '').toString(), 'meanwhile', 'a newer key is left alone')
+      t.equal(Buffer.from(secretKeyOf(found).sealed ?? '').toString(), 'secret')
+      t.strictSame(secretKeyOf(found).digest, secretKey.digest)
+      t.strictSame(found?.portal.secondFactor, {
+        ...factor,
+        sealed: after('factor').toString('base64url'),
+      })
     },
   )
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { hour, mixedIds, newSigningKey, now, orderedIds, plain } from '../samples.ts'
@@ -18,6 +19,19 @@ export function runSigningKeyContract(t: Test, newPlace: NewPlace): void {
       t.strictSame(plain(await store.listSigningKeys()), plain([keys[0], keys[2], keys[1]]))
     },
   )
+
+  runCase(t, newPlace, 'a signing key is resealed once, and keeps all else', async (t, _place, store) => {
+    const [key, other] = [newSigningKey({ signsFrom: Number.MAX_SAFE_INTEGER }), newSigningKey()]
+    for (const each of [key, other]) await store.addSigningKey(each)
+    const before = await store.listSigningKeys()
+    const reseal = { before: key.sealed, after: randomBytes(90) }
+    t.equal(await store.resealSigningKey(other.kid, reseal), false, 'another key')
+    t.equal(await store.resealSigningKey('none', reseal), false)
+    t.equal(await store.resealSigningKey(key.kid, reseal), true)
+    t.equal(await store.resealSigningKey(key.kid, reseal), false, 'it is sealed otherwise now')
+    const after = before.map((each) => (each.kid === key.kid ? { ...each, sealed: reseal.after } : each))
+    t.strictSame(plain(await store.listSigningKeys()), plain(after))
+  })
 
   runCase(t, newPlace, 'a signing key is retired once', async (t, _place, store) => {
     const [kept, gone] = [newSigningKey(), newSigningKey()]

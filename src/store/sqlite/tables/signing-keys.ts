@@ -1,4 +1,5 @@
 import type { StoredSigningKey } from '../../signing-keys.ts'
+import type { Reseal } from '../../stored-key.ts'
 import type { Database } from '../database.ts'
 
 /** The signing_keys table. Every function is to be called within a read or a write. */
@@ -8,6 +9,7 @@ export function openSigningKeyTable({ prepare }: Database) {
   const insert = prepare(
     'INSERT INTO signing_keys (kid, algorithm, sealed, public_key, created_at, signs_from) VALUES (?, ?, ?, ?, ?, ?)',
   )
+  const reseal = prepare('UPDATE signing_keys SET sealed = ? WHERE kid = ? AND sealed = ?')
   const remove = prepare('DELETE FROM signing_keys WHERE kid = ?')
 
   function add(key: StoredSigningKey, unless: 'signer' | undefined): boolean {
@@ -19,6 +21,7 @@ export function openSigningKeyTable({ prepare }: Database) {
   return {
     list: () => select.all().map(toKey),
     add,
+    reseal: (kid: string, { before, after }: Reseal) => Number(reseal.run(after, kid, before).changes) > 0,
     remove: (kid: string) => Number(remove.run(kid).changes) > 0,
   }
 }

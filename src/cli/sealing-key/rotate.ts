@@ -1,0 +1,193 @@
+import type { Config } from '../../config/config.ts'
+import { loadConfig } from '../../config/load.ts'
+import { OperatorError } from '../../errors/operator-error.ts'
+import { dayOf, startOfDay } from '../../platform/day.ts'
+import { replaceSealingKeys } from '../../secrets/replace-sealing-keys.ts'
+import { createSealingKey, readSealingKeys } from '../../secrets/sealing-key.ts'
+import { acceptedKeys, formatSealingKeys, type SealingKeySet } from '../../secrets/sealing-key-set.ts'
+import type { AuditAction } from '../../store/audit-entry.ts'
+import { type Command, type Invocation, UsageError } from '../command.ts'
+import { type Operator, withSealingOperator } from '../operator.ts'
+import { printData, printToStderr } from '../print.ts'
+import { createProgress } from '../terminal/progress.ts'
+import { type ResealReport, reseal } from './reseal.ts'
+
+/** One call takes one step, and says what to do before the next: every instance must know a key before it seals. */
+const rotate: Command = {
+  name: 'sealing-key rotate',
+  operands: [],
+  summary: 'Replaces the sealing key, step by step, and reseals everything in the store.',
+  examples: ['gatehouse sealing-key rotate', 'gatehouse sealing-key rotate --now'],
+  options: {
+    now: {
+      type: 'boolean',
+      help: 'Seals with a new key at once, for when no gateway runs or the current key has leaked.',
+    },
+    print: {
+      type: 'boolean',
+      help: 'Prints the new content of the sealing key instead of writing its file.',
+    },
+    drop: { type: 'boolean', help: 'Removes the previous key, once nothing needs it any more.' },
+    yes: { type: 'boolean', short: 'y', help: 'With --drop: even if something still needs it.' },
+  },
+  printsData: true,
+  run: async (invocation) => {
+    if (invocation.asJson && invocation.flag('print')) throw new UsageError('--print prints no JSON')
+    const { config } = loadConfig(invocation.config)
+    const mayCreate = config.store.driver === 'sqlite'
+    const keys = readSealingKeys(config.keys.sealingKey, { mayCreate })
+    const step = stepFor(keys, invocation)
+    await step(invocation, config, keys)
+    return 0
+  },
+}
+
+type Step = (invocation: Invocation, config: Config, keys: SealingKeySet) => Promise<void>
+
+function stepFor({ next, previous }: SealingKeySet, { flag }: Invocation): Step {
+  if (flag('drop')) {
+    if (!previous) throw new OperatorError('there is no previous sealing key to drop')
+    return drop
+  }
+  if (next) return promote
+  if (!previous) return flag('now') ? replaceNow : add
+  if (!flag('now')) return resealAll
+  throw new OperatorError('the previous sealing key is still accepted, and there can be only one', {
+    hint: 'Finish that rotation: gatehouse sealing-key rotate --drop',
+  })
+}
+
+/** Announces a new key, which seals nothing yet. */
+const add: Step = async (invocation, config, keys) => {
+  const changed = { ...keys, next: createSealingKey() }
+  await save(invocation, config, { changed, action: 'sealing-key-added' })
+  tell(invocation, { state: 'added' }, [
+    'A new sealing key is added. It seals nothing yet.',
+    `${reloadAll(config)} Then run again: gatehouse sealing-key rotate`,
+  ])
+}
+
+/** Lets the new key seal; every instance accepts it already. */
+const promote: Step = async (invocation, config, { current, next = current }) => {
+  const previous = { key: current, since: dayOf(Date.now()) }
+  await putIntoUse(invocation, config, { current: next, next: undefined, previous })
+}
+
+const replaceNow: Step = async (invocation, config, { current }) => {
+  const previous = { key: current, since: dayOf(Date.now()) }
+  await putIntoUse(invocation, config, { current: createSealingKey(), next: undefined, previous })
+}
+
+async function putIntoUse(invocation: Invocation, config: Config, changed: SealingKeySet): Promise<void> {
+  await save(invocation, config, { changed, action: 'sealing-key-rotated' })
+  if (invocation.flag('print')) {
+    tell(invocation, {}, [`${reloadAll(config)} Then run again: gatehouse sealing-key rotate`])
+    return
+  }
+  await resealAll(invocation, config, changed)
+}
+
+/** Reseals what the previous key has sealed, and says what still needs it. */
+const resealAll: Step = async (invocation, config, keys) => {
+  const report = await resealStore(invocation, keys)
+  const neededUntil = neededUntilOf(config, keys)
+  const state = { state: 'resealed', ...report, previousKeyNeededUntil: new Date(neededUntil).toISOString() }
+  tell(invocation, state, [
+    ...describe(report),
+    `${reloadAll(config)} Then run again, for what they have sealed meanwhile.`,
+    `The previous key is needed until ${dayText(neededUntil)} for refresh tokens; then: gatehouse sealing-key rotate --drop`,
+  ])
+}
+
+const drop: Step = async (invocation, config, keys) => {
+  const report = await resealStore(invocation, keys)
+  const needs = needsOf(report, neededUntilOf(config, keys))
+  if (needs.length > 0 && !invocation.flag('yes')) {
+    throw new OperatorError(`the previous sealing key is still needed: ${needs.join('; ')}`, {
+      hint: 'Without it they become invalid. To drop it nevertheless: gatehouse sealing-key rotate --drop --yes',
+    })
+  }
+  await save(invocation, config, { changed: { ...keys, previous: undefined }, action: 'sealing-key-dropped' })
+  tell(invocation, { state: 'dropped', ...report }, [
+    'The previous sealing key is dropped.',
+    `${reloadAll(config)} Keep the key as long as backups from before it was replaced.`,
+  ])
+}
+
+/** The change is in the audit log before it is made: nobody can make one that is not. */
+async function save(
+  invocation: Invocation,
+  config: Config,
+  { changed, action }: { readonly changed: SealingKeySet; readonly action: AuditAction },
+): Promise<void> {
+  const { sealingKey } = config.keys
+  const isPrinted = invocation.flag('print')
+  if (!isPrinted && sealingKey.kind === 'value') {
+    throw new OperatorError('keys.sealingKey is not a file, and cannot be changed from here', {
+      hint: 'To put the new content there yourself: gatehouse sealing-key rotate --print',
+    })
+  }
+  await withSealingOperator(invocation.config, ({ store, auditEntry }) =>
+    store.appendAudit(auditEntry(action, undefined)),
+  )
+  if (isPrinted) invocation.terminal.out.write(formatSealingKeys(changed))
+  else if (sealingKey.kind === 'file') replaceSealingKeys(sealingKey.file, changed)
+}
+
+async function resealStore(invocation: Invocation, keys: SealingKeySet): Promise<ResealReport> {
+  const progress = createProgress({ verb: 'resealed', noun: 'accounts', err: invocation.terminal.err })
+  try {
+    return await withSealingOperator(invocation.config, ({ store }: Operator) =>
+      reseal({ store, keys: acceptedKeys(keys), onProgress: progress.report }),
+    )
+  } finally {
+    progress.end()
+  }
+}
+
+/** When the last refresh token ends that a key of before may have signed: those of its last day included. */
+function neededUntilOf({ tokens }: Config, { previous }: SealingKeySet): number {
+  return previous === undefined ? 0 : startOfDay(previous.since + 1) + tokens.refreshLifetimeMs
+}
+
+function needsOf({ passwords, recoveryCodes, unreadable }: ResealReport, neededUntil: number): string[] {
+  return [
+    ...(unreadable > 0 ? [`${unreadable} sealed secrets open with neither key`] : []),
+    ...(Date.now() < neededUntil ? [`refresh tokens until ${dayText(neededUntil)}`] : []),
+    ...(passwords > 0 ? [`passwords of ${passwords} accounts`] : []),
+    ...(recoveryCodes > 0 ? [`recovery codes of ${recoveryCodes} accounts`] : []),
+  ]
+}
+
+function describe({ accounts, signingKeys, unreadable, passwords, recoveryCodes }: ResealReport): string[] {
+  return [
+    `Resealed: ${accounts} accounts, ${signingKeys} signing keys.`,
+    ...(unreadable > 0 ? [`Neither key opens the secrets of ${unreadable} accounts or signing keys.`] : []),
+    ...(passwords > 0
+      ? [
+          `The previous key is needed for passwords of ${passwords} accounts, until their owners next sign in.`,
+        ]
+      : []),
+    ...(recoveryCodes > 0
+      ? [`It is needed for recovery codes of ${recoveryCodes} accounts, until these are replaced.`]
+      : []),
+  ]
+}
+
+function reloadAll({ keys, store }: Config): string {
+  if (keys.sealingKey.kind === 'value') return 'Set it for every instance, and restart them.'
+  if (store.driver === 'sqlite') return 'Reload the gateway (SIGHUP, or POST /reload), if it runs.'
+  return 'Give every instance this file, and reload them (SIGHUP, or POST /reload).'
+}
+
+/** With --print the data is the content of the key: what is said goes to standard error. */
+function tell(invocation: Invocation, data: object, lines: readonly string[]): void {
+  if (invocation.flag('print')) printToStderr(invocation.terminal, lines.join('\n'))
+  else printData(invocation, data, lines)
+}
+
+function dayText(time: number): string {
+  return new Date(time).toISOString().slice(0, 10)
+}
+
+export const sealingKeyCommands: readonly Command[] = [rotate]

@@ -1,0 +1,21 @@
+import { formatDay, startOfDay } from '../../platform/day.ts'
+import { readSealingKeys } from '../../secrets/sealing-key.ts'
+import type { Config } from '../config.ts'
+import type { Warning } from '../problem.ts'
+
+/** A sealing key that was replaced and is still accepted, although no refresh token can need it any more. */
+export function findLeftSealingKeys({ keys, tokens }: Config, now: number): Warning[] {
+  const since = previousSince(keys.sealingKey)
+  if (since === undefined || now < startOfDay(since + 1) + tokens.refreshLifetimeMs) return []
+  const message = `a previous key, replaced on ${formatDay(since)}, is still accepted: gatehouse sealing-key rotate --drop`
+  return [{ path: ['keys', 'sealingKey'], message }]
+}
+
+/** undefined = there is none; what is wrong with the keys themselves is an error, and reported elsewhere. */
+function previousSince(source: Config['keys']['sealingKey']): number | undefined {
+  try {
+    return readSealingKeys(source, { mayCreate: false }).previous?.since
+  } catch {
+    return undefined
+  }
+}
