@@ -88,7 +88,8 @@ export const errorDefinitions = {
     status: 401,
     title: 'The refresh token is not valid',
     detail: 'The refresh token is malformed or was not issued by this gateway.',
-    check: 'Whether the token is complete, and `keys.sealingKey` has not been replaced since it was issued.',
+    check:
+      'Whether the token is complete, and `keys.sealingKey` has not been replaced since it was issued (unless by `gatehouse sealing-key rotate`).',
   },
   'refresh-token-expired': {
     status: 401,

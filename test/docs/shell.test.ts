@@ -54,6 +54,13 @@ t.test('the lines of the operating page work in their order', async (t) => {
   for (const line of linesOf(page, 'Before a change')) await run(line)
   for (const line of linesOf(page, 'Accounts and keys'))
     await run(line.includes('--password-stdin') ? `< password.txt ${line}` : line)
+  const rotation = linesOf(page, 'Replacing the sealing key').map((line) => run.bind(undefined, line))
+  const [add, promote, rest, drop] = rotation
+  t.match(await add?.(), 'A new sealing key is added')
+  t.match(await promote?.(), /Resealed: [1-9]\d* accounts/)
+  t.match(await rest?.(), 'Resealed: 0 accounts')
+  t.match(await drop?.(), 'The previous sealing key is dropped')
+  t.match(await run('gatehouse keys show ada@example.com'), /gate_sk_/)
   await run('git init -q && git add people.csv')
   // It exits with 1: no file of the folder has a key.
   const [pattern = '', grep = ''] = linesOf(page, 'Where keys may come', 1)

@@ -17,7 +17,8 @@ export const keys = section('Secret keys and API keys.', {
   }),
   sealingKey: secret({
     default: { file: '../data/sealing.key' },
-    description: 'Encrypts stored keys and signs refresh tokens; created at first start, with SQLite only.',
+    description:
+      'Encrypts stored keys and signs refresh tokens; created at first start, with SQLite only. Replaced by `gatehouse sealing-key rotate`.',
   }),
   reveal: flag(
     true,
