@@ -8,6 +8,7 @@ import type { Scope } from './scope.ts'
 import { type Gatehouse, type GatehouseOptions, startGatehouse } from './subjects/gatehouse.ts'
 import { isInstalled, type PeerName, peers } from './subjects/peers.ts'
 import type { Subject } from './subjects/subject.ts'
+import { makeTlsFiles } from './subjects/tls-files.ts'
 
 /** The command line options. */
 export interface BenchOptions {
@@ -54,7 +55,7 @@ export interface Bench {
   closedLoad(order: Extract<LoadCommand, { kind: 'closed' }>): Promise<LoadResults['closed']>
 }
 
-type Changes = Pick<GatehouseOptions, 'config'> & { readonly onRedis?: boolean }
+type Changes = Pick<GatehouseOptions, 'config'> & { readonly onRedis?: boolean; readonly isTls?: boolean }
 
 export async function openBench(scope: Scope, options: BenchOptions): Promise<Bench> {
   const { ready } = await startModule<ReadyMessage>(scope, { core: cores.load, file: 'upstream.ts' })
@@ -65,14 +66,16 @@ export async function openBench(scope: Scope, options: BenchOptions): Promise<Be
   const gateways: Bench['gateways'] = other ? [own, other] : [own]
 
   const redis = remember(() => startRedis(scope))
-  const gateway = remember(async (kind: GatewayKind, { config, onRedis = false }: Changes = {}) =>
-    startGatehouse(scope, {
-      upstreamUrl,
-      checkout: kind.checkout,
-      ...(config && { config }),
-      // Each has its own database there.
-      ...(onRedis && { redisUrl: `${(await redis()).url}/${gateways.indexOf(kind)}` }),
-    }),
+  const gateway = remember(
+    async (kind: GatewayKind, { config, onRedis = false, isTls = false }: Changes = {}) =>
+      startGatehouse(scope, {
+        upstreamUrl,
+        checkout: kind.checkout,
+        ...(config && { config }),
+        ...(isTls && { tls: makeTlsFiles(scope) }),
+        // Each has its own database there.
+        ...(onRedis && { redisUrl: `${(await redis()).url}/${gateways.indexOf(kind)}` }),
+      }),
   )
   async function startPeer(into: Scope, name: PeerName, before: string): Promise<Subject> {
     const { credentials } = await gateway(own)

@@ -58,6 +58,7 @@ newer). Their configurations are in \`bench/subjects/\`.
 |---|---|
 | \`bare\` | a \`node:http\` server that answers requests itself and forwards nothing |
 | \`haproxy\` | HAProxy as a plain proxy: one thread, no authentication |
+| \`haproxy-tls\`, \`nginx-tls\` | the plain ones with TLS towards clients |
 | \`haproxy-jwt\` | HAProxy that verifies the ES256 signature of each token with \`jwt_verify\`, every time |
 | \`nginx\` | nginx as a plain proxy: one worker, bodies streamed both ways, no authentication |
 | \`nginx-auth\` | nginx that asks a small Node service about each request (\`auth_request\`); the service verifies the token every time, and its CPU time is included |

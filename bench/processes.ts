@@ -1,5 +1,6 @@
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import type { Scope } from './scope.ts'
 
@@ -28,10 +29,19 @@ export function startProgram(
     core,
     command,
     cwd,
-  }: { readonly core: number; readonly command: readonly string[]; readonly cwd?: string },
+    stdoutFile,
+  }: {
+    readonly core: number
+    readonly command: readonly string[]
+    readonly cwd?: string
+    /** absent = what it prints is dropped. */
+    readonly stdoutFile?: string
+  },
 ): ChildProcess & { readonly pid: number } {
   const [file = '', ...args] = onCore(core, command)
-  const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'inherit'], ...(cwd && { cwd }) })
+  const stdout = stdoutFile === undefined ? 'ignore' : openSync(stdoutFile, 'a')
+  const child = spawn(file, args, { stdio: ['ignore', stdout, 'inherit'], ...(cwd && { cwd }) })
+  if (stdout !== 'ignore') closeSync(stdout)
   scope.teardown(() => end(child))
   return withPid(child, command)
 }

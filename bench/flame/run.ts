@@ -22,6 +22,7 @@ const { values } = parseArgs({
   options: {
     auth: { type: 'string', default: 'bearer' },
     plan: { type: 'boolean', default: false },
+    cold: { type: 'boolean', default: false },
     store: { type: 'string', default: 'sqlite' },
     seconds: { type: 'string', default: '5' },
     out: { type: 'string', default: 'flame.svg' },
@@ -30,8 +31,9 @@ const { values } = parseArgs({
 })
 if (values.help) {
   console.log(
-    'npm run flame -- [--auth bearer|key|none] [--plan] [--store sqlite|redis] [--seconds 5] [--out flame.svg]\n\n' +
-      '--plan: all accounts have a quota, which is never used up',
+    'npm run flame -- [--auth bearer|key|none] [--plan] [--cold] [--store sqlite|redis] [--seconds 5] [--out flame.svg]\n\n' +
+      '--plan: all accounts have a quota, which is never used up\n' +
+      '--cold: a cache of one entry, so that each key is looked up in the store',
   )
   process.exit()
 }
@@ -53,7 +55,7 @@ async function profile(scope: Scope): Promise<{ readonly root: Frame; readonly a
   const gateway = await startGatehouse(scope, {
     upstreamUrl: ready.url,
     checkout: process.cwd(),
-    config: { shutdown: { drain: '100ms' }, plans },
+    config: { shutdown: { drain: '100ms' }, plans, ...(values.cold && { cache: { entries: 1 } }) },
     ...(values.plan && { plan: 'large' }),
     ...(values.store === 'redis' && { redisUrl: (await startRedis(scope)).url }),
     nodeFlags: ['--cpu-prof', '--cpu-prof-dir', dir, '--cpu-prof-interval', '200'],

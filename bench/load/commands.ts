@@ -60,7 +60,8 @@ interface Close {
 export type LoadCommand = Closed | Paced | Body | Listen | Hear | Idle | Close
 
 export interface LoadResults {
-  readonly closed: { readonly answers: number; readonly elapsedMs: number }
+  /** `p99Ms`: absent where the generator does not measure it. */
+  readonly closed: { readonly answers: number; readonly elapsedMs: number; readonly p99Ms?: number }
   readonly paced: { readonly answers: number; readonly p50Ms: number; readonly p99Ms: number }
   readonly body: { readonly receivedBytes: number; readonly elapsedMs: number }
   readonly listen: { readonly open: number }

@@ -9,23 +9,32 @@ export const loadFigures: Readonly<Record<string, FigureKind>> = {
   busyPercent: { title: '% of its core', digits: 0 },
 }
 
+/** The same with the latency, which only wrk measures in a closed loop. */
+export const loadFiguresWithLatency: Readonly<Record<string, FigureKind>> = {
+  ...loadFigures,
+  p99Ms: { title: 'p99 ms', digits: 1 },
+}
+
 interface Requests {
   readonly requests: readonly string[]
   readonly status?: number
   readonly isRefresh?: boolean
   readonly isNumbered?: boolean
+  /** Default: those of the command line. */
+  readonly connections?: number
 }
 
 /** What each request of a closed loop costs a subject. */
 export async function measureLoad(
   bench: Bench,
   { url, pids }: Subject,
-  { requests, status = 200, isRefresh = false, isNumbered = false }: Requests,
+  { requests, status = 200, isRefresh = false, isNumbered = false, connections }: Requests,
 ): Promise<Figures> {
-  const { connections, durationMs } = bench.options
-  const order = { kind: 'closed', url, requests, status, connections, durationMs } as const
+  const { durationMs } = bench.options
+  const opened = connections ?? bench.options.connections
+  const order = { kind: 'closed', url, requests, status, connections: opened, durationMs } as const
   const before = cpuUsOf(pids)
-  const { answers, elapsedMs } = isRefresh
+  const { answers, elapsedMs, p99Ms } = isRefresh
     ? await bench.load<'closed'>({ ...order, isRefresh })
     : await bench.closedLoad({ ...order, isNumbered })
   const cpuUs = cpuUsOf(pids) - before
@@ -33,5 +42,6 @@ export async function measureLoad(
     cpuUs: cpuUs / answers,
     perSecond: (answers * 1_000) / elapsedMs,
     busyPercent: cpuUs / 10 / elapsedMs,
+    ...(p99Ms !== undefined && { p99Ms }),
   }
 }

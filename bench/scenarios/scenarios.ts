@@ -1,11 +1,14 @@
 import { app } from './app.ts'
 import { down, up } from './bodies.ts'
+import { manyConnections, newConnections, tls, tlsNewConnections } from './connections.ts'
 import { decide } from './decide.ts'
 import { events } from './events.ts'
 import { foreignTokens } from './foreign-tokens.ts'
 import { keyCosts } from './key-costs.ts'
 import { latency } from './latency.ts'
+import { observed } from './observed.ts'
 import { post } from './post.ts'
+import { routes } from './routes.ts'
 import type { Scenario } from './scenario.ts'
 import { smallGet } from './small-get.ts'
 import { issue, refresh } from './tokens.ts'
@@ -18,6 +21,12 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'key-costs': keyCosts,
   'foreign-tokens': foreignTokens,
   workers,
+  'new-connections': newConnections,
+  'many-connections': manyConnections,
+  tls,
+  'tls-new-connections': tlsNewConnections,
+  routes,
+  observed,
   decide,
   app,
   post,

@@ -2,11 +2,13 @@ import { createPublicKey, type webcrypto } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { withOperator as WithOperator } from '../../src/cli/operator.ts'
 import { until } from '../../test/setup/net.ts'
 import { cores, startProgram } from '../processes.ts'
 import type { Scope } from '../scope.ts'
 import type { Credentials, Subject } from './subject.ts'
+import type { TlsFiles } from './tls-files.ts'
 
 /** How the gateway is started. */
 export interface GatehouseOptions {
@@ -19,6 +21,8 @@ export interface GatehouseOptions {
   readonly config?: object
   /** The plan of the accounts. */
   readonly plan?: string
+  /** TLS towards clients. */
+  readonly tls?: TlsFiles
   /** Flags for Node itself. */
   readonly nodeFlags?: readonly string[]
 }
@@ -34,7 +38,8 @@ const accountCount = 200
 
 /** The program itself, as `gatehouse serve` starts it, and two hundred accounts with a session each. */
 export async function startGatehouse(scope: Scope, options: GatehouseOptions): Promise<Gatehouse> {
-  const { checkout, plan, nodeFlags = [] } = options
+  const { checkout, plan, tls, nodeFlags = [] } = options
+  if (tls) setDefaultCACertificates([...getCACertificates('default'), tls.cert])
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
   scope.teardown(() => rmSync(dir, { recursive: true, force: true }))
   const file = join(dir, 'gateway.yaml')
@@ -44,6 +49,8 @@ export async function startGatehouse(scope: Scope, options: GatehouseOptions): P
   const { pid } = startProgram(scope, {
     core: cores.subject,
     cwd: checkout,
+    // The access log, where the scenario has one.
+    stdoutFile: join(dir, 'stdout.log'),
     command: [
       process.execPath,
       ...nodeFlags,
@@ -71,10 +78,13 @@ interface Ready {
   readonly decideUrl?: string
 }
 
-function configOf({ upstreamUrl, redisUrl, config }: GatehouseOptions): object {
+function configOf({ upstreamUrl, redisUrl, tls, config }: GatehouseOptions): object {
   const route = { upstream: 'backend', websocket: true, maxBody: 'unlimited' }
   return {
-    listen: { port: 0 },
+    listen: {
+      port: 0,
+      ...(tls && { tls: { cert: { file: tls.certFile }, key: { file: tls.keyFile } } }),
+    },
     ops: { port: 0 },
     // As many streams as there are listeners.
     upstreams: { backend: { targets: [{ url: upstreamUrl }], connections: 10_000 } },

@@ -6,10 +6,18 @@ import { cores, startModule, startProgram } from '../processes.ts'
 import type { ReadyMessage } from '../report-url.ts'
 import type { Scope } from '../scope.ts'
 import { type Subject, type SubjectOptions, untilListening } from './subject.ts'
+import { makeTlsFiles } from './tls-files.ts'
 
 /** nginx as a plain proxy: one worker, keep-alive connections to the upstream, bodies streamed both ways. */
 export function startNginx({ scope, upstreamUrl }: SubjectOptions): Promise<Subject> {
   return startWith(scope, upstreamUrl, { inLocation: [], inServer: [], inHttp: [] })
+}
+
+/** The same with TLS towards clients. */
+export function startNginxTls({ scope, upstreamUrl }: SubjectOptions): Promise<Subject> {
+  const { certFile, keyFile } = makeTlsFiles(scope)
+  const inServer = [`ssl_certificate ${certFile}; ssl_certificate_key ${keyFile};`]
+  return startWith(scope, upstreamUrl, { inLocation: [], inServer, inHttp: [], isTls: true })
 }
 
 /** nginx that asks a small service about every request; the service is measured as a part of it. */
@@ -97,6 +105,7 @@ interface Directives {
   readonly inHttp: readonly string[]
   readonly inServer: readonly string[]
   readonly inLocation: readonly string[]
+  readonly isTls?: boolean
 }
 
 async function startWith(scope: Scope, upstreamUrl: string, directives: Directives): Promise<Subject> {
@@ -107,7 +116,7 @@ async function startWith(scope: Scope, upstreamUrl: string, directives: Directiv
   writeFileSync(join(dir, 'nginx.conf'), configOf(port, new URL(upstreamUrl).host, directives))
   const command = ['nginx', '-p', dir, '-e', 'logs/error.log', '-c', 'nginx.conf']
   const { pid } = startProgram(scope, { core: cores.subject, command })
-  const url = `http://127.0.0.1:${port}`
+  const url = `${directives.isTls ? 'https' : 'http'}://127.0.0.1:${port}`
   await untilListening(url)
   return { url, pids: [pid] }
 }
@@ -116,7 +125,11 @@ const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
   (name) => `${name}_temp_path ${name};`,
 )
 
-function configOf(port: number, upstream: string, { inHttp, inServer, inLocation }: Directives): string {
+function configOf(
+  port: number,
+  upstream: string,
+  { inHttp, inServer, inLocation, isTls }: Directives,
+): string {
   return [
     'daemon off; master_process off; pid nginx.pid; error_log logs/error.log crit;',
     // More than its file limit allows: when few are left it closes connections whose request has not arrived yet.
@@ -125,7 +138,7 @@ function configOf(port: number, upstream: string, { inHttp, inServer, inLocation
     'map $http_upgrade $connection_upgrade { default upgrade; "" ""; }',
     `upstream back { server ${upstream}; keepalive 128; keepalive_requests 1000000000; }`,
     ...inHttp,
-    `server { listen 127.0.0.1:${port} backlog=4096; client_max_body_size 0;`,
+    `server { listen 127.0.0.1:${port} backlog=4096${isTls ? ' ssl' : ''}; client_max_body_size 0;`,
     ...inServer,
     'location / { proxy_pass http://back; proxy_http_version 1.1; proxy_request_buffering off;',
     'proxy_max_temp_file_size 0; proxy_read_timeout 600s; proxy_set_header Upgrade $http_upgrade;',

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { cores, startModule } from '../processes.ts'
 import type { ReadyMessage } from '../report-url.ts'
-import { startHaproxy, startHaproxyJwt } from './haproxy.ts'
-import { startNginx, startNginxAuth, startNginxAuthCached } from './nginx.ts'
+import { startHaproxy, startHaproxyJwt, startHaproxyTls } from './haproxy.ts'
+import { startNginx, startNginxAuth, startNginxAuthCached, startNginxTls } from './nginx.ts'
 import type { Subject, SubjectOptions } from './subject.ts'
 
 /** What the gateway is compared with. */
@@ -16,8 +16,10 @@ export interface Peer {
 export const peerNames = [
   'bare',
   'haproxy',
+  'haproxy-tls',
   'haproxy-jwt',
   'nginx',
+  'nginx-tls',
   'nginx-auth',
   'nginx-auth-cached',
   'http-proxy',
@@ -33,8 +35,10 @@ export const peers: Readonly<Record<PeerName, Peer>> = {
     start: ({ scope }) => startOwn('subjects/bare.ts', scope, []),
   },
   haproxy: { summary: 'HAProxy, plain', program: 'haproxy', start: startHaproxy },
+  'haproxy-tls': { summary: 'HAProxy, plain, TLS', program: 'haproxy', start: startHaproxyTls },
   'haproxy-jwt': { summary: 'HAProxy, jwt_verify ES256', program: 'haproxy', start: startHaproxyJwt },
   nginx: { summary: 'nginx, plain', program: 'nginx', start: startNginx },
+  'nginx-tls': { summary: 'nginx, plain, TLS', program: 'nginx', start: startNginxTls },
   'nginx-auth': { summary: 'nginx, auth_request', program: 'nginx', start: startNginxAuth },
   'nginx-auth-cached': {
     summary: 'nginx, auth_request with cached answers',

@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Test } from 'tap'
 
 export interface Certificate {
   readonly key: string
@@ -10,7 +9,7 @@ export interface Certificate {
 }
 
 /** A certificate that vouches for itself, good for two days. @param names such as `DNS:localhost,IP:127.0.0.1` */
-export function makeCertificate(t: Test, names: string): Certificate {
+export function makeCertificate(t: { teardown(end: () => void): unknown }, names: string): Certificate {
   const dir = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   const [keyFile, certFile] = [join(dir, 'tls.key'), join(dir, 'tls.crt')]

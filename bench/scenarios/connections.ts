@@ -1,0 +1,87 @@
+import type { Bench } from '../bench.ts'
+import type { PeerName } from '../subjects/peers.ts'
+import type { Subject } from '../subjects/subject.ts'
+import { loadFiguresWithLatency, measureLoad } from './load-figures.ts'
+import { withTokens } from './requests.ts'
+import type { Contestant, Scenario } from './scenario.ts'
+
+const plainPeers = ['haproxy', 'nginx'] as const
+const tlsPeers = ['haproxy-tls', 'nginx-tls'] as const
+
+const shared = { figures: loadFiguresWithLatency, compared: 'cpuUs' } satisfies Partial<Scenario>
+const bearer = 'Bearer, 200 tokens in turn, answers of 15 bytes.'
+const newEach =
+  'wrk sends `Connection: close`, and opens a connection for each request; those to the upstream are kept, where the ' +
+  'subject keeps any.'
+
+export const newConnections: Scenario = {
+  ...shared,
+  summary: 'Small GET: a new connection for each request',
+  yardsticks: ['haproxy'],
+  note: `${bearer} ${newEach}`,
+  open: (bench) => openAll(bench, plainPeers, { isClosing: true }),
+}
+
+export const tls: Scenario = {
+  ...shared,
+  summary: 'Small GET over TLS, connections kept alive',
+  yardsticks: ['haproxy-tls'],
+  note: `${bearer} A certificate on P-256, the default protocols and ciphers of each; the upstream is without TLS.`,
+  open: (bench) => openAll(bench, tlsPeers, { isTls: true }),
+}
+
+export const tlsNewConnections: Scenario = {
+  ...shared,
+  summary: 'Small GET over TLS: a new connection for each request',
+  yardsticks: ['haproxy-tls'],
+  note: `${bearer} ${newEach} A certificate on P-256, the default protocols and ciphers of each.`,
+  open: (bench) => openAll(bench, tlsPeers, { isTls: true, isClosing: true }),
+}
+
+const connectionCounts = [300, 1_000] as const
+
+export const manyConnections: Scenario = {
+  ...shared,
+  summary: 'Small GET over 300 and 1,000 connections at once',
+  yardsticks: connectionCounts.map((count) => `haproxy: ${count} connections`),
+  note: `${bearer} All connections are opened in each run, so that it includes their first requests.`,
+  open: async (bench) => {
+    const byCount = connectionCounts.map((connections) =>
+      openAll(bench, [...plainPeers, 'relay'], { connections }),
+    )
+    return (await Promise.all(byCount)).flat()
+  },
+}
+
+interface Way {
+  readonly isTls?: boolean
+  readonly isClosing?: boolean
+  readonly connections?: number
+}
+
+/** These peers and every gateway, under the same load. @throws Error without wrk: ours keeps its connections */
+async function openAll(bench: Bench, peers: readonly PeerName[], way: Way): Promise<readonly Contestant[]> {
+  if (bench.options.load !== 'wrk') throw new Error('only wrk opens new connections, and measures latency')
+  const { isTls = false, isClosing = false, connections } = way
+  const suffix = connections === undefined ? '' : `: ${connections} connections`
+  function contestant(name: string, subject: Subject, accessTokens: readonly string[]): Contestant {
+    const kept = withTokens('GET /any', accessTokens)
+    const requests = isClosing ? kept.map(closing) : kept
+    const load = { requests, ...(connections !== undefined && { connections }) }
+    return { name: `${name}${suffix}`, measure: () => measureLoad(bench, subject, load) }
+  }
+  const { credentials } = await bench.gateway(bench.gateways[0])
+  const found: Contestant[] = []
+  for (const name of bench.available(peers)) {
+    found.push(contestant(name, await bench.peer(name), credentials.accessTokens))
+  }
+  for (const kind of bench.gateways) {
+    const subject = await bench.gateway(kind, isTls ? { isTls } : {})
+    found.push(contestant(kind.label, subject, subject.credentials.accessTokens))
+  }
+  return found
+}
+
+function closing(request: string): string {
+  return request.replace('\r\n', '\r\nConnection: close\r\n')
+}

@@ -1,0 +1,33 @@
+import { loadFigures, measureLoad } from './load-figures.ts'
+import { withTokens } from './requests.ts'
+import type { Contestant, Scenario } from './scenario.ts'
+
+export const observed: Scenario = {
+  summary: 'Small GET: what the access log and tracing cost',
+  figures: loadFigures,
+  compared: 'cpuUs',
+  yardsticks: ['gatehouse: neither'],
+  note:
+    'Bearer, 200 tokens in turn. `access log`: a line for each request, standard output is a file. `tracing at 5 %`: ' +
+    'spans of every twentieth request are sent to a collector that answers at once.',
+  async open(bench) {
+    const tracing = { otlp: { endpoint: bench.upstreamUrl, sampleRatio: 0.05 } }
+    const ways = {
+      neither: {},
+      'access log': { config: { log: { level: 'info', access: true } } },
+      'tracing at 5 %': { config: { tracing } },
+    }
+    const found: Contestant[] = []
+    for (const kind of bench.gateways) {
+      for (const [way, changes] of Object.entries(ways)) {
+        const subject = await bench.gateway(kind, changes)
+        const requests = withTokens('GET /any', subject.credentials.accessTokens)
+        found.push({
+          name: `${kind.label}: ${way}`,
+          measure: () => measureLoad(bench, subject, { requests }),
+        })
+      }
+    }
+    return found
+  },
+}

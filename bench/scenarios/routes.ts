@@ -1,0 +1,48 @@
+import { loadFigures, measureLoad } from './load-figures.ts'
+import { withTokens } from './requests.ts'
+import type { Contestant, Scenario } from './scenario.ts'
+
+const count = 3_000
+/** Never reached. */
+const rateLimit = { limit: 1_000_000_000, per: '1m', by: 'account' }
+const shared = { upstream: 'backend', auth: 'any' }
+const paths = Array.from({ length: count }, (_, index) => `/services/s${index}/items`)
+const config = {
+  routes: [
+    { name: 'any', path: '/any', ...shared },
+    { name: 'limited', path: '/limited', ...shared, rateLimit },
+    ...paths.map((path, index) => ({ name: `s${index}`, path, ...shared, rateLimit })),
+  ],
+}
+
+export const routes: Scenario = {
+  summary: 'Small GET: 3,000 routes, each with a rate limit',
+  figures: loadFigures,
+  compared: 'cpuUs',
+  yardsticks: ['gatehouse: two routes'],
+  note:
+    'Bearer, 200 tokens in turn, each request to the next route: 3,000 different ones, each with the counter of its ' +
+    'caller. `two routes`: the config of the other scenarios. The other rows are one process with all routes: ' +
+    '`without a rate limit` and `one with a rate limit` are requests to one of them.',
+  async open(bench) {
+    const found: Contestant[] = []
+    for (const kind of bench.gateways) {
+      const few = await bench.gateway(kind)
+      const many = await bench.gateway(kind, { config })
+      const { accessTokens } = many.credentials
+      const tokenOf = (index: number) => accessTokens[index % accessTokens.length] ?? ''
+      const ways = {
+        'two routes': [few, withTokens('GET /any', few.credentials.accessTokens)],
+        'without a rate limit': [many, withTokens('GET /any', accessTokens)],
+        'one with a rate limit': [many, withTokens('GET /limited', accessTokens)],
+        'all in turn': [many, paths.flatMap((path, index) => withTokens(`GET ${path}`, [tokenOf(index)]))],
+      } as const
+      for (const [way, [subject, requests]] of Object.entries(ways))
+        found.push({
+          name: `${kind.label}: ${way}`,
+          measure: () => measureLoad(bench, subject, { requests }),
+        })
+    }
+    return found
+  },
+}
