@@ -83,6 +83,7 @@ export function createUpstreamHeadReader({ tracer, trace }: UpstreamHeadOptions)
     return {
       rawHeaders,
       isCachedHead: head.isCachedHead && rawHeaders === head.rawHeaders,
+      traceparent: spans?.traceparent,
       route,
       principal: principalOf(outcome),
       client,

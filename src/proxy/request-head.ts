@@ -23,6 +23,8 @@ export interface RequestHeadInput {
   readonly rawHeaders: readonly string[]
   /** Whether this is the array of an earlier request, from the head cache. */
   readonly isCachedHead: boolean
+  /** The gateway's own, which stands for a field of the client; undefined = there is none. */
+  readonly traceparent?: string | undefined
   readonly route: Pick<
     Route<HeadUpstream>,
     'forwardsCredentials' | 'passesMethodOverride' | 'passesTrailers' | 'upstream'
@@ -103,7 +105,8 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     const { route, principal, client, requestId, isCachedHead } = input
     const { first, identity } = isCachedHead ? reuseLines(input) : buildLines(input)
     // The identity comes last, so that no client field can follow it.
-    const lines = `${first}X-Forwarded-For: ${client.forwardedFor}\r\nX-Request-Id: ${requestId}\r\n${identity}`
+    const trace = input.traceparent === undefined ? '' : traceLine(input, input.traceparent)
+    const lines = `${first}X-Forwarded-For: ${client.forwardedFor}\r\nX-Request-Id: ${requestId}\r\n${trace}${identity}`
     if (principal === undefined || assertion === undefined) return lines
     return `${lines}${assertion.header}: ${assertion.of(principal, route.upstream.name)}\r\n`
   }
@@ -143,7 +146,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
   function clientLines(input: RequestHeadInput): string {
     const { rawHeaders, connectionOptions, body, strippedPrefix } = input
     const { headers } = input.route.upstream
-    const ruleOf = headers === undefined ? rules.ruleOf : rulesWith(headers)
+    const ruleOf = ruleFor(input.route)
     let lines = ''
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
       const name = rawHeaders[index] ?? ''
@@ -162,6 +165,17 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     }
     const ownLines = framingLine(body) + connectionLines(input)
     return headers === undefined ? lines + ownLines : lines + ownLines + headers.lines
+  }
+
+  /** It stands for the client's field: what would drop that drops it too. */
+  function traceLine({ route, connectionOptions }: RequestHeadInput, traceparent: string): string {
+    const isPassed = ruleFor(route)('traceparent') === 'pass'
+    const isHopByHop = connectionOptions !== undefined && isConnectionOption(connectionOptions, 'traceparent')
+    return isPassed && !isHopByHop ? `traceparent: ${traceparent}\r\n` : ''
+  }
+
+  function ruleFor({ upstream: { headers } }: RequestHeadInput['route']): (name: string) => HeaderRule {
+    return headers === undefined ? rules.ruleOf : rulesWith(headers)
   }
 
   /** On a public route too, where nobody has looked at it. */

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { isNamed, onlyValueOf } from '../http1/raw-headers.ts'
+import { createRandomHex } from './random-hex.ts'
 
 /** The place of a request in a trace (W3C Trace Context). */
 interface TraceContext {
@@ -16,8 +16,10 @@ export interface Trace extends TraceContext {
   readonly spanId: string
   /** The span of the upstream request, which the upstream gets as its parent. */
   readonly upstreamSpanId: string
-  /** The header fields that the upstream gets: name, value, name, value. */
+  /** The client's header fields that go on: name, value, name, value. The array that came, where nothing is dropped. */
   readonly rawHeaders: readonly string[]
+  /** The traceparent that the upstream gets beside them; undefined = none, or the client's is among them. */
+  readonly traceparent: string | undefined
 }
 
 /** Finds the place of a request in its trace, or starts a trace. */
@@ -43,27 +45,32 @@ export function createTracer(sampleRatio: number): Tracer {
       const spanId = newSpanId()
       const upstreamSpanId = newSpanId()
       // The gateway sends no span: the upstream's parent is then the caller's span.
-      if (parent && !parent.isSampled) return { ...context, spanId, upstreamSpanId, rawHeaders }
-      const traceparent = formatTraceparent(context.traceId, upstreamSpanId, context.isSampled)
+      if (parent && !parent.isSampled)
+        return { ...context, spanId, upstreamSpanId, rawHeaders, traceparent: undefined }
       return {
         ...context,
         spanId,
         upstreamSpanId,
-        rawHeaders: [...withoutTraceHeaders(rawHeaders, parent === undefined), 'traceparent', traceparent],
+        rawHeaders: withoutTraceHeaders(rawHeaders, parent === undefined),
+        traceparent: formatTraceparent(context.traceId, upstreamSpanId, context.isSampled),
       }
     },
   }
 }
 
-/** tracestate belongs to the traceparent that came with it (W3C Trace Context 3.3). */
+/**
+ * tracestate belongs to the traceparent that came with it (W3C Trace Context 3.3).
+ * @returns the same array where it has neither, as most have: what is cached for it is then found
+ */
 function withoutTraceHeaders(rawHeaders: readonly string[], dropsState: boolean): readonly string[] {
-  const kept: string[] = []
+  const isDropped = (name: string | undefined) =>
+    isNamed(name, 'traceparent') || (dropsState && isNamed(name, 'tracestate'))
+  let kept: string[] | undefined
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? ''
-    if (isNamed(name, 'traceparent') || (dropsState && isNamed(name, 'tracestate'))) continue
-    kept.push(name, rawHeaders[index + 1] ?? '')
+    if (isDropped(rawHeaders[index])) kept ??= rawHeaders.slice(0, index)
+    else kept?.push(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '')
   }
-  return kept
+  return kept ?? rawHeaders
 }
 
 const traceparentPattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
@@ -97,9 +104,9 @@ function formatTraceparent(traceId: string, spanId: string, isSampled: boolean):
 
 /** 16 random bytes for a trace, as hexadecimal digits. */
 function newTraceId(): string {
-  return randomBytes(16).toString('hex')
+  return createRandomHex(32)
 }
 
 function newSpanId(): string {
-  return randomBytes(8).toString('hex')
+  return createRandomHex(16)
 }

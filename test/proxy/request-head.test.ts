@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { RequestBody } from '../../src/exchange/request-head.ts'
 import { isLastOnConnection, type RequestHeadInput } from '../../src/proxy/request-head.ts'
+import { createUpstreamHeaders } from '../../src/upstream/upstream-headers.ts'
 import { client, inputOf, linesOf, ownLines, principal, routeOf, writerOf } from './heads.ts'
 
 t.test(
@@ -293,4 +294,24 @@ t.test('of TE only trailers passes, once, and is named in Connection', async (t)
     t.strictSame(linesOf(['TE', value]), ownLines)
   t.strictSame(linesOf(['TE', 'trailers'], { minorVersion: 0 }), ownLines, 'HTTP/1.0 has no trailers')
   t.strictSame(linesOf(['TE', 'trailers'], { isLast: true }), [close, ...ownLines])
+})
+
+t.test("the gateway's traceparent comes before the identity, and goes where a client's would", async (t) => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00'
+  const line = `traceparent: ${traceparent}`
+  const traced = [...ownLines.slice(0, 4), line, ...ownLines.slice(4)]
+  t.strictSame(linesOf([], { traceparent }), traced)
+  const connectionOptions = new Set(['traceparent'])
+  t.strictSame(linesOf([], { traceparent, connectionOptions }), ownLines, 'nominated by Connection')
+  const headers = createUpstreamHeaders([], ['TraceParent'])
+  const route = { ...routeOf(false), upstream: { name: 'backend', headers } }
+  t.strictSame(linesOf([], { traceparent, route }), ownLines, 'removed for the upstream')
+})
+
+t.test('the lines of a repeated head are reused, each time with a traceparent of its own', async (t) => {
+  const writer = writerOf()
+  const input = { ...inputOf(['A', '1']), isCachedHead: true }
+  for (const traceparent of ['one', 'two'])
+    t.match(writer.writeHead({ ...input, traceparent }), `traceparent: ${traceparent}\r\nX-User-Id`)
+  t.notMatch(writer.writeHead(input), 'traceparent')
 })
