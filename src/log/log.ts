@@ -22,7 +22,8 @@ interface LogOptions {
   readonly worker?: number | undefined
 }
 
-const batches = { batchBytes: 4_096, chunkBytesMax: 16_384 }
+/** Each write wakes another thread up and this one again: some fifty lines share that. */
+const batches = { batchBytes: 16_384, chunkBytesMax: 65_536 }
 /** For several workers: chunks no larger than a pipe writes atomically (PIPE_BUF), so that their lines never mix. */
 const sharedBatches = { batchBytes: 2_048, chunkBytesMax: 4_096 }
 
