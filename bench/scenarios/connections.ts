@@ -50,7 +50,7 @@ export const manyConnections: Scenario = {
   yardsticks: connectionCounts.map((count) => `haproxy: ${count} connections`),
   note:
     `${bearer} All connections are opened in each run, so that it includes their first requests. ` +
-    '`relay` is the same two sockets a connection without HTTP: the smallest that Node can do. A connection that got no ' +
+    '`relay` shows what sockets of Node cost without HTTP. A connection that got no ' +
     'answer at all is not counted.',
   open: async (bench) => {
     const byCount = connectionCounts.map((connections) =>
