@@ -6,6 +6,7 @@ import type { Route } from '../routes/route.ts'
 import type { UpstreamHeaders } from '../upstream/upstream-headers.ts'
 import type { Client } from './client.ts'
 import type { HeaderRule, HeaderRules } from './header-rules.ts'
+import { connectionLines, framingLine } from './hop-by-hop-lines.ts'
 import type { AssertionHeader } from './identity-headers.ts'
 import type { OwnCookies } from './own-cookies.ts'
 import { specialLine } from './special-line.ts'
@@ -230,34 +231,4 @@ function isForwarded(rule: HeaderRule, input: RequestHeadInput): boolean {
 function isConnectionOption(names: ReadonlySet<string>, name: string): boolean {
   const lower = name.toLowerCase()
   return names.has(lower) && !unremovableFields.has(lower)
-}
-
-/** The hop-by-hop fields for the upstream (RFC 9110 7.6.1). */
-function connectionLines({ rawHeaders, isUpgrade, isLast, minorVersion }: RequestHeadInput): string {
-  if (isUpgrade) return 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
-  // Alone: some servers compare the whole value.
-  if (isLast) return 'Connection: close\r\n'
-  return minorVersion === 1 && acceptsTrailers(rawHeaders) ? 'Connection: TE\r\nTE: trailers\r\n' : ''
-}
-
-/** Whether the client reads the trailer fields of responses, which are forwarded (RFC 9110 10.1.4). */
-function acceptsTrailers(rawHeaders: readonly string[]): boolean {
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.length !== 2 || rawHeaders[index]?.toLowerCase() !== 'te') continue
-    if (/(?:^|,)[ \t]*trailers[ \t]*(?:,|$)/i.test(rawHeaders[index + 1] ?? '')) return true
-  }
-  return false
-}
-
-function framingLine(body: RequestBody): string {
-  switch (body.kind) {
-    case 'none':
-      return body.isEmpty ? 'Content-Length: 0\r\n' : ''
-    case 'counted':
-      return `Content-Length: ${body.length}\r\n`
-    case 'chunked':
-      return 'Transfer-Encoding: chunked\r\n'
-    default:
-      return body satisfies never
-  }
 }
