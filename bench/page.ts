@@ -46,13 +46,13 @@ run, in which every subject has a turn, and every figure is the median of the ru
 subjects have the same upstream, which answers without parsing. CPU time is the user and system time that the kernel
 reports for the subject's processes, including those of a helper service, divided by the number of answers. Other work
 on the machine affects it little, but latency and throughput strongly: look at the load average. The load of closed
-loops comes from wrk if it is on PATH, else from \`bench/load/\`. Where \`% of its core\` is far below 100, the subject
-was not the bottleneck; it then wakes up for less work at a time, and looks more expensive than it is. The gateway is
-the program itself, as \`gatehouse serve\` starts it, on SQLite (token scenarios on Redis), without access log, like the
-peers. The bench runs on Linux only: it reads /proc.
+loops comes from wrk if it is on PATH, else from \`bench/load/\`; that of HTTP/2 always from h2load. Where \`% of its core\`
+is far below 100, the subject was not the bottleneck; it then wakes up for less work at a time, and looks more expensive
+than it is. The gateway is the program itself, as \`gatehouse serve\` starts it, on SQLite (token scenarios on Redis),
+without access log, like the peers. The bench runs on Linux only: it reads /proc.
 
-**The subjects.** Peers take part when their program is on PATH (\`apt-get install haproxy nginx wrk\`; HAProxy 2.5 or
-newer). Their configurations are in \`bench/subjects/\`.
+**The subjects.** Peers take part when their program is on PATH (\`apt-get install haproxy nginx wrk nghttp2-client\`;
+HAProxy 2.5 or newer). Their configurations are in \`bench/subjects/\`.
 
 | subject | what it does |
 |---|---|
@@ -65,6 +65,9 @@ newer). Their configurations are in \`bench/subjects/\`.
 | \`nginx-auth-cached\` | the same, with the answers of the service cached by token for ten minutes |
 | \`http-proxy\` | @fastify/http-proxy on Fastify and undici, no authentication |
 | \`relay\` | two \`node:net\` sockets for each client, bytes passed on unread: no HTTP, no back-pressure |
+| \`bare-h2\`, \`bare-h2-tls\` | a \`node:http2\` server that answers requests itself, with the cheapest calls it has |
+| \`relay-h2\`, \`relay-h2-tls\` | \`node:http2\` before kept connections of HTTP/1.1, with the same request each time and nothing parsed |
+| \`haproxy-h2\`, \`haproxy-h2-tls\`, \`haproxy-grpc\`, \`nginx-h2-tls\` | the plain ones with HTTP/2 towards clients, \`-grpc\` towards the upstream too |
 | \`gatehouse\` | this program: authenticates each request with a token or key, and forwards the identity |
 
 **The ratios.** \`×\` is the ratio to the named subject, run by run. It compares the CPU time per request or event, the

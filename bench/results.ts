@@ -60,12 +60,13 @@ export function readMachine(): Machine {
       ...versionOf('haproxy', /version (\d[\d.]*)/),
       ...versionOf('nginx', /nginx\/(\S+)/),
       ...versionOf('wrk', /wrk \S*?(\d\S*)/),
+      ...versionOf('h2load', /nghttp2\/(\S+)/, '--version'),
     },
   }
 }
 
-function versionOf(program: string, pattern: RegExp): Readonly<Record<string, string>> {
-  const { stdout, stderr, error } = spawnSync(program, ['-v'], { encoding: 'utf8' })
+function versionOf(program: string, pattern: RegExp, option = '-v'): Readonly<Record<string, string>> {
+  const { stdout, stderr, error } = spawnSync(program, [option], { encoding: 'utf8' })
   const [, version] = error ? [] : (pattern.exec(stdout + stderr) ?? [])
   return version === undefined ? {} : { [program]: version }
 }

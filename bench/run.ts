@@ -61,7 +61,7 @@ async function runScenario(bench: Bench, name: string, scenario: Scenario): Prom
   progress(`${name}: starting`)
   const machine = readMachine()
   const contestants = await takeTurns(name, inTurn(await scenario.open(bench), bench.gateways))
-  const { summary, note, figures, compared, yardsticks } = scenario
+  const { summary, note, figures, compared, yardsticks, load } = scenario
   return {
     scenario: name,
     summary,
@@ -71,8 +71,8 @@ async function runScenario(bench: Bench, name: string, scenario: Scenario): Prom
     yardsticks,
     at: new Date().toISOString(),
     machine,
-    load: options.load,
-    connections: options.connections,
+    load: load?.by ?? options.load,
+    connections: load?.connections ?? options.connections,
     seconds: options.durationMs / 1_000,
     missing: missingPeers(peerNames),
     contestants,

@@ -5,6 +5,8 @@ import { parseArgs } from 'node:util'
 import { until } from '../../test/setup/net.ts'
 import { startRedis } from '../../test/setup/redis.ts'
 import { runClosed } from '../load/closed.ts'
+import type { LoadResults } from '../load/commands.ts'
+import { runH2load } from '../load/h2load.ts'
 import { runWrk } from '../load/wrk.ts'
 import { cores, startModule } from '../processes.ts'
 import type { ReadyMessage } from '../report-url.ts'
@@ -23,6 +25,7 @@ const { values } = parseArgs({
     auth: { type: 'string', default: 'bearer' },
     plan: { type: 'boolean', default: false },
     cold: { type: 'boolean', default: false },
+    http2: { type: 'boolean', default: false },
     store: { type: 'string', default: 'sqlite' },
     seconds: { type: 'string', default: '5' },
     out: { type: 'string', default: 'flame.svg' },
@@ -31,9 +34,10 @@ const { values } = parseArgs({
 })
 if (values.help) {
   console.log(
-    'npm run flame -- [--auth bearer|key|none] [--plan] [--cold] [--store sqlite|redis] [--seconds 5] [--out flame.svg]\n\n' +
+    'npm run flame -- [--auth bearer|key|none] [--plan] [--cold] [--http2] [--store sqlite|redis] [--seconds 5] [--out flame.svg]\n\n' +
       '--plan: all accounts have a quota, which is never used up\n' +
-      '--cold: a cache of one entry, so that each key is looked up in the store',
+      '--cold: a cache of one entry, so that each key is looked up in the store\n' +
+      '--http2: requests over HTTP/2 without TLS, by h2load; always with the same credential',
   )
   process.exit()
 }
@@ -61,22 +65,30 @@ async function profile(scope: Scope): Promise<{ readonly root: Frame; readonly a
     nodeFlags: ['--cpu-prof', '--cpu-prof-dir', dir, '--cpu-prof-interval', '200'],
   })
   const requests = requestsOf(gateway)
-  const durationMs = Number(values.seconds) * 1_000
-  const order = {
-    kind: 'closed',
-    url: gateway.url,
-    requests,
-    status: 200,
-    connections: 32,
-    durationMs,
-  } as const
   const fromUs = nowUs()
-  const { answers } = await (isInstalled('wrk') ? runWrk(order) : runClosed(order))
+  const { answers } = await runLoad(gateway.url, requests)
   const toUs = nowUs()
   for (const pid of gateway.pids) process.kill(pid, 'SIGTERM')
   const file = await until('the profile is written', () => readdirSync(dir)[0], 20_000)
   const written = await until('it is whole', () => wholeJson(join(dir, file)), 20_000)
   return { root: readProfile(written, { fromUs, toUs, root: process.cwd() }), answers }
+}
+
+function runLoad(url: string, requests: readonly string[]): Promise<LoadResults['closed']> {
+  const durationMs = Number(values.seconds) * 1_000
+  if (values.http2) return runH2load({ ...asH2(url, requests[0] ?? ''), durationMs })
+  const order = { kind: 'closed', url, requests, status: 200, connections: 32, durationMs } as const
+  return isInstalled('wrk') ? runWrk(order) : runClosed(order)
+}
+
+/** A request for h2load, from the wire text of HTTP/1.1. */
+function asH2(url: string, request: string) {
+  const [line = '', ...lines] = request.trim().split('\r\n')
+  const fields = lines.map((text) => text.split(': ', 2)).filter(([name]) => name !== 'Host')
+  return {
+    url: url + (line.split(' ')[1] ?? ''),
+    headers: Object.fromEntries(fields.map(([name = '', value = '']) => [name.toLowerCase(), value])),
+  }
 }
 
 function nowUs(): number {
@@ -100,7 +112,7 @@ const countingFiles = {
 
 const { root, answers } = await inScope(profile)
 const perRequest = (root.totalUs / answers).toFixed(1)
-const title = `gatehouse, small GET, auth ${values.auth}: ${answers} requests, ${perRequest} µs each under the profiler`
+const title = `gatehouse, small GET${values.http2 ? ' over HTTP/2' : ''}, auth ${values.auth}: ${answers} requests, ${perRequest} µs each under the profiler`
 writeFileSync(values.out, drawFlame(root, title))
 console.log(`${title}\n${resolve(values.out)}`)
 for (const [what, files] of Object.entries(countingFiles))

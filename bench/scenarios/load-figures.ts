@@ -1,4 +1,5 @@
 import type { Bench } from '../bench.ts'
+import type { LoadResults } from '../load/commands.ts'
 import { cpuUsOf } from '../process-tree.ts'
 import type { Subject } from '../subjects/subject.ts'
 import type { FigureKind, Figures } from './scenario.ts'
@@ -33,10 +34,18 @@ export async function measureLoad(
   const { durationMs } = bench.options
   const opened = connections ?? bench.options.connections
   const order = { kind: 'closed', url, requests, status, connections: opened, durationMs } as const
+  return measureClosed(pids, () =>
+    isRefresh ? bench.load<'closed'>({ ...order, isRefresh }) : bench.closedLoad({ ...order, isNumbered }),
+  )
+}
+
+/** What each request of any closed loop costs these processes. */
+export async function measureClosed(
+  pids: readonly number[],
+  run: () => Promise<LoadResults['closed']>,
+): Promise<Figures> {
   const before = cpuUsOf(pids)
-  const { answers, elapsedMs, p99Ms } = isRefresh
-    ? await bench.load<'closed'>({ ...order, isRefresh })
-    : await bench.closedLoad({ ...order, isNumbered })
+  const { answers, elapsedMs, p99Ms } = await run()
   const cpuUs = cpuUsOf(pids) - before
   return {
     cpuUs: cpuUs / answers,

@@ -24,6 +24,8 @@ export interface Scenario {
   readonly yardsticks: readonly string[]
   /** What a reader must know; a sentence or two. */
   readonly note: string
+  /** What makes the load, where it is not what the command line says. */
+  readonly load?: { readonly by: string; readonly connections: number }
   /** All contestants, in the order of their turns. */
   open(bench: Bench): Promise<readonly Contestant[]>
 }

@@ -4,6 +4,7 @@ import { manyConnections, newConnections, tls, tlsNewConnections } from './conne
 import { decide } from './decide.ts'
 import { events } from './events.ts'
 import { foreignTokens } from './foreign-tokens.ts'
+import { grpc, http2, http2Tls } from './http2.ts'
 import { keyCosts } from './key-costs.ts'
 import { latency } from './latency.ts'
 import { observed } from './observed.ts'
@@ -25,6 +26,9 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'many-connections': manyConnections,
   tls,
   'tls-new-connections': tlsNewConnections,
+  http2,
+  'http2-tls': http2Tls,
+  grpc,
   routes,
   observed,
   decide,

@@ -14,10 +14,19 @@ export function startNginx({ scope, upstreamUrl }: SubjectOptions): Promise<Subj
 }
 
 /** The same with TLS towards clients. */
-export function startNginxTls({ scope, upstreamUrl }: SubjectOptions): Promise<Subject> {
+export function startNginxTls(place: SubjectOptions): Promise<Subject> {
+  return startTls(place, 'ssl')
+}
+
+/** The same with HTTP/2 over TLS towards clients. */
+export function startNginxH2Tls(place: SubjectOptions): Promise<Subject> {
+  return startTls(place, 'ssl http2')
+}
+
+function startTls({ scope, upstreamUrl }: SubjectOptions, tls: Directives['tls']): Promise<Subject> {
   const { certFile, keyFile } = makeTlsFiles(scope)
   const inServer = [`ssl_certificate ${certFile}; ssl_certificate_key ${keyFile};`]
-  return startWith(scope, upstreamUrl, { inLocation: [], inServer, inHttp: [], isTls: true })
+  return startWith(scope, upstreamUrl, { inLocation: [], inServer, inHttp: [], tls })
 }
 
 /** nginx that asks a small service about every request; the service is measured as a part of it. */
@@ -105,7 +114,8 @@ interface Directives {
   readonly inHttp: readonly string[]
   readonly inServer: readonly string[]
   readonly inLocation: readonly string[]
-  readonly isTls?: boolean
+  /** Options of `listen`; undefined = plain HTTP. */
+  readonly tls?: 'ssl' | 'ssl http2' | undefined
 }
 
 async function startWith(scope: Scope, upstreamUrl: string, directives: Directives): Promise<Subject> {
@@ -116,7 +126,7 @@ async function startWith(scope: Scope, upstreamUrl: string, directives: Directiv
   writeFileSync(join(dir, 'nginx.conf'), configOf(port, new URL(upstreamUrl).host, directives))
   const command = ['nginx', '-p', dir, '-e', 'logs/error.log', '-c', 'nginx.conf']
   const { pid } = startProgram(scope, { core: cores.subject, command })
-  const url = `${directives.isTls ? 'https' : 'http'}://127.0.0.1:${port}`
+  const url = `${directives.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`
   await untilListening(url)
   return { url, pids: [pid] }
 }
@@ -125,11 +135,7 @@ const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
   (name) => `${name}_temp_path ${name};`,
 )
 
-function configOf(
-  port: number,
-  upstream: string,
-  { inHttp, inServer, inLocation, isTls }: Directives,
-): string {
+function configOf(port: number, upstream: string, { inHttp, inServer, inLocation, tls }: Directives): string {
   return [
     'daemon off; master_process off; pid nginx.pid; error_log logs/error.log crit;',
     // More than its file limit allows: when few are left it closes connections whose request has not arrived yet.
@@ -138,7 +144,7 @@ function configOf(
     'map $http_upgrade $connection_upgrade { default upgrade; "" ""; }',
     `upstream back { server ${upstream}; keepalive 128; keepalive_requests 1000000000; }`,
     ...inHttp,
-    `server { listen 127.0.0.1:${port} backlog=4096${isTls ? ' ssl' : ''}; client_max_body_size 0;`,
+    `server { listen 127.0.0.1:${port} backlog=4096 ${tls ?? ''}; client_max_body_size 0;`,
     ...inServer,
     'location / { proxy_pass http://back; proxy_http_version 1.1; proxy_request_buffering off;',
     'proxy_max_temp_file_size 0; proxy_read_timeout 600s; proxy_set_header Upgrade $http_upgrade;',

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { cores, startModule } from '../processes.ts'
 import type { ReadyMessage } from '../report-url.ts'
-import { startHaproxy, startHaproxyJwt, startHaproxyTls } from './haproxy.ts'
-import { startNginx, startNginxAuth, startNginxAuthCached, startNginxTls } from './nginx.ts'
+import * as haproxy from './haproxy.ts'
+import * as nginx from './nginx.ts'
 import type { Subject, SubjectOptions } from './subject.ts'
+import { makeTlsFiles } from './tls-files.ts'
 
 /** What the gateway is compared with. */
 export interface Peer {
@@ -24,6 +25,14 @@ export const peerNames = [
   'nginx-auth-cached',
   'http-proxy',
   'relay',
+  'bare-h2',
+  'bare-h2-tls',
+  'relay-h2',
+  'relay-h2-tls',
+  'haproxy-h2',
+  'haproxy-h2-tls',
+  'haproxy-grpc',
+  'nginx-h2-tls',
 ] as const
 
 export type PeerName = (typeof peerNames)[number]
@@ -34,16 +43,16 @@ export const peers: Readonly<Record<PeerName, Peer>> = {
     program: undefined,
     start: ({ scope }) => startOwn('subjects/bare.ts', scope, []),
   },
-  haproxy: { summary: 'HAProxy, plain', program: 'haproxy', start: startHaproxy },
-  'haproxy-tls': { summary: 'HAProxy, plain, TLS', program: 'haproxy', start: startHaproxyTls },
-  'haproxy-jwt': { summary: 'HAProxy, jwt_verify ES256', program: 'haproxy', start: startHaproxyJwt },
-  nginx: { summary: 'nginx, plain', program: 'nginx', start: startNginx },
-  'nginx-tls': { summary: 'nginx, plain, TLS', program: 'nginx', start: startNginxTls },
-  'nginx-auth': { summary: 'nginx, auth_request', program: 'nginx', start: startNginxAuth },
+  haproxy: { summary: 'HAProxy, plain', program: 'haproxy', start: haproxy.startHaproxy },
+  'haproxy-tls': { summary: 'HAProxy, plain, TLS', program: 'haproxy', start: haproxy.startHaproxyTls },
+  'haproxy-jwt': { summary: 'HAProxy, jwt_verify ES256', program: 'haproxy', start: haproxy.startHaproxyJwt },
+  nginx: { summary: 'nginx, plain', program: 'nginx', start: nginx.startNginx },
+  'nginx-tls': { summary: 'nginx, plain, TLS', program: 'nginx', start: nginx.startNginxTls },
+  'nginx-auth': { summary: 'nginx, auth_request', program: 'nginx', start: nginx.startNginxAuth },
   'nginx-auth-cached': {
     summary: 'nginx, auth_request with cached answers',
     program: 'nginx',
-    start: startNginxAuthCached,
+    start: nginx.startNginxAuthCached,
   },
   'http-proxy': {
     summary: '@fastify/http-proxy without authentication',
@@ -54,6 +63,47 @@ export const peers: Readonly<Record<PeerName, Peer>> = {
     summary: 'a bare node:net relay: two sockets for each client, and nothing else',
     program: undefined,
     start: ({ scope, upstreamUrl }) => startOwn('subjects/relay.ts', scope, [upstreamUrl]),
+  },
+  'bare-h2': {
+    summary: 'a bare node:http2 answer, which forwards nothing: what node:http2 itself costs',
+    program: undefined,
+    start: ({ scope }) => startOwn('subjects/bare-h2.ts', scope, []),
+  },
+  'bare-h2-tls': {
+    summary: 'the same, TLS',
+    program: undefined,
+    start: ({ scope }) => startOwnTls('subjects/bare-h2.ts', scope, []),
+  },
+  'relay-h2': {
+    summary:
+      'node:http2 before kept HTTP/1.1 connections, nothing parsed: the least that a proxy on it costs',
+    program: undefined,
+    start: ({ scope, upstreamUrl }) => startOwn('subjects/relay-h2.ts', scope, [upstreamUrl]),
+  },
+  'relay-h2-tls': {
+    summary: 'the same, TLS',
+    program: undefined,
+    start: ({ scope, upstreamUrl }) => startOwnTls('subjects/relay-h2.ts', scope, [upstreamUrl]),
+  },
+  'haproxy-h2': {
+    summary: 'HAProxy, plain, HTTP/2 to HTTP/1.1',
+    program: 'haproxy',
+    start: haproxy.startHaproxyH2,
+  },
+  'haproxy-h2-tls': {
+    summary: 'the same, TLS',
+    program: 'haproxy',
+    start: haproxy.startHaproxyH2Tls,
+  },
+  'haproxy-grpc': {
+    summary: 'HAProxy, plain, HTTP/2 to HTTP/2',
+    program: 'haproxy',
+    start: haproxy.startHaproxyGrpc,
+  },
+  'nginx-h2-tls': {
+    summary: 'nginx, plain, HTTP/2 over TLS to HTTP/1.1',
+    program: 'nginx',
+    start: nginx.startNginxH2Tls,
   },
 }
 
@@ -69,4 +119,15 @@ async function startOwn(
 ): Promise<Subject> {
   const { child, ready } = await startModule<ReadyMessage>(scope, { core: cores.subject, file, args })
   return { url: ready.url, pids: [child.pid] }
+}
+
+/** @param args before the files of certificate and key */
+async function startOwnTls(
+  file: string,
+  scope: SubjectOptions['scope'],
+  args: readonly string[],
+): Promise<Subject> {
+  const { certFile, keyFile } = makeTlsFiles(scope)
+  const { url, pids } = await startOwn(file, scope, [...args, certFile, keyFile])
+  return { url: url.replace('http:', 'https:'), pids }
 }

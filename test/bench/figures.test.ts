@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
 import { quantile, ratiosOf, spreadOf } from '../../bench/figures.ts'
+import { readH2Summary } from '../../bench/load/h2load.ts'
 import { readSummary } from '../../bench/load/wrk.ts'
 import { cpuUsOf, parseCpuUs, parseStealMs, rssBytesOf, stealMs } from '../../bench/process-tree.ts'
 import { until } from '../setup/net.ts'
@@ -50,4 +51,14 @@ t.test('a run with unexpected statuses yields no figure', async (t) => {
     t.throws(() => readSummary(output(refused, broken), status))
   }
   t.throws(() => readSummary('nothing', 200))
+})
+
+t.test('a run of h2load with refused or failed requests yields no figure', async (t) => {
+  const output = (failed: number, refused: number) =>
+    `requests: 90 total, 99 started, 90 done, 90 succeeded, ${failed} failed, 0 errored, 0 timeout\n` +
+    `status codes: 93 2xx, 0 3xx, ${refused} 4xx, 0 5xx\n`
+  t.equal(readH2Summary(output(0, 0)), 90)
+  t.throws(() => readH2Summary(output(1, 0)))
+  t.throws(() => readH2Summary(output(0, 1)))
+  t.throws(() => readH2Summary('nothing'))
 })

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { cores, onCore } from '../processes.ts'
+import type { LoadResults } from './commands.ts'
+
+/** A closed loop of requests over HTTP/2, by h2load: TLS for https, and prior knowledge for http. */
+export interface H2Load {
+  readonly url: string
+  /** The same for all requests. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The body of a POST, as a file; absent = a GET. */
+  readonly bodyFile?: string
+  readonly durationMs: number
+}
+
+export const h2Connections = 10
+/** Requests that each connection has open at a time. */
+export const h2Streams = 10
+
+/** @throws Error if one was not answered with a 2xx */
+export async function runH2load(order: H2Load): Promise<LoadResults['closed']> {
+  const { url, headers, bodyFile, durationMs } = order
+  const seconds = Math.max(1, Math.round(durationMs / 1_000))
+  const [file = '', ...args] = onCore(cores.load, [
+    'h2load',
+    ...[`-c${h2Connections}`, `-m${h2Streams}`, `-D${seconds}`, '-t1'],
+    ...(bodyFile === undefined ? [] : ['-d', bodyFile]),
+    ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
+    url,
+  ])
+  const { stdout } = await promisify(execFile)(file, args)
+  return { answers: readH2Summary(stdout), elapsedMs: seconds * 1_000 }
+}
+
+/** @returns how many requests were answered @throws Error if one was not, or not with a 2xx */
+export function readH2Summary(output: string): number {
+  const [, done] =
+    /^requests: .* (\d+) done, \d+ succeeded, 0 failed, 0 errored, 0 timeout$/m.exec(output) ?? []
+  const isRefused = !/^status codes: \d+ 2xx, 0 3xx, 0 4xx, 0 5xx$/m.test(output)
+  if (!Number(done) || isRefused) throw new Error(`not every request was answered with a 2xx: ${output}`)
+  return Number(done)
+}
