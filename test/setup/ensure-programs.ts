@@ -44,6 +44,19 @@ const programs: readonly Program[] = [
     debianPackage: 'python3-uvicorn',
     otherWay: 'pip install uvicorn',
   },
+  // Clients of gRPC.
+  {
+    names: ['/usr/bin/python3'],
+    probe: ['-c', 'import grpc'],
+    debianPackage: 'python3-grpcio',
+    otherWay: 'pip install grpcio',
+  },
+  {
+    names: ['test'],
+    probe: ['-d', '/usr/share/gocode/src/google.golang.org/grpc'],
+    debianPackage: 'golang-google-grpc-dev',
+    otherWay: 'the sources of google.golang.org/grpc in /usr/share/gocode/src',
+  },
   // The client of the proxies that terminate TLS.
   { names: ['curl'], debianPackage: 'curl', otherWay: 'brew install curl' },
   // Signs in to registries as docker does, without a daemon.
