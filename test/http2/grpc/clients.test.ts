@@ -5,8 +5,9 @@ import t, { type Test } from 'tap'
 import { startGateway } from '../../setup/gateway.ts'
 import { until } from '../../setup/net.ts'
 import { downloadedMessages, startGrpcBackend } from './backend.ts'
-import { type Called, type Caller, startCaller } from './caller.ts'
+import { type Caller, startCaller } from './caller.ts'
 import { openJsCaller } from './js-caller.ts'
+import { openChat } from './open-chat.ts'
 
 /** Calls by real clients of gRPC in three languages. */
 
@@ -176,15 +177,9 @@ for (const { name, skip, open } of languages) {
 
     t.test('is told that its key was revoked, and no other is', async (t) => {
       const other = await gateway.createAccount()
-      const open = async (metadata: Readonly<Record<string, string>>): Promise<Called> => {
-        const messages = ['one']
-        const chat = call({ path: '/shop.Orders/chat', kind: 'chat', messages, metadata, staysOpen: true })
-        await until('it is open', () => chat.received.length === 1)
-        return chat
-      }
-      const byKey = await open({ secretkey })
-      const byToken = await open({ authorization: `Bearer ${JwtToken}` })
-      const kept = await open({ secretkey: other.secretKey })
+      const byKey = await openChat({ call }, { secretkey })
+      const byToken = await openChat({ call }, { authorization: `Bearer ${JwtToken}` })
+      const kept = await openChat({ call }, { secretkey: other.secretKey })
       await gateway.operate(({ keys }) => keys.resetSecretKey(account.account.id, 0))
       const resetAt = performance.now()
       for (const chat of [byKey, byToken]) {

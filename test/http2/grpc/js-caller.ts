@@ -14,9 +14,10 @@ import { type Call, type CallEvent, type Caller, openCall } from './caller.ts'
 
 const asIs = (bytes: Buffer): Buffer => bytes
 
-/** The client in JavaScript, in this process. */
+/** The client in JavaScript, in this process, with a connection of its own. */
 export function openJsCaller(t: Test, url: string): Caller {
-  const client = new Client(new URL(url).host, credentials.createInsecure())
+  const options = { 'grpc.use_local_subchannel_pool': 1 }
+  const client = new Client(new URL(url).host, credentials.createInsecure(), options)
   t.teardown(() => client.close())
   return {
     call: (asked) => {
