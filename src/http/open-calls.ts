@@ -1,11 +1,12 @@
 import type { Arrival } from './arrival.ts'
-import { revokedCallLines } from './refusals/grpc-status.ts'
+import { recordStatus } from './outcome.ts'
+import { endGrpcCall, revokedCallLines } from './refusals/grpc-status.ts'
 import type { WebSockets } from './web-sockets.ts'
 
 /** The calls of gRPC that last: they end when their credential does, like WebSockets. */
 export interface OpenCalls {
-  /** The response to a call has begun. */
-  onBegun(arrival: Arrival): void
+  /** A call is forwarded: many backends begin their response only when there is something to say. */
+  onForwarded(arrival: Arrival): void
 }
 
 /** Most calls are over before it pays to follow their credential; one that is revoked until then is found at once. */
@@ -34,7 +35,7 @@ export function createOpenCalls({ followStream }: Pick<WebSockets, 'followStream
   }
 
   return {
-    onBegun: (arrival) => {
+    onForwarded: (arrival) => {
       open.add({ arrival, stop: undefined })
       timer ??= setInterval(tick, tickMs).unref()
     },
@@ -46,9 +47,10 @@ function isOpen({ arrival: { connection, head } }: OpenCall): boolean {
 }
 
 function end(call: OpenCall): void {
-  const { connection } = call.arrival
+  const { connection, outcome } = call.arrival
   if (!isOpen(call)) return
   // First, as the response of the backend must not go on after its trailers.
   connection.detach()
-  connection.end(revokedCallLines)
+  if (!connection.isHeadSent) recordStatus(outcome, 401)
+  endGrpcCall(call.arrival, revokedCallLines)
 }

@@ -59,7 +59,7 @@ export type ProxyHandler = (arrival: Arrival) => void
  */
 export function createProxy(options: ProxyOptions): ProxyHandler {
   const { table, writer, usageMeter, onIgnoredUpgrade, checkDavDestination, portalScopes } = options
-  const { ownCookies, redirectToSignIn } = options
+  const { ownCookies, redirectToSignIn, openCalls } = options
   const readUpstreamHead = createUpstreamHeadReader(options)
   const gate = createGate<Route<Upstream>>({
     ...options,
@@ -90,6 +90,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
     const { target } = destinationOf(outcome)
     if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
     if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
+    if (connection.httpVersion === '2' && isGrpcCall(head)) openCalls.onForwarded(arrival)
     forward(
       {
         arrival,
@@ -149,19 +150,14 @@ interface ProxiedRequest extends ForwardedRequest {
 function createEvents({
   onUpgraded,
   followStream,
-  openCalls,
   usageMeter,
-}: Pick<
-  ProxyOptions,
-  'onUpgraded' | 'followStream' | 'openCalls' | 'usageMeter'
->): ForwardEvents<ProxiedRequest> {
+}: Pick<ProxyOptions, 'onUpgraded' | 'followStream' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
   return {
     onSent: ({ arrival }, now) => {
       recordSent(arrival.outcome, now)
     },
     onResponseHead: ({ arrival }, status) => {
       recordStatus(arrival.outcome, status)
-      if (arrival.connection.httpVersion === '2' && isGrpcCall(arrival.head)) openCalls.onBegun(arrival)
     },
     onEventStream: ({ arrival }) => followStream(arrival, () => arrival.connection.abort()),
     onUnits: ({ arrival, route }, units) => {

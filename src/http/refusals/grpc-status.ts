@@ -1,5 +1,7 @@
 import type { GatehouseError } from '../../errors/gatehouse-error.ts'
 import type { RequestHead } from '../../exchange/request-head.ts'
+import { dateLine } from '../../http1/response-writer.ts'
+import type { Arrival } from '../arrival.ts'
 
 /** gRPC's status codes (https://grpc.github.io/grpc/core/md_doc_statuscodes.html) for those of HTTP. */
 const statusCodes: Readonly<Record<number, number>> = {
@@ -38,5 +40,20 @@ export function grpcStatusLines({ status, code }: GatehouseError): string {
   return `grpc-status: ${statusCodes[status] ?? unknown}\r\ngrpc-message: ${code}\r\n`
 }
 
-/** The lines that end a call which had begun when its credential was revoked. */
+/**
+ * Ends a call. One of which nothing was answered yet gets a response without a body, whose head is its trailers too
+ * (Trailers-Only of gRPC over HTTP/2).
+ * @param statusLines each ended by CR LF
+ */
+export function endGrpcCall({ connection, requestId, outcome }: Arrival, statusLines: string): void {
+  if (connection.isHeadSent) {
+    connection.end(statusLines)
+    return
+  }
+  const lines = `content-type: application/grpc\r\n${statusLines}X-Request-Id: ${requestId}\r\n`
+  connection.respond(200, 'OK', `${lines}${outcome.corsHeaders?.lines ?? ''}${dateLine()}`, 'none')
+  connection.end()
+}
+
+/** The lines that end a call which was open when its credential was revoked. */
 export const revokedCallLines = `grpc-status: ${unauthenticated}\r\ngrpc-message: revoked\r\n`

@@ -16,7 +16,7 @@ import {
   serializeProblem,
 } from './describe-problem.ts'
 import { renderErrorPage } from './error-page.ts'
-import { grpcStatusLines, isGrpcCall } from './grpc-status.ts'
+import { endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-status.ts'
 
 /** Builds the response to a failed request to a built-in endpoint, and records the failure for its log line. */
 export function createProblem(
@@ -52,27 +52,18 @@ export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatu
   const { connection, outcome, requestId, carriers } = arrival
   const { access, corsHeaders } = outcome
   recordFailure(arrival.outcome, error)
-  const isGrpc = connection.httpVersion === '2' && isGrpcCall(arrival.head)
-  if (connection.isHeadSent) {
-    if (isGrpc) connection.end(grpcStatusLines(error))
-    else connection.abort()
+  if (!connection.isHeadSent) recordStatus(outcome, error.status)
+  if (connection.httpVersion === '2' && isGrpcCall(arrival.head)) {
+    endGrpcCall(arrival, grpcStatusLines(error))
     return
   }
-  recordStatus(outcome, error.status)
-  if (isGrpc) {
-    answerGrpc(arrival, error)
+  if (connection.isHeadSent) {
+    connection.abort()
     return
   }
   const isRegistry = isRegistryPath(outcome.destination?.target.path, carriers)
   const extraLines = corsHeaders?.lines
   writeProblem(connection, error, { requestId, access, carriers, isRegistry, sentStatus, extraLines })
-}
-
-/** A response without a body, whose head is its trailers too (Trailers-Only of gRPC over HTTP/2). */
-function answerGrpc({ connection, requestId, outcome }: Arrival, error: GatehouseError): void {
-  const lines = `content-type: application/grpc\r\n${grpcStatusLines(error)}X-Request-Id: ${requestId}\r\n`
-  connection.respond(200, 'OK', `${lines}${outcome.corsHeaders?.lines ?? ''}${dateLine()}`, 'none')
-  connection.end()
 }
 
 /** No request, and so no route: nothing is challenged. */

@@ -175,6 +175,27 @@ for (const { name, skip, open } of languages) {
       await until('it is cancelled at the backend', () => backend.cancelled() === before + 1)
     })
 
+    t.test('is told that its key was revoked where nothing was answered yet', async (t) => {
+      const waiting = await gateway.createAccount()
+      const before = { seen: backend.seen.length, cancelled: backend.cancelled() }
+      const metadata = { secretkey: waiting.secretKey }
+      const messages = ['one']
+      const silent = call({ path: '/shop.Orders/silent', kind: 'unary', messages, metadata })
+      const upload = call({
+        path: '/shop.Orders/upload',
+        kind: 'upload',
+        messages,
+        metadata,
+        staysOpen: true,
+      })
+      await until('both are at the backend', () => backend.seen.length === before.seen + 2)
+      await gateway.operate(({ keys }) => keys.resetSecretKey(waiting.account.id, 0))
+      const resetAt = performance.now()
+      for (const { ended } of [silent, upload]) t.match(await ended, { code: 16, details: 'revoked' })
+      t.ok(performance.now() - resetAt < 500)
+      await until('both are cancelled at the backend', () => backend.cancelled() === before.cancelled + 2)
+    })
+
     t.test('is told that its key was revoked, and no other is', async (t) => {
       const other = await gateway.createAccount()
       const byKey = await openChat({ call }, { secretkey })
