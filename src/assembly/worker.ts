@@ -6,6 +6,7 @@ import { createWebSockets } from '../http/web-sockets.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Clock } from '../platform/clock.ts'
+import { keepTickShape } from '../platform/keep-tick-shape.ts'
 import type { StoreState } from '../store/diagnostics.ts'
 import type { InstanceCounts } from '../store/rates.ts'
 import type { CallerAuth, CallerAuthOptions } from './caller-auth.ts'
@@ -53,6 +54,7 @@ export interface WorkerOptions {
  */
 export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const { config, log, metrics, clock, counts } = options
+  keepTickShape()
   let currentCallerAuth: CallerAuth | undefined
   const services = await openStoreServices({
     config,

@@ -1,0 +1,18 @@
+import { executionAsyncResource } from 'node:async_hooks'
+
+/** What Node has made for one call of process.nextTick. */
+let keptTick: object | undefined
+
+/**
+ * Keeps process.nextTick fast. Node creates an object for each call, with computed names. Where a full garbage
+ * collection finds none of them, V8 forgets their shape, and from then on creates them by calls into its runtime for as
+ * long as the process lives: 0.7 instead of 0.1 µs, several times for each request (measured on Node 26.10). One that
+ * is never freed prevents that. To be called before the first full collection.
+ */
+export function keepTickShape(): void {
+  if (keptTick === undefined) process.nextTick(keepTick)
+}
+
+function keepTick(): void {
+  keptTick = executionAsyncResource()
+}
