@@ -40,6 +40,11 @@ export interface ClientExchange {
   readonly protocol: 'http' | 'https'
   /** The current request. Asynchronous code compares it to see whether its own request is over. */
   readonly head: RequestHead | undefined
+  /**
+   * What its listener keeps with it, and nobody else looks at. Not in a map: that would change with every stream of
+   * HTTP/2, and costs the collector as much as reading a head.
+   */
+  listenerState: object | undefined
   readonly httpVersion: HttpVersion
   readonly bodyState: BodyState
   /** Whether a part of the response was sent; until then it can be replaced by another response. */

@@ -85,15 +85,16 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
   handler: RequestHandler<Handled, Came>,
 ): ArrivalServer {
   const { ticketKeys } = options
-  const currentRequests = new WeakMap<ClientExchange, CurrentRequest<Came>>()
-
   function onRequest(connection: ClientExchange, head: RequestHead): void {
     const traffic = handler.traffic()
     const arrival = handler.read(connection, head, traffic)
     traffic.observer.begin()
     const current = currentRequestOf(connection)
-    current.arrival = arrival
-    current.observer = traffic.observer
+    if (current === undefined) connection.listenerState = { arrival, observer: traffic.observer }
+    else {
+      current.arrival = arrival
+      current.observer = traffic.observer
+    }
     try {
       handler.handle(arrival, traffic)
     } catch (error) {
@@ -101,12 +102,10 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
     }
   }
 
-  function currentRequestOf(connection: ClientExchange): CurrentRequest<Came> {
-    const existing = currentRequests.get(connection)
-    if (existing) return existing
-    const current = { arrival: undefined, observer: undefined }
-    currentRequests.set(connection, current)
-    return current
+  /** undefined = there has been none. */
+  function currentRequestOf({ listenerState }: ClientExchange): CurrentRequest<Came> | undefined {
+    // The cast is sound: a connection has one listener, and only onRequest writes this.
+    return listenerState as CurrentRequest<Came> | undefined
   }
 
   function onUnreadable(connection: ClientExchange, what: Unreadable): void {
@@ -122,8 +121,8 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
 
   function onEnd(connection: ClientExchange, isComplete: boolean): void {
     const current = currentRequestOf(connection)
+    if (current?.arrival === undefined) return
     const { arrival, observer } = current
-    if (!arrival) return
     current.arrival = undefined
     observer?.end(arrival, isComplete)
   }
@@ -155,7 +154,7 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
 
   function abortUnanswered(error: GatehouseError): number {
     const unanswered = [...connections].flatMap((connection) =>
-      [...connection.exchanges()].flatMap((exchange) => currentRequests.get(exchange)?.arrival ?? []),
+      [...connection.exchanges()].flatMap((exchange) => currentRequestOf(exchange)?.arrival ?? []),
     )
     for (const arrival of unanswered) handler.abort(arrival, error)
     return unanswered.length

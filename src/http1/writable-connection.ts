@@ -16,6 +16,7 @@ export abstract class WritableConnection<Connection> {
   readonly protocol: 'http' | 'https'
   /** The current request. Asynchronous code compares it to see whether its own request is over. */
   head: RequestHead | undefined
+  listenerState: object | undefined
   deadline: number
   protected readonly options: ConnectionOptions<Connection>
   protected readonly writer: ResponseWriter

@@ -8,12 +8,15 @@ import {
 import type { Socket } from 'node:net'
 import type { ClientExchange, OpenConnection } from '../exchange/client-exchange.ts'
 import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
+import type { Expiring } from '../http1/deadline-sweep.ts'
 import { keepAliveMarginMs } from '../http1/timeouts.ts'
-import { ClientStream } from './client-stream.ts'
-import { readRequestHead } from './request-head.ts'
+import { ClientStream, type StreamOwner } from './client-stream.ts'
+import type { HeadCache } from './head-cache.ts'
 import type { Peer, StreamOptions } from './stream-options.ts'
 
 export interface SessionOptions extends StreamOptions {
+  /** Shared by all connections. */
+  readonly headCache: Pick<HeadCache, 'read'>
   readonly keepAliveTimeoutMs: number
   readonly headBytesMax: number
   /** How many requests a client may have open on one connection. */
@@ -33,22 +36,28 @@ const controlWindowMs = 10_000
 const fieldsMax = 1_000
 
 /** A client's connection in HTTP/2. */
-export class ClientSession implements OpenConnection {
+export class ClientSession implements OpenConnection, Expiring, StreamOwner {
   readonly socket: Socket
+  readonly options: SessionOptions
+  readonly peer: Peer
+  /** Passed: each sweep looks at the connection and its streams. Timers of node:http2 are set again at each frame. */
+  readonly deadline = 0
   readonly #session: ServerHttp2Session
-  readonly #options: SessionOptions
-  readonly #peer: Peer
   readonly #streams = new Set<ClientStream>()
   #isClosing = false
+  /** Since when it has had no streams and no PINGs, on the clock of performance.now(). */
+  #idleSince: number
   #controlFrames = 0
   #countedSince = 0
 
   constructor(socket: Socket, peer: Peer, options: SessionOptions) {
     this.socket = socket
-    this.#options = options
-    this.#peer = peer
+    this.options = options
+    this.peer = peer
     this.#session = performServerHandshake(socket, {
       maxHeaderListPairs: fieldsMax,
+      // What a backend repeats goes to the client as it is.
+      strictSingleValueFields: false,
       settings: {
         enableConnectProtocol: true,
         maxConcurrentStreams: options.streamsMax,
@@ -58,9 +67,11 @@ export class ClientSession implements OpenConnection {
       },
     })
     this.#session.setLocalWindowSize(connectionWindowBytes)
-    this.#session.setTimeout(options.keepAliveTimeoutMs + keepAliveMarginMs, () => this.#onIdle())
     this.#session.on('stream', this.#onStream).on('error', this.#onError)
     this.#session.on('ping', this.#countControlFrame).on('remoteSettings', this.#countControlFrame)
+    this.#session.on('close', () => options.sweep.remove(this))
+    options.sweep.add(this)
+    this.#idleSince = performance.now()
   }
 
   exchanges(): Iterable<ClientExchange> {
@@ -86,22 +97,34 @@ export class ClientSession implements OpenConnection {
     flags: number,
     raw: string[],
   ): void => {
-    const exchange = new ClientStream(stream, this.#peer, this.#options)
+    const { options } = this
+    const exchange = new ClientStream(stream, this)
     this.#streams.add(exchange)
-    stream.once('close', () => this.#streams.delete(exchange))
-    if (this.#options.isDraining()) this.startDrain()
+    if (options.isDraining()) this.startDrain()
     try {
-      assertHeadSize(raw, this.#options.headBytesMax)
-      exchange.begin(readRequestHead(raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0))
+      assertHeadSize(raw, options.headBytesMax)
+      exchange.begin(options.headCache.read(raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0))
     } catch (error) {
       if (!(error instanceof MalformedMessage || error instanceof HeadTooLarge)) throw error
-      this.#options.onUnreadable(exchange, error)
+      options.onUnreadable(exchange, error)
     }
+  }
+
+  onStreamClosed(stream: ClientStream): void {
+    this.#streams.delete(stream)
+    this.#idleSince = this.options.sweep.sweptAt
+  }
+
+  expire(now: number): void {
+    for (const stream of this.#streams) if (stream.deadline <= now) stream.expire()
+    const idleMs = this.#streams.size === 0 ? now - this.#idleSince : 0
+    if (idleMs > this.options.keepAliveTimeoutMs + keepAliveMarginMs) this.#session.close()
   }
 
   /** Each is answered, and costs its sender next to nothing. */
   readonly #countControlFrame = (): void => {
     const now = performance.now()
+    this.#idleSince = now
     if (now - this.#countedSince > controlWindowMs) {
       this.#countedSince = now
       this.#controlFrames = 0
@@ -114,11 +137,7 @@ export class ClientSession implements OpenConnection {
   }
 
   readonly #onError = (error: Error): void => {
-    this.#options.onSessionError(this.#peer.peerAddress, error)
-  }
-
-  #onIdle(): void {
-    if (this.#streams.size === 0) this.#session.close()
+    this.options.onSessionError(this.peer.peerAddress, error)
   }
 }
 

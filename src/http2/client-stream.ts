@@ -1,57 +1,83 @@
-import { constants, type ServerHttp2Stream } from 'node:http2'
+import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2'
 import type { BodyState, ClientExchange, ResponseFraming, Transport } from '../exchange/client-exchange.ts'
 import { BodyTooSlow } from '../exchange/malformed-message.ts'
 import type { RequestEvents } from '../exchange/request-events.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { BodyRate } from '../http1/body-rate.ts'
-import type { Expiring } from '../http1/deadline-sweep.ts'
 import { ownedCopy } from '../http1/read-buffers.ts'
 import { smallChunkBytesMax } from '../http1/response-writer.ts'
 import { sendTimeoutMs } from '../http1/timeouts.ts'
+import { isAllSent } from './all-sent.ts'
 import { JoinedChunks } from './joined-chunks.ts'
 import { responseFields, trailerFields, withoutAccept } from './response-fields.ts'
 import type { Peer, StreamOptions } from './stream-options.ts'
 
-/** The client's side of an exchange in HTTP/2: one stream. */
-export class ClientStream implements ClientExchange, Expiring {
+/** The connection that a stream belongs to. */
+export interface StreamOwner {
+  readonly peer: Peer
+  readonly options: StreamOptions
+  onStreamClosed(stream: ClientStream): void
+}
+
+const withoutBody: ServerStreamResponseOptions = { endStream: true }
+const withTrailers: ServerStreamResponseOptions = { waitForTrailers: true }
+
+/**
+ * The client's side of an exchange in HTTP/2: one stream. Each listener that a stream gets costs as much as reading a
+ * field, so that most are added only where they are needed.
+ */
+export class ClientStream implements ClientExchange {
   readonly httpVersion = '2'
-  readonly peerAddress: string
-  readonly protocol: 'http' | 'https'
   head: RequestHead | undefined
+  listenerState: object | undefined
+  /** On the clock of performance.now(): its connection looks at it in each sweep. */
   deadline = Number.POSITIVE_INFINITY
   readonly #stream: ServerHttp2Stream
-  readonly #options: StreamOptions
+  readonly #owner: StreamOwner
+  readonly #buffered = new JoinedChunks()
   #events: RequestEvents | undefined
   #bodyRate: BodyRate | undefined
   #isBodyComplete = true
   #isBodyRead = false
   #hasBegun = false
   #isAnswering = true
+  /** Whether all of the response was written: nothing may follow. */
+  #isEnded = false
   #framing: ResponseFraming = 'none'
-  #fields: string[] | undefined
-  readonly #buffered = new JoinedChunks()
+  /** The head of the response until it is sent; 0 = there is none. */
+  #status = 0
+  #lines = ''
+  #trailers: readonly string[] = noTrailers
   #trailerLines = ''
   #awaitsTrailers = false
+  #awaitsDrain = false
 
-  constructor(stream: ServerHttp2Stream, { peerAddress, protocol }: Peer, options: StreamOptions) {
+  constructor(stream: ServerHttp2Stream, owner: StreamOwner) {
     this.#stream = stream
-    this.#options = options
-    this.peerAddress = peerAddress
-    this.protocol = protocol
+    this.#owner = owner
     // What went wrong shows when it closes.
-    stream.on('error', ignore).on('close', this.#onClose)
-    options.sweep.add(this)
+    stream.on('error', ignore)
+    stream.on('close', () => this.#onClose())
   }
 
   /** Starts the exchange. */
   begin(head: RequestHead): void {
     this.head = head
+    const { options } = this.#owner
     if (head.body.kind !== 'none') {
       this.#isBodyComplete = false
-      this.#bodyRate = new BodyRate(this.#options, this)
+      this.#bodyRate = new BodyRate(options, this)
       this.#bodyRate.begin(head.expectsContinue)
     }
-    this.#options.onRequest(this, head)
+    options.onRequest(this, head)
+  }
+
+  get peerAddress(): string {
+    return this.#owner.peer.peerAddress
+  }
+
+  get protocol(): 'http' | 'https' {
+    return this.#owner.peer.protocol
   }
 
   get bodyState(): BodyState {
@@ -85,10 +111,7 @@ export class ClientStream implements ClientExchange, Expiring {
     if (this.#isBodyComplete) return
     if (this.#isAnswering) this.#bodyRate?.start()
     if (this.#isBodyRead) this.#stream.resume()
-    else {
-      this.#isBodyRead = true
-      this.#stream.on('trailers', this.#onTrailers).on('data', this.#onData).on('end', this.#onEnd)
-    }
+    else this.#readBody()
   }
 
   pauseBody(): void {
@@ -115,7 +138,8 @@ export class ClientStream implements ClientExchange, Expiring {
 
   respond(status: number, _reason: string, lines: string, framing: ResponseFraming): void {
     this.#framing = framing
-    this.#fields = responseFields(status, lines)
+    this.#status = status
+    this.#lines = lines
   }
 
   write(chunk: Buffer): boolean {
@@ -125,21 +149,31 @@ export class ClientStream implements ClientExchange, Expiring {
   }
 
   flush(): boolean {
-    this.#sendHead(false)
+    // Whether there will be trailers is not known yet.
+    if (this.#status !== 0) this.#sendHead(this.#framing === 'chunked' ? withTrailers : undefined)
     const data = this.#buffered.take()
-    if (data === undefined || this.#stream.destroyed) return true
-    return this.#stream.write(data) || this.startSendTimeout()
+    if (data === undefined || this.#stream.destroyed || this.#stream.write(data)) return true
+    if (!this.#awaitsDrain) this.#stream.once('drain', this.#onDrain)
+    this.#awaitsDrain = true
+    return this.startSendTimeout()
   }
 
   end(last = ''): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
     this.startSendTimeout()
     if (this.#framing === 'chunked') this.#trailerLines = last
     else if (this.#framing === 'counted' && last !== '') this.#buffered.add(Buffer.from(last, 'latin1'))
     const data = this.#buffered.take()
-    this.#sendHead(data === undefined && this.#trailerLines === '')
+    if (this.#status !== 0)
+      this.#sendHead(this.#trailerLines !== '' ? withTrailers : data === undefined ? withoutBody : undefined)
     // node:http2 ends a response that can have no body by itself.
-    if (this.#stream.writableEnded) this.#onAnswered()
-    else this.#stream.end(data, this.#onAnswered)
+    const isEnded = this.#stream.writableEnded
+    // The stream closes by itself once all is sent, if all of the request has arrived.
+    if (this.#closesItself()) {
+      if (!isEnded) this.#stream.end(data)
+    } else if (isEnded) this.#onAnswered()
+    else this.#stream.end(data, (error?: Error | null) => this.#onAnswered(error))
   }
 
   endExternally(): void {
@@ -163,7 +197,7 @@ export class ClientStream implements ClientExchange, Expiring {
   }
 
   startSendTimeout(): false {
-    this.deadline = this.#options.sweep.sweptAt + sendTimeoutMs
+    this.deadline = this.#owner.options.sweep.sweptAt + sendTimeoutMs
     return false
   }
 
@@ -172,52 +206,54 @@ export class ClientStream implements ClientExchange, Expiring {
     this.#stream.close(constants.NGHTTP2_CANCEL)
   }
 
-  /** @param endStream whether the response is complete with its head */
-  #sendHead(endStream: boolean): void {
-    const fields = this.#fields
-    if (fields === undefined) return
-    this.#fields = undefined
-    this.#hasBegun = true
-    if (this.#stream.destroyed) return
-    // Whether there will be trailers is not known yet.
-    const waitForTrailers = !endStream && this.#framing === 'chunked'
-    this.#awaitsTrailers = waitForTrailers
-    if (waitForTrailers) this.#stream.once('wantTrailers', this.#onWantTrailers)
-    if (!endStream) this.#stream.on('drain', this.#onDrain)
-    this.#stream.respond(fields, { endStream, waitForTrailers })
+  #closesItself(): boolean {
+    return this.#isBodyComplete && this.head?.upgrade === undefined
   }
 
-  readonly #onWantTrailers = (): void => {
+  #sendHead(options: ServerStreamResponseOptions | undefined): void {
+    const status = this.#status
+    this.#status = 0
+    this.#hasBegun = true
+    if (this.#stream.destroyed) return
+    if (options === withTrailers) {
+      this.#awaitsTrailers = true
+      this.#stream.once('wantTrailers', () => this.#onWantTrailers())
+    }
+    this.#stream.respond(responseFields(status, this.#lines), options)
+  }
+
+  #onWantTrailers(): void {
     if (this.#stream.closed) return
     this.#stream.sendTrailers(trailerFields(this.#trailerLines))
     this.#awaitsTrailers = false
     if (!this.#isAnswering) this.#dropRest()
   }
 
-  readonly #onData = (chunk: Buffer): void => {
-    this.#bodyRate?.count(chunk.length)
-    this.#events?.onBodyData(chunk)
-  }
-
-  readonly #onTrailers = (_fields: object, _flags: number, raw: readonly string[]): void => {
-    this.#trailers = raw
-  }
-
-  #trailers: readonly string[] = []
-
-  readonly #onEnd = (): void => {
-    this.#isBodyComplete = true
-    this.#bodyRate?.stop()
-    if (this.#isAnswering) this.#events?.onBodyEnd(this.#trailers)
+  #readBody(): void {
+    const stream = this.#stream
+    this.#isBodyRead = true
+    stream.on('trailers', (_fields: object, _flags: number, raw: readonly string[]) => {
+      this.#trailers = raw
+    })
+    stream.on('data', (chunk: Buffer) => {
+      this.#bodyRate?.count(chunk.length)
+      this.#events?.onBodyData(chunk)
+    })
+    stream.on('end', () => {
+      this.#isBodyComplete = true
+      this.#bodyRate?.stop()
+      if (this.#isAnswering) this.#events?.onBodyEnd(this.#trailers)
+    })
   }
 
   readonly #onDrain = (): void => {
+    this.#awaitsDrain = false
     if (!this.#isAnswering) return
     this.deadline = Number.POSITIVE_INFINITY
     this.#events?.onClientDrain()
   }
 
-  readonly #onAnswered = (error?: Error | null): void => {
+  #onAnswered(error?: Error | null): void {
     if (error || !this.#isAnswering) return
     const isTunnel = this.head?.upgrade !== undefined
     this.#finish(true)
@@ -230,21 +266,24 @@ export class ClientStream implements ClientExchange, Expiring {
     if (!this.#isBodyComplete) setImmediate(() => this.#stream.close(constants.NGHTTP2_NO_ERROR))
   }
 
-  readonly #onClose = (): void => {
-    this.#options.sweep.remove(this)
+  #onClose(): void {
+    this.#owner.onStreamClosed(this)
     if (!this.#isAnswering) return
     const events = this.#events
-    this.#finish(false)
-    events?.onAbort()
+    const isComplete = this.#isEnded && isAllSent(this.#stream)
+    this.#finish(isComplete)
+    if (!isComplete) events?.onAbort()
   }
 
   #finish(isComplete: boolean): void {
     this.#isAnswering = false
     this.#bodyRate?.stop()
     this.#events = undefined
-    this.#options.onEnd(this, isComplete)
+    this.#owner.options.onEnd(this, isComplete)
     this.head = undefined
   }
 }
+
+const noTrailers: readonly string[] = []
 
 function ignore(): void {}

@@ -1,20 +1,25 @@
-/** Pieces of a body that are written as one. */
+/** Pieces of a body that are written as one. Mostly there is only one: it is kept without a list. */
 export class JoinedChunks {
-  #chunks: Buffer[] = []
+  #first: Buffer | undefined
+  #others: Buffer[] | undefined
   bytes = 0
 
   /** @param chunk valid for good */
   add(chunk: Buffer): void {
-    this.#chunks.push(chunk)
     this.bytes += chunk.length
+    if (this.#first === undefined) this.#first = chunk
+    else if (this.#others === undefined) this.#others = [chunk]
+    else this.#others.push(chunk)
   }
 
   /** @returns all of them; undefined = there are none */
   take(): Buffer | undefined {
-    const chunks = this.#chunks
-    if (chunks.length === 0) return undefined
-    this.#chunks = []
+    const first = this.#first
+    if (first === undefined) return undefined
+    const others = this.#others
+    this.#first = undefined
+    this.#others = undefined
     this.bytes = 0
-    return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
+    return others === undefined ? first : Buffer.concat([first, ...others])
   }
 }

@@ -3,6 +3,7 @@ import type { OpenConnection } from '../exchange/client-exchange.ts'
 import { DeadlineSweep } from '../http1/deadline-sweep.ts'
 import { unmappedAddress } from '../platform/unmapped-address.ts'
 import { ClientSession, type SessionOptions } from './client-session.ts'
+import { HeadCache } from './head-cache.ts'
 
 export type SessionLimits = Pick<
   SessionOptions,
@@ -16,12 +17,12 @@ export interface SessionOpener {
   adapt(limits: SessionLimits): void
 }
 
-/** How often streams are checked for a passed deadline. */
+/** How often connections and their streams are checked for a passed deadline. */
 const sweepMs = 500
 
-export function createSessionOpener(options: Omit<SessionOptions, 'sweep'>): SessionOpener {
+export function createSessionOpener(options: Omit<SessionOptions, 'sweep' | 'headCache'>): SessionOpener {
   // A copy that sessions read at each use, so that changes reach all of them.
-  const current = { ...options, sweep: new DeadlineSweep(sweepMs) }
+  const current = { ...options, sweep: new DeadlineSweep(sweepMs), headCache: new HeadCache() }
   return {
     open: (socket) => {
       const peerAddress = unmappedAddress(socket.remoteAddress ?? '')

@@ -7,7 +7,7 @@ import type { DeadlineSweep } from '../http1/deadline-sweep.ts'
 export interface StreamOptions {
   /** Minimum rate of a request's body while the gateway waits for it, in bytes a second over 10 s; from 1. */
   readonly bodyRateMin: number
-  /** It watches the deadlines of all streams. */
+  /** It watches the deadlines of all connections and bodies. */
   readonly sweep: Pick<DeadlineSweep, 'sweptAt' | 'add' | 'remove'>
   onRequest(exchange: ClientExchange, head: RequestHead): void
   /** The client is to get a response nevertheless. */

@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { startServer } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
+import { connectRaw } from '../setup/raw-client.ts'
 import { ask, codeOf, connectHttp2 } from './ask.ts'
 import {
   endHeaders,
@@ -104,6 +106,43 @@ t.test('a head that is too large gets 431, and one far too large is reset', asyn
   raw.socket.write(frame('headers', endHeaders | endStream, 1, bomb))
   await until('it is refused', () => raw.received.has(frameTypes.resetStream) || raw.socket.destroyed)
   t.equal(await served(), 200)
+})
+
+t.test('a pseudo-header field sent twice, or behind others, resets its request', async (t) => {
+  const { gateway, secretkey, served } = await start(t)
+  const session = await openRawSession(t, gateway.url)
+  for (const [index, name] of [':method', ':path', ':scheme', ':authority'].entries()) {
+    const before = session.received.get(frameTypes.resetStream) ?? 0
+    const twice = requestBlock('/any/x', [
+      [name, name === ':path' ? '/any/y' : 'GET'],
+      ['secretkey', secretkey],
+    ])
+    session.socket.write(frame('headers', endHeaders | endStream, 2 * index + 1, twice))
+    await until(name, () => session.received.get(frameTypes.resetStream) === before + 1)
+  }
+  t.equal(session.received.get(frameTypes.headers), undefined, 'none is answered')
+  t.equal(await served(), 200)
+})
+
+t.test('a connection without requests is closed after listen.keepAliveTimeout', async (t) => {
+  const { gateway, secretkey } = await start(t, { listen: { port: 0, keepAliveTimeout: '1s' } })
+  const [idle, silent, pinging] = [
+    await connectHttp2(t, gateway.url),
+    await connectRaw(t, gateway.url),
+    await connectHttp2(t, gateway.url),
+  ]
+  silent.send('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+  const begin = performance.now()
+  await ask(idle, '/any/x', { headers: { secretkey } })
+  const pings = setInterval(() => pinging.ping(() => {}), 200)
+  t.teardown(() => clearInterval(pings))
+  await once(idle, 'close')
+  const ms = performance.now() - begin
+  t.ok(ms > 1_000 && ms < 6_000, `${ms} ms`)
+  await silent.ended()
+  t.equal((await ask(pinging, '/any/x', { headers: { secretkey } })).status, 200, 'PINGs keep one open')
+  clearInterval(pings)
+  await once(pinging, 'close')
 })
 
 function chunksOf(bytes: number): string[] {

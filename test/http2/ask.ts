@@ -5,6 +5,7 @@ import {
   createServer,
   type OutgoingHttpHeaders,
   type ServerHttp2Stream,
+  type Settings,
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
@@ -28,8 +29,13 @@ export interface Asked {
 }
 
 /** A client's connection, closed with the test. */
-export async function connectHttp2(t: Test, url: string, ca?: string): Promise<ClientHttp2Session> {
-  const session = connect(url, { ...(ca !== undefined && { ca }) })
+export async function connectHttp2(
+  t: Test,
+  url: string,
+  ca?: string,
+  settings: Settings = {},
+): Promise<ClientHttp2Session> {
+  const session = connect(url, { settings, ...(ca !== undefined && { ca }) })
   session.on('error', () => {})
   t.teardown(() => session.destroy())
   await once(session, 'connect')

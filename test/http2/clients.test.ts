@@ -100,6 +100,24 @@ t.test('bodies, statuses and fields pass as they are', async (t) => {
   t.strictSame((await ask(session, '/any/post', expecting)).informational, [100])
 })
 
+t.test('fields that a backend repeats reach the client as they are', async (t) => {
+  const backend = await startRawBackend(t, (socket) => {
+    socket.once('data', () => {
+      socket.write(
+        'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nETag: "a"\r\nETag: "b"\r\nContent-Type: text/plain\r\n',
+      )
+      socket.write('Content-Type: text/html\r\n\r\nok')
+    })
+  })
+  const gateway = await startGateway(t, { backend })
+  const session = await connectHttp2(t, gateway.url)
+  const stream = session.request({ ':path': '/public/x' })
+  const [, , raw] = (await once(stream, 'response')) as [object, number, string[]]
+  const values = (name: string) => raw.filter((_, index) => index % 2 === 1 && raw[index - 1] === name)
+  t.strictSame(values('etag'), ['"a"', '"b"'])
+  t.strictSame(values('content-type'), ['text/plain', 'text/html'])
+})
+
 t.test('a refused body is not waited for', async (t) => {
   const { session } = await start(t)
   const stream = session.request({ ':path': '/any/x', ':method': 'POST' })
