@@ -10,9 +10,9 @@ import type { ClientExchange, OpenConnection } from '../exchange/client-exchange
 import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { Expiring } from '../http1/deadline-sweep.ts'
 import { keepAliveMarginMs } from '../http1/timeouts.ts'
-import { ClientStream, type StreamOwner } from './client-stream.ts'
+import { ClientStream } from './client-stream.ts'
 import type { HeadCache } from './head-cache.ts'
-import type { Peer, StreamOptions } from './stream-options.ts'
+import type { Peer, StreamOptions, StreamOwner } from './stream-options.ts'
 
 export interface SessionOptions extends StreamOptions {
   /** Shared by all connections. */
@@ -43,7 +43,7 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
   /** Passed: each sweep looks at the connection and its streams. Timers of node:http2 are set again at each frame. */
   readonly deadline = 0
   readonly #session: ServerHttp2Session
-  readonly #streams = new Set<ClientStream>()
+  readonly #streams = new Set<ClientExchange & Expiring>()
   #isClosing = false
   /** Since when it has had no streams and no PINGs, on the clock of performance.now(). */
   #idleSince: number
@@ -110,13 +110,13 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
     }
   }
 
-  onStreamClosed(stream: ClientStream): void {
+  onStreamClosed(stream: ClientExchange & Expiring): void {
     this.#streams.delete(stream)
     this.#idleSince = this.options.sweep.sweptAt
   }
 
   expire(now: number): void {
-    for (const stream of this.#streams) if (stream.deadline <= now) stream.expire()
+    for (const stream of this.#streams) if (stream.deadline <= now) stream.expire(now)
     const idleMs = this.#streams.size === 0 ? now - this.#idleSince : 0
     if (idleMs > this.options.keepAliveTimeoutMs + keepAliveMarginMs) this.#session.close()
   }

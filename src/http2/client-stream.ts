@@ -1,32 +1,22 @@
 import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2'
 import type { BodyState, ClientExchange, ResponseFraming, Transport } from '../exchange/client-exchange.ts'
-import { BodyTooSlow } from '../exchange/malformed-message.ts'
 import type { RequestEvents } from '../exchange/request-events.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
-import { BodyRate } from '../http1/body-rate.ts'
+import type { Expiring } from '../http1/deadline-sweep.ts'
 import { ownedCopy } from '../http1/read-buffers.ts'
 import { smallChunkBytesMax } from '../http1/response-writer.ts'
 import { sendTimeoutMs } from '../http1/timeouts.ts'
 import { isAllSent } from './all-sent.ts'
 import { JoinedChunks } from './joined-chunks.ts'
 import { responseFields, trailerFields, withoutAccept } from './response-fields.ts'
-import type { Peer, StreamOptions } from './stream-options.ts'
-
-/** The connection that a stream belongs to. */
-export interface StreamOwner {
-  readonly peer: Peer
-  readonly options: StreamOptions
-  onStreamClosed(stream: ClientStream): void
-}
+import { type BodyReceiver, StreamBody } from './stream-body.ts'
+import type { StreamOptions, StreamOwner } from './stream-options.ts'
 
 const withoutBody: ServerStreamResponseOptions = { endStream: true }
 const withTrailers: ServerStreamResponseOptions = { waitForTrailers: true }
 
-/**
- * The client's side of an exchange in HTTP/2: one stream. Each listener that a stream gets costs as much as reading a
- * field, so that most are added only where they are needed.
- */
-export class ClientStream implements ClientExchange {
+/** The client's side of an exchange in HTTP/2: one stream. It gets few listeners: each costs as much as reading a field. */
+export class ClientStream implements ClientExchange, BodyReceiver, Expiring {
   readonly httpVersion = '2'
   head: RequestHead | undefined
   listenerState: object | undefined
@@ -35,10 +25,10 @@ export class ClientStream implements ClientExchange {
   readonly #stream: ServerHttp2Stream
   readonly #owner: StreamOwner
   readonly #buffered = new JoinedChunks()
-  #events: RequestEvents | undefined
-  #bodyRate: BodyRate | undefined
-  #isBodyComplete = true
-  #isBodyRead = false
+  events: RequestEvents | undefined
+  /** undefined = the request has none. */
+  #body: StreamBody | undefined
+  #isTunnel = false
   #hasBegun = false
   #isAnswering = true
   /** Whether all of the response was written: nothing may follow. */
@@ -47,7 +37,6 @@ export class ClientStream implements ClientExchange {
   /** The head of the response until it is sent; 0 = there is none. */
   #status = 0
   #lines = ''
-  #trailers: readonly string[] = noTrailers
   #trailerLines = ''
   #awaitsTrailers = false
   #awaitsDrain = false
@@ -56,20 +45,19 @@ export class ClientStream implements ClientExchange {
     this.#stream = stream
     this.#owner = owner
     // What went wrong shows when it closes.
-    stream.on('error', ignore)
-    stream.on('close', () => this.#onClose())
+    stream.on('error', ignore).on('close', () => this.#onClose())
   }
 
   /** Starts the exchange. */
   begin(head: RequestHead): void {
     this.head = head
-    const { options } = this.#owner
-    if (head.body.kind !== 'none') {
-      this.#isBodyComplete = false
-      this.#bodyRate = new BodyRate(options, this)
-      this.#bodyRate.begin(head.expectsContinue)
-    }
-    options.onRequest(this, head)
+    this.#isTunnel = head.upgrade !== undefined
+    if (head.body.kind !== 'none') this.#body = new StreamBody(this.#stream, this, head.expectsContinue)
+    this.options.onRequest(this, head)
+  }
+
+  get options(): StreamOptions {
+    return this.#owner.options
   }
 
   get peerAddress(): string {
@@ -81,7 +69,7 @@ export class ClientStream implements ClientExchange {
   }
 
   get bodyState(): BodyState {
-    return this.#isBodyComplete ? 'complete' : 'pending'
+    return this.#body?.isComplete === false ? 'pending' : 'complete'
   }
 
   get isHeadSent(): boolean {
@@ -98,29 +86,21 @@ export class ClientStream implements ClientExchange {
   }
 
   attach(events: RequestEvents | undefined): void {
-    this.#events = events
+    this.events = events
   }
 
   detach(): void {
-    const events = this.#events
-    this.#events = undefined
+    const events = this.events
+    this.events = undefined
     events?.onAbort()
   }
 
   resumeBody(): void {
-    if (this.#isBodyComplete) return
-    if (this.#isAnswering) this.#bodyRate?.start()
-    if (this.#isBodyRead) this.#stream.resume()
-    else this.#readBody()
+    this.#body?.resume(this.#isAnswering)
   }
 
   pauseBody(): void {
-    this.#bodyRate?.stop()
-    this.#stream.pause()
-  }
-
-  onBodyTooSlow(): void {
-    this.#events?.onBodyError(new BodyTooSlow('the body arrives more slowly than limits.bodyRate'))
+    this.#body?.pause()
   }
 
   canPersist(): boolean {
@@ -130,7 +110,7 @@ export class ClientStream implements ClientExchange {
   closeAfterAnswer(): void {}
 
   writeInformation(status: number, _reason: string, lines: string): boolean {
-    if (status === 100) this.#bodyRate?.onContinue()
+    if (status === 100) this.#body?.onContinue()
     if (this.#stream.destroyed || this.#stream.headersSent) return true
     this.#stream.additionalHeaders(Object.assign({ ':status': status }, trailerFields(lines)))
     return true
@@ -170,7 +150,7 @@ export class ClientStream implements ClientExchange {
     // node:http2 ends a response that can have no body by itself.
     const isEnded = this.#stream.writableEnded
     // The stream closes by itself once all is sent, if all of the request has arrived.
-    if (this.#closesItself()) {
+    if (!this.#hasRest()) {
       if (!isEnded) this.#stream.end(data)
     } else if (isEnded) this.#onAnswered()
     else this.#stream.end(data, (error?: Error | null) => this.#onAnswered(error))
@@ -182,8 +162,8 @@ export class ClientStream implements ClientExchange {
   }
 
   acceptUpgrade(_reason: string, lines: string): undefined {
-    this.#bodyRate?.stop()
-    this.#events = undefined
+    this.#body?.stopWatching()
+    this.events = undefined
     this.#hasBegun = true
     this.#stream.respond(withoutAccept(responseFields(200, lines)))
   }
@@ -197,7 +177,7 @@ export class ClientStream implements ClientExchange {
   }
 
   startSendTimeout(): false {
-    this.deadline = this.#owner.options.sweep.sweptAt + sendTimeoutMs
+    this.deadline = this.options.sweep.sweptAt + sendTimeoutMs
     return false
   }
 
@@ -206,8 +186,9 @@ export class ClientStream implements ClientExchange {
     this.#stream.close(constants.NGHTTP2_CANCEL)
   }
 
-  #closesItself(): boolean {
-    return this.#isBodyComplete && this.head?.upgrade === undefined
+  /** Whether there may be more to come from the client. */
+  #hasRest(): boolean {
+    return this.#isTunnel || this.bodyState === 'pending'
   }
 
   #sendHead(options: ServerStreamResponseOptions | undefined): void {
@@ -229,47 +210,28 @@ export class ClientStream implements ClientExchange {
     if (!this.#isAnswering) this.#dropRest()
   }
 
-  #readBody(): void {
-    const stream = this.#stream
-    this.#isBodyRead = true
-    stream.on('trailers', (_fields: object, _flags: number, raw: readonly string[]) => {
-      this.#trailers = raw
-    })
-    stream.on('data', (chunk: Buffer) => {
-      this.#bodyRate?.count(chunk.length)
-      this.#events?.onBodyData(chunk)
-    })
-    stream.on('end', () => {
-      this.#isBodyComplete = true
-      this.#bodyRate?.stop()
-      if (this.#isAnswering) this.#events?.onBodyEnd(this.#trailers)
-    })
-  }
-
   readonly #onDrain = (): void => {
     this.#awaitsDrain = false
     if (!this.#isAnswering) return
     this.deadline = Number.POSITIVE_INFINITY
-    this.#events?.onClientDrain()
+    this.events?.onClientDrain()
   }
 
   #onAnswered(error?: Error | null): void {
     if (error || !this.#isAnswering) return
-    const isTunnel = this.head?.upgrade !== undefined
     this.#finish(true)
-    if (isTunnel) this.#isBodyComplete = false
     if (!this.#awaitsTrailers) this.#dropRest()
   }
 
   /** The rest of the request is not needed (RFC 9113 8.1). Later, as a reset overtakes what is not written yet. */
   #dropRest(): void {
-    if (!this.#isBodyComplete) setImmediate(() => this.#stream.close(constants.NGHTTP2_NO_ERROR))
+    if (this.#hasRest()) setImmediate(() => this.#stream.close(constants.NGHTTP2_NO_ERROR))
   }
 
   #onClose(): void {
     this.#owner.onStreamClosed(this)
     if (!this.#isAnswering) return
-    const events = this.#events
+    const events = this.events
     const isComplete = this.#isEnded && isAllSent(this.#stream)
     this.#finish(isComplete)
     if (!isComplete) events?.onAbort()
@@ -277,13 +239,11 @@ export class ClientStream implements ClientExchange {
 
   #finish(isComplete: boolean): void {
     this.#isAnswering = false
-    this.#bodyRate?.stop()
-    this.#events = undefined
-    this.#owner.options.onEnd(this, isComplete)
+    this.#body?.stopWatching()
+    this.events = undefined
+    this.options.onEnd(this, isComplete)
     this.head = undefined
   }
 }
-
-const noTrailers: readonly string[] = []
 
 function ignore(): void {}

@@ -1,7 +1,7 @@
 import type { ClientExchange } from '../exchange/client-exchange.ts'
 import type { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
-import type { DeadlineSweep } from '../http1/deadline-sweep.ts'
+import type { DeadlineSweep, Expiring } from '../http1/deadline-sweep.ts'
 
 /** The settings of streams, read at each use, and the callbacks for what clients send. */
 export interface StreamOptions {
@@ -20,4 +20,11 @@ export interface StreamOptions {
 export interface Peer {
   readonly peerAddress: string
   readonly protocol: 'http' | 'https'
+}
+
+/** The connection that a stream belongs to. */
+export interface StreamOwner {
+  readonly peer: Peer
+  readonly options: StreamOptions
+  onStreamClosed(stream: ClientExchange & Expiring): void
 }
