@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../platform/clock.ts'
 import type { PortalSession, PortalStore } from '../store/portal.ts'
+import { portalEpochIn } from '../store/portal-key-id.ts'
 import type { Session, SessionPosition, SessionStore, SessionsPage } from '../store/sessions.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
@@ -20,10 +21,15 @@ export interface AccountSessions {
     id: string,
     page: { readonly cursor: string | undefined; readonly limit: number },
   ): Promise<Page<Session>>
-  /** Ends one session with its access tokens; false where this account has no such open session. */
+  /**
+   * Ends one session with its access tokens, and the portal session that it belongs to; false where this account has no
+   * such open session.
+   */
   end(id: string, sessionId: string): Promise<boolean>
-  /** @returns the IDs of the sessions that were open */
+  /** Token sessions and portal sessions. @returns the IDs of those that were open */
   endAll(id: string): Promise<readonly string[]>
+  /** Token sessions, and of the portal sessions those that they belong to. @returns as `endAll` */
+  endAllTokens(id: string): Promise<readonly string[]>
   /** Browsers that are signed in to the portal, newest first. */
   listPortal(id: string): Promise<readonly PortalSession[]>
   /** False where this account has no such open session. */
@@ -96,7 +102,37 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
     const session = await store.findSession(sessionId)
     const isOpen =
       session?.accountId === account.id && session.sessionEpoch === account.sessionEpoch && !session.end
-    return isOpen && store.endSession(sessionId, 'revoked', entry('session-ended', account, { sessionId }))
+    if (!isOpen) return false
+    // First: where the process fails in between, the token session is still listed.
+    if (portalEpochIn(session.keyId) !== undefined) await store.endPortalSession(account.id, sessionId)
+    return store.endSession(sessionId, 'revoked', entry('session-ended', account, { sessionId }))
+  }
+
+  async function endAllTokens(id: string): Promise<readonly string[]> {
+    const account = await accounts.find(id)
+    const inPortal = new Set((await listPortal(account.id)).map((session) => session.id))
+    // Only what is needed: reading all of many sessions would burden the garbage collector.
+    const open: string[] = []
+    const paired: string[] = []
+    const readPage = (page: SessionsPage) => store.listSessionPositions(account.id, page)
+    for await (const slice of readBatches(readPage, undefined, Number.POSITIVE_INFINITY)) {
+      for (const session of slice) {
+        open.push(session.id)
+        if (inPortal.has(session.id)) paired.push(session.id)
+      }
+    }
+    await Promise.all(paired.map((sessionId) => store.endPortalSession(account.id, sessionId)))
+    await store.endSessions(account.id, entry('sessions-ended', account, { sessions: open.length }))
+    return open
+  }
+
+  async function endAllPortal(id: string): Promise<readonly string[]> {
+    const account = await accounts.find(id)
+    const open = await listPortal(account.id)
+    const auditEntry = entry('portal-sessions-ended', account, { sessions: open.length })
+    await Promise.all(open.map((session) => endPairedSession(store, account.id, session.id)))
+    await store.endPortalSessions(account.id, auditEntry)
+    return open.map((session) => session.id)
   }
 
   return {
@@ -104,17 +140,9 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
     page: async (id, { cursor, limit }) =>
       pageOf(await read(id, cursor === undefined ? undefined : parseListCursor(cursor), limit + 1), limit),
     end,
-    endAll: async (id) => {
-      const account = await accounts.find(id)
-      // Only what is needed: reading all of many sessions would burden the garbage collector.
-      const open: string[] = []
-      const readPage = (page: SessionsPage) => store.listSessionPositions(account.id, page)
-      for await (const slice of readBatches(readPage, undefined, Number.POSITIVE_INFINITY)) {
-        for (const session of slice) open.push(session.id)
-      }
-      await store.endSessions(account.id, entry('sessions-ended', account, { sessions: open.length }))
-      return open
-    },
+    // The portal first: a browser that is still signed in there would get new tokens. Those it has end with it.
+    endAll: async (id) => [...(await endAllPortal(id)), ...(await endAllTokens(id))],
+    endAllTokens,
     listPortal,
     endPortal: async (id, sessionId) => {
       const account = await accounts.find(id)
@@ -122,13 +150,6 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
       await endPairedSession(store, account.id, sessionId)
       return store.endPortalSession(account.id, sessionId, auditEntry)
     },
-    endAllPortal: async (id) => {
-      const account = await accounts.find(id)
-      const open = await listPortal(account.id)
-      const auditEntry = entry('portal-sessions-ended', account, { sessions: open.length })
-      await Promise.all(open.map((session) => endPairedSession(store, account.id, session.id)))
-      await store.endPortalSessions(account.id, auditEntry)
-      return open.map((session) => session.id)
-    },
+    endAllPortal,
   }
 }

@@ -33,7 +33,8 @@ const list: Command = {
 const revoke: Command = {
   name: 'sessions revoke',
   operands: ['ID|EMAIL'],
-  summary: 'Revokes the sessions of an account and their access tokens.',
+  summary:
+    'Revokes the sessions of an account and their access tokens; browsers in the portal are signed out.',
   examples: ['gatehouse sessions revoke ada@example.com'],
   options: { session: { type: 'string', value: 'SID', help: 'Only this session.' } },
   printsData: true,

@@ -70,7 +70,7 @@ const accountActionPages = (
     return redirectTo(`/accounts/${id}`, hasEnded ? 'session-ended' : 'session-gone')
   }),
   createPage('end-all', async ({ actions }, { id }) => {
-    await actions.sessions.endAll(id)
+    await actions.sessions.endAllTokens(id)
     return redirectTo(`/accounts/${id}`, 'sessions-ended')
   }),
   createPage('end-portal', async ({ actions, form }, { id }) => {

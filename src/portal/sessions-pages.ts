@@ -23,7 +23,7 @@ export const sessionsPages: CreatePages = () => {
   }
 
   async function endAll({ actions, viewer }: SignedInContext): Promise<PortalResponse> {
-    await actions.sessions.endAll(viewer.account.id)
+    await actions.sessions.endAllTokens(viewer.account.id)
     return redirectTo('/sessions', 'sessions-ended')
   }
 

@@ -130,6 +130,7 @@ for (const driver of storeDrivers) {
         'key-revealed',
         'key-revealed',
         'signing-key-added',
+        'portal-sessions-ended',
         'sessions-ended',
         'account-deleted',
       ])

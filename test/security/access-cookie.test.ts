@@ -410,6 +410,18 @@ for (const driver of storeDrivers)
           const key = `SecretKey: ${admin.secretKey}`
           await ask(t, gateway.url, `DELETE /api/v1/admin/accounts/${id}/sessions`, [key])
         },
+        'the admin API ends the session': async ({ id }) => {
+          const key = `SecretKey: ${admin.secretKey}`
+          const path = `/api/v1/admin/accounts/${id}/sessions`
+          const { items } = (await ask(t, gateway.url, `GET ${path}`, [key])).json()
+          for (const session of Array.isArray(items) ? items : [])
+            await ask(t, gateway.url, `DELETE ${path}?session=${session.id}`, [key])
+        },
+        'all token sessions are ended in the portal': async ({ jar }) => {
+          const page = await jar.ask('GET /portal/sessions', pageVisit('same-origin'))
+          t.match(page.body, 'Browsers must sign in again.')
+          await submit(jar, '/portal/sessions/end-all', { csrf: csrfIn(page) })
+        },
         'the account is disabled': async ({ id }) => {
           await gateway.operate(({ accounts }) => accounts.update(id, { isDisabled: true }))
         },
@@ -430,6 +442,13 @@ for (const driver of storeDrivers)
         const before = new Map(jar.cookies)
         await end({ id: account.id, jar })
         jar.cookies.clear()
+        for (const [name, value] of before) jar.cookies.set(name, value)
+        const portalPage = await jar.ask('GET /portal/sessions', pageVisit('same-origin'))
+        t.match(
+          portalPage.headers.location,
+          /^\/portal\/sign-in/,
+          `${way}: the portal shows nothing any more`,
+        )
         for (const [name, value] of before) jar.cookies.set(name, value)
         await until(
           `${way}: the access cookie is over`,

@@ -22,7 +22,8 @@ export function sessionsOperations({
     },
     DELETE: {
       id: 'endSessions',
-      summary: 'Revokes all sessions of an account with their access tokens, or one of them.',
+      summary:
+        'Revokes all sessions of an account with their access tokens, and signs its browsers out of the portal; or revokes one of them.',
       query: sessionsQuery,
       responses: { 204: { description: 'Revoked.' } },
       problems: ['request-invalid', 'account-not-found'],

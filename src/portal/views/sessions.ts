@@ -4,6 +4,7 @@ import { icon } from '../../pages/icons.ts'
 import { badge, emptyState } from '../../pages/notice.ts'
 import { time } from '../../pages/time.ts'
 import type { PortalSession } from '../../store/portal.ts'
+import { portalEpochIn } from '../../store/portal-key-id.ts'
 import type { Session } from '../../store/sessions.ts'
 import { cell } from './cell.ts'
 import { clientName } from './client-name.ts'
@@ -38,10 +39,12 @@ export function sessionsPage(frame: PageFrame, { sessions, portalSessions, curre
 
 /** @param basePath path of the page, below the portal; its forms are below that path */
 export function sessionsCard(frame: PageFrame, sessions: SessionsList, basePath: string): Html {
+  const hasBrowsers = sessions.items.some(({ keyId }) => portalEpochIn(keyId) !== undefined)
+  const ofClients = 'Every client must get a new access token with both keys.'
   const endAll = confirmationForm(frame, {
     action: `${basePath}/end-all`,
     text: 'End all',
-    consequence: 'Every client must get a new access token with both keys.',
+    consequence: hasBrowsers ? `${ofClients} Browsers must sign in again.` : ofClients,
   })
   const content = card({
     title: 'Token sessions',
