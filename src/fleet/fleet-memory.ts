@@ -21,7 +21,8 @@ const changesMax = 10_000
 
 /**
  * An entry is dropped as soon as any worker has seen it change, and a look-up that began before is ignored: it may
- * have found the earlier state, and its message may arrive later.
+ * have found the earlier state, and its message may arrive later. So what one worker has looked up is dropped, too, when
+ * another reads of an earlier change only afterwards: for that long an outage finds nothing here.
  */
 export function createFleetMemory({ entriesMax, bytesMax }: FleetMemoryOptions): FleetMemory {
   /** In insertion order; as text, which takes the least memory. */

@@ -36,6 +36,8 @@ export interface FleetOptions {
   readonly files?: Readonly<Record<string, string>>
   readonly args?: readonly string[]
   readonly run?: RunOptions
+  /** Runs commands before the gateway starts. */
+  readonly before?: (workspace: Workspace) => Promise<void>
 }
 
 /** Starts it and waits until it accepts requests. */
@@ -53,6 +55,7 @@ export async function serveFleet(t: Test, options: FleetOptions = {}): Promise<F
     },
     files,
   )
+  await options.before?.(where)
   const serving = await serve(t, ['--config', where.config, ...args], { withinMs: 30_000, ...options.run })
   const lines = () => linesOf(serving.output.stdout)
   const pids = () => lines().flatMap(({ msg, pid }) => (msg === 'worker ready' ? (pid ?? []) : []))

@@ -23,18 +23,27 @@ t.test('a worker replaced in an outage knows every caller the instance knows', a
     store: { driver: 'redis', redis: { url: redis.url } },
   }
   const files = { 'sealing.key': Buffer.alloc(32, 7).toString('base64') }
-  const fleet = await serveFleet(t, { backend, config, files })
+  const accounts: Keys[] = []
+  // Before the start: what a worker looks up while another has yet to read of its creation is not shared.
+  const fleet = await serveFleet(t, {
+    backend,
+    config,
+    files,
+    before: async ({ run }) => {
+      for (const name of ['a', 'b', 'c', 'd', 'e', 'stranger']) {
+        accounts.push(
+          (await run('accounts', 'create', '--email', `${name}@example.com`, '--json')).json() as Keys,
+        )
+      }
+    },
+  })
   await untilAllAnswer(fleet)
+  const stranger = accounts.pop() as Keys
   const credentials: Readonly<Record<string, string>>[] = []
-  for (let index = 0; index < 5; index++) {
-    const email = `user${index}@example.com`
-    const made = (await fleet.run('accounts', 'create', '--email', email, '--json')).json() as Keys
-    const JwtToken = await until('it has a token', () => tokenOf(fleet.url, made))
-    credentials.push({ SecretKey: made.secretKey }, { Authorization: `Bearer ${JwtToken}` })
+  for (const keys of accounts) {
+    const JwtToken = await until('it has a token', () => tokenOf(fleet.url, keys))
+    credentials.push({ SecretKey: keys.secretKey }, { Authorization: `Bearer ${JwtToken}` })
   }
-  const stranger = (
-    await fleet.run('accounts', 'create', '--email', 'z@example.com', '--json')
-  ).json() as Keys
   const askAll = () => Promise.all(credentials.map((headers) => get(`${fleet.url}/any`, headers)))
   // One worker has cached some of them, the other the others.
   await until('all are known', async () => (await askAll()).every((status) => status === 200))
