@@ -1,23 +1,16 @@
 import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
-import type { Balancer, BalancingClient } from './balancer.ts'
-import type { ExchangeEvents, RequestOptions } from './exchange.ts'
-import { type FailureReason, UpstreamFailure } from './failure.ts'
+import type { Balancer } from './balancer.ts'
+import type { ExchangeEvents } from './exchange.ts'
+import { UpstreamFailure } from './failure.ts'
 import type { Acquisition, Waiter } from './pool.ts'
 import type { ResponseHead } from './response-head.ts'
-import type { BodyProgress, ConnectionUser } from './share.ts'
+import { isTargetFault, mayBeSentAgain, wasUnsent } from './retry.ts'
+import { SentBody } from './sent-body.ts'
+import type { BodyProgress } from './share.ts'
 import type { Target } from './target.ts'
 import type { UpstreamConnection } from './upstream-connection.ts'
-
-export interface UpstreamRequest extends RequestOptions, BalancingClient, ConnectionUser {
-  /** The whole head for a target, with the empty line at its end. */
-  head(target: Target): string
-}
-
-export interface CallEvents extends ExchangeEvents {
-  /** The head was sent to a target: now the body may follow. @param now on the clock of performance.now() */
-  onSent(target: Target, now: number): void
-}
+import type { CallEvents, UpstreamRequest } from './upstream-request.ts'
 
 /** What all calls of an upstream share. */
 export interface CallOptions {
@@ -26,26 +19,13 @@ export interface CallOptions {
   readonly retryAttempts: number
 }
 
-/** Safe methods, which may be retried (RFC 9110 9.2.1, 9.2.2). */
-const retryableMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
-/**
- * Failures that are not the target's fault: all our connections to it are in use, the client stopped sending, or this
- * machine has run out of descriptors, ports or memory.
- */
-const notTargetFault = new Set<FailureReason>([
-  'no-connection',
-  'no-resources',
-  'body-stalled',
-  'not-processed',
-])
-/** Failures before anything was sent: no client can cause them. */
-const unsent = new Set<FailureReason>(['connect-failed', 'connect-timeout'])
 const none: readonly Target[] = []
 
 /**
  * One request to an upstream. If it fails before any byte of a response has arrived, it is retried at another healthy
- * target, provided that no connection was made or the request is safe to repeat. A reused connection that the target
- * closed at the same moment is not a failure of the target: a new connection to it is tried first.
+ * target, provided that no connection was made, the target has not begun with it, or it is safe to repeat. A reused
+ * connection that the target closed at the same moment is not a failure of the target, nor is a request that it did not
+ * begin with (RFC 9113 6.8, 8.7): these are repeated once at the same target.
  */
 export class Call implements ExchangeEvents, Waiter {
   readonly #request: UpstreamRequest
@@ -58,7 +38,10 @@ export class Call implements ExchangeEvents, Waiter {
   #connection: UpstreamConnection | undefined
   #acquisition: Acquisition | undefined
   #isAnswered = false
-  #needsNewConnection = false
+  /** Whether the request is repeated at the current target. */
+  #isRepeated = false
+  /** What can be sent again of the body; undefined = there is no body, or it is gone, or no need for it. */
+  #sentBody: SentBody | undefined
   /** Whether it is the trial of an ejected target. */
   #isTrial = false
 
@@ -88,7 +71,13 @@ export class Call implements ExchangeEvents, Waiter {
 
   /** @returns false where more should wait for onDrain */
   write(chunk: Buffer): boolean {
-    return this.#connection?.write(chunk) ?? false
+    const sentBody = this.#sentBody
+    if (!sentBody) return this.#connection?.write(chunk) ?? false
+    const kept = sentBody.add(chunk)
+    // Before it is repeated, what arrives waits.
+    if (!this.#connection) return false
+    if (sentBody.isTooLarge) this.#sentBody = undefined
+    return this.#connection.write(kept)
   }
 
   /** Whether all memory that was written is released. */
@@ -102,6 +91,7 @@ export class Call implements ExchangeEvents, Waiter {
   }
 
   finish(trailers: string): void {
+    this.#sentBody?.finish(trailers)
     this.#connection?.finish(trailers)
   }
 
@@ -121,12 +111,12 @@ export class Call implements ExchangeEvents, Waiter {
   }
 
   onInformation(head: ResponseHead): void {
-    this.#isAnswered = true
+    this.#noteAnswer()
     this.#events.onInformation(head)
   }
 
   onHead(head: ResponseHead, framing: ResponseFraming): void {
-    this.#isAnswered = true
+    this.#noteAnswer()
     if (this.#isTrial) this.#target?.health?.recordTrialAnswer()
     this.#events.onHead(head, framing)
   }
@@ -158,16 +148,15 @@ export class Call implements ExchangeEvents, Waiter {
   }
 
   onFailure(failure: UpstreamFailure): void {
-    const wasReused = this.#connection?.isReused === true && failure.reason === 'closed-early'
-    const isStaleConnection = wasReused && !this.#isAnswered
+    const isConnectionFault = this.#isConnectionFault(failure)
     this.#connection = undefined
-    if (!isStaleConnection) this.#recordFailure(failure)
-    if (isStaleConnection && !this.#needsNewConnection && this.#mayRetry(failure)) {
-      this.#needsNewConnection = true
-      this.#acquire()
-      return
-    }
-    const next = this.#nextTarget(failure)
+    if (!isConnectionFault) this.#recordFailure(failure)
+    const isBodyGone = this.#request.body !== 'none' && !this.#sentBody
+    const mayRetry = !this.#isAnswered && mayBeSentAgain(this.#request, failure.reason, isBodyGone)
+    if (mayRetry && isConnectionFault && this.#repeat()) return
+    const next = mayRetry ? this.#nextTarget() : undefined
+    // Nobody else can take what the target refused: it may now.
+    if (mayRetry && !next && failure.reason === 'not-processed' && this.#repeat()) return
     this.#releaseTarget()
     if (next) this.#sendTo(next)
     else this.#events.onFailure(failure)
@@ -185,29 +174,57 @@ export class Call implements ExchangeEvents, Waiter {
     const now = performance.now()
     const { method, isUpgrade, body, isLast, responseTimeoutMs, idleTimeoutMs } = this.#request
     connection.start(head, { method, isUpgrade, body, isLast, responseTimeoutMs, idleTimeoutMs }, this, now)
+    if (body !== 'none' && connection.mayRefuse) this.#sendBodyAgain(connection)
     this.#events.onSent(target, now)
+  }
+
+  /** The first time there is nothing to send, and keeping begins. */
+  #sendBodyAgain(connection: UpstreamConnection): void {
+    this.#sentBody ??= new SentBody()
+    this.#sentBody.sendOn(connection)
+    if (this.#sentBody.isTooLarge) this.#sentBody = undefined
   }
 
   #sendTo(target: Target): void {
     target.inFlight++
     this.#target = target
     this.#isTrial = target.health?.isEjected === true
-    this.#needsNewConnection = false
+    this.#isRepeated = false
     this.#acquire()
   }
 
   #acquire(): void {
     const pool = this.#target?.pool
-    this.#acquisition = this.#request.isUpgrade
-      ? pool?.open(this)
-      : pool?.acquire(this, this.#needsNewConnection)
+    this.#acquisition = this.#request.isUpgrade ? pool?.open(this) : pool?.acquire(this, this.#isRepeated)
+  }
+
+  /** On another connection to the same target, once. @returns false where it was done already */
+  #repeat(): boolean {
+    if (this.#isRepeated) return false
+    this.#isRepeated = true
+    this.#acquire()
+    return true
+  }
+
+  /** It is not repeated any more. */
+  #noteAnswer(): void {
+    this.#isAnswered = true
+    this.#sentBody = undefined
+  }
+
+  /** Whether the connection was about to end, which says nothing about the target. */
+  #isConnectionFault({ reason }: UpstreamFailure): boolean {
+    const connection = this.#connection
+    if (this.#isAnswered || !connection) return false
+    if (reason === 'not-processed') return !connection.isOpen
+    return reason === 'closed-early' && connection.isReused
   }
 
   /** Counts the failure against the target, if it is the target's own. */
   #recordFailure(failure: UpstreamFailure): void {
     const { reason, message } = failure
-    if (notTargetFault.has(reason)) return
-    const client = unsent.has(reason) ? undefined : this.#request
+    if (!isTargetFault(reason)) return
+    const client = wasUnsent(reason) ? undefined : this.#request
     this.#target?.health?.recordFailure(
       `${reason}: ${message}`,
       client && { clientNetwork: client.clientNetwork, accountId: client.accountId },
@@ -215,20 +232,9 @@ export class Call implements ExchangeEvents, Waiter {
     )
   }
 
-  #mayRetry({ reason }: UpstreamFailure): boolean {
-    if (this.#isAnswered) return false
-    const { body, method } = this.#request
-    const isUnsent = unsent.has(reason) || reason === 'no-connection' || reason === 'no-resources'
-    // Its body, if it has one, may be gone.
-    if (reason === 'not-processed' && body === 'none') return true
-    return isUnsent || (body === 'none' && retryableMethods.has(method))
-  }
-
-  /**
-   * Another target for a request that failed; undefined where the request may not be repeated, or no target is left.
-   */
-  #nextTarget(failure: UpstreamFailure): Target | undefined {
-    if (!this.#target || !this.#mayRetry(failure)) return undefined
+  /** Another target for a request that may be retried; undefined where no target or no attempt is left. */
+  #nextTarget(): Target | undefined {
+    if (!this.#target) return undefined
     if (this.#tried.length >= this.#options.retryAttempts) return undefined
     this.#tried = [...this.#tried, this.#target]
     return this.#options.chooseTarget(this.#request, this.#tried)

@@ -47,6 +47,7 @@ export class Connection implements UpstreamConnection, Expiring {
   reusableUntil = 0
   /** Whether it has carried a request before. */
   isReused = false
+  readonly mayRefuse = false
   /** Until when the target may answer chunks that it left unread, as some do, on the clock of performance.now(). */
   reusableFrom = 0
 

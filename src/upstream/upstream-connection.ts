@@ -7,6 +7,8 @@ export interface UpstreamConnection {
   onFree: (isReusable: boolean) => void
   /** Whether its failure may be that of a connection which the target closed at the same moment. */
   readonly isReused: boolean
+  /** Whether its failure may be `not-processed`: what was sent is then to be kept. */
+  readonly mayRefuse: boolean
   readonly isOpen: boolean
   /** From when, and until when, it may be reused, on the clock of performance.now(). */
   readonly reusableFrom: number

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type TlsVerification, trustSystemAuthorities } from '../platform/certificate-authorities.ts'
 import { type Clock, monotonicClock } from '../platform/clock.ts'
 import { type Balancing, createBalancer } from './balancer.ts'
-import { Call, type CallEvents, type CallOptions, type UpstreamRequest } from './call.ts'
+import { Call, type CallOptions } from './call.ts'
 import type { UpstreamProtocol } from './dial.ts'
 import { type HealthOptions, TargetHealth } from './health.ts'
 import { openHealthChecks } from './health-checks.ts'
@@ -12,6 +12,7 @@ import { createHttp2Opener } from './http2/opener.ts'
 import { Pool } from './pool.ts'
 import type { Target } from './target.ts'
 import type { UpstreamHeaders } from './upstream-headers.ts'
+import type { CallEvents, UpstreamRequest } from './upstream-request.ts'
 
 export interface UpstreamConfig {
   readonly name: string

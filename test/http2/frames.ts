@@ -15,6 +15,29 @@ export const frameTypes = {
   continuation: 9,
 } as const
 
+export interface Frame {
+  readonly type: number
+  readonly flags: number
+  readonly streamId: number
+  readonly payload: Buffer
+}
+
+/** @returns takes bytes, in any pieces */
+export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buffer) => void {
+  let buffered = Buffer.alloc(0)
+  return function read(chunk) {
+    buffered = Buffer.concat([buffered, chunk])
+    while (buffered.length >= 9 && buffered.length >= 9 + buffered.readUIntBE(0, 3)) {
+      const end = 9 + buffered.readUIntBE(0, 3)
+      const payload = buffered.subarray(9, end)
+      const [type = 0, flags = 0] = buffered.subarray(3, 5)
+      const streamId = buffered.readUInt32BE(5)
+      buffered = buffered.subarray(end)
+      onFrame({ type, flags, streamId, payload })
+    }
+  }
+}
+
 export const endStream = 0x1
 export const endHeaders = 0x4
 
@@ -50,6 +73,18 @@ export function requestBlock(path: string, fields: readonly (readonly [string, s
   ])
 }
 
+/** @param settings identifier and value, again and again (RFC 9113 6.5.2) */
+export function settingsPayload(settings: readonly (readonly [number, number])[]): Buffer {
+  return Buffer.concat(
+    settings.map(([identifier, value]) => {
+      const entry = Buffer.alloc(6)
+      entry.writeUInt16BE(identifier, 0)
+      entry.writeUInt32BE(value, 2)
+      return entry
+    }),
+  )
+}
+
 export interface RawSession {
   readonly socket: Socket
   /** How many frames of each type have come. */
@@ -70,25 +105,12 @@ export async function openRawSession(
   await once(socket, 'connect')
   const received = new Map<number, number>()
   let goaway: number | undefined
-  let buffered = Buffer.alloc(0)
-  socket.on('data', (chunk: Buffer) => {
-    buffered = Buffer.concat([buffered, chunk])
-    while (buffered.length >= 9 && buffered.length >= 9 + buffered.readUIntBE(0, 3)) {
-      const length = buffered.readUIntBE(0, 3)
-      const type = buffered.readUInt8(3)
-      received.set(type, (received.get(type) ?? 0) + 1)
-      if (type === frameTypes.goaway) goaway = buffered.readUInt32BE(9 + 4)
-      buffered = buffered.subarray(9 + length)
-    }
+  const read = createFrameReader(({ type, payload }) => {
+    received.set(type, (received.get(type) ?? 0) + 1)
+    if (type === frameTypes.goaway) goaway = payload.readUInt32BE(4)
   })
-  const payload = Buffer.concat(
-    settings.map(([identifier, value]) => {
-      const entry = Buffer.alloc(6)
-      entry.writeUInt16BE(identifier, 0)
-      entry.writeUInt32BE(value, 2)
-      return entry
-    }),
-  )
+  socket.on('data', read)
+  const payload = settingsPayload(settings)
   socket.write(
     Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame('settings', 0, 0, payload)]),
   )

@@ -106,6 +106,39 @@ t.test('many requests share few connections', async (t) => {
   t.ok(backend.connections() <= 3, `${backend.connections()} connections`)
 })
 
+t.test(
+  'a request that is refused once is answered, with its body, for clients of both versions',
+  async (t) => {
+    const seen: string[] = []
+    const backend = await startStreamBackend(t, (stream, raw) => {
+      const path = fieldOf(raw, ':path') ?? ''
+      seen.push(path)
+      if (seen.indexOf(path) === seen.length - 1)
+        stream.once('data', () => stream.close(constants.NGHTTP2_REFUSED_STREAM))
+      else
+        void readAll(stream).then((bytes) => stream.respond({ ':status': 200 }) ?? stream.end(String(bytes)))
+    })
+    const upstreams = { backend: { targets: [{ url: backend.url }], protocol: 'http2' } }
+    const gateway = await startGateway(t, { config: { upstreams } })
+    const { secretKey: secretkey } = await gateway.createAccount()
+    const session = await connectHttp2(t, gateway.url)
+    for (const bytes of [5, 3_000, 60_000]) {
+      const body = 'x'.repeat(bytes)
+      const byHttp2 = await ask(session, `/any/2-${bytes}`, {
+        headers: { secretkey, ':method': 'POST' },
+        body,
+      })
+      const byHttp1 = await fetch(`${gateway.url}/any/1-${bytes}`, {
+        method: 'POST',
+        headers: { secretkey },
+        body,
+      })
+      t.strictSame([byHttp2.body, await byHttp1.text()], [String(bytes), String(bytes)])
+    }
+    t.equal(seen.length, 12)
+  },
+)
+
 t.test('failures are those of HTTP/1.1', async (t) => {
   const upstream = { timeouts: { response: '1s' }, health: { passive: { maxFailures: 100 } } }
   const { backend, session, secretkey } = await start(t, upstream)

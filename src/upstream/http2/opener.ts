@@ -1,129 +1,154 @@
-import { type ClientHttp2Session, connect } from 'node:http2'
 import type { Socket } from 'node:net'
-import type { DialOptions } from '../dial.ts'
-import { dial } from '../dial.ts'
+import { type DialOptions, dial } from '../dial.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { ConnectionOpener, OpenEvents } from '../upstream-connection.ts'
+import { streamsMax, UpstreamSession } from './session.ts'
 import { UpstreamStream } from './stream.ts'
 
-/** How many requests are sent on one connection, if the target allows as many. */
-const streamsMax = 100
-const streamWindowBytes = 262_144
-const connectionWindowBytes = 4_194_304
-/** A connection without requests is closed after this long. */
-const idleMs = 60_000
-
-interface OpenSession {
-  readonly session: ClientHttp2Session
-  streams: number
-  hasServed: boolean
+/** A connection that is being opened. */
+interface Opening {
+  cancel(): void
 }
 
-/** A connection that is being opened, and who waits for it. */
-interface Dialing {
-  readonly waiting: Set<OpenEvents>
-  cancel(): boolean
-}
-
-/** Puts requests on few connections of HTTP/2: a new one is opened only when the others are full. */
+/**
+ * Puts requests on few connections of HTTP/2: a new one is opened only when the others have as many requests as the
+ * target allows. Never are there more connections than requests at a time.
+ */
 export function createHttp2Opener(options: DialOptions): ConnectionOpener {
-  const scheme = options.url.protocol === 'https:' ? 'https' : 'http'
-  const sessions = new Set<OpenSession>()
-  const dialings = new Set<Dialing>()
+  const { url, connectTimeoutMs } = options
+  const scheme = url.protocol === 'https:' ? 'https' : 'http'
+  const sessions = new Set<UpstreamSession>()
+  /** Those who have waited longest are served first, by whichever connection has room. */
+  const waiting = new Set<OpenEvents>()
+  const openings = new Set<Opening>()
+  /** How many requests the next connection is expected to take: as many as the last one. */
+  let expectedStreams = streamsMax
   let isClosed = false
 
   function open(events: OpenEvents): () => boolean {
-    const free = findFree()
+    const free = waiting.size === 0 ? findFree() : undefined
     if (free) {
-      // As with a new connection: never before this returns.
       events.onConnection(takeStream(free))
       return () => false
     }
-    const dialing = [...dialings].find(({ waiting }) => waiting.size < streamsMax) ?? startDial()
-    dialing.waiting.add(events)
+    waiting.add(events)
+    openForWaiting()
     return () => {
-      if (!dialing.waiting.delete(events)) return false
-      if (dialing.waiting.size === 0 && dialing.cancel()) dialings.delete(dialing)
+      if (!waiting.delete(events)) return false
+      if (waiting.size === 0) for (const opening of [...openings]) stop(opening)
       return true
     }
   }
 
-  function findFree(): OpenSession | undefined {
-    for (const open of sessions) if (open.streams < capacityOf(open.session)) return open
+  function findFree(): UpstreamSession | undefined {
+    for (const session of sessions) if (session.hasRoom) return session
     return undefined
   }
 
-  function startDial(): Dialing {
-    const waiting = new Set<OpenEvents>()
-    const settle = (then: (events: OpenEvents) => void) => {
-      dialings.delete(dialing)
-      const all = [...waiting]
-      waiting.clear()
-      for (const events of all) then(events)
+  function serveWaiting(): void {
+    for (const events of waiting) {
+      const free = findFree()
+      if (!free) break
+      waiting.delete(events)
+      events.onConnection(takeStream(free))
     }
-    const cancel = dial(options, {
-      onSocket: (socket) => onSocket(socket, settle),
-      onFailure: (failure) => settle(({ onFailure }) => onFailure(failure)),
-    })
-    const dialing = { waiting, cancel }
-    dialings.add(dialing)
-    return dialing
+    openForWaiting()
   }
 
-  function onSocket(socket: Socket, settle: (then: (events: OpenEvents) => void) => void): void {
-    if ('alpnProtocol' in socket && socket.alpnProtocol !== 'h2') {
-      socket.destroy()
-      const failure = new UpstreamFailure('connect-failed', 'the target does not speak HTTP/2 (ALPN h2)')
-      settle(({ onFailure }) => onFailure(failure))
-      return
-    }
-    const opened = startSession(socket)
-    // No more wait than fit.
-    settle(({ onConnection }) => onConnection(takeStream(opened)))
+  function openForWaiting(): void {
+    while (waiting.size > openings.size * expectedStreams) startOpening()
   }
 
-  function startSession(socket: Socket): OpenSession {
-    const session = connect(options.url.origin, {
-      createConnection: () => socket,
-      settings: { enablePush: false, initialWindowSize: streamWindowBytes },
-    })
-    session.setLocalWindowSize(connectionWindowBytes)
-    const opened: OpenSession = { session, streams: 0, hasServed: false }
-    sessions.add(opened)
-    // Its streams report what went wrong.
-    session.on('error', () => {})
-    session.on('goaway', () => sessions.delete(opened))
-    session.on('close', () => sessions.delete(opened))
-    session.setTimeout(idleMs, () => {
-      if (opened.streams > 0) return
-      sessions.delete(opened)
-      session.close()
-    })
-    return opened
+  function stop(opening: Opening): void {
+    openings.delete(opening)
+    opening.cancel()
   }
 
-  function takeStream(opened: OpenSession): UpstreamStream {
-    const stream = new UpstreamStream(opened.session, scheme, opened.hasServed)
-    opened.streams++
-    opened.hasServed = true
-    stream.onGone = () => {
-      opened.streams--
-      if (isClosed && opened.streams === 0) opened.session.close()
+  function startOpening(): void {
+    const opening: Opening = { cancel: () => void cancelDial() }
+    const timesOutAt = performance.now() + connectTimeoutMs
+    const fail = (failure: UpstreamFailure) => {
+      openings.delete(opening)
+      failWaiting(failure)
     }
-    return stream
+    openings.add(opening)
+    const cancelDial = dial(options, {
+      onSocket: (socket) => {
+        if (!speaksHttp2(socket)) {
+          socket.destroy()
+          fail(new UpstreamFailure('connect-failed', 'the target does not speak HTTP/2 (ALPN h2)'))
+          return
+        }
+        const session = startSession(
+          socket,
+          timesOutAt - performance.now(),
+          () => openings.delete(opening),
+          fail,
+        )
+        opening.cancel = () => session.destroy()
+      },
+      onFailure: fail,
+    })
+  }
+
+  function startSession(
+    socket: Socket,
+    timeoutMs: number,
+    onReady: () => void,
+    onFailure: (failure: UpstreamFailure) => void,
+  ): UpstreamSession {
+    const session: UpstreamSession = new UpstreamSession(
+      socket,
+      { origin: url.origin, timeoutMs },
+      {
+        onFailure,
+        onReady: () => {
+          onReady()
+          sessions.add(session)
+          expectedStreams = session.streamsMax
+          serveWaiting()
+          closeIfUnused(session)
+        },
+        onCapacity: () => {
+          if (waiting.size > 0) serveWaiting()
+          closeIfUnused(session)
+        },
+        onEnding: () => sessions.delete(session),
+      },
+    )
+    return session
+  }
+
+  /** As many as no other connection is opened for, those who have waited longest. */
+  function failWaiting(failure: UpstreamFailure): void {
+    let count = waiting.size - openings.size * expectedStreams
+    for (const events of waiting) {
+      if (count-- <= 0) return
+      waiting.delete(events)
+      events.onFailure(failure)
+    }
+  }
+
+  function closeIfUnused(session: UpstreamSession): void {
+    if (isClosed && session.isIdle) session.close()
+  }
+
+  function takeStream(session: UpstreamSession): UpstreamStream {
+    const isReused = session.hasServed
+    session.addStream()
+    return new UpstreamStream(session, scheme, isReused)
   }
 
   return {
     open,
     close: () => {
       isClosed = true
-      for (const { session, streams } of sessions) if (streams === 0) session.close()
+      for (const session of sessions) closeIfUnused(session)
     },
   }
 }
 
-/** Before the target has told its limit, as many as it must expect (RFC 9113 6.5.2). */
-function capacityOf({ remoteSettings, destroyed, closed }: ClientHttp2Session): number {
-  if (destroyed || closed) return 0
-  return Math.min(streamsMax, remoteSettings?.maxConcurrentStreams ?? streamsMax)
+/** Without TLS it is known only from its first frame. */
+function speaksHttp2(socket: Socket): boolean {
+  return !('alpnProtocol' in socket) || socket.alpnProtocol === 'h2'
 }

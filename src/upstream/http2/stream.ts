@@ -1,4 +1,4 @@
-import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
+import { type ClientHttp2Stream, constants } from 'node:http2'
 import type { ResponseFraming } from '../../exchange/client-exchange.ts'
 import { DeadlineSweep, type Expiring } from '../../http1/deadline-sweep.ts'
 import { ownedCopy } from '../../http1/read-buffers.ts'
@@ -8,6 +8,7 @@ import { timeoutFailure, UpstreamFailure } from '../failure.ts'
 import { readResponseFraming } from '../response-framing.ts'
 import type { UpstreamConnection } from '../upstream-connection.ts'
 import { requestFields } from './request-fields.ts'
+import type { UpstreamSession } from './session.ts'
 
 const sweep = new DeadlineSweep(50)
 const never = Number.POSITIVE_INFINITY
@@ -18,15 +19,14 @@ const bodiless = new Set([204, 304])
 /** One request to a target over HTTP/2. */
 export class UpstreamStream implements UpstreamConnection, Expiring {
   readonly isReused: boolean
+  readonly mayRefuse = true
   readonly reusableFrom = 0
   readonly reusableUntil = 0
   /** node:http2 keeps what is written until its connection has sent it. */
   readonly hasWrittenAll = false
   onFree: (isReusable: boolean) => void = () => {}
-  /** Called once when the stream is over. */
-  onGone: () => void = () => {}
   deadline = never
-  readonly #session: ClientHttp2Session
+  readonly #session: UpstreamSession
   readonly #scheme: 'http' | 'https'
   #stream: ClientHttp2Stream | undefined
   #events: ExchangeEvents | undefined
@@ -35,18 +35,19 @@ export class UpstreamStream implements UpstreamConnection, Expiring {
   #isHeadReceived = false
   #isDeadlineForHead = false
   #isPaused = false
+  #isFreed = false
   #trailers = noTrailers
   #trailerLines = ''
 
-  /** @param isReused whether the connection has carried a request before */
-  constructor(session: ClientHttp2Session, scheme: 'http' | 'https', isReused: boolean) {
+  /** @param session counts it already */
+  constructor(session: UpstreamSession, scheme: 'http' | 'https', isReused: boolean) {
     this.#session = session
     this.#scheme = scheme
     this.isReused = isReused
   }
 
   get isOpen(): boolean {
-    return !this.#session.destroyed && !this.#session.closed
+    return this.#session.isOpen
   }
 
   start(head: string, options: RequestOptions, events: ExchangeEvents, now: number): void {
@@ -54,10 +55,10 @@ export class UpstreamStream implements UpstreamConnection, Expiring {
     this.#options = options
     this.#isRequestSent = options.body === 'none'
     if (!this.isOpen) {
-      process.nextTick(() => this.#fail(closed))
+      process.nextTick(() => this.#fail(unsent))
       return
     }
-    const stream = this.#session.request(requestFields(head, this.#scheme), {
+    const stream = this.#session.http2.request(requestFields(head, this.#scheme), {
       endStream: options.body === 'none',
       waitForTrailers: options.body === 'chunked',
     })
@@ -162,20 +163,26 @@ export class UpstreamStream implements UpstreamConnection, Expiring {
 
   readonly #onDrain = (): void => this.#events?.onDrain()
 
-  readonly #onError = (error: Error): void => this.#fail(failureOf(this.#stream?.rstCode, error))
+  readonly #onError = (error: Error): void => this.#fail(this.#failureOf(error))
 
   readonly #onClose = (): void => {
     sweep.remove(this)
-    this.#fail(failureOf(this.#stream?.rstCode, undefined))
+    this.#fail(this.#failureOf(undefined))
     this.#free()
   }
 
   #free(): void {
-    const { onFree, onGone } = this
-    this.onFree = () => {}
-    this.onGone = () => {}
-    onGone()
-    onFree(false)
+    if (this.#isFreed) return
+    this.#isFreed = true
+    this.#session.removeStream()
+    this.onFree(false)
+  }
+
+  #failureOf(cause: unknown): UpstreamFailure {
+    const { rstCode, id = 0 } = this.#stream ?? {}
+    // node:http2 gives these the code of the GOAWAY, if it has one.
+    const isAboveLast = id > this.#session.lastStreamId
+    return failureOf(isAboveLast ? constants.NGHTTP2_REFUSED_STREAM : rstCode, cause)
   }
 
   #fail(failure: UpstreamFailure): void {
@@ -197,7 +204,7 @@ export class UpstreamStream implements UpstreamConnection, Expiring {
   }
 }
 
-const closed = new UpstreamFailure('closed-early', 'the connection to the target was closed')
+const unsent = new UpstreamFailure('not-processed', 'the connection to the target was closed before')
 
 function failureOf(code: number | undefined, cause: unknown): UpstreamFailure {
   switch (code) {

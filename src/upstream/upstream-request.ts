@@ -1,0 +1,17 @@
+import type { BalancingClient } from './balancer.ts'
+import type { ExchangeEvents, RequestOptions } from './exchange.ts'
+import type { ConnectionUser } from './share.ts'
+import type { Target } from './target.ts'
+
+export interface UpstreamRequest extends RequestOptions, BalancingClient, ConnectionUser {
+  /** The whole head for a target, with the empty line at its end. */
+  head(target: Target): string
+}
+
+export interface CallEvents extends ExchangeEvents {
+  /**
+   * The head was sent to a target: now the body may follow, or go on if the request is sent again.
+   * @param now on the clock of performance.now()
+   */
+  onSent(target: Target, now: number): void
+}
