@@ -1,8 +1,13 @@
 import t, { type Test } from 'tap'
 import { csrfIn, pageVisit, password } from '../gateway/support/cookie-jar.ts'
-import { continuedTo, type HostBrowser, openHostBrowser } from '../gateway/support/host-browser.ts'
+import {
+  continuedTo,
+  type HostBrowser,
+  openHostBrowser,
+  setPassword,
+} from '../gateway/support/host-browser.ts'
 import { startBackend } from '../setup/backend.ts'
-import { startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
+import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { rawRequest } from '../setup/raw-client.ts'
 
 const portalHost = 'auth.example.com'
@@ -286,12 +291,3 @@ t.test('the portal leads back to pages of routes with a sign-in, on hosts that r
     'where the portal is on every host, there is no such path',
   )
 })
-
-async function setPassword(t: Test, gateway: TestGateway, accountId: string): Promise<void> {
-  const { url } = await gateway.operate(({ setupLinks }) => setupLinks.create(accountId))
-  const browser = openHostBrowser(t, gateway.url)
-  const [page = '', token = ''] = url.split('#')
-  const csrf = csrfIn(await browser.visit(page, 'same-origin'))
-  const set = await browser.visit(page, 'same-origin', { csrf, token, password, again: password })
-  if (set.status !== 303) throw new Error(`no password was set: ${set.status} ${set.body}`)
-}

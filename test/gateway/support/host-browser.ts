@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
+import type { TestGateway } from '../../setup/gateway.ts'
 import { type RawResponse, rawRequest } from '../../setup/raw-client.ts'
-import { pageVisit } from './cookie-jar.ts'
+import { csrfIn, pageVisit, password } from './cookie-jar.ts'
 
 type Fields = Readonly<Record<string, string>>
 
@@ -60,4 +61,18 @@ function keep(jar: Map<string, string>, set: string): void {
 /** Where a page goes on to by itself. */
 export function continuedTo({ body }: RawResponse): string {
   return /content="0;url=([^"]+)"/.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? ''
+}
+
+/** Gives an account a password, by its set-up link, on the host of the portal. */
+export async function setPassword(
+  t: Test,
+  gateway: Pick<TestGateway, 'url' | 'operate'>,
+  accountId: string,
+): Promise<void> {
+  const { url } = await gateway.operate(({ setupLinks }) => setupLinks.create(accountId))
+  const browser = openHostBrowser(t, gateway.url)
+  const [page = '', token = ''] = url.split('#')
+  const csrf = csrfIn(await browser.visit(page, 'same-origin'))
+  const set = await browser.visit(page, 'same-origin', { csrf, token, password, again: password })
+  if (set.status !== 303) throw new Error(`no password was set: ${set.status} ${set.body}`)
 }
