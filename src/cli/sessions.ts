@@ -33,8 +33,7 @@ const list: Command = {
 const revoke: Command = {
   name: 'sessions revoke',
   operands: ['ID|EMAIL'],
-  summary:
-    'Revokes the sessions of an account and their access tokens; browsers in the portal are signed out.',
+  summary: "Revokes an account's sessions and access tokens, and signs it out of the portal.",
   examples: ['gatehouse sessions revoke ada@example.com'],
   options: { session: { type: 'string', value: 'SID', help: 'Only this session.' } },
   printsData: true,
