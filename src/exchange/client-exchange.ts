@@ -24,8 +24,11 @@ export interface OpenConnection {
   readonly socket: Socket
   /** Those that it serves at this moment. */
   exchanges(): Iterable<ClientExchange>
-  /** No more requests are to come, as far as the client can be told without a response. */
-  startDrain(): void
+  /**
+   * No more requests are to come, as far as the client can be told without a response.
+   * @param withinMs when the connection will be cut off
+   */
+  startDrain(withinMs: number): void
 }
 
 export type HttpVersion = '1.0' | '1.1' | '2'

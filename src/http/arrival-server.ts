@@ -60,7 +60,8 @@ export interface ArrivalServer {
   readonly connections: ReadonlySet<OpenConnection>
   /** Answers the requests that have not been answered yet with a problem. @returns how many there were */
   abortUnanswered(error: GatehouseError): number
-  startDrain(): void
+  /** @param withinMs how long it may take */
+  startDrain(withinMs: number): void
   /**
    * Applies new options; whether TLS is used cannot change.
    * @throws where TLS cannot use the certificate: nothing has changed then
@@ -163,9 +164,9 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
   return {
     server,
     connections,
-    startDrain: () => {
+    startDrain: (withinMs) => {
       handler.startDrain()
-      for (const connection of connections) connection.startDrain()
+      for (const connection of connections) connection.startDrain(withinMs)
     },
     abortUnanswered,
     reconfigure: (terms) => {

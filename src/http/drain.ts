@@ -23,7 +23,7 @@ const idleTurnsMax = 2
 
 export function createDrain({ server, connections, startDrain, abortUnanswered }: ArrivalServer): Drain {
   async function drain(timeoutMs: number): Promise<boolean> {
-    startDrain()
+    startDrain(timeoutMs)
     // Idle connections, on which a request may be in transit at this moment, get their next response with
     // Connection: close.
     const endsAt = performance.now() + timeoutMs

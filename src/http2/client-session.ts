@@ -12,6 +12,7 @@ import type { Expiring } from '../http1/deadline-sweep.ts'
 import { keepAliveMarginMs } from '../http1/timeouts.ts'
 import { ClientStream } from './client-stream.ts'
 import type { HeadCache } from './head-cache.ts'
+import { SessionDrain } from './session-drain.ts'
 import type { Peer, StreamOptions, StreamOwner } from './stream-options.ts'
 
 export interface SessionOptions extends StreamOptions {
@@ -44,7 +45,9 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
   readonly deadline = 0
   readonly #session: ServerHttp2Session
   readonly #streams = new Set<ClientExchange & Expiring>()
-  #isClosing = false
+  /** undefined = it takes requests. */
+  drain: SessionDrain | undefined
+  #opened = 0
   /** Since when it has had no streams and no PINGs, on the clock of performance.now(). */
   #idleSince: number
   #controlFrames = 0
@@ -78,17 +81,11 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
     return this.#streams
   }
 
-  /**
-   * Lets the client know that no more requests are taken, and closes the connection once all are answered. Those in
-   * transit are still taken: the last stream is named a round trip later (RFC 9113 6.8).
-   */
-  startDrain(): void {
-    if (this.#isClosing || this.#session.destroyed) return
-    this.#isClosing = true
-    this.#session.goaway(constants.NGHTTP2_NO_ERROR, 2 ** 31 - 1)
-    this.#session.ping((error) => {
-      if (!error && !this.#session.closed) this.#session.close()
-    })
+  /** Closes the connection once the requests that the client has sent are answered. */
+  startDrain(withinMs: number): void {
+    if (this.drain || this.#session.destroyed) return
+    const drained = { session: this.#session, openedStreams: () => this.#opened }
+    this.drain = new SessionDrain(drained, withinMs)
   }
 
   readonly #onStream = (
@@ -100,7 +97,8 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
     const { options } = this
     const exchange = new ClientStream(stream, this)
     this.#streams.add(exchange)
-    if (options.isDraining()) this.startDrain()
+    this.#opened++
+    if (options.isDraining()) this.startDrain(Number.POSITIVE_INFINITY)
     try {
       assertHeadSize(raw, options.headBytesMax)
       exchange.begin(options.headCache.read(raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0))
@@ -118,7 +116,8 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
   expire(now: number): void {
     for (const stream of this.#streams) if (stream.deadline <= now) stream.expire(now)
     const idleMs = this.#streams.size === 0 ? now - this.#idleSince : 0
-    if (idleMs > this.options.keepAliveTimeoutMs + keepAliveMarginMs) this.#session.close()
+    if (idleMs > this.options.keepAliveTimeoutMs + keepAliveMarginMs)
+      this.startDrain(Number.POSITIVE_INFINITY)
   }
 
   /** Each is answered, and costs its sender next to nothing. */

@@ -14,7 +14,6 @@ import type { StreamOptions, StreamOwner } from './stream-options.ts'
 
 const withoutBody: ServerStreamResponseOptions = { endStream: true }
 const withTrailers: ServerStreamResponseOptions = { waitForTrailers: true }
-
 /** The client's side of an exchange in HTTP/2: one stream. It gets few listeners: each costs as much as reading a field. */
 export class ClientStream implements ClientExchange, BodyReceiver, Expiring {
   readonly httpVersion = '2'
@@ -142,6 +141,10 @@ export class ClientStream implements ClientExchange, BodyReceiver, Expiring {
     if (this.#isEnded) return
     this.#isEnded = true
     this.startSendTimeout()
+    if (!this.#owner.drain?.hold(() => this.#writeEnd(last))) this.#writeEnd(last)
+  }
+
+  #writeEnd(last: string): void {
     if (this.#framing === 'chunked') this.#trailerLines = last
     else if (this.#framing === 'counted' && last !== '') this.#buffered.add(Buffer.from(last, 'latin1'))
     const data = this.#buffered.take()
@@ -168,10 +171,8 @@ export class ClientStream implements ClientExchange, BodyReceiver, Expiring {
     this.#stream.respond(withoutAccept(responseFields(200, lines)))
   }
 
-  /**
-   * node:http2 ends what was written before it resets a stream. No client takes it for complete: a counted body is too
-   * short, and one of unknown length has no END_STREAM, as trailers may follow.
-   */
+  // node:http2 ends what was written before it resets a stream. No client takes it for complete: a counted body is too
+  // short, and one of unknown length has no END_STREAM, as trailers may follow.
   abort(): void {
     this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR)
   }

@@ -40,6 +40,8 @@ export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buff
 
 export const endStream = 0x1
 export const endHeaders = 0x4
+/** Of PING and SETTINGS. */
+const acknowledged = 0x1
 
 export function frame(
   type: keyof typeof frameTypes,
@@ -89,11 +91,18 @@ export interface RawSession {
   readonly socket: Socket
   /** How many frames of each type have come. */
   readonly received: Map<number, number>
+  /** The streams whose answers have ended, in their order. */
+  readonly ended: readonly number[]
+  /** The last streams that GOAWAYs have named, in their order. */
+  readonly lastStreams: readonly number[]
   /** The error code of the GOAWAY; undefined = there was none. */
   goawayCode(): number | undefined
 }
 
-/** @param settings identifier and value, again and again (RFC 9113 6.5.2) */
+/**
+ * A connection that acknowledges PINGs, and else sends nothing by itself.
+ * @param settings identifier and value, again and again (RFC 9113 6.5.2)
+ */
 export async function openRawSession(
   t: Test,
   url: string,
@@ -104,15 +113,24 @@ export async function openRawSession(
   socket.on('error', () => {})
   await once(socket, 'connect')
   const received = new Map<number, number>()
+  const ended: number[] = []
+  const lastStreams: number[] = []
   let goaway: number | undefined
-  const read = createFrameReader(({ type, payload }) => {
+  const read = createFrameReader(({ type, flags, streamId, payload }) => {
     received.set(type, (received.get(type) ?? 0) + 1)
-    if (type === frameTypes.goaway) goaway = payload.readUInt32BE(4)
+    if (type === frameTypes.goaway) {
+      lastStreams.push(payload.readUInt32BE(0))
+      goaway = payload.readUInt32BE(4)
+    } else if (type === frameTypes.ping && flags !== acknowledged) {
+      socket.write(frame('ping', acknowledged, 0, payload))
+    } else if ((type === frameTypes.data || type === frameTypes.headers) && (flags & endStream) !== 0) {
+      ended.push(streamId)
+    }
   })
   socket.on('data', read)
   const payload = settingsPayload(settings)
   socket.write(
     Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame('settings', 0, 0, payload)]),
   )
-  return { socket, received, goawayCode: () => goaway }
+  return { socket, received, ended, lastStreams, goawayCode: () => goaway }
 }
