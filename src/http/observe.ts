@@ -2,9 +2,9 @@ import { METHODS } from 'node:http'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { memoize } from '../platform/memoize.ts'
-import { hideSecrets, secretStartPattern } from '../secrets/hide-secrets.ts'
+import { createAccessLineWriter } from './access-line.ts'
 import type { Arrival } from './arrival.ts'
-import { principalOf, unmatchedRouteName } from './outcome.ts'
+import { clientClosedRequest, unmatchedRouteName } from './outcome.ts'
 import type { UnreadableRefusal } from './refusals/unreadable.ts'
 
 export interface Observer {
@@ -29,13 +29,9 @@ export interface ObserverOptions {
 
 /** Registered methods: unregistered names come from clients, and never become a label. */
 export const registeredMethods: ReadonlySet<string> = new Set(METHODS)
-/** nginx's status for a client that disconnected before the response. Never sent. */
-const clientClosedRequest = 499
 /** The status of a WebSocket, whose request is over when it closes. */
 const switchingProtocols = 101
 const tooManyRequests = 429
-/** Matches paths that may need redaction for the log: most do not. */
-const mayNeedRedaction = new RegExp(`[?#%]|${secretStartPattern.source}`)
 /** Label of a request whose method could not be parsed. */
 const unknownMethod = 'unknown'
 /** Label of a method that is not registered. */
@@ -47,7 +43,7 @@ export function createObserver(options: ObserverOptions): Observer {
   const seriesOf = memoize((route: string) => createRouteSeries(metrics, route, listener))
   const upstreamDurationOf = memoize((upstream: string) => metrics.upstreamDuration.labels(upstream))
   const overhead = metrics.overhead.labels()
-  const listenerMember = jsonMember('listener', options.listener)
+  const accessLine = createAccessLineWriter(options.listener)
 
   function end(arrival: Arrival, isComplete: boolean): void {
     const now = performance.now()
@@ -55,7 +51,7 @@ export function createObserver(options: ObserverOptions): Observer {
     count(arrival, now)
     recordTrace?.(arrival, now)
     if (arrival.outcome.fault !== undefined) logFault(arrival)
-    if (logsAccess) writeAccessLine(arrival, now, isComplete)
+    if (logsAccess) log.line(accessLine(arrival, now, isComplete), 'request')
   }
 
   function count({ head, outcome, arrivedAt }: Arrival, now: number): void {
@@ -76,29 +72,6 @@ export function createObserver(options: ObserverOptions): Observer {
   function logFault({ requestId, outcome }: Arrival): void {
     const { route, fault: err } = outcome
     log.error({ requestId, route, err }, 'internal error: the request was answered 500')
-  }
-
-  function writeAccessLine(arrival: Arrival, now: number, isComplete: boolean): void {
-    const { requestId, head, client, outcome, arrivedAt, connection } = arrival
-    const { route, status = clientClosedRequest, upstream, code, reason, decision, destination } = outcome
-    const path = pathForLog(destination?.target.sentPath ?? head.target)
-    log.line(
-      listenerMember +
-        jsonMember('requestId', requestId) +
-        jsonMember('client', client.address) +
-        jsonMember('method', head.method) +
-        jsonMember('path', path) +
-        jsonMember('httpVersion', connection.httpVersion) +
-        jsonMember('route', route) +
-        `"status":${status},"durationMs":${Math.round((now - arrivedAt) * 1_000) / 1_000},` +
-        jsonMember('scheme', decision?.scheme) +
-        jsonMember('accountId', principalOf(outcome)?.accountId ?? outcome.accountId) +
-        jsonMember('upstream', upstream) +
-        jsonMember('code', code) +
-        jsonMember('reason', reason) +
-        `"isComplete":${isComplete},`,
-      'request',
-    )
   }
 
   function recordUnreadable(client: string, { requestId, error }: UnreadableRefusal): void {
@@ -124,11 +97,6 @@ export function createObserver(options: ObserverOptions): Observer {
   return { begin: metrics.requestStarted, end, recordUnreadable }
 }
 
-/** A member of a JSON object, followed by a comma; empty where there is no value. */
-function jsonMember(name: string, value: string | undefined): string {
-  return value === undefined ? '' : `"${name}":${JSON.stringify(value)},`
-}
-
 /** The series of one route. @param listener empty = the main one */
 function createRouteSeries(metrics: Metrics, route: string, listener: string) {
   const countOf = memoize((method: string) =>
@@ -145,14 +113,4 @@ function createRouteSeries(metrics: Metrics, route: string, listener: string) {
 /** Clients can invent methods, but must not create label values. */
 function methodLabel(method: string): string {
   return registeredMethods.has(method) ? method : otherMethod
-}
-
-/**
- * The path without query, fragment and userinfo, which may contain anything. A key or token that is in the path by
- * mistake is redacted.
- */
-function pathForLog(target: string): string {
-  if (target.startsWith('/') && !mayNeedRedaction.test(target)) return target
-  const path = target.split(/[?#]/, 1)[0]?.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1') ?? ''
-  return hideSecrets(path)
 }

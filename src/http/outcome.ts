@@ -56,6 +56,9 @@ export const unmatchedRouteName = '_unmatched'
 /** The route name of requests that the gateway answers itself. */
 export const ownRouteName = '_gateway'
 
+/** nginx's status for a client that disconnected before the response. Never sent. */
+export const clientClosedRequest = 499
+
 /** The outcome of a request of which nothing is decided yet. */
 export function createOutcome(): Outcome {
   return {

@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { type DestinationStream, pino } from 'pino'
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
@@ -22,9 +23,12 @@ interface LogOptions {
   readonly worker?: number | undefined
 }
 
-/** Each write wakes another thread up and this one again: some fifty lines share that. */
-const batches = { batchBytes: 16_384, chunkBytesMax: 65_536 }
-/** For several workers: chunks no larger than a pipe writes atomically (PIPE_BUF), so that their lines never mix. */
+/** Each write wakes another thread up and this one again: some two hundred lines share that. */
+const batches = { batchBytes: 65_536, chunkBytesMax: 65_536 }
+/**
+ * For several workers, unless they write to a file, which takes each write as a whole: chunks no larger than a pipe
+ * writes atomically (PIPE_BUF), so that their lines never mix.
+ */
 const sharedBatches = { batchBytes: 2_048, chunkBytesMax: 4_096 }
 
 /** The log: one JSON object a line, or text for people. Errors are written with the members listed in `describeError` only. */
@@ -53,7 +57,8 @@ export function createLog({ level, format = 'auto', stream, worker }: LogOptions
   }
 
   function openStandardOutput(): LogOutput {
-    const json = openLogOutput({ fd: 1, ...(worker === undefined ? batches : sharedBatches), onLoss })
+    const isAtomic = worker === undefined || fstatSync(1).isFile()
+    const json = openLogOutput({ fd: 1, ...(isAtomic ? batches : sharedBatches), onLoss })
     // Decided once: JSON lines are written as they are.
     return format === 'pretty' || (format === 'auto' && isatty(1)) ? pretty(json) : json
   }
@@ -72,16 +77,21 @@ function pretty(output: LogOutput): LogOutput {
 
 let second = 0
 let textOfSecond = ''
+let millisecond = 0
+let textOfMillisecond = ''
 
 /** The current time in ISO 8601; Date formats it only once a second. */
 function isoTimestamp(): string {
   const now = Date.now()
+  if (now === millisecond) return textOfMillisecond
   const ms = now % 1_000
   if (now - ms !== second) {
     second = now - ms
     textOfSecond = new Date(second).toISOString().slice(0, -'000Z'.length)
   }
-  return `${textOfSecond}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z`
+  millisecond = now
+  textOfMillisecond = `${textOfSecond}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}Z`
+  return textOfMillisecond
 }
 
 interface DescribedError {

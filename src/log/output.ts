@@ -1,5 +1,6 @@
 import { writeSync, write as writeToDescriptor } from 'node:fs'
 import { hasErrorCode } from '../platform/system-error.ts'
+import { LineChunks } from './line-chunks.ts'
 
 /** Where the log goes: a file descriptor, to which lines are written in batches, without blocking the traffic. */
 export interface LogOutput {
@@ -21,11 +22,6 @@ export interface LogOutputOptions {
   readonly onLoss?: (lines: number) => void
 }
 
-interface Chunk {
-  text: string
-  bytes: number
-}
-
 const flushMs = 100
 /** How soon to try again if the reader of a pipe is behind. */
 const busyMs = 10
@@ -40,7 +36,7 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4))
  * full disk must not stop the traffic. When the reader is gone (EPIPE) logging stops, and all lines are dropped.
  */
 export function openLogOutput({ fd, batchBytes, chunkBytesMax, onLoss }: LogOutputOptions): LogOutput {
-  const chunks: Chunk[] = []
+  const chunks = new LineChunks(chunkBytesMax)
   /** The bytes being written, or to be retried: they come before `chunks`. */
   let current: Buffer | undefined
   let bufferedBytes = 0
@@ -54,17 +50,11 @@ export function openLogOutput({ fd, batchBytes, chunkBytesMax, onLoss }: LogOutp
 
   function write(line: string): void {
     if (isClosed) return
-    const bytes = Buffer.byteLength(line)
-    if (bufferedBytes + bytes > bufferedBytesMax) {
+    if (!hasRoom(line)) {
       lostLines++
       return
     }
-    const last = chunks.at(-1)
-    if (last && last.bytes + bytes <= chunkBytesMax) {
-      last.text += line
-      last.bytes += bytes
-    } else chunks.push({ text: line, bytes })
-    bufferedBytes += bytes
+    bufferedBytes += chunks.add(line)
     if (isWriting) return
     if (bufferedBytes >= batchBytes && failures === 0) writeNext()
     else writeWithin(flushMs)
@@ -77,13 +67,14 @@ export function openLogOutput({ fd, batchBytes, chunkBytesMax, onLoss }: LogOutp
     }, ms).unref()
   }
 
-  function takeChunk(): Buffer | undefined {
-    const chunk = chunks.shift()
-    return chunk && Buffer.from(chunk.text)
+  /** The bytes of a line are counted only where there may be too many: see LineChunks. */
+  function hasRoom(line: string): boolean {
+    const room = bufferedBytesMax - bufferedBytes
+    return line.length * 3 <= room || Buffer.byteLength(line) <= room
   }
 
   function writeNext(): void {
-    current ??= takeChunk()
+    current ??= chunks.take()
     isWriting = current !== undefined
     if (current) writeToDescriptor(fd, current, onWritten)
     else notifyFlushed()
@@ -97,7 +88,9 @@ export function openLogOutput({ fd, batchBytes, chunkBytesMax, onLoss }: LogOutp
 
   function onProgress(bytes: number): void {
     failures = 0
-    current = unwritten(current, bytes)
+    const left = unwritten(current, bytes)
+    if (current && !left) chunks.release(current)
+    current = left
     bufferedBytes -= bytes
     reportLoss()
     isWriting = false
@@ -125,7 +118,7 @@ export function openLogOutput({ fd, batchBytes, chunkBytesMax, onLoss }: LogOutp
   function end(): void {
     isClosed = true
     clearTimeout(timer)
-    chunks.length = 0
+    chunks.clear()
     current = undefined
   }
 
@@ -144,10 +137,10 @@ export function openLogOutput({ fd, batchBytes, chunkBytesMax, onLoss }: LogOutp
   function flushSync(): void {
     if (isClosed) return
     // A write in progress is left alone: the process does not exit before it is done.
-    let left = isWriting ? takeChunk() : (current ?? takeChunk())
+    let left = isWriting ? chunks.take() : (current ?? chunks.take())
     for (let stallMs = 0; left && stallMs < stallMsMax; ) {
       try {
-        left = unwritten(left, writeSync(fd, left)) ?? takeChunk()
+        left = unwritten(left, writeSync(fd, left)) ?? chunks.take()
         stallMs = 0
       } catch (error) {
         if (!isBusy(error)) break
