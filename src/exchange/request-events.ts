@@ -7,6 +7,7 @@ export type Unreadable = MalformedMessage | HeadTooLarge | 'timeout'
 export interface RequestEvents {
   /** Whether the response is written directly to the socket: then the connection must not write. */
   readonly writesToSocket?: boolean
+  /** @param chunk valid until this returns: whatever keeps it makes a copy (see `ownedCopy`) */
   onBodyData(chunk: Buffer): void
   /** Whether every chunk passed to `onBodyData` has been released. */
   isChunkReleased(): boolean

@@ -5,6 +5,7 @@ import type { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientExchange } from '../exchange/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestEvents } from '../exchange/request-events.ts'
+import { ownedCopy } from '../http1/read-buffers.ts'
 import { ownMethods, unlistedMethod } from '../routes/own-paths.ts'
 import { type Arrival, attachArrival } from './arrival.ts'
 import { recordStatus } from './outcome.ts'
@@ -109,7 +110,7 @@ class NodeHttpAdapter implements RequestEvents {
   }
 
   onBodyData(chunk: Buffer): void {
-    this.#request.push(chunk)
+    this.#request.push(ownedCopy(chunk))
   }
 
   isChunkReleased(): boolean {

@@ -11,6 +11,7 @@ export interface RequestReaderEvents {
   /** The first bytes of a head have arrived, but not all of it: called once for each head. */
   onHeadStart(): void
   onHead(head: RequestHead): void
+  /** @param chunk valid until this returns (see `ownedCopy`) */
   onBodyData(chunk: Buffer): void
   /** @param trailers name, value, name, value */
   onBodyEnd(trailers: readonly string[]): void
@@ -223,7 +224,7 @@ export class RequestReader {
   }
 
   readonly #forwardData = (chunk: Buffer): void => {
-    if (this.#isRequestInFlight) this.#events.onBodyData(ownedCopy(chunk))
+    if (this.#isRequestInFlight) this.#events.onBodyData(chunk)
   }
 }
 

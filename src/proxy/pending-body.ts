@@ -1,3 +1,5 @@
+import { ownedCopy } from '../http1/read-buffers.ts'
+
 /** At this size the client is not slow: reading pauses until there is a connection. */
 const pendingBytesMax = 65_536
 
@@ -12,9 +14,8 @@ export class PendingBody {
     return this.#bytes >= pendingBytesMax
   }
 
-  /** @param chunk not reused by the caller */
   add(chunk: Buffer): void {
-    this.chunks.push(chunk)
+    this.chunks.push(ownedCopy(chunk))
     this.#bytes += chunk.length
   }
 }

@@ -21,7 +21,7 @@ export interface UpstreamConnection {
    * @param now on the clock of performance.now()
    */
   start(head: string, options: RequestOptions, events: ExchangeEvents, now: number): void
-  /** @returns false where more should wait for onDrain */
+  /** @param chunk see RequestEvents @returns false where more should wait for onDrain */
   write(chunk: Buffer): boolean
   /** The body is complete. @param trailers field lines, each ended by CR LF; only chunks can carry them */
   finish(trailers: string): void

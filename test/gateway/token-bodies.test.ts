@@ -158,3 +158,18 @@ t.test('an endpoint that reads no body accepts any', async (t) => {
 function errorsOf(response: RawResponse): unknown {
   return response.json().errors
 }
+
+t.test('the body of a token request stays intact while others are read', async (t) => {
+  const gateway = await startGateway(t)
+  const { secretKey, apiKey } = await gateway.createAccount()
+  const body = JSON.stringify({ SecretKey: secretKey, APIKey: apiKey })
+  const [client, other] = [await connectRaw(t, gateway.url), await connectRaw(t, gateway.url)]
+  const head = [`POST ${accessTokenPath} HTTP/1.1`, 'Host: x', json, `Content-Length: ${body.length}`]
+  client.send(`${head.join('\r\n')}\r\n\r\n`)
+  for (const piece of body.match(/.{1,8}/g) ?? []) {
+    client.send(piece)
+    other.send(`GET /${'~'.repeat(12_000)} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    t.equal((await other.response()).status, 404)
+  }
+  t.equal((await client.response()).status, 200)
+})

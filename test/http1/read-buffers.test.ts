@@ -5,6 +5,7 @@ import type { ClientConnection } from '../../src/http1/client-connection.ts'
 import { ownedCopy, readIntoSharedBuffer, receivedChunk, sharedBuffer } from '../../src/http1/read-buffers.ts'
 import { smallChunkBytesMax } from '../../src/http1/response-writer.ts'
 import { DirectSocketReader } from '../../src/http1/socket-reader.ts'
+import { PendingBody } from '../../src/proxy/pending-body.ts'
 import { portOf, until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { answerWith, listen } from './listen.ts'
@@ -13,10 +14,10 @@ import { answerWith, listen } from './listen.ts'
 async function listenAndKeep(t: Test) {
   const waiting: (() => void)[] = []
   function onRequest(connection: ClientConnection, { target }: { readonly target: string }): void {
-    const pieces: Buffer[] = []
-    const answer = () => answerWith(connection, `${target} ${Buffer.concat(pieces).toString('latin1')}`)
+    const body = new PendingBody()
+    const answer = () => answerWith(connection, `${target} ${Buffer.concat(body.chunks).toString('latin1')}`)
     connection.attach({
-      onBodyData: (chunk) => void pieces.push(chunk),
+      onBodyData: (chunk) => body.add(chunk),
       isChunkReleased: () => false,
       onBodyEnd: answer,
       onBodyError: () => connection.abort(),

@@ -17,12 +17,12 @@ async function start(t: Test) {
   other.setEncoding('latin1').on('data', (text: string) => {
     received += text
   })
-  return { socket, sender: new RequestSender(socket), received: () => received }
+  return { socket, other, sender: new RequestSender(socket), received: () => received }
 }
 
 const head = 'POST /\xfc HTTP/1.1\r\n\r\n'
-/** Up to 4 KiB go with the head. */
-const sizes = [0, 1, 4_095, 4_096, 4_097, 1_000_000]
+/** Up to 16 KiB go with the head. */
+const sizes = [0, 1, 16_383, 16_384, 16_385, 1_000_000]
 
 for (const body of ['counted', 'chunked'] as const) {
   t.test(`head, ${body} body and end of a request arrive in order`, async (t) => {
@@ -58,11 +58,30 @@ t.test('body bytes that come with the head are sent in one write with it', async
   const writes = t.capture(socket, 'write', socket.write)
   for (const body of ['counted', 'chunked'] as const) {
     sender.begin(head, body)
-    sender.write(Buffer.alloc(4_096))
+    sender.write(Buffer.alloc(16_384))
     t.equal(writes().length, 1)
     await new Promise((resolve) => setImmediate(resolve))
     t.equal(writes().length, 0)
   }
+})
+
+t.test('pieces stay intact that the system does not take at once', async (t) => {
+  const [slow, fast] = [await start(t), await start(t)]
+  slow.other.pause()
+  const lent = Buffer.alloc(16_384)
+  let sent = ''
+  slow.sender.begin(head, 'counted')
+  for (let index = 0; slow.socket.writableLength === 0; index++) {
+    const letter = String.fromCharCode(97 + (index % 26))
+    slow.sender.write(lent.fill(letter))
+    sent += letter.repeat(lent.length)
+  }
+  // It overwrites what every socket shares.
+  fast.sender.begin(head, 'counted')
+  fast.sender.write(lent.fill('-'))
+  slow.other.resume()
+  await until('all has come', () => slow.received().length >= head.length + sent.length)
+  t.ok(slow.received() === head + sent)
 })
 
 t.test('an abandoned connection is not written to', async (t) => {
