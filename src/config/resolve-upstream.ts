@@ -43,7 +43,8 @@ function resolveHeaders(
 function resolveHealth({ active, passive }: ConfigTree['upstreams'][string]['health']): HealthOptions {
   return {
     active: active && {
-      path: active.path,
+      // A rule demands one of the two.
+      ...(active.grpc ? { grpcService: active.grpc.service } : { path: active.path ?? '/' }),
       intervalMs: durationMs(active.interval),
       timeoutMs: durationMs(active.timeout),
       unhealthyAfter: active.unhealthyAfter,

@@ -1,7 +1,8 @@
-import { foldHeaderName } from '../platform/header-name.ts'
+import { ownedCopy } from '../http1/read-buffers.ts'
 import type { ExchangeEvents } from './exchange.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { ActiveCheckOptions } from './health.ts'
+import { type CheckResult, createHealthProbe, type HealthProbe } from './health-probe.ts'
 import type { Acquisition, ConnectionReceiver } from './pool.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { Target } from './target.ts'
@@ -18,23 +19,15 @@ export function openHealthChecks(
   options: ActiveCheckOptions,
   headers: UpstreamHeaders | undefined,
 ): () => void {
-  const headerLines = checkHeaderLines(headers)
+  const probe = createHealthProbe(options, headers)
   const stops = targets.map((target, index) => {
     // Processes that start together must not all check at the same moment.
     const share = (index + Math.random()) / targets.length
-    return checkRepeatedly(target, { ...options, headerLines }, share * options.intervalMs)
+    return checkRepeatedly(target, { ...options, probe }, share * options.intervalMs)
   })
   return () => {
     for (const stop of stops) stop()
   }
-}
-
-/** The header lines of each check, all but Host. */
-function checkHeaderLines(headers: UpstreamHeaders | undefined): string {
-  const lines = ['User-Agent: gatehouse', 'Accept: */*'].filter(
-    (line) => headers?.replacedNames.has(foldHeaderName(line.split(':', 1)[0] ?? '')) !== true,
-  )
-  return [...lines, 'Connection: close', headers?.lines ?? ''].join('\r\n')
 }
 
 function checkRepeatedly(
@@ -47,7 +40,7 @@ function checkRepeatedly(
 
   function begin(): void {
     const begunAt = performance.now()
-    // The result is known with the head: a slow body may still be arriving.
+    // The result may be known with the head: a slow body may still be arriving.
     check?.cancel()
     check = new HealthCheck(target, options, (result) => {
       if (result !== 'unknown') target.health?.recordCheck(result === 'healthy' ? undefined : result.failure)
@@ -63,20 +56,14 @@ function checkRepeatedly(
   }
 }
 
-/** No more of a body is read, as it does not matter. */
+/** No more of a body is read: if it matters, it is far shorter. */
 const bodyBytesMax = 65_536
 
-/** The state of the target, with the reason for the log if it is unhealthy; `unknown` = it could not be asked. */
-type CheckResult = 'healthy' | 'unknown' | { readonly failure: string }
-
-interface CheckOptions extends Pick<ActiveCheckOptions, 'path' | 'timeoutMs'> {
-  readonly headerLines: string
+interface CheckOptions extends Pick<ActiveCheckOptions, 'timeoutMs'> {
+  readonly probe: HealthProbe
 }
 
-/**
- * One health check of a target: a GET on a connection of its own. It succeeds with a 2xx or 3xx whose head arrives in
- * time.
- */
+/** One health check of a target, whose answer must arrive in time; in HTTP/1.1 on a connection of its own. */
 class HealthCheck implements ExchangeEvents, ConnectionReceiver {
   readonly #target: Target
   readonly #options: CheckOptions
@@ -85,6 +72,9 @@ class HealthCheck implements ExchangeEvents, ConnectionReceiver {
   #connection: UpstreamConnection | undefined
   #timer: NodeJS.Timeout | undefined
   #hasResult = false
+  #head: ResponseHead | undefined
+  /** As long as it matters. */
+  readonly #body: Buffer[] = []
   #bodyBytes = 0
 
   /** @param onResult called once, unless it is cancelled before */
@@ -110,29 +100,42 @@ class HealthCheck implements ExchangeEvents, ConnectionReceiver {
   }
 
   onConnection(connection: UpstreamConnection): void {
-    const { path, timeoutMs, headerLines } = this.#options
+    const { probe, timeoutMs } = this.#options
+    const { method, path, headerLines, body } = probe
     const timeouts = { responseTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs }
-    const lines = `Host: ${this.#target.authority}\r\n${headerLines}`
+    const framing = body === undefined ? 'none' : 'chunked'
     this.#connection = connection
     connection.start(
-      `GET ${path} HTTP/1.1\r\n${lines}\r\n`,
-      { method: 'GET', isUpgrade: false, body: 'none', isLast: true, ...timeouts },
+      `${method} ${path} HTTP/1.1\r\nHost: ${this.#target.authority}\r\n${headerLines}\r\n`,
+      { method, isUpgrade: false, body: framing, isLast: true, ...timeouts },
       this,
       performance.now(),
     )
+    if (body === undefined) return
+    connection.write(body)
+    connection.finish('')
   }
 
-  onHead({ status }: ResponseHead): void {
-    this.#report(status < 400 ? 'healthy' : { failure: `status ${status}` })
+  onHead(head: ResponseHead): void {
+    this.#head = head
+    const result = this.#options.probe.readHead(head)
+    if (result) this.#report(result)
   }
 
-  onData({ length }: Buffer): void {
-    this.#bodyBytes += length
-    if (this.#bodyBytes > bodyBytesMax) this.#close()
+  onData(chunk: Buffer): void {
+    this.#bodyBytes += chunk.length
+    if (this.#bodyBytes <= bodyBytesMax) {
+      if (!this.#hasResult) this.#body.push(ownedCopy(chunk))
+      return
+    }
+    this.#close()
+    this.#report({ failure: 'the answer is too long' })
   }
 
-  onEnd(): void {
+  onEnd(trailers: readonly string[]): void {
     clearTimeout(this.#timer)
+    if (this.#hasResult || !this.#head) return
+    this.#report(this.#options.probe.readAnswer(this.#head, Buffer.concat(this.#body), trailers))
   }
 
   onFailure({ reason, message }: UpstreamFailure): void {

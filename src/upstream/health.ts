@@ -1,12 +1,15 @@
 import { type FailedClient, FailedRequests } from './failed-requests.ts'
 
 /** Active checks: requests of the gateway's own to see whether a target works. */
-export interface ActiveCheckOptions {
-  /** Path and query. */
-  readonly path: string
+export type ActiveCheckOptions = ActiveCheckRequest & ActiveCheckTimes
+
+/** What is asked: a GET of a path and query, or gRPC's health service about a service, '' = the server as a whole. */
+export type ActiveCheckRequest = { readonly path: string } | { readonly grpcService: string }
+
+export interface ActiveCheckTimes {
   /** From the start of one check to the start of the next. */
   readonly intervalMs: number
-  /** Until the head of the response. */
+  /** Until the head of the response, with gRPC until its end. */
   readonly timeoutMs: number
   /** Consecutive failures that mark a target unhealthy. */
   readonly unhealthyAfter: number
@@ -32,7 +35,7 @@ export interface HealthOptions {
 
 interface TargetHealthOptions extends Pick<HealthOptions, 'passive'> {
   /** Needed where there are checks. */
-  readonly active: Pick<ActiveCheckOptions, 'unhealthyAfter' | 'healthyAfter'> | undefined
+  readonly active: Pick<ActiveCheckTimes, 'unhealthyAfter' | 'healthyAfter'> | undefined
   /** Milliseconds on a monotonic clock. */
   clock(): number
   /** Called once for each change. @param reason for the log */

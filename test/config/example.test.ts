@@ -8,11 +8,13 @@ import { configSchema } from '../../src/config/schema/schema.ts'
 t.test('config/gateway.example.yaml names every option of the schema, and no other', async (t) => {
   const text = readFileSync('config/gateway.example.yaml', 'utf8')
   t.strictSame(missing(configSchema, parse(text), ''), [
+    'upstreams.health.active.grpc',
     'issuers.jwks.file',
     'store.redis.sentinel',
     'store.redis.cluster',
   ])
   t.match(text, 'or { file: jwks.json }')
+  t.match(text, 'grpc: { service: shop.Orders }')
   for (const place of ['sentinel', 'cluster'])
     t.match(text, new RegExp(`# ${place}: \\{`), `${place} is there as a comment`)
   const { problems } = readConfig({ file: 'config/gateway.example.yaml', env: {} })

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 
-/** Checks that target URLs are plain origins, and that certificates can be read. */
+/** Checks that target URLs are plain origins, that certificates can be read, and what health checks ask. */
 export function reviewUpstreams(review: Review): void {
   const upstreams = review.hasValidShape(['upstreams']) ? review.tree.upstreams : {}
   for (const [name, { targets, tls }] of Object.entries(upstreams).filter(([name]) =>
@@ -13,9 +13,21 @@ export function reviewUpstreams(review: Review): void {
       const problem = review.isValid(path) ? originProblem(target.url, 'http://10.0.0.11:3000') : undefined
       if (problem) review.report(path, problem)
     }
+    reviewChecks(review, name)
     const caPath = ['upstreams', name, 'tls', 'ca']
     if (review.isValid(caPath) && tls.ca) reviewCertificates(review, caPath, tls.ca)
   }
+}
+
+function reviewChecks(review: Review, name: string): void {
+  const path = ['upstreams', name, 'health', 'active']
+  if (!review.isValid(path) || !review.isValid(['upstreams', name, 'protocol'])) return
+  const { health, protocol } = review.tree.upstreams[name] ?? {}
+  const active = health?.active
+  if (!active) return
+  if (!active.path && !active.grpc) review.report([...path, 'path'], 'is missing: a path, or else grpc')
+  if (active.path && active.grpc) review.report([...path, 'path'], 'is not asked for where grpc is set')
+  if (active.grpc && protocol !== 'http2') review.report([...path, 'grpc'], 'needs protocol: http2')
 }
 
 function isShapedUpstream(review: Review, name: string): boolean {

@@ -28,10 +28,25 @@ const target = item('One backend server.', {
 })
 
 const active = item('Health checks: requests that the gateway sends to each target; absent = none.', {
-  path: text({
-    pattern: '^/[!"$-~]*$',
-    description: 'Requested with GET: a 2xx or 3xx status is healthy. It may have a query.',
-  }),
+  path: optional(
+    text({
+      pattern: '^/[!"$-~]*$',
+      description:
+        'Requested with GET: a 2xx or 3xx status is healthy. It may have a query. Either this or `grpc`.',
+    }),
+  ),
+  grpc: optional(
+    item(
+      'Asks the health service of gRPC (`grpc.health.v1.Health`) instead: SERVING is healthy; needs `protocol: http2`.',
+      {
+        service: text({
+          pattern: '^[!-~]{0,255}$',
+          default: '',
+          description: 'The full name of a service, such as `shop.Orders`; empty = the server as a whole.',
+        }),
+      },
+    ),
+  ),
   interval: duration({
     min: '10ms',
     max: '1h',
@@ -42,7 +57,8 @@ const active = item('Health checks: requests that the gateway sends to each targ
     min: '10ms',
     max: '5m',
     default: '2s',
-    description: 'How long a check may take, from connecting to the head of the response.',
+    description:
+      'How long a check may take, from connecting to the head of the response, or with `grpc` to its end.',
   }),
   unhealthyAfter: integer({
     minimum: 1,

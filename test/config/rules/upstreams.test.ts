@@ -77,5 +77,23 @@ t.test('the path of a health check must be valid in a request line', async (t) =
       ['upstreams.backend.health.active.path: has an invalid format: it must match ^/[!"$-~]*$'],
       JSON.stringify(path),
     )
-  t.strictSame(problemMessages(t, active(undefined)), ['upstreams.backend.health.active.path: is missing'])
+  t.strictSame(problemMessages(t, active(undefined)), [
+    'upstreams.backend.health.active.path: is missing: a path, or else grpc',
+  ])
+})
+
+t.test('a health check of gRPC has no path, and needs HTTP/2', async (t) => {
+  const checked = (active: object, upstream: object = { protocol: 'http2' }) =>
+    withUpstream({ health: { active }, ...upstream })
+  const at = 'upstreams.backend.health.active'
+  const good = load(t, checked({ grpc: { service: 'shop.Orders' } })).upstreams[0]?.health.active
+  t.match(good, { grpcService: 'shop.Orders', timeoutMs: 2_000 })
+  t.match(load(t, checked({ grpc: {} })).upstreams[0]?.health.active, { grpcService: '' })
+  t.strictSame(problemMessages(t, checked({ grpc: {}, path: '/' })), [
+    `${at}.path: is not asked for where grpc is set`,
+  ])
+  t.strictSame(problemMessages(t, checked({ grpc: {} }, {})), [`${at}.grpc: needs protocol: http2`])
+  t.strictSame(problemMessages(t, checked({ grpc: { service: 'a b' } })), [
+    `${at}.grpc.service: has an invalid format: it must match ^[!-~]{0,255}$`,
+  ])
 })
