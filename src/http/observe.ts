@@ -43,6 +43,11 @@ export function createObserver(options: ObserverOptions): Observer {
   const seriesOf = memoize((route: string) => createRouteSeries(metrics, route, listener))
   const upstreamDurationOf = memoize((upstream: string) => metrics.upstreamDuration.labels(upstream))
   const overhead = metrics.overhead.labels()
+  const countOfVersion = {
+    '1.0': metrics.requestsByVersion.labels('1.0'),
+    '1.1': metrics.requestsByVersion.labels('1.1'),
+    '2': metrics.requestsByVersion.labels('2'),
+  }
   const accessLine = createAccessLineWriter(options.listener)
 
   function end(arrival: Arrival, isComplete: boolean): void {
@@ -54,13 +59,14 @@ export function createObserver(options: ObserverOptions): Observer {
     if (logsAccess) log.line(accessLine(arrival, now, isComplete), 'request')
   }
 
-  function count({ head, outcome, arrivedAt }: Arrival, now: number): void {
+  function count({ head, outcome, arrivedAt, connection }: Arrival, now: number): void {
     const { route, upstream, sentAt, answeredAt, status = clientClosedRequest } = outcome
     // How long a WebSocket stays open is not its latency.
     const endedAt = status === switchingProtocols ? (answeredAt ?? now) : now
     const series = seriesOf(route)
     series.duration.observe((endedAt - arrivedAt) / 1_000)
     series.count(head.method, status)
+    countOfVersion[connection.httpVersion].value++
     // A 429 of an upstream is not counted here.
     if (status === tooManyRequests && upstream === undefined) metrics.rateLimited.inc({ route })
     if (upstream === undefined || sentAt === undefined) return

@@ -22,6 +22,11 @@ export function createTrafficInstruments(registry: Registry) {
     labelNames: ['route', 'method', 'code'],
     optionalLabel: 'listener',
   })
+  const requestsByVersion = new FastCounter({
+    name: 'gatehouse_http_requests_by_version_total',
+    help: 'Requests answered, on all listeners, by the version of HTTP that the client spoke: 1.0, 1.1 or 2.',
+    labelNames: ['version'],
+  })
   const requestDuration = new FastHistogram({
     name: 'gatehouse_http_request_duration_seconds',
     help: 'Time from the head of a request to the end of its response; for a WebSocket to its 101, recorded once it closes. Decisions for other proxies have listener="decide".',
@@ -40,7 +45,7 @@ export function createTrafficInstruments(registry: Registry) {
     labelNames: ['upstream'],
     buckets: requestBuckets,
   })
-  register(registry, [requests, requestDuration, overhead, upstreamDuration])
+  register(registry, [requests, requestsByVersion, requestDuration, overhead, upstreamDuration])
   const rateLimited = new Counter({
     name: 'gatehouse_rate_limited_total',
     help: 'Requests refused with 429, by route: for their rate, or for too many invalid credentials.',
@@ -65,6 +70,7 @@ export function createTrafficInstruments(registry: Registry) {
 
   return {
     requests,
+    requestsByVersion,
     requestDuration,
     overhead,
     upstreamDuration,

@@ -15,6 +15,8 @@ export interface RequestFigures {
 
 /** The figures of a period; those of all listeners are of the main one and of the one for other proxies together. */
 export interface Figures extends RequestFigures {
+  /** How many requests came by each version of HTTP: 1.0, 1.1 and 2. */
+  readonly versions: Readonly<Record<string, number>>
   /** Of the listener for other proxies; null where it was not asked since the start. */
   readonly decide: RequestFigures | null
   /** Gateway overhead of proxied requests. */
@@ -43,6 +45,7 @@ export interface Figures extends RequestFigures {
 }
 
 const requests = 'gatehouse_http_requests_total'
+const byVersion = 'gatehouse_http_requests_by_version_total'
 const duration = 'gatehouse_http_request_duration_seconds'
 const upstreamDuration = 'gatehouse_upstream_request_duration_seconds'
 const decisions = 'gatehouse_auth_decisions_total'
@@ -59,6 +62,11 @@ export function figuresOf(reading: MetricsReading, { routes, upstreams }: Figure
   const names = new Set([...routes.map(({ name }) => name), ...reading.labelValues(requests, 'route')])
   return {
     ...requestFigures(reading, {}),
+    versions: Object.fromEntries(
+      reading
+        .labelValues(byVersion, 'version')
+        .map((version) => [version, reading.sum(byVersion, { version })]),
+    ),
     decide: reading.labelValues(requests, 'listener').includes(decideListener.listener)
       ? requestFigures(reading, decideListener)
       : null,

@@ -74,10 +74,16 @@ ${storeCard(status, figures)}
 `
 }
 
+/** Empty where all came by HTTP/1. */
+function shareOfHttp2({ versions, requests }: Figures): string {
+  const { '2': count = 0 } = versions
+  return count > 0 ? `, ${formatPercent(count, requests)} HTTP/2` : ''
+}
+
 function overviewTiles(status: Status, figures: Figures, seconds: number): Html {
   const { workers, inFlight, webSocketsOpen, uptimeS } = status
   const all: readonly (readonly [what: string, value: string, unit?: string])[] = [
-    ['Requests', formatRate(figures.requests, seconds), 'per second'],
+    ['Requests', formatRate(figures.requests, seconds), `per second${shareOfHttp2(figures)}`],
     ['Refused', formatPercent(figures.refused, figures.requests), '401, 403, 429'],
     ['Failed', formatPercent(figures.failed, figures.requests), '5xx'],
     [

@@ -9,6 +9,7 @@ import { type Exposition, readMetrics } from './support/metrics.ts'
 /** Name, type and labels of all that the gateway measures of itself. */
 const expected: Readonly<Record<string, readonly [type: string, ...labels: string[]]>> = {
   gatehouse_http_requests_total: ['counter', 'code', 'method', 'route'],
+  gatehouse_http_requests_by_version_total: ['counter', 'version'],
   gatehouse_http_request_duration_seconds: ['histogram', 'route'],
   gatehouse_overhead_duration_seconds: ['histogram'],
   gatehouse_upstream_request_duration_seconds: ['histogram', 'upstream'],

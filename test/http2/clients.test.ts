@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect as connectTls } from 'node:tls'
 import t, { type Test } from 'tap'
+import { readMetrics } from '../gateway/support/metrics.ts'
 import { shortFrame } from '../proxy/tunnels.ts'
 import { startBackend, startRawBackend } from '../setup/backend.ts'
 import { makeCertificate } from '../setup/certificates.ts'
@@ -227,6 +228,30 @@ t.test('a shutdown completes what has begun, and takes what is in transit', asyn
   answers[0]?.()
   t.strictSame([(await begun).status, (await begun).body], [200, 'late'])
   t.equal(await end, true)
+})
+
+t.test('log, metrics and status tell the version of HTTP', async (t) => {
+  const { gateway, session, secretkey } = await start(t)
+  for (let turn = 0; turn < 3; turn++) await ask(session, '/any/x', { headers: { secretkey } })
+  const client = await connectRaw(t, gateway.url)
+  await client.send('GET /public/x HTTP/1.1\r\nHost: x\r\n\r\n').response()
+  await client.send('GET /public/x HTTP/1.0\r\nHost: x\r\n\r\n').response()
+  const counter = 'gatehouse_http_requests_by_version_total'
+  const metrics = await until('all are counted', async () => {
+    const now = await readMetrics(gateway.opsUrl)
+    return now.value(counter) === 5 ? now : undefined
+  })
+  const counted = ['1.0', '1.1', '2'].map((version) => metrics.value(counter, { version }))
+  t.strictSame(counted, [1, 1, 3])
+  const status = await (await fetch(`${gateway.opsUrl}/status?json`)).json()
+  t.match(status, { sinceStart: { versions: { '1.0': 1, '1.1': 1, '2': 3 } } })
+  const page = await (await fetch(`${gateway.opsUrl}/status`)).text()
+  t.match(page, 'per second, 60% HTTP/2')
+  const logged = gateway.logLines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
+  t.strictSame(
+    logged.map(({ httpVersion }) => httpVersion),
+    ['2', '2', '2', '1.1', '1.0'],
+  )
 })
 
 t.test('a WebSocket over HTTP/2 reaches a backend of HTTP/1.1, and ends when its key does', async (t) => {

@@ -35,6 +35,7 @@ export interface Row {
 }
 
 const requests = 'gatehouse_http_requests_total'
+const byVersion = 'gatehouse_http_requests_by_version_total'
 const serverErrors = rateOf(requests, [], 'code=~"5.."')
 const latency = 'gatehouse_http_request_duration_seconds'
 const overhead = 'gatehouse_overhead_duration_seconds'
@@ -90,6 +91,12 @@ export const rows: readonly Row[] = [
     title: 'Traffic',
     panels: [
       graph('Requests by route', 'reqps', { '{{route}}': rateOf(requests, ['route']) }, { isStacked: true }),
+      graph(
+        'Requests by version of HTTP',
+        'reqps',
+        { 'HTTP/{{version}}': rateOf(byVersion, ['version']) },
+        { isStacked: true },
+      ),
       graph('Responses by status', 'reqps', { '{{code}}': rateOf(requests, ['code']) }, { isStacked: true }),
       graph(
         'Decisions for other proxies',
