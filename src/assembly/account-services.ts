@@ -56,6 +56,7 @@ export function createAccountServices(options: AccountServicesOptions): AccountS
   const passwords = createPasswords({ pepper: deriveKeys(sealingKeys, 'password') })
   const knownClients = createKnownClients(deriveKeys(sealingKeys, 'known clients'))
   const { sessionLifetimeMs, oidc } = config.portal
+  const hasTokenCookies = config.portal.host === undefined
   const check = createPasswordCheck({ store, passwords, limiter, failures: config.failures, clock })
   const factors = createSecondFactors({
     store,
@@ -65,7 +66,7 @@ export function createAccountServices(options: AccountServicesOptions): AccountS
     issuer: new URL(config.portal.origin).host,
     clock,
   })
-  const portalSessions = { store, knownClients, sessionLifetimeMs, portalTokens, clock }
+  const portalSessions = { store, knownClients, sessionLifetimeMs, portalTokens, hasTokenCookies, clock }
   const signIn = createSignIn({ passwords, check, factors, ...portalSessions })
   const actionsOf = createConfiguredActions({ ...options, readQuotaUsed: quotas.readUsed })
   const sessions = createPortalSessions(portalSessions)

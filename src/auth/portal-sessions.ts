@@ -27,7 +27,7 @@ export interface SignedIn extends Viewer {
   readonly token: string
   /** For another cookie: recognises the browser at its next sign-in (see KnownClients). */
   readonly clientToken: string
-  /** For the cookies that routes take; undefined = the access cookie is not enabled. */
+  /** For the cookies that routes take; undefined = the host of the portal has none. */
   readonly tokens: IssuedTokens | undefined
 }
 
@@ -44,6 +44,8 @@ export interface PortalSessions {
   find(token: string, visitor: Visitor): Promise<Viewer | undefined>
   /** New tokens for the cookies of a viewer's browser; undefined where the session is over, or there are no cookies. */
   renewTokens(viewer: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined>
+  /** Whether `resume` will have tokens for the viewer's browser, on another host. */
+  canResume(viewer: Viewer, visitor: Visitor): Promise<boolean>
   /** New tokens of a session for a browser that has proven that it is its own; undefined as for `renewTokens`. */
   resume(session: SessionIds, visitor: Visitor): Promise<IssuedTokens | undefined>
   end(viewer: Viewer, visitor: Visitor): Promise<void>
@@ -67,6 +69,8 @@ export interface PortalSessionsOptions {
   readonly store: AccountReader & PortalStore & Pick<SessionStore, 'findSession' | 'endSession'>
   /** undefined = the access cookie is not enabled. */
   readonly portalTokens?: PortalTokens | undefined
+  /** Whether browsers get them as cookies of the portal's host; else other hosts `resume` the session. */
+  readonly hasTokenCookies: boolean
   readonly knownClients: KnownClients
   /** `portal.sessionLifetime`. */
   readonly sessionLifetimeMs: number
@@ -79,7 +83,7 @@ const startAttemptsMax = 5
 const lastUsedPrecisionMs = 60_000
 
 export function createPortalSessions(options: PortalSessionsOptions): PortalSessions {
-  const { store, knownClients, sessionLifetimeMs, portalTokens, clock } = options
+  const { store, knownClients, sessionLifetimeMs, portalTokens, hasTokenCookies, clock } = options
 
   async function start(
     first: Account,
@@ -102,13 +106,20 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
         const { epoch } = account.portal
         const clientToken = knownClients.issue(account.id, client)
         const signedIn = { account, session: { ...session, seenAt: createdAt, epoch } }
-        return { token, clientToken, ...signedIn, tokens: await portalTokens?.issue(signedIn, visitor) }
+        return { token, clientToken, ...signedIn, tokens: await firstTokens(signedIn, visitor) }
       }
       const changed = await store.findAccount(account.id)
       if (!changed || !hasSameProofs(changed, first)) break
       account = changed
     }
     throw new GatehouseError('credentials-invalid')
+  }
+
+  /** The session of the tokens starts with that of the portal, also where they are for another host. */
+  async function firstTokens(viewer: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined> {
+    if (hasTokenCookies) return portalTokens?.issue(viewer, visitor)
+    await portalTokens?.open(viewer, visitor)
+    return undefined
   }
 
   async function find(text: string, visitor: Visitor): Promise<Viewer | undefined> {
@@ -159,6 +170,7 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
     start,
     find,
     renewTokens: async (viewer, visitor) => portalTokens?.issue(viewer, visitor),
+    canResume: async (viewer, visitor) => (await portalTokens?.open(viewer, visitor)) !== undefined,
     resume,
     end,
     endAll,

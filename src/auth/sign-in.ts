@@ -76,6 +76,7 @@ export interface SignIn {
   ): Promise<SignedIn>
   /** See PortalSessions. */
   renewTokens(viewer: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined>
+  canResume(viewer: Viewer, visitor: Visitor): Promise<boolean>
   signOut(viewer: Viewer, visitor: Visitor): Promise<void>
   /** Ends every portal session of the account, including this one. */
   signOutEverywhere(viewer: Viewer, visitor: Visitor): Promise<void>
@@ -176,6 +177,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     confirm,
     changePassword,
     renewTokens: sessions.renewTokens,
+    canResume: sessions.canResume,
     signOut: sessions.end,
     signOutEverywhere: sessions.endAll,
   }

@@ -13,16 +13,20 @@ import type { IssuedTokens } from './sessions.ts'
 /** The tokens of browsers that are signed in to the portal, for the cookies. */
 export interface PortalTokens {
   /**
-   * Tokens of the session that belongs to a portal session: it has the same ID, is started where there is none yet, and
-   * ends no later.
+   * The session that belongs to a portal session: it has the same ID, is started where there is none yet, and ends no
+   * later.
    * @returns undefined where it was ended, by itself or with all others: then nobody is signed in with it any more
    */
-  issue(
-    signedIn: { readonly account: Account; readonly session: PortalSession },
-    visitor: Visitor,
-  ): Promise<IssuedTokens | undefined>
+  open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined>
+  /** Tokens of that session. @returns undefined as `open` */
+  issue(signedIn: SignedInAccount, visitor: Visitor): Promise<IssuedTokens | undefined>
   /** Whether the session that belongs to a portal session was ended. */
   isEnded(sessionId: string): Promise<boolean>
+}
+
+interface SignedInAccount {
+  readonly account: Account
+  readonly session: PortalSession
 }
 
 export interface PortalTokensOptions {
@@ -42,17 +46,19 @@ export interface PortalTokensOptions {
 /** How often a start is retried when the account changes concurrently. */
 const startAttemptsMax = 5
 
-type SignedIn = Parameters<PortalTokens['issue']>[0]
-
 export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
   const { store, accessTokens, refreshTokens, refreshIdleMs, openMax, onIssued, clock } = options
 
-  async function issue(signedIn: SignedIn, visitor: Visitor): Promise<IssuedTokens | undefined> {
+  async function open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined> {
+    const paired = (await store.findSession(signedIn.session.id)) ?? (await start(signedIn, visitor))
+    return paired && isOpen(paired, signedIn.account) ? paired : undefined
+  }
+
+  async function issue(signedIn: SignedInAccount, visitor: Visitor): Promise<IssuedTokens | undefined> {
     accessTokens.assertCanIssue()
-    const { account, session } = signedIn
-    const found = await store.findSession(session.id)
-    const paired = found ?? (await start(signedIn, visitor))
-    if (!paired || !isOpen(paired, account)) return undefined
+    const paired = await open(signedIn, visitor)
+    if (!paired) return undefined
+    const { account } = signedIn
     onIssued()
     return {
       account,
@@ -70,7 +76,7 @@ export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
 
   /** @returns undefined where the account is disabled, or the portal session has ended */
   async function start(
-    { account: first, session: { id, expiresAt, epoch } }: SignedIn,
+    { account: first, session: { id, expiresAt, epoch } }: SignedInAccount,
     visitor: Visitor,
   ): Promise<Session | undefined> {
     const now = clock()
@@ -89,7 +95,11 @@ export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
     return undefined
   }
 
-  return { issue, isEnded: async (sessionId) => (await store.findSession(sessionId))?.end !== undefined }
+  return {
+    open,
+    issue,
+    isEnded: async (sessionId) => (await store.findSession(sessionId))?.end !== undefined,
+  }
 }
 
 function isOpen({ accountId, end, sessionEpoch, keyId }: Session, account: Account): boolean {

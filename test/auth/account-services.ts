@@ -44,6 +44,7 @@ export function openPeople(
   const signIn = createSignIn({
     store,
     clock,
+    hasTokenCookies: true,
     factors: createSecondFactors({
       store,
       check,

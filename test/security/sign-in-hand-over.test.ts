@@ -6,6 +6,7 @@ import {
   openHostBrowser,
   setPassword,
 } from '../gateway/support/host-browser.ts'
+import { readMetrics } from '../gateway/support/metrics.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { rawRequest } from '../setup/raw-client.ts'
@@ -108,6 +109,11 @@ for (const driver of storeDrivers) {
     t.equal(continuedTo(await browser.visit(otherUrl)), '/reports')
     t.equal((await browser.visit(`https://${otherHost}/reports`, 'same-origin')).status, 200)
     t.equal(backend.last().headers['x-user-id'], account.id)
+
+    const issued = (await readMetrics(gateway.opsUrl)).value('gatehouse_tokens_issued_total', {
+      grant: 'portal',
+    })
+    t.equal(issued, 2, 'one token for each host, none for that of the portal')
 
     // Who signs out at the portal is signed out at both.
     await gateway.operate(({ sessions }) => sessions.endAllPortal(account.id))

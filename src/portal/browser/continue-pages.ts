@@ -37,8 +37,7 @@ export const continuePages: CreatePages = ({ signIn, cookie, isReturnPath, handO
     const origin = handOver?.hosts.get(page.hostName)
     const isRight = isChallenge(page.challenge) && isReturnPath?.(page.to, page.hostName) === true
     if (!handOver || origin === undefined || !isRight) return redirectTo(startPath)
-    // The other host gets tokens of its own: this only tells whether there will be any.
-    if ((await signIn.renewTokens(context.viewer, context.visitor)) === undefined) return askAgain(context)
+    if (!(await signIn.canResume(context.viewer, context.visitor))) return askAgain(context)
     const code = handOver.codes.create(context.viewer, page)
     // Not a redirect: browsers follow none to another host after the form of the sign-in (`form-action`).
     return continueTo(`${origin}${handOverPath}?code=${code}`)
