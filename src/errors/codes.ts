@@ -219,9 +219,10 @@ export const errorDefinitions = {
   'own-account': {
     status: 409,
     title: 'Not allowed on your own account',
-    detail: 'An Admin cannot disable, delete or demote their own account: another Admin can.',
+    detail:
+      'An Admin cannot disable, delete or demote their own account, or remove their second factor without a code: another Admin can.',
     check:
-      'This keeps an Admin from removing the last one by mistake; the command line can change any account.',
+      'This keeps an Admin from removing the last one by mistake, and whoever sits at their browser from removing the second factor; the command line can change any account. Who has a code turns the second factor off in *Profile*.',
   },
   'body-too-large': {
     status: 413,

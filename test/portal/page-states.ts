@@ -279,7 +279,8 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       keys: samples.usedKeys,
       sessions: pageOf(samples.sessions),
       portalSessions: [],
-      problem: 'An Admin cannot disable, delete or demote their own account: another Admin can.',
+      problem:
+        'An Admin cannot disable, delete or demote their own account, or remove their second factor without a code: another Admin can.',
     }),
   'account-delete': (over) => deleteAccountPage(samples.adminFrame(over), samples.account()),
   'account-delete-long': (over) => deleteAccountPage({ ...samples.longFrame, ...over }, samples.longAccount),
