@@ -9,6 +9,7 @@ import {
   frame,
   frameTypes,
   settingsPayload,
+  uint32,
 } from './frames.ts'
 
 const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
@@ -21,7 +22,7 @@ export interface FrameConnection {
   readonly socket: Socket
   /** Counted from 0. */
   readonly index: number
-  /** All but PING and acknowledgements. */
+  /** All but SETTINGS. */
   readonly frames: readonly Frame[]
   /** The bytes of the body that came on a stream. */
   bodyOf(streamId: number): string
@@ -56,12 +57,14 @@ export async function startFrameBackend(t: Test, options: FrameBackendOptions): 
     else if (options.settings) connection.sendSettings(options.settings)
     options.onConnection?.(connection)
     const read = createFrameReader((received) => {
-      if (received.type === frameTypes.ping) socket.write(frame('ping', ack, 0, received.payload))
-      else if (received.type === frameTypes.settings && received.flags === 0) connection.acknowledge()
-      else if (received.type !== frameTypes.settings) {
-        frames.push(received)
-        options.onFrame?.(connection, received)
+      const { type, flags, payload } = received
+      if (type === frameTypes.settings) {
+        if (flags === 0) connection.acknowledge()
+        return
       }
+      if (type === frameTypes.ping && flags === 0) socket.write(frame('ping', ack, 0, payload))
+      frames.push(received)
+      options.onFrame?.(connection, received)
     })
     let before = Buffer.alloc(0)
     socket.on('data', (chunk: Buffer) => {
@@ -102,10 +105,4 @@ function createConnection(socket: Socket, index: number, frames: readonly Frame[
     goaway: (lastStreamId, code) =>
       socket.write(frame('goaway', 0, 0, Buffer.concat([uint32(lastStreamId), uint32(code)]))),
   }
-}
-
-function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(value)
-  return bytes
 }

@@ -134,3 +134,9 @@ export async function openRawSession(
   )
   return { socket, received, ended, lastStreams, goawayCode: () => goaway }
 }
+
+export function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}

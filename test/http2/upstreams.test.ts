@@ -35,6 +35,11 @@ async function answer(stream: ServerHttp2Stream, raw: readonly string[]): Promis
       return
     case '/any/silent':
       return
+    case '/any/continue':
+      stream.additionalHeaders({ ':status': 100 })
+      stream.respond({ ':status': 200 })
+      stream.end(String(await readAll(stream)))
+      return
     case '/any/early':
       stream.additionalHeaders({ ':status': 103, link: '</a.css>' })
       stream.respond({ ':status': 204 }, { endStream: true })
@@ -94,6 +99,20 @@ t.test('a client of HTTP/1.1 reaches it too, with trailers both ways', async (t)
   t.equal((await large.arrayBuffer()).byteLength, largeBytes)
   const early = await fetch(`${gateway.url}/any/early`, { headers: { SecretKey: secretkey } })
   t.equal(early.status, 204)
+})
+
+t.test('interim responses pass, also to those who wait for one with their body', async (t) => {
+  const { session, secretkey } = await start(t)
+  t.strictSame((await ask(session, '/any/early', { headers: { secretkey } })).informational, [103])
+  const stream = session.request({
+    ':path': '/any/continue',
+    ':method': 'POST',
+    expect: '100-continue',
+    secretkey,
+  })
+  await once(stream, 'continue')
+  stream.end('abc')
+  t.equal(String(await once(stream, 'data')), '3')
 })
 
 t.test('many requests share few connections', async (t) => {

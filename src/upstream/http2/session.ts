@@ -14,6 +14,8 @@ export interface SessionOptions {
   readonly origin: string
   /** How long the target may take to say that it speaks HTTP/2 and takes requests. */
   readonly timeoutMs: number
+  /** How long it may take to answer a PING. */
+  readonly pingTimeoutMs: number
 }
 
 /** One of the first two is called, once, unless the session is destroyed before. */
@@ -36,13 +38,16 @@ export class UpstreamSession {
   hasServed = false
   readonly #events: SessionEvents
   readonly #timer: NodeJS.Timeout
+  readonly #pingTimeoutMs: number
+  #pingTimer: NodeJS.Timeout | undefined
   #streams = 0
   /** How many requests the target allows at a time; 0 = not said yet. */
   #streamsMax = 0
   #isReady = false
 
-  constructor(socket: Socket, { origin, timeoutMs }: SessionOptions, events: SessionEvents) {
+  constructor(socket: Socket, { origin, timeoutMs, pingTimeoutMs }: SessionOptions, events: SessionEvents) {
     this.#events = events
+    this.#pingTimeoutMs = pingTimeoutMs
     this.http2 = connect(origin, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: streamWindowBytes },
@@ -82,6 +87,19 @@ export class UpstreamSession {
   removeStream(): void {
     this.#streams--
     this.#events.onCapacity()
+  }
+
+  /**
+   * To be called when the target has let a request time out. If it does not even answer a PING, the connection may be
+   * dead, which TCP notices only after a quarter of an hour: it gets no more requests, and those that it has time out.
+   */
+  checkAlive(): void {
+    if (this.#pingTimer !== undefined || !this.isOpen) return
+    this.#pingTimer = setTimeout(() => this.#retire(), this.#pingTimeoutMs)
+    this.http2.ping(() => {
+      clearTimeout(this.#pingTimer)
+      this.#pingTimer = undefined
+    })
   }
 
   /** Completes the requests that it has. */
@@ -129,7 +147,10 @@ export class UpstreamSession {
   }
 
   readonly #onIdle = (): void => {
-    if (!this.isIdle) return
+    if (this.isIdle) this.#retire()
+  }
+
+  #retire(): void {
     this.#events.onEnding()
     this.close()
   }

@@ -7,6 +7,7 @@ import type { ExchangeEvents, RequestOptions } from '../exchange.ts'
 import { timeoutFailure, UpstreamFailure } from '../failure.ts'
 import { readResponseFraming } from '../response-framing.ts'
 import type { UpstreamConnection } from '../upstream-connection.ts'
+import { isCutShort } from './cut-streams.ts'
 import { requestFields } from './request-fields.ts'
 import type { UpstreamSession } from './session.ts'
 
@@ -107,6 +108,7 @@ export class UpstreamStream implements UpstreamConnection, Expiring {
 
   expire(): void {
     const isClientIdle = !this.#isRequestSent && this.#stream?.writableNeedDrain !== true
+    if (this.#isDeadlineForHead || !isClientIdle) this.#session.checkAlive()
     this.#fail(timeoutFailure(this.#isDeadlineForHead ? 'response' : isClientIdle ? 'client' : 'target'))
   }
 
@@ -152,12 +154,13 @@ export class UpstreamStream implements UpstreamConnection, Expiring {
     // Without a head there is no response: the close of the stream says why.
     if (!this.#isHeadReceived) return
     const events = this.#events
-    const { rstCode } = this.#stream ?? {}
-    if (rstCode !== undefined && rstCode !== constants.NGHTTP2_NO_ERROR) return
+    const stream = this.#stream
+    if (stream === undefined || (stream.rstCode ?? 0) !== constants.NGHTTP2_NO_ERROR || isCutShort(stream))
+      return
     this.#events = undefined
     this.deadline = never
     // The target has answered without the rest of the body (RFC 9113 8.1).
-    if (!this.#isRequestSent) this.#stream?.close(constants.NGHTTP2_NO_ERROR)
+    if (!this.#isRequestSent) stream.close(constants.NGHTTP2_NO_ERROR)
     events?.onEnd(this.#trailers)
   }
 
