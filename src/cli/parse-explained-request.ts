@@ -1,9 +1,9 @@
-import { METHODS } from 'node:http'
 import { isIP } from 'node:net'
 import type { ExplainedRequest } from '../explain/explanation.ts'
 import { parseHost } from '../http/host.ts'
 import { isToken } from '../http1/characters.ts'
 import { encodeHighBytes } from '../http1/request-line.ts'
+import { METHODS } from '../platform/http.ts'
 import { UsageError } from './command.ts'
 
 /** A request as the command line describes it. */

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { listen } from '../http/listen.ts'
+import { createServer } from '../platform/http.ts'
 
 /** A backend for trying the gateway. */
 export interface EchoServer {

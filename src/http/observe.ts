@@ -1,6 +1,6 @@
-import { METHODS } from 'node:http'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { METHODS } from '../platform/http.ts'
 import { memoize } from '../platform/memoize.ts'
 import { createAccessLineWriter } from './access-line.ts'
 import type { Arrival } from './arrival.ts'

@@ -1,5 +1,5 @@
-import { METHODS } from 'node:http'
 import { foldHeaderName } from '../../platform/header-name.ts'
+import { METHODS } from '../../platform/http.ts'
 import { didYouMean } from '../../platform/suggest.ts'
 import { parseRequestTarget } from '../../routes/request-target.ts'
 import { listedMax } from '../problem.ts'
