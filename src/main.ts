@@ -9,9 +9,14 @@ if (major < minimumVersion[0] || (major === minimumVersion[0] && minor < minimum
   process.exit(1)
 }
 
-const { cacheCompiledCode } = await import('./platform/compile-cache.ts')
+const [{ cacheCompiledCode }, { deferOptimizing }] = await Promise.all([
+  import('./platform/compile-cache.ts'),
+  import('./platform/defer-optimizing.ts'),
+])
 
 cacheCompiledCode()
+// The other commands end soon, or have much to do at once.
+if (process.argv[2] === 'serve') deferOptimizing()
 
 const [{ main }, { openOutput }] = await Promise.all([
   import('./cli/main.ts'),

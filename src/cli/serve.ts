@@ -9,6 +9,7 @@ import { type Gateway, openGateway } from '../gateway.ts'
 import { addressOf } from '../http/listen.ts'
 import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
 import { collectGarbage } from '../platform/collect-garbage.ts'
+import { startOptimizing } from '../platform/defer-optimizing.ts'
 import type { Command } from './command.ts'
 import { printWelcome } from './print-welcome.ts'
 import { openReadyFile, type ReadyFile } from './ready-file.ts'
@@ -76,6 +77,7 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
   log.info({ url, address, opsUrl, opsAddress, decideUrl, decideAddress, pid: process.pid }, 'listening')
   // Before it says that it is ready: a third of its memory is garbage of the start, which V8 would keep for hours.
   collectGarbage()
+  startOptimizing()
   try {
     readyFile?.write(gateway)
     await onReady?.(gateway, log)

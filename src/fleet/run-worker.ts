@@ -5,6 +5,8 @@ import type { Config } from '../config/config.ts'
 import { type ConfigSnapshot, restoreConfig } from '../config/snapshot.ts'
 import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
 import { createMetrics } from '../metrics/metrics.ts'
+import { collectGarbage } from '../platform/collect-garbage.ts'
+import { startOptimizing } from '../platform/defer-optimizing.ts'
 import { readVersion } from '../platform/version.ts'
 import { openChannel, type RequestHandlers } from './channel.ts'
 import {
@@ -59,6 +61,9 @@ export function runWorker(): void {
       ticketKeys: Buffer.from(ticketKeys, 'base64'),
     })
     current = { worker, log, prepared: undefined }
+    // As in a single process.
+    collectGarbage()
+    startOptimizing()
     return { url: worker.url, decideUrl: worker.decideUrl }
   }
 
