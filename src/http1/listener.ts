@@ -92,6 +92,8 @@ export function createListener(options: ListenerOptions): Listener {
   function handOver(connection: OpenConnection, bytes: Buffer): void {
     const { socket } = connection
     connections.delete(connection)
+    // Half of a connection is of no use in HTTP/2: a client that ends it waits for nothing.
+    socket.allowHalfOpen = false
     socket.pause()
     socket.unshift(bytes)
     if (openSession) keep(openSession(socket))
