@@ -41,6 +41,8 @@ export class BodyReader {
     const data = chunk.length > this.#remaining ? chunk.subarray(0, this.#remaining) : chunk
     this.#remaining -= data.length
     this.#onData(data)
-    return chunk.subarray(data.length)
+    return data.length === chunk.length ? nothing : chunk.subarray(data.length)
   }
 }
+
+const nothing = Buffer.alloc(0)

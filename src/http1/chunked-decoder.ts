@@ -61,7 +61,8 @@ export class ChunkedDecoder {
     } finally {
       this.#deliver(bytes)
     }
-    return bytes.subarray(at)
+    // Nearly always nothing, and an empty part would be one more object.
+    return at === bytes.length ? nothing : bytes.subarray(at)
   }
 
   /** @returns where the next step begins; `at` where more must arrive */
@@ -167,3 +168,5 @@ function copy(
 function malformedSize(): MalformedMessage {
   return new MalformedMessage('chunk', 'has a malformed size')
 }
+
+const nothing = Buffer.alloc(0)
