@@ -7,7 +7,6 @@ import type { ExchangeEvents, RequestOptions } from '../exchange.ts'
 import { timeoutFailure, UpstreamFailure } from '../failure.ts'
 import { readResponseFraming } from '../response-framing.ts'
 import type { UpstreamConnection } from '../upstream-connection.ts'
-import { isCutShort } from './cut-streams.ts'
 import { requestFields } from './request-fields.ts'
 import type { UpstreamSession } from './session.ts'
 
@@ -155,8 +154,7 @@ export class UpstreamStream implements UpstreamConnection, Expiring {
     if (!this.#isHeadReceived) return
     const events = this.#events
     const stream = this.#stream
-    if (stream === undefined || (stream.rstCode ?? 0) !== constants.NGHTTP2_NO_ERROR || isCutShort(stream))
-      return
+    if (stream === undefined || (stream.rstCode ?? 0) !== constants.NGHTTP2_NO_ERROR) return
     this.#events = undefined
     this.deadline = never
     // The target has answered without the rest of the body (RFC 9113 8.1).

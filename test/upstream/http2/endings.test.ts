@@ -24,7 +24,6 @@ const endings: Record<string, (connection: FrameConnection, streamId: number) =>
   'GOAWAY with an error': (connection, streamId) => connection.goaway(streamId, 2),
   'end of the connection': (connection) => connection.socket.end(),
   'reset of the connection': (connection) => connection.socket.resetAndDestroy(),
-  'RST_STREAM, NO_ERROR': (connection, streamId) => connection.reset(streamId, constants.NGHTTP2_NO_ERROR),
   'RST_STREAM, CANCEL': (connection, streamId) => connection.reset(streamId, constants.NGHTTP2_CANCEL),
   'RST_STREAM, INTERNAL_ERROR': (connection, streamId) => connection.reset(streamId, 2),
 }
