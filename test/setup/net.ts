@@ -1,15 +1,30 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server } from 'node:net'
 
+/** Below the ports that systems give to those who ask for any (from 32768 on Linux): no server or client gets it meanwhile. */
+const portsFrom = 20_000
+const portsTo = 32_000
+
 /** A port that nobody listens on now. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const port = portOf(server)
+  for (;;) {
+    const port = randomInt(portsFrom, portsTo)
+    if (await isFree(port)) return port
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch {
+    return false
+  }
   server.close()
   await once(server, 'close')
-  return port
+  return true
 }
 
 export function portOf(server: Server): number {
