@@ -25,6 +25,7 @@ function reviewHost(review: Review): void {
   if (host === undefined) return
   const isPublic = review.isValid(['publicUrl']) && URL.parse(review.tree.publicUrl)?.hostname === host
   if (isPublic) review.report(['portal', 'host'], 'must be another host than that of publicUrl')
+  if (!review.hasValidShape(['routes'])) return
   for (const [index, route] of review.tree.routes.entries()) {
     const path = ['routes', index, 'host']
     if (review.isValid(path) && route.host?.toLowerCase() === host)

@@ -91,6 +91,8 @@ t.test('a host of the portal has no routes, and is another than that of publicUr
     'a'.repeat(254),
   ])
     t.match(problems(host), [/^portal\.host: /], host)
+  const named = { ...minimalConfig, portal: { host: 'portal.example.com' }, routes: { name: 'all' } }
+  t.match(problemMessages(t, named), [/^routes: must be/], 'a mapping is no list')
 })
 
 t.test('pages lead through the portal, whether it has a host of its own or not', async (t) => {
