@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import {
+  createServer as createHttp2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2'
 import { reportUrl } from '../report-url.ts'
 
 /** A request as the backend received it: the soak compares it with what was sent. */
@@ -12,11 +17,13 @@ export interface ReceivedRequest {
   readonly sha256: string
 }
 
-/** How long a response under `/slow` takes. */
+/** How long a response to `slow` takes. */
 const slowMs = 300
 
-/** A target of the soak, in a separate process: it responds with what it received. */
-const server = createServer((request, response) => {
+function answerWithReceived(
+  request: IncomingMessage | Http2ServerRequest,
+  response: ServerResponse | Http2ServerResponse,
+): void {
   const hash = createHash('sha256')
   let bytes = 0
   request.on('data', (chunk: Buffer) => {
@@ -33,12 +40,17 @@ const server = createServer((request, response) => {
       bytes,
       sha256: hash.digest('hex'),
     }
-    const answer = () =>
-      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(seen))
-    if (request.url?.startsWith('/slow')) setTimeout(answer, slowMs)
+    const answer = () => {
+      response.setHeader('Content-Type', 'application/json')
+      response.end(JSON.stringify(seen))
+    }
+    if (request.url?.endsWith('/slow')) setTimeout(answer, slowMs)
     else answer()
   })
-})
+}
 
+/** A target of the soak, in a separate process: it responds with what it received. */
+const [protocol, port = '0'] = process.argv.slice(2)
+const server = protocol === 'http2' ? createHttp2Server(answerWithReceived) : createServer(answerWithReceived)
 // The port of the target that it stands in for, if there was one.
-reportUrl(server, Number(process.argv[2] ?? 0))
+reportUrl(server, Number(port))

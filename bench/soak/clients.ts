@@ -32,6 +32,10 @@ const any = <Value>(values: readonly Value[]): Value => {
   return value
 }
 
+/** To the backend over HTTP/1.1, or over HTTP/2. */
+const paths = ['a', 'h2/a'] as const
+const slowPaths = ['slow', 'h2/slow'] as const
+
 const callerOf = ({ account: { id, role } }: CreatedAccount): Caller => ({ id, role })
 
 /** A client with a secret key that reads, writes, aborts requests, and is sometimes anonymous. */
@@ -43,23 +47,33 @@ export async function runKeyClient(soak: SoakContext, account: CreatedAccount): 
     const url = any(urls)
     const turn = randomInt(100)
     if (turn < 40) {
-      ledger.expectForwarded('GET by key', await send({ url: `${url}/a`, method: 'GET', headers }), caller)
+      ledger.expectForwarded(
+        'GET by key',
+        await send({ url: `${url}/${any(paths)}`, method: 'GET', headers }),
+        caller,
+      )
     } else if (turn < 65) {
       const body = randomBytes(randomInt(1, bodyBytesMax))
-      const outcome = await send({ url: `${url}/a`, method: 'POST', headers, body })
+      const outcome = await send({ url: `${url}/${any(paths)}`, method: 'POST', headers, body })
       ledger.expectForwarded('POST by key', outcome, caller, body.length)
     } else if (turn < 80) {
       const spoofed = { 'X-User-Id': caller.id, x_user_role: 'Admin' }
-      const outcome = await send({ url: `${url}/public/a`, method: 'GET', headers: spoofed })
+      const outcome = await send({ url: `${url}/public/${any(paths)}`, method: 'GET', headers: spoofed })
       ledger.expectForwarded('anonymous GET', outcome, undefined)
     } else if (turn < 90) {
       const wrong = { SecretKey: tamper(account.secretKey) }
-      const outcome = await send({ url: `${url}/a`, method: 'GET', headers: wrong })
+      const outcome = await send({ url: `${url}/${any(paths)}`, method: 'GET', headers: wrong })
       ledger.expectStatus('GET by a wrong key', outcome, [401])
     } else {
       const body = randomBytes(bodyBytesMax)
       // Its response is ignored: what matters is that no other client gets it.
-      await send({ url: `${url}/slow`, method: 'POST', headers, body, cutAfterMs: randomInt(1, 200) })
+      await send({
+        url: `${url}/${any(slowPaths)}`,
+        method: 'POST',
+        headers,
+        body,
+        cutAfterMs: randomInt(1, 200),
+      })
     }
     await sleep(pauseMs)
   }
@@ -91,7 +105,7 @@ export async function runTokenClient(soak: SoakContext, account: CreatedAccount)
 
   while (!isOver() && !hasEnded) {
     const headers = { Authorization: `Bearer ${tokens.access}` }
-    const outcome = await send({ url: `${any(urls)}/a`, method: 'GET', headers })
+    const outcome = await send({ url: `${any(urls)}/${any(paths)}`, method: 'GET', headers })
     ledger.expectForwarded('GET by token', outcome, caller)
     if (performance.now() >= refreshAt) {
       await refresh()
@@ -149,7 +163,11 @@ export async function runResetClient(
 
   async function statusOf(key: string): Promise<number> {
     for (;;) {
-      const outcome = await send({ url: `${any(urls)}/a`, method: 'GET', headers: { SecretKey: key } })
+      const outcome = await send({
+        url: `${any(urls)}/${any(paths)}`,
+        method: 'GET',
+        headers: { SecretKey: key },
+      })
       if (outcome.status === 200 || outcome.status === 401) return outcome.status
       ledger.expectStatus('GET after a reset', outcome, [200, 401])
       await sleep(200)

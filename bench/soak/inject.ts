@@ -10,8 +10,8 @@ import type { Explanation, Fault } from './faults.ts'
 export interface FaultTargets {
   readonly redis: RedisServer
   readonly instances: readonly Instance[]
-  /** Processes of the targets, one each; a killed one is replaced. */
-  readonly targets: readonly Target[]
+  /** One of each upstream, whose process is replaced when it was killed. */
+  readonly targets: Readonly<Record<'http1' | 'http2', Target | undefined>>
 }
 
 export interface Target {
@@ -34,8 +34,8 @@ const pausedMs = 1_500
 /** All faults, each of which reverts itself. */
 export function createFaults({ redis, instances, targets }: FaultTargets): readonly Fault[] {
   const [first, last] = [instances[0], instances.at(-1)]
-  const [target] = targets
-  if (!first || !last || !target) throw new Error('nothing to do faults to')
+  const { http1, http2 } = targets
+  if (!first || !last || !http1 || !http2) throw new Error('nothing to do faults to')
   return [
     {
       name: 'Redis paused',
@@ -55,25 +55,8 @@ export function createFaults({ redis, instances, targets }: FaultTargets): reado
         await redis.start()
       },
     },
-    {
-      name: 'target killed',
-      explains: ofTargets,
-      run: async () => {
-        target.child().kill('SIGKILL')
-        await sleep(pausedMs)
-        await target.restart()
-      },
-    },
-    {
-      name: 'target paused',
-      explains: ofTargets,
-      run: async () => {
-        const child = target.child()
-        child.kill('SIGSTOP')
-        await sleep(pausedMs)
-        child.kill('SIGCONT')
-      },
-    },
+    ...faultsOf('target', http1),
+    ...faultsOf('target of HTTP/2', http2),
     {
       name: 'worker killed',
       explains: ofProcesses,
@@ -108,6 +91,30 @@ export function createFaults({ redis, instances, targets }: FaultTargets): reado
         )
         for (const answer of answers)
           if (!answer.ok) throw new Error(`a reload failed: ${await answer.text()}`)
+      },
+    },
+  ]
+}
+
+function faultsOf(name: string, target: Target): readonly Fault[] {
+  return [
+    {
+      name: `${name} killed`,
+      explains: ofTargets,
+      run: async () => {
+        target.child().kill('SIGKILL')
+        await sleep(pausedMs)
+        await target.restart()
+      },
+    },
+    {
+      name: `${name} paused`,
+      explains: ofTargets,
+      run: async () => {
+        const child = target.child()
+        child.kill('SIGSTOP')
+        await sleep(pausedMs)
+        child.kill('SIGCONT')
       },
     },
   ]

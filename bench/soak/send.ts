@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { Agent, request } from 'node:http'
+import { createHash, randomBytes, randomInt } from 'node:crypto'
 import type { ReceivedRequest } from './backend.ts'
+import { createHttp1Sender } from './send-http1.ts'
+import { createHttp2Sender } from './send-http2.ts'
 
 /** One request of the soak. */
 export interface Call {
@@ -23,39 +24,37 @@ export interface Outcome {
   readonly sha256: string
 }
 
+/** What came of a call, whatever the version of HTTP. */
+export interface Response {
+  /** 0 = no complete response was received. */
+  readonly status: number
+  readonly text: string
+}
+
 /** Longer than any fault lasts. */
-const timeoutMs = 20_000
+export const timeoutMs = 20_000
 
-/** Sends requests over keep-alive connections. */
+/** Sends each request over HTTP/1.1 or HTTP/2, by chance, on connections that are kept. */
 export function createSender() {
-  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  const senders = [createHttp1Sender(), createHttp2Sender()] as const
 
-  function send({ url, method, headers, body, cutAfterMs }: Call): Promise<Outcome> {
-    const { promise, resolve } = Promise.withResolvers<Outcome>()
+  async function send(call: Call): Promise<Outcome> {
     const sentAt = performance.now()
     const nonce = randomBytes(8).toString('hex')
     const sha256 = createHash('sha256')
-      .update(body ?? '')
+      .update(call.body ?? '')
       .digest('hex')
-    const finish = (status: number, text = '') =>
-      resolve({ sentAt, endedAt: performance.now(), status, text, nonce, sha256 })
-    const call = request(url, { method, agent, headers: { ...headers, 'X-Nonce': nonce } }, (response) => {
-      let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (chunk: string) => {
-        text += chunk
-      })
-      response.on('end', () => finish(response.complete ? (response.statusCode ?? 0) : 0, text))
-      response.on('error', () => finish(0))
-    })
-    call.setTimeout(timeoutMs, () => call.destroy())
-    call.on('error', () => finish(0))
-    if (cutAfterMs !== undefined) setTimeout(() => call.destroy(), cutAfterMs)
-    call.end(body)
-    return promise
+    const sender = senders[randomInt(senders.length)] ?? senders[0]
+    const response = await sender.send({ ...call, headers: { ...call.headers, 'X-Nonce': nonce } })
+    return { sentAt, endedAt: performance.now(), nonce, sha256, ...response }
   }
 
-  return { send, close: () => agent.destroy() }
+  return {
+    send,
+    close: () => {
+      for (const sender of senders) sender.close()
+    },
+  }
 }
 
 export type Send = ReturnType<typeof createSender>['send']

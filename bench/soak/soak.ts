@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
-import { startRedis } from '../../test/setup/redis.ts'
+import { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../test/setup/redis.ts'
 import type { Report } from '../drills/figures.ts'
 import { type InstanceGroup, startInstanceGroup } from '../drills/instance-group.ts'
 import { rssBytesOf } from '../process-tree.ts'
@@ -25,15 +26,20 @@ const calmMs = 2_000
 const growth = { share: 1.25, mib: 24 } as const
 const mib = 1_048_576
 const starvedMs = 60
+/** The gateways wait 100 ms for a write. */
+const slowStoreMs = 60
 
 /** Mixed load over two instances with two workers each while faults are injected: every response is checked. */
 export async function soak(scope: Scope, report: Report, { seconds, seed }: SoakOptions): Promise<void> {
   const redis = await startRedis(scope, ['--appendonly', 'yes', '--appendfsync', 'always'])
-  const targets = [await startTarget(scope), await startTarget(scope)]
+  const targets = {
+    http1: [await startTarget(scope, 'http1'), await startTarget(scope, 'http1')],
+    http2: [await startTarget(scope, 'http2'), await startTarget(scope, 'http2')],
+  }
   const fleet = await startInstanceGroup(scope, {
     backendUrl: '',
     stores: [{ url: redis.url }, { url: redis.url }],
-    config: configOf(targets.map(({ url }) => url)),
+    config: configOf(targets),
   })
   const { send, close } = createSender()
   scope.teardown(close)
@@ -58,10 +64,16 @@ export async function soak(scope: Scope, report: Report, { seconds, seed }: Soak
   ])
   const memory = watchMemory(fleet, isOver)
   void watchMachine(faults, isOver)
-  const injection = inject(faults, createFaults({ redis, instances: fleet.instances, targets }), {
-    seed,
-    isOver,
-  })
+  void watchStore(redis, faults, isOver)
+  const injection = inject(
+    faults,
+    createFaults({
+      redis,
+      instances: fleet.instances,
+      targets: { http1: targets.http1[0], http2: targets.http2[0] },
+    }),
+    { seed, isOver },
+  )
   const [[, sessions, resets]] = await Promise.all([work, injection])
   const rss = await memory
 
@@ -82,34 +94,43 @@ export async function soak(scope: Scope, report: Report, { seconds, seed }: Soak
   )
 }
 
-function configOf(targetUrls: readonly string[]): object {
+type Targets = Readonly<Record<Protocol, readonly (Target & { readonly url: string })[]>>
+type Protocol = 'http1' | 'http2'
+
+function configOf(targets: Targets): object {
+  const upstreamOf = (protocol: Protocol) => ({
+    protocol,
+    targets: targets[protocol].map(({ url }) => ({ url })),
+    health: { passive: { maxFailures: 3, window: '5s', ejectFor: '2s' } },
+    timeouts: { response: '5s' },
+  })
   return {
     listen: { port: 0, workers: 2 },
-    upstreams: {
-      backend: {
-        targets: targetUrls.map((url) => ({ url })),
-        health: { passive: { maxFailures: 3, window: '5s', ejectFor: '2s' } },
-        timeouts: { response: '5s' },
-      },
-    },
+    upstreams: { http1: upstreamOf('http1'), http2: upstreamOf('http2') },
     routes: [
-      { name: 'public', path: '/public', upstream: 'backend', auth: 'none' },
-      { name: 'any', path: '/', upstream: 'backend', auth: 'any' },
+      { name: 'public', path: '/public', upstream: 'http1', auth: 'none' },
+      { name: 'public-h2', path: '/public/h2', upstream: 'http2', auth: 'none' },
+      { name: 'any', path: '/', upstream: 'http1', auth: 'any' },
+      { name: 'h2', path: '/h2', upstream: 'http2', auth: 'any' },
     ],
     shutdown: { drain: '5s' },
   }
 }
 
-async function startTarget(scope: Scope): Promise<Target & { readonly url: string }> {
-  const file = './soak/backend.ts'
-  let { child, ready } = await startModule<ReadyMessage>(scope, { core: cores.load, file })
+async function startTarget(scope: Scope, protocol: Protocol): Promise<Target & { readonly url: string }> {
+  const start = (...args: readonly string[]) =>
+    startModule<ReadyMessage>(scope, {
+      core: cores.load,
+      file: './soak/backend.ts',
+      args: [protocol, ...args],
+    })
+  let { child, ready } = await start()
   const url = ready.url
   return {
     url,
     child: (): ChildProcess => child,
     restart: async () => {
-      const args = [new URL(url).port]
-      ;({ child, ready } = await startModule<ReadyMessage>(scope, { core: cores.load, file, args }))
+      ;({ child, ready } = await start(new URL(url).port))
     },
   }
 }
@@ -161,6 +182,20 @@ async function watchMachine(faults: FaultLog, isOver: () => boolean): Promise<vo
     const isStarved = performance.now() - from > starvedMs
     if (isStarved) faults.note({ name: 'machine busy', explains: ['store-unavailable'] }, from)
   }
+}
+
+/** A disk that is busy for long delays each acknowledgement of Redis (appendfsync), whoever asks. */
+async function watchStore({ port }: RedisServer, faults: FaultLog, isOver: () => boolean): Promise<void> {
+  const redis = new Redis({ host: '127.0.0.1', port, maxRetriesPerRequest: null })
+  redis.on('error', () => {})
+  for (let turn = 0; !isOver(); turn++) {
+    const from = performance.now()
+    await redis.set('soak:probe', turn)
+    if (performance.now() - from > slowStoreMs)
+      faults.note({ name: 'Redis slow', explains: ['store-unavailable'] }, from)
+    await sleep(20)
+  }
+  redis.disconnect()
 }
 
 /** Resident memory of all instances, a third into the run and at its end: the median of a few samples each. */
