@@ -32,6 +32,27 @@ export async function runH2load(order: H2Load): Promise<LoadResults['closed']> {
   return { answers: readH2Summary(stdout), elapsedMs: seconds * 1_000 }
 }
 
+/** Windows of 16 MiB: flow control is that of the subject. */
+const windowBits = 24
+
+/** One request over HTTP/2 without TLS. @returns how long it took @throws Error if it was not answered with a 2xx */
+export async function runH2Body(order: Omit<H2Load, 'durationMs'>): Promise<{ readonly elapsedMs: number }> {
+  const { url, headers, bodyFile } = order
+  const [file = '', ...args] = onCore(cores.load, [
+    'h2load',
+    ...['-n1', '-c1', '-m1', `-w${windowBits}`, `-W${windowBits}`],
+    ...(bodyFile === undefined ? [] : ['-d', bodyFile]),
+    ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
+    url,
+  ])
+  const { stdout } = await promisify(execFile)(file, args)
+  readH2Summary(stdout)
+  const [, time, unit] = /^finished in ([\d.]+)(us|ms|s),/m.exec(stdout) ?? []
+  const unitMs = { us: 0.001, ms: 1, s: 1_000 }[unit ?? '']
+  if (unitMs === undefined) throw new Error(`no time of one request: ${stdout}`)
+  return { elapsedMs: Number(time) * unitMs }
+}
+
 /** @returns how many requests were answered @throws Error if one was not, or not with a 2xx */
 export function readH2Summary(output: string): number {
   const [, done] =

@@ -6,11 +6,11 @@ import { writeRequest } from './requests.ts'
 import type { Figures, Scenario } from './scenario.ts'
 
 const mebibyte = 1_048_576
-const bodyBytes = 100 * mebibyte
+export const bodyBytes = 100 * mebibyte
 const sampleMs = 20
 const peers = ['haproxy', 'nginx', 'http-proxy', 'relay'] as const
 
-const shared = {
+export const bodyScenario = {
   figures: {
     mibPerSecond: { title: 'MiB a second', digits: 0 },
     cpuMs: { title: 'CPU ms a body', digits: 0 },
@@ -25,30 +25,34 @@ const shared = {
 } satisfies Partial<Scenario>
 
 export const down: Scenario = {
-  ...shared,
+  ...bodyScenario,
   summary: '100 MiB down',
   open: (bench) =>
     createContestants(bench, peers, (subject, authorization) => {
       const head = writeRequest(`GET /any/down/${bodyBytes}`, authorization)
-      return measureBody(bench, subject, head, 0)
+      return measureBody(subject, () => send(bench, subject, head, 0))
     }),
 }
 
 export const up: Scenario = {
-  ...shared,
+  ...bodyScenario,
   summary: '100 MiB up',
   open: (bench) =>
     createContestants(bench, peers, (subject, authorization) => {
       const fields = { ...authorization, 'Content-Length': String(bodyBytes) }
-      return measureBody(bench, subject, writeRequest('POST /any/up', fields), bodyBytes)
+      const head = writeRequest('POST /any/up', fields)
+      return measureBody(subject, () => send(bench, subject, head, bodyBytes))
     }),
 }
 
-async function measureBody(
-  bench: Bench,
-  { url, pids }: Subject,
-  head: string,
-  sentBytes: number,
+function send(bench: Bench, { url }: Subject, head: string, sentBytes: number) {
+  return bench.load<'body'>({ kind: 'body', url, head, sentBytes })
+}
+
+/** What one body of `bodyBytes` costs a subject. @param pass sends it, and says how long it took */
+export async function measureBody(
+  { pids }: Pick<Subject, 'pids'>,
+  pass: () => Promise<{ readonly elapsedMs: number }>,
 ): Promise<Figures> {
   const cpuBefore = cpuUsOf(pids)
   const rssBefore = rssBytesOf(pids)
@@ -56,8 +60,7 @@ async function measureBody(
   const sampler = setInterval(() => {
     rssMost = Math.max(rssMost, rssBytesOf(pids))
   }, sampleMs)
-  const { elapsedMs } = await bench.load<'body'>({ kind: 'body', url, head, sentBytes })
-  clearInterval(sampler)
+  const { elapsedMs } = await pass().finally(() => clearInterval(sampler))
   return {
     mibPerSecond: (bodyBytes / mebibyte) * (1_000 / elapsedMs),
     cpuMs: (cpuUsOf(pids) - cpuBefore) / 1_000,

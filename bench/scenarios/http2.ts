@@ -123,6 +123,6 @@ function writeMessage({ scope }: Bench): string {
   return file
 }
 
-function assertH2load(): void {
+export function assertH2load(): void {
   if (!isInstalled('h2load')) throw new Error('h2load is not on PATH (apt-get install nghttp2-client)')
 }

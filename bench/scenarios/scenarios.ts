@@ -5,6 +5,7 @@ import { decide } from './decide.ts'
 import { events } from './events.ts'
 import { foreignTokens } from './foreign-tokens.ts'
 import { grpc, http2, http2Tls } from './http2.ts'
+import { http2Down, http2Up } from './http2-bodies.ts'
 import { keyCosts } from './key-costs.ts'
 import { latency } from './latency.ts'
 import { observed } from './observed.ts'
@@ -37,6 +38,8 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   latency,
   down,
   up,
+  'http2-down': http2Down,
+  'http2-up': http2Up,
   events,
   'web-sockets': webSockets,
   issue,
