@@ -13,6 +13,7 @@ import { post } from './post.ts'
 import { routes } from './routes.ts'
 import type { Scenario } from './scenario.ts'
 import { smallGet } from './small-get.ts'
+import { start } from './start.ts'
 import { issue, refresh } from './tokens.ts'
 import { webSockets } from './web-sockets.ts'
 import { workers } from './workers.ts'
@@ -42,6 +43,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'http2-up': http2Up,
   events,
   'web-sockets': webSockets,
+  start,
   issue,
   refresh,
 }

@@ -2,7 +2,7 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { type Aggregator, Gauge, type Registry } from 'prom-client'
 
 /** How often the lag is sampled: each sample wakes up an idle process. */
-const sampleMs = 50
+const sampleMs = 100
 /** The smallest value that the histogram records, in nanoseconds. */
 const minNs = 1
 
@@ -26,7 +26,7 @@ const lagStatistics: Readonly<Record<string, LagStatistic>> = {
 
 /**
  * Exports the event loop lag since the last scrape, in seconds, under the metric names of prom-client. Its own values
- * are the whole time between two samples (50 ms without any lag), and miss lag that begins just after a scrape.
+ * are the whole time between two samples (100 ms without any lag), and miss lag that begins just after a scrape.
  * @returns stops the sampling
  */
 export function collectEventLoopLag(registry: Registry): () => void {

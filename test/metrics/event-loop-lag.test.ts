@@ -25,7 +25,7 @@ t.test('an unblocked event loop shows no lag between samples', async (t) => {
 t.test('a block of the event loop is measured in full, once', async (t) => {
   const read = watchLag(t)
   await until('it looks', async () => (await read('max')) || undefined)
-  const end = performance.now() + 400
+  const end = performance.now() + 500
   while (performance.now() < end);
   const most = await until('it was late', async () => {
     const now = await read('max')
