@@ -145,9 +145,11 @@ function createIncomingMessage({ connection, head }: Arrival): IncomingMessage {
   // Methods that no endpoint supports need no distinction: each endpoint refuses them in the same way.
   request.method = ownMethodSet.has(method) ? method : unlistedMethod
   request.url = target
-  request.httpVersionMajor = 1
-  request.httpVersionMinor = minorVersion
-  request.httpVersion = `1.${minorVersion}`
+  // Fastify sets Connection only where it is not 2, whose responses have no such field.
+  const isHttp2 = transport.version === 2
+  request.httpVersionMajor = isHttp2 ? 2 : 1
+  request.httpVersionMinor = isHttp2 ? 0 : minorVersion
+  request.httpVersion = `${request.httpVersionMajor}.${request.httpVersionMinor}`
   request.rawHeaders = [...rawHeaders]
   request.headers = joinHeaders(rawHeaders)
   if (connection.bodyState === 'complete') {

@@ -142,6 +142,10 @@ t.test('a thousand requests on one connection each get their own answer', async 
 
 t.test('the endpoints of the gateway answer too', async (t) => {
   const { session, account } = await start(t)
+  const warnings: Error[] = []
+  const onWarning = (warning: Error) => void warnings.push(warning)
+  process.on('warning', onWarning)
+  t.teardown(() => process.off('warning', onWarning))
   const keys = JSON.stringify({ SecretKey: account.secretKey, APIKey: account.apiKey })
   const headers = { ':method': 'POST', 'content-type': 'application/json' }
   const tokens = await ask(session, '/api/v1/accounts/access-token', { headers, body: keys })
@@ -153,6 +157,7 @@ t.test('the endpoints of the gateway answer too', async (t) => {
   const wrong = await ask(session, '/api/v1/accounts/access-token', { headers, body: '{' })
   t.equal(`${wrong.status} ${codeOf(wrong)}`, '400 request-invalid')
   t.equal((await ask(session, '/.well-known/jwks.json', { headers: { ':method': 'DELETE' } })).status, 405)
+  t.strictSame(warnings, [], 'no field is set that HTTP/2 does not have')
 })
 
 t.test('over TLS it is negotiated by ALPN, and can be turned off', async (t) => {
