@@ -3,20 +3,17 @@ import type { BodyState, ClientExchange, ResponseFraming, Transport } from '../e
 import type { RequestEvents } from '../exchange/request-events.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import type { Expiring } from '../http1/deadline-sweep.ts'
-import { ownedCopy, releaseBuffer } from '../http1/read-buffers.ts'
-import { smallChunkBytesMax } from '../http1/response-writer.ts'
+import { ownedCopy } from '../http1/read-buffers.ts'
 import { sendTimeoutMs } from '../http1/timeouts.ts'
 import { isAllSent } from './all-sent.ts'
 import { JoinedChunks } from './joined-chunks.ts'
 import { responseFields, trailerFields, withoutAccept } from './response-fields.ts'
 import { type BodyReceiver, StreamBody } from './stream-body.ts'
 import type { StreamOptions, StreamOwner } from './stream-options.ts'
+import { writeChunk } from './write-chunk.ts'
 
 const withoutBody: ServerStreamResponseOptions = { endStream: true }
 const withTrailers: ServerStreamResponseOptions = { waitForTrailers: true }
-/** Of one long response, before it waits for its client. node:http2 would wait after each chunk of 64 KiB. */
-const unsentBytesMax = 131_072
-
 /** The client's side of an exchange in HTTP/2: one stream. It gets few listeners: each costs as much as reading a field. */
 export class ClientStream implements ClientExchange, BodyReceiver, Expiring {
   readonly httpVersion = '2'
@@ -127,28 +124,17 @@ export class ClientStream implements ClientExchange, BodyReceiver, Expiring {
   write(chunk: Buffer): boolean {
     if (this.#framing === 'none' || chunk.length === 0) return true
     this.#buffered.add(ownedCopy(chunk))
-    return this.#buffered.bytes <= smallChunkBytesMax || this.flush()
+    return this.#buffered.isSmall || this.flush()
   }
 
   flush(): boolean {
     // Whether there will be trailers is not known yet.
     if (this.#status !== 0) this.#sendHead(this.#framing === 'chunked' ? withTrailers : undefined)
     const data = this.#buffered.take()
-    if (data === undefined || this.#stream.destroyed || this.#writeData(data)) return true
+    if (data === undefined || this.#stream.destroyed || writeChunk(this.#stream, data)) return true
     if (!this.#awaitsDrain) this.#stream.once('drain', this.#onDrain)
     this.#awaitsDrain = true
     return this.startSendTimeout()
-  }
-
-  /** @returns false where more should wait until the stream drains */
-  #writeData(data: Buffer): boolean {
-    const stream = this.#stream
-    if (data.length <= smallChunkBytesMax) return stream.write(data)
-    stream.write(data, (error?: Error | null) => {
-      // After an error its connection may still be sending it: the collector frees it.
-      if (!error && !stream.destroyed) releaseBuffer(data)
-    })
-    return stream.writableLength <= unsentBytesMax
   }
 
   end(last = ''): void {
