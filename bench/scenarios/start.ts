@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../test/setup/net.ts'
 import { redisCommand, startRedis } from '../../test/setup/redis.ts'
 import { cpuUsOf, rssBytesOf } from '../process-tree.ts'
 import { cores, startProgram } from '../processes.ts'
@@ -10,7 +12,6 @@ import type { Contestant, Figures, Scenario } from './scenario.ts'
 
 const settleMs = 2_000
 const idleMsMin = 3_000
-const pollMs = 2
 
 /** One process of those that the scenario starts. */
 interface StartOptions {
@@ -97,7 +98,7 @@ function measure({ command, redisPort, idleMs }: StartOptions): Promise<Figures>
     scope.teardown(() => rmSync(folder, { recursive: true, force: true }))
     const startedAt = performance.now()
     const { pid } = startProgram(scope, { core: cores.subject, command: command(folder) })
-    while (!existsSync(join(folder, 'ready'))) await sleep(pollMs)
+    await until('it is ready', () => existsSync(join(folder, 'ready')))
     const readyMs = performance.now() - startedAt
     const cpuMs = cpuUsOf([pid]) / 1_000
     await sleep(settleMs)
@@ -128,8 +129,4 @@ function runMsOf(pid: number): number {
 async function commandsOf(port: number | undefined): Promise<number> {
   if (port === undefined) return 0
   return Number(/total_commands_processed:(\d+)/.exec(await redisCommand(port, 'INFO stats'))?.[1])
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }
