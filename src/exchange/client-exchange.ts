@@ -1,5 +1,5 @@
-import type { ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { RequestEvents } from './request-events.ts'
 import type { RequestHead } from './request-head.ts'
 
@@ -54,8 +54,8 @@ export interface ClientExchange {
   readonly isHeadSent: boolean
   /** Whether everything written has been passed to the system, so that none of its memory is in use. */
   readonly hasWrittenAll: boolean
-  /** What code that does not use this interface reads from and writes to: the built-in endpoints, and tunnels. */
-  readonly transport: Transport
+  /** Its own connection, which code that does not use this interface may write to; undefined = it shares one. */
+  readonly socket: Socket | undefined
   /** Sets the handler of the request; the body is held back until `resumeBody`. undefined = no handler. */
   attach(events: RequestEvents | undefined): void
   /** Ends the attached handler's work on the request, as if the client had disconnected. */
@@ -80,17 +80,23 @@ export interface ClientExchange {
   abort(): void
   /** Starts the timeout for the client to read what was written. @returns false: write no more for now */
   startSendTimeout(): false
-  /** The response has been written to the transport. */
+  /** The response has been written to the socket. */
   endExternally(how: { readonly closes: boolean }): void
   /**
-   * Accepts the upgrade of the request; the bytes of the transport belong to the caller from now on, and the exchange
-   * ends when it closes.
+   * Accepts the upgrade of the request; the exchange ends when the stream closes.
    * @param lines field lines, each ended by CR LF, without those of the connection
-   * @returns what the client has already sent
    */
-  acceptUpgrade(reason: string, lines: string): Buffer | undefined
+  acceptUpgrade(reason: string, lines: string): UpgradedStream
 }
 
-export type Transport =
-  | { readonly version: 1; readonly stream: Socket }
-  | { readonly version: 2; readonly stream: ServerHttp2Stream }
+/** What is left of an exchange after an upgrade: its bytes belong to the caller. */
+export interface UpgradedStream {
+  readonly stream: TimedDuplex
+  /** What the client has already sent; undefined = nothing. */
+  readonly firstBytes: Buffer | undefined
+}
+
+/** A stream that can tell when nothing has passed for a while, as sockets do. */
+export interface TimedDuplex extends Duplex {
+  setTimeout(ms: number, onTimeout?: () => void): unknown
+}

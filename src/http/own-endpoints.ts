@@ -1,4 +1,3 @@
-import { Http2ServerResponse } from 'node:http2'
 import { Socket } from 'node:net'
 import type { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientExchange } from '../exchange/client-exchange.ts'
@@ -8,6 +7,7 @@ import { ownedCopy } from '../http1/read-buffers.ts'
 import { IncomingMessage, ServerResponse } from '../platform/http.ts'
 import { ownMethods, unlistedMethod } from '../routes/own-paths.ts'
 import { type Arrival, attachArrival } from './arrival.ts'
+import { ExchangeResponse } from './exchange-response.ts'
 import { recordStatus } from './outcome.ts'
 import { sendProblem } from './refusals/problem.ts'
 import { brokenBodyError } from './refusals/unreadable.ts'
@@ -42,7 +42,7 @@ export function createOwnEndpoints(): OwnEndpoints {
   function handle(arrival: Arrival, router: EndpointRouter): void {
     const { connection, outcome, requestId } = arrival
     const request = createIncomingMessage(arrival)
-    const response = openResponse(request, connection)
+    const response = openResponse(request, connection, () => end())
     attachArrival(request, arrival)
     response.setHeader('X-Request-Id', requestId)
     for (const [name, value] of outcome.corsHeaders?.fields ?? []) response.setHeader(name, value)
@@ -57,11 +57,9 @@ export function createOwnEndpoints(): OwnEndpoints {
     response.once('prefinish', () => connection.startSendTimeout())
     response.once('finish', () => {
       end()
-      const { transport } = connection
-      if (transport.version === 1) {
-        response.detachSocket(transport.stream)
-        response.emit('close')
-      }
+      if (connection.socket === undefined) return
+      response.detachSocket(connection.socket)
+      response.emit('close')
       connection.endExternally({ closes: !response.shouldKeepAlive || hasConnectionClose(response) })
     })
     router.routing(request, response)
@@ -84,12 +82,17 @@ export function createOwnEndpoints(): OwnEndpoints {
   }
 }
 
-/** node:http2 has a class of its own for responses, with the same methods. */
-function openResponse(request: IncomingMessage, { transport }: ClientExchange): ServerResponse {
-  // The cast is sound: Fastify takes both (its option `http2`), and only what both have is used here.
-  if (transport.version === 2) return new Http2ServerResponse(transport.stream) as unknown as ServerResponse
+/** @param onEnding called before the exchange ends, where the exchange is written to */
+function openResponse(
+  request: IncomingMessage,
+  connection: ClientExchange,
+  onEnding: () => void,
+): ServerResponse {
+  // The cast is sound: it has what Fastify and the code here use of a response.
+  if (connection.socket === undefined)
+    return new ExchangeResponse(request, connection, onEnding) as unknown as ServerResponse
   const response = new ServerResponse(request)
-  response.assignSocket(transport.stream)
+  response.assignSocket(connection.socket)
   return response
 }
 
@@ -128,7 +131,8 @@ class NodeHttpAdapter implements RequestEvents {
   }
 
   onClientDrain(): void {
-    this.#response.emit('drain')
+    if (this.#response instanceof ExchangeResponse) this.#response.onClientDrain()
+    else this.#response.emit('drain')
   }
 
   onAbort(): void {
@@ -139,14 +143,13 @@ class NodeHttpAdapter implements RequestEvents {
 
 function createIncomingMessage({ connection, head }: Arrival): IncomingMessage {
   const { method, target, minorVersion, rawHeaders } = head
-  const { transport } = connection
-  // A stream has no socket of its own, and no endpoint uses it.
-  const request = new IncomingMessage(transport.version === 1 ? transport.stream : new Socket())
+  // No endpoint uses it.
+  const request = new IncomingMessage(connection.socket ?? new Socket())
   // Methods that no endpoint supports need no distinction: each endpoint refuses them in the same way.
   request.method = ownMethodSet.has(method) ? method : unlistedMethod
   request.url = target
   // Fastify sets Connection only where it is not 2, whose responses have no such field.
-  const isHttp2 = transport.version === 2
+  const isHttp2 = connection.httpVersion === '2'
   request.httpVersionMajor = isHttp2 ? 2 : 1
   request.httpVersionMinor = isHttp2 ? 0 : minorVersion
   request.httpVersion = `${request.httpVersionMajor}.${request.httpVersionMinor}`

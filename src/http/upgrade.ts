@@ -20,15 +20,14 @@ export function isWebSocketUpgrade({ method, upgrade, body }: RequestHead): bool
 /** Answers 101 with the upstream's headers and joins both sockets. */
 export function acceptUpgrade({ arrival, accepted }: AcceptedUpgrade, onClosed: () => void): Tunnel {
   const { connection, outcome } = arrival
-  const socket = connection.transport.stream
   recordStatus(outcome, 101)
-  const clientBytes = connection.acceptUpgrade(accepted.reason, accepted.headerLines)
-  const tunnel = openTunnel(socket, accepted.upstreamSocket, onClosed)
+  const { stream, firstBytes } = connection.acceptUpgrade(accepted.reason, accepted.headerLines)
+  const tunnel = openTunnel(stream, accepted.upstreamSocket, onClosed)
   // Bytes that arrived early are relayed first.
   if (accepted.firstBytes.length > 0) accepted.upstreamSocket.unshift(accepted.firstBytes)
   // The client closed its side while the upstream was deciding: the tunnel would not see that event.
-  if (socket.readableEnded) accepted.upstreamSocket.end(clientBytes ?? '')
-  else if (clientBytes !== undefined) socket.unshift(clientBytes)
-  socket.resume()
+  if (stream.readableEnded) accepted.upstreamSocket.end(firstBytes ?? '')
+  else if (firstBytes !== undefined) stream.unshift(firstBytes)
+  stream.resume()
   return tunnel
 }

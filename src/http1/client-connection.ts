@@ -107,10 +107,10 @@ export class ClientConnection
     this.#onAnswerWritten()
   }
 
-  acceptUpgrade(reason: string, lines: string): Buffer | undefined {
-    const clientBytes = this.release()
+  acceptUpgrade(reason: string, lines: string): ReturnType<ClientExchange['acceptUpgrade']> {
+    const upgraded = { stream: this.socket, firstBytes: this.release() }
     this.writer.writeUpgrade(reason, lines)
-    return clientBytes
+    return upgraded
   }
 
   /** Gives the socket away: the exchange ends when it closes. @returns what the client has already sent */

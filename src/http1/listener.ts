@@ -19,9 +19,9 @@ export interface ListenerOptions
     ReloadableListenerOptions {
   /**
    * Takes a connection over that the client has opened with HTTP/2. undefined = it is not spoken here.
-   * @param socket what it has read first is still in it
+   * @param first what has been read from it already
    */
-  readonly openSession: ((socket: Socket) => OpenConnection) | undefined
+  readonly openSession: ((socket: Socket, first: Buffer | undefined) => OpenConnection) | undefined
   /** A connection could not be accepted, for example without free file descriptors; the next one may be. */
   onAcceptError(error: Error): void
   /** Asked for each connection: whether it may be accepted with so many open. */
@@ -73,7 +73,7 @@ export function createListener(options: ListenerOptions): Listener {
       return
     }
     if (openSession && 'alpnProtocol' in socket && socket.alpnProtocol === 'h2') {
-      keep(openSession(socket))
+      keep(openSession(socket, undefined))
       return
     }
     socket.allowHalfOpen = true
@@ -94,9 +94,7 @@ export function createListener(options: ListenerOptions): Listener {
     connections.delete(connection)
     // Half of a connection is of no use in HTTP/2: a client that ends it waits for nothing.
     socket.allowHalfOpen = false
-    socket.pause()
-    socket.unshift(bytes)
-    if (openSession) keep(openSession(socket))
+    if (openSession) keep(openSession(socket, bytes))
   }
 
   const { tls, requestTimeoutMs } = options

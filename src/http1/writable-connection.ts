@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { HttpVersion, Transport } from '../exchange/client-exchange.ts'
+import type { HttpVersion } from '../exchange/client-exchange.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { unmappedAddress } from '../platform/unmapped-address.ts'
 import { BodyRate } from './body-rate.ts'
@@ -38,10 +38,6 @@ export abstract class WritableConnection<Connection> {
 
   get hasWrittenAll(): boolean {
     return hasWrittenAll(this.socket)
-  }
-
-  get transport(): Transport {
-    return { version: 1, stream: this.socket }
   }
 
   /** Each response says whether it is the last. */

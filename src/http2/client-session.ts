@@ -1,16 +1,13 @@
-import {
-  constants,
-  type IncomingHttpHeaders,
-  performServerHandshake,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from 'node:http2'
 import type { Socket } from 'node:net'
 import type { ClientExchange, OpenConnection } from '../exchange/client-exchange.ts'
 import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { Expiring } from '../http1/deadline-sweep.ts'
-import { keepAliveMarginMs } from '../http1/timeouts.ts'
+import { keepAliveMarginMs, sendTimeoutMs } from '../http1/timeouts.ts'
 import { ClientStream } from './client-stream.ts'
+import { FrameConnection } from './framing/connection.ts'
+import { errorCode } from './framing/constants.ts'
+import { type ConnectionError, MalformedStream } from './framing/errors.ts'
+import type { FrameStream } from './framing/stream.ts'
 import type { HeadCache } from './head-cache.ts'
 import { SessionDrain } from './session-drain.ts'
 import type { Peer, StreamOptions, StreamOwner } from './stream-options.ts'
@@ -30,51 +27,57 @@ export interface SessionOptions extends StreamOptions {
 /** Flow control: how much of one body, and of all bodies of a connection, a client may send ahead. */
 const streamWindowBytes = 262_144
 const connectionWindowBytes = 1_048_576
-/** How many PING and SETTINGS frames a client may send: more than gRPC does to measure a fast connection. */
-const controlFramesMax = 10_000
-const controlWindowMs = 10_000
-/** An upper bound for node:http2; what a head may hold is decided by its size. */
-const fieldsMax = 1_000
 
 /** A client's connection in HTTP/2. */
 export class ClientSession implements OpenConnection, Expiring, StreamOwner {
   readonly socket: Socket
   readonly options: SessionOptions
   readonly peer: Peer
-  /** Passed: each sweep looks at the connection and its streams. Timers of node:http2 are set again at each frame. */
+  /** Passed: each sweep looks at the connection and its streams. */
   readonly deadline = 0
-  readonly #session: ServerHttp2Session
+  readonly #connection: FrameConnection
   readonly #streams = new Set<ClientExchange & Expiring>()
   /** undefined = it takes requests. */
-  drain: SessionDrain | undefined
-  #opened = 0
-  /** Since when it has had no streams and no PINGs, on the clock of performance.now(). */
+  #drain: SessionDrain | undefined
+  /** Since when it has had no streams and no PINGs, and since when its client has read nothing. */
   #idleSince: number
-  #controlFrames = 0
-  #countedSince = 0
+  #blockedSince = Number.POSITIVE_INFINITY
 
-  constructor(socket: Socket, peer: Peer, options: SessionOptions) {
+  /** @param first what has been read from the socket already */
+  constructor(socket: Socket, peer: Peer, options: SessionOptions, first: Buffer | undefined) {
     this.socket = socket
     this.options = options
     this.peer = peer
-    this.#session = performServerHandshake(socket, {
-      maxHeaderListPairs: fieldsMax,
-      // What a backend repeats goes to the client as it is.
-      strictSingleValueFields: false,
-      settings: {
-        enableConnectProtocol: true,
-        maxConcurrentStreams: options.streamsMax,
-        initialWindowSize: streamWindowBytes,
-        // Twice as much, so that a head that is a little too large gets its 431.
-        maxHeaderListSize: 2 * options.headBytesMax,
-      },
-    })
-    this.#session.setLocalWindowSize(connectionWindowBytes)
-    this.#session.on('stream', this.#onStream).on('error', this.#onError)
-    this.#session.on('ping', this.#countControlFrame).on('remoteSettings', this.#countControlFrame)
-    this.#session.on('close', () => options.sweep.remove(this))
-    options.sweep.add(this)
     this.#idleSince = performance.now()
+    options.sweep.add(this)
+    const { streamsMax } = options
+    this.#connection = new FrameConnection(
+      socket,
+      {
+        isServer: true,
+        settings: {
+          enableConnectProtocol: 1,
+          maxConcurrentStreams: streamsMax,
+          initialWindowSize: streamWindowBytes,
+          maxHeaderListSize: options.headBytesMax,
+        },
+        windowBytes: connectionWindowBytes,
+        streamsMax,
+        // What is more is refused with a 431, whose head counts a little less.
+        headSizeMax: () => 2 * options.headBytesMax,
+      },
+      {
+        onStream: this.#onStream,
+        onSettings: () => {},
+        onGoaway: () => {},
+        onPing: () => {
+          this.#idleSince = options.sweep.sweptAt
+        },
+        onClose: this.#onClose,
+      },
+    )
+    socket.once('close', () => options.sweep.remove(this))
+    if (first !== undefined) this.#connection.receive(first)
   }
 
   exchanges(): Iterable<ClientExchange> {
@@ -83,26 +86,25 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
 
   /** Closes the connection once the requests that the client has sent are answered. */
   startDrain(withinMs: number): void {
-    if (this.drain || this.#session.destroyed) return
-    const drained = { session: this.#session, openedStreams: () => this.#opened }
-    this.drain = new SessionDrain(drained, withinMs)
+    if (this.#connection.isClosed) return
+    this.#drain ??= new SessionDrain(this.#connection, withinMs)
   }
 
-  readonly #onStream = (
-    stream: ServerHttp2Stream,
-    _headers: IncomingHttpHeaders,
-    flags: number,
-    raw: string[],
-  ): void => {
+  readonly #onStream = (stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void => {
     const { options } = this
     const exchange = new ClientStream(stream, this)
     this.#streams.add(exchange)
-    this.#opened++
     if (options.isDraining()) this.startDrain(Number.POSITIVE_INFINITY)
     try {
-      assertHeadSize(raw, options.headBytesMax)
-      exchange.begin(options.headCache.read(raw, (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0))
+      if (!isWhole) throw new HeadTooLarge()
+      assertHeadSize(fields, options.headBytesMax)
+      exchange.begin(options.headCache.read(fields, isLast))
     } catch (error) {
+      if (error instanceof MalformedStream) {
+        this.#connection.countWasted()
+        stream.reset(errorCode.protocolError)
+        return
+      }
       if (!(error instanceof MalformedMessage || error instanceof HeadTooLarge)) throw error
       options.onUnreadable(exchange, error)
     }
@@ -111,32 +113,21 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
   onStreamClosed(stream: ClientExchange & Expiring): void {
     this.#streams.delete(stream)
     this.#idleSince = this.options.sweep.sweptAt
+    if (this.#streams.size === 0) this.#drain?.advance()
   }
 
   expire(now: number): void {
     for (const stream of this.#streams) if (stream.deadline <= now) stream.expire(now)
+    const { isBlocked } = this.#connection.output
+    this.#blockedSince = isBlocked ? Math.min(this.#blockedSince, now) : Number.POSITIVE_INFINITY
+    if (now - this.#blockedSince > sendTimeoutMs) this.socket.destroy()
     const idleMs = this.#streams.size === 0 ? now - this.#idleSince : 0
     if (idleMs > this.options.keepAliveTimeoutMs + keepAliveMarginMs)
       this.startDrain(Number.POSITIVE_INFINITY)
   }
 
-  /** Each is answered, and costs its sender next to nothing. */
-  readonly #countControlFrame = (): void => {
-    const now = performance.now()
-    this.#idleSince = now
-    if (now - this.#countedSince > controlWindowMs) {
-      this.#countedSince = now
-      this.#controlFrames = 0
-    }
-    if (++this.#controlFrames !== controlFramesMax) return
-    const error = new Error(
-      `${controlFramesMax} PING and SETTINGS frames within ${controlWindowMs / 1_000} s`,
-    )
-    this.#session.destroy(error, constants.NGHTTP2_ENHANCE_YOUR_CALM)
-  }
-
-  readonly #onError = (error: Error): void => {
-    this.options.onSessionError(this.peer.peerAddress, error)
+  readonly #onClose = (error: ConnectionError | undefined): void => {
+    if (error) this.options.onSessionError(this.peer.peerAddress, error)
   }
 }
 

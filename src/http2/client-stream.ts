@@ -1,57 +1,58 @@
-import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2'
-import type { BodyState, ClientExchange, ResponseFraming, Transport } from '../exchange/client-exchange.ts'
+import type {
+  BodyState,
+  ClientExchange,
+  ResponseFraming,
+  UpgradedStream,
+} from '../exchange/client-exchange.ts'
+import { BodyTooSlow } from '../exchange/malformed-message.ts'
 import type { RequestEvents } from '../exchange/request-events.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
+import { BodyRate, type BodySender } from '../http1/body-rate.ts'
 import type { Expiring } from '../http1/deadline-sweep.ts'
-import { ownedCopy } from '../http1/read-buffers.ts'
 import { sendTimeoutMs } from '../http1/timeouts.ts'
-import { isAllSent } from './all-sent.ts'
-import { JoinedChunks } from './joined-chunks.ts'
-import { responseFields, trailerFields, withoutAccept } from './response-fields.ts'
-import { type BodyReceiver, StreamBody } from './stream-body.ts'
+import { errorCode } from './framing/constants.ts'
+import type { FrameStream } from './framing/stream.ts'
+import type { FieldWriter, StreamEvents } from './framing/stream-connection.ts'
+import { addLines, isAcceptOfKey } from './response-fields.ts'
+import { StreamDuplex } from './stream-duplex.ts'
 import type { StreamOptions, StreamOwner } from './stream-options.ts'
-import { writeChunk } from './write-chunk.ts'
 
-const withoutBody: ServerStreamResponseOptions = { endStream: true }
-const withTrailers: ServerStreamResponseOptions = { waitForTrailers: true }
-/** The client's side of an exchange in HTTP/2: one stream. It gets few listeners: each costs as much as reading a field. */
-export class ClientStream implements ClientExchange, BodyReceiver, Expiring {
+/** The client's side of an exchange in HTTP/2: one stream. */
+export class ClientStream implements ClientExchange, StreamEvents, BodySender, Expiring {
   readonly httpVersion = '2'
+  readonly socket = undefined
   head: RequestHead | undefined
   listenerState: object | undefined
   /** On the clock of performance.now(): its connection looks at it in each sweep. */
   deadline = Number.POSITIVE_INFINITY
-  readonly #stream: ServerHttp2Stream
+  readonly #stream: FrameStream
   readonly #owner: StreamOwner
-  readonly #buffered = new JoinedChunks()
-  events: RequestEvents | undefined
-  /** undefined = the request has none. */
-  #body: StreamBody | undefined
-  #isTunnel = false
+  #events: RequestEvents | undefined
+  /** undefined = the request has no body. */
+  #bodyRate: BodyRate | undefined
   #hasBegun = false
   #isAnswering = true
-  /** Whether all of the response was written: nothing may follow. */
-  #isEnded = false
   #framing: ResponseFraming = 'none'
   /** The head of the response until it is sent; 0 = there is none. */
   #status = 0
   #lines = ''
-  #trailerLines = ''
-  #awaitsTrailers = false
-  #awaitsDrain = false
 
-  constructor(stream: ServerHttp2Stream, owner: StreamOwner) {
+  constructor(stream: FrameStream, owner: StreamOwner) {
     this.#stream = stream
     this.#owner = owner
-    // What went wrong shows when it closes.
-    stream.on('error', ignore).on('close', () => this.#onClose())
+    stream.events = this
   }
 
   /** Starts the exchange. */
   begin(head: RequestHead): void {
     this.head = head
-    this.#isTunnel = head.upgrade !== undefined
-    if (head.body.kind !== 'none') this.#body = new StreamBody(this.#stream, this, head.expectsContinue)
+    const { body, expectsContinue } = head
+    if (body.kind !== 'none') {
+      this.#bodyRate = new BodyRate(this.options, this)
+      this.#bodyRate.begin(expectsContinue)
+    }
+    if (body.kind !== 'chunked' && head.upgrade === undefined)
+      this.#stream.body.expectedBytes = body.kind === 'counted' ? body.length : 0
     this.options.onRequest(this, head)
   }
 
@@ -68,38 +69,36 @@ export class ClientStream implements ClientExchange, BodyReceiver, Expiring {
   }
 
   get bodyState(): BodyState {
-    return this.#body?.isComplete === false ? 'pending' : 'complete'
+    return this.#bodyRate === undefined || this.#stream.body.isRead ? 'complete' : 'pending'
   }
 
   get isHeadSent(): boolean {
     return this.#hasBegun
   }
 
-  /** Never as far as a caller may rely on it: node:http2 keeps what is written until its connection has sent it. */
   get hasWrittenAll(): boolean {
-    return false
-  }
-
-  get transport(): Transport {
-    return { version: 2, stream: this.#stream }
+    return this.#stream.hasSentAll
   }
 
   attach(events: RequestEvents | undefined): void {
-    this.events = events
+    this.#events = events
   }
 
   detach(): void {
-    const events = this.events
-    this.events = undefined
+    const events = this.#events
+    this.#events = undefined
     events?.onAbort()
   }
 
   resumeBody(): void {
-    this.#body?.resume(this.#isAnswering)
+    if (this.bodyState === 'complete') return
+    if (this.#isAnswering) this.#bodyRate?.start()
+    this.#stream.body.resume()
   }
 
   pauseBody(): void {
-    this.#body?.pause()
+    this.#bodyRate?.stop()
+    this.#stream.body.pause()
   }
 
   canPersist(): boolean {
@@ -109,9 +108,8 @@ export class ClientStream implements ClientExchange, BodyReceiver, Expiring {
   closeAfterAnswer(): void {}
 
   writeInformation(status: number, _reason: string, lines: string): boolean {
-    if (status === 100) this.#body?.onContinue()
-    if (this.#stream.destroyed || this.#stream.headersSent) return true
-    this.#stream.additionalHeaders(Object.assign({ ':status': status }, trailerFields(lines)))
+    if (status === 100) this.#bodyRate?.onContinue()
+    if (!this.#hasBegun) this.#stream.sendHead(headWriter(status, lines), false)
     return true
   }
 
@@ -123,58 +121,42 @@ export class ClientStream implements ClientExchange, BodyReceiver, Expiring {
 
   write(chunk: Buffer): boolean {
     if (this.#framing === 'none' || chunk.length === 0) return true
-    this.#buffered.add(ownedCopy(chunk))
-    return this.#buffered.isSmall || this.flush()
+    this.#sendHead(false)
+    return this.#stream.write(chunk) || this.startSendTimeout()
   }
 
   flush(): boolean {
-    // Whether there will be trailers is not known yet.
-    if (this.#status !== 0) this.#sendHead(this.#framing === 'chunked' ? withTrailers : undefined)
-    const data = this.#buffered.take()
-    if (data === undefined || this.#stream.destroyed || writeChunk(this.#stream, data)) return true
-    if (!this.#awaitsDrain) this.#stream.once('drain', this.#onDrain)
-    this.#awaitsDrain = true
-    return this.startSendTimeout()
+    this.#sendHead(false)
+    return true
   }
 
   end(last = ''): void {
-    if (this.#isEnded) return
-    this.#isEnded = true
+    if (!this.#isAnswering) return
     this.startSendTimeout()
-    if (!this.#owner.drain?.hold(() => this.#writeEnd(last))) this.#writeEnd(last)
+    const hasTrailers = this.#framing === 'chunked' && last !== ''
+    if (this.#framing === 'counted' && last !== '') this.write(Buffer.from(last, 'latin1'))
+    if (hasTrailers || this.#hasBegun) {
+      this.#sendHead(false)
+      this.#stream.end(hasTrailers ? (encoder) => addLines(encoder, last) : undefined)
+    } else this.#sendHead(true)
   }
 
-  #writeEnd(last: string): void {
-    if (this.#framing === 'chunked') this.#trailerLines = last
-    else if (this.#framing === 'counted' && last !== '') this.#buffered.add(Buffer.from(last, 'latin1'))
-    const data = this.#buffered.take()
-    if (this.#status !== 0)
-      this.#sendHead(this.#trailerLines !== '' ? withTrailers : data === undefined ? withoutBody : undefined)
-    // node:http2 ends a response that can have no body by itself.
-    const isEnded = this.#stream.writableEnded
-    // The stream closes by itself once all is sent, if all of the request has arrived.
-    if (!this.#hasRest()) {
-      if (!isEnded) this.#stream.end(data)
-    } else if (isEnded) this.#onAnswered()
-    else this.#stream.end(data, (error?: Error | null) => this.#onAnswered(error))
-  }
+  /** Other code writes to sockets only. */
+  endExternally(): void {}
 
-  endExternally(): void {
+  acceptUpgrade(_reason: string, lines: string): UpgradedStream {
+    this.#bodyRate?.stop()
+    this.#events = undefined
     this.#hasBegun = true
-    this.#onAnswered()
+    this.#stream.sendHead((encoder) => {
+      encoder.add(':status', '200')
+      addLines(encoder, lines, isAcceptOfKey)
+    }, false)
+    return { stream: new StreamDuplex(this.#stream, () => this.onClose()), firstBytes: undefined }
   }
 
-  acceptUpgrade(_reason: string, lines: string): undefined {
-    this.#body?.stopWatching()
-    this.events = undefined
-    this.#hasBegun = true
-    this.#stream.respond(withoutAccept(responseFields(200, lines)))
-  }
-
-  // node:http2 ends what was written before it resets a stream. No client takes it for complete: a counted body is too
-  // short, and one of unknown length has no END_STREAM, as trailers may follow.
   abort(): void {
-    this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    this.#stream.reset(errorCode.internalError)
   }
 
   startSendTimeout(): false {
@@ -184,67 +166,72 @@ export class ClientStream implements ClientExchange, BodyReceiver, Expiring {
 
   /** The client has read nothing of its response for too long. */
   expire(): void {
-    this.#stream.close(constants.NGHTTP2_CANCEL)
+    this.#stream.reset(errorCode.cancel)
   }
 
-  /** Whether there may be more to come from the client. */
-  #hasRest(): boolean {
-    return this.#isTunnel || this.bodyState === 'pending'
+  onBodyTooSlow(): void {
+    this.#events?.onBodyError(new BodyTooSlow('the body arrives more slowly than limits.bodyRate'))
   }
 
-  #sendHead(options: ServerStreamResponseOptions | undefined): void {
-    const status = this.#status
-    this.#status = 0
-    this.#hasBegun = true
-    if (this.#stream.destroyed) return
-    if (options === withTrailers) {
-      this.#awaitsTrailers = true
-      this.#stream.once('wantTrailers', () => this.#onWantTrailers())
-    }
-    this.#stream.respond(responseFields(status, this.#lines), options)
+  /** Only streams that this side has opened have a further head. */
+  onHead(): void {}
+
+  onData(chunk: Buffer): void {
+    this.#bodyRate?.count(chunk.length)
+    this.#events?.onBodyData(chunk)
   }
 
-  #onWantTrailers(): void {
-    if (this.#stream.closed) return
-    this.#stream.sendTrailers(trailerFields(this.#trailerLines))
-    this.#awaitsTrailers = false
-    if (!this.#isAnswering) this.#dropRest()
+  isReleased(): boolean {
+    return this.#events?.isChunkReleased() === true
   }
 
-  readonly #onDrain = (): void => {
-    this.#awaitsDrain = false
+  onEnd(trailers: readonly string[]): void {
+    this.#bodyRate?.stop()
+    this.#events?.onBodyEnd(trailers)
+  }
+
+  onDrain(): void {
     if (!this.#isAnswering) return
     this.deadline = Number.POSITIVE_INFINITY
-    this.events?.onClientDrain()
+    this.#events?.onClientDrain()
   }
 
-  #onAnswered(error?: Error | null): void {
-    if (error || !this.#isAnswering) return
+  onEndSent(): void {
     this.#finish(true)
-    if (!this.#awaitsTrailers) this.#dropRest()
   }
 
-  /** The rest of the request is not needed (RFC 9113 8.1). Later, as a reset overtakes what is not written yet. */
-  #dropRest(): void {
-    if (this.#hasRest()) setImmediate(() => this.#stream.close(constants.NGHTTP2_NO_ERROR))
-  }
-
-  #onClose(): void {
+  onClose(): void {
     this.#owner.onStreamClosed(this)
     if (!this.#isAnswering) return
-    const events = this.events
-    const isComplete = this.#isEnded && isAllSent(this.#stream)
-    this.#finish(isComplete)
-    if (!isComplete) events?.onAbort()
+    const events = this.#events
+    this.#finish(false)
+    // As with a socket, which is closed later: whoever aborts an exchange is not called back within.
+    if (events) process.nextTick(() => events.onAbort())
   }
 
+  #sendHead(isLast: boolean): void {
+    const status = this.#status
+    if (status === 0) return
+    this.#status = 0
+    this.#hasBegun = true
+    this.#stream.sendHead(headWriter(status, this.#lines), isLast)
+  }
+
+  /** The exchange is over; what the client still sends is not needed. */
   #finish(isComplete: boolean): void {
+    if (!this.#isAnswering) return
     this.#isAnswering = false
-    this.#body?.stopWatching()
-    this.events = undefined
+    this.#bodyRate?.stop()
+    this.#events = undefined
     this.options.onEnd(this, isComplete)
     this.head = undefined
+    if (isComplete) this.#stream.discardRest()
   }
 }
 
-function ignore(): void {}
+function headWriter(status: number, lines: string): FieldWriter {
+  return (encoder) => {
+    encoder.add(':status', String(status))
+    addLines(encoder, lines)
+  }
+}

@@ -12,7 +12,8 @@ export type SessionLimits = Pick<
 
 /** Takes over the connections that clients open with HTTP/2. */
 export interface SessionOpener {
-  open(socket: Socket): OpenConnection
+  /** @param first what has been read from the socket already */
+  open(socket: Socket, first: Buffer | undefined): OpenConnection
   /** Applies changed limits to what is received from now on; the number of streams to new connections. */
   adapt(limits: SessionLimits): void
 }
@@ -24,10 +25,10 @@ export function createSessionOpener(options: Omit<SessionOptions, 'sweep' | 'hea
   // A copy that sessions read at each use, so that changes reach all of them.
   const current = { ...options, sweep: new DeadlineSweep(sweepMs), headCache: new HeadCache() }
   return {
-    open: (socket) => {
+    open: (socket, first) => {
       const peerAddress = unmappedAddress(socket.remoteAddress ?? '')
       const protocol = 'encrypted' in socket ? 'https' : 'http'
-      return new ClientSession(socket, { peerAddress, protocol }, current)
+      return new ClientSession(socket, { peerAddress, protocol }, current, first)
     },
     adapt: (limits) => void Object.assign(current, limits),
   }

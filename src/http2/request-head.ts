@@ -1,17 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestBody, RequestHead } from '../exchange/request-head.ts'
-import { isToken } from '../http1/characters.ts'
 import { bodyOf, parseContentLength } from '../http1/request-framing.ts'
 import { encodeHighBytes } from '../http1/request-line.ts'
-
-/** The pseudo-header fields of a request (RFC 9113 8.3.1, RFC 8441 4); an absent one is the empty text. */
-interface PseudoFields {
-  method: string
-  path: string
-  authority: string
-  protocol: string
-}
+import { checkField } from './field-rules.ts'
+import { MalformedStream } from './framing/errors.ts'
+import { type PseudoFields, readPseudoFields } from './pseudo-fields.ts'
 
 const webSocket = 'websocket'
 
@@ -19,35 +13,22 @@ const webSocket = 'websocket'
  * The head of a request in the form of HTTP/1.1, so that routes, credentials and identity are decided by the same code:
  * `:authority` is Host, the crumbs of Cookie are one field (RFC 9113 8.2.3), and the WebSocket handshake of RFC 8441 is
  * an upgrade.
- * @param raw name, value, name, value, as node:http2 gives them: pseudo-header fields first
+ * @param raw name, value, name, value, as they were sent
  * @param isEnded whether no body follows
- * @throws MalformedMessage
+ * @throws MalformedStream where its client does not speak HTTP/2 @throws MalformedMessage
  */
 export function readRequestHead(raw: readonly string[], isEnded: boolean): RequestHead {
-  const pseudo: PseudoFields = { method: '', path: '', authority: '', protocol: '' }
+  const { pseudo, end } = readPseudoFields(raw)
   const rawHeaders: string[] = ['Host', '']
   let host: string | undefined
   let cookieAt = -1
   let contentLength: string | undefined
   let expectsContinue = false
-  for (let index = 0; index + 1 < raw.length; index += 2) {
+  for (let index = end; index + 1 < raw.length; index += 2) {
     const name = raw[index] ?? ''
     const value = raw[index + 1] ?? ''
+    checkField(name, value)
     switch (name) {
-      case ':method':
-        pseudo.method = value
-        continue
-      case ':path':
-        pseudo.path = value
-        continue
-      case ':authority':
-        pseudo.authority = value
-        continue
-      case ':protocol':
-        pseudo.protocol = value
-        continue
-      case ':scheme':
-        continue
       case 'host':
         if (host !== undefined && host !== value) throw new MalformedMessage('Host', 'must be sent only once')
         host = value
@@ -86,7 +67,7 @@ export function readRequestHead(raw: readonly string[], isEnded: boolean): Reque
 
 /** Writes the Host, which must agree with `:authority` (RFC 9113 8.3.1). */
 function targetOf(
-  { method, path, authority, protocol }: PseudoFields,
+  { method = '', path = '', authority = '', protocol }: PseudoFields,
   rawHeaders: string[],
   host: string | undefined,
 ): Pick<RequestHead, 'method' | 'target' | 'upgrade'> {
@@ -95,7 +76,6 @@ function targetOf(
   rawHeaders[1] = authority === '' ? (host ?? '') : authority
   // Without Host there is no field, as in HTTP/1.1.
   if (authority === '' && host === undefined) rawHeaders.splice(0, 2)
-  if (!isToken(method)) throw new MalformedMessage(':method', 'must be a method')
   if (method === 'CONNECT' && protocol === webSocket) {
     // A backend of HTTP/1.1 wants a key, which the handshake of HTTP/2 has not (RFC 8441 5).
     rawHeaders.push('Sec-WebSocket-Key', randomBytes(16).toString('base64'))
@@ -107,10 +87,11 @@ function targetOf(
 /**
  * The target of a request, from its `:path`. Other control characters make it ambiguous, but not the request line that
  * is made of it.
- * @throws MalformedMessage
+ * @throws MalformedStream where it is empty @throws MalformedMessage
  */
 export function readPath(path: string): string {
-  if (path === '' || path.includes(' ') || path.includes('\r') || path.includes('\n'))
+  if (path === '') throw new MalformedStream('the :path is empty')
+  if ((path[0] !== '/' && path !== '*') || path.includes(' ') || path.includes('\r') || path.includes('\n'))
     throw new MalformedMessage(':path', 'must be a request target')
   return encodeHighBytes(path)
 }

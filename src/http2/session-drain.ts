@@ -1,94 +1,56 @@
-import { constants, type ServerHttp2Session } from 'node:http2'
+import type { FrameConnection } from './framing/connection.ts'
+import { errorCode, windowMax } from './framing/constants.ts'
 
-/** How long a client may think between the answer to a request and its next one, to count as one that asks no more. */
-const quietMs = 50
-/** How long answers are held back for that, at most: some clients never pause. */
-const settleMsMax = 250
-/** Of the time that a drain may take, the part for that. */
-const settleShare = 0.25
-/** How long the GOAWAY may take to leave where the client reads nothing. */
-const sendMsMax = 5_000
-
-/** What a drain has to know of a client's connection. */
-export interface DrainedSession {
-  readonly session: ServerHttp2Session
-  /** How many requests have come so far. */
-  openedStreams(): number
-}
+/** How long a client may take to answer a PING before it is believed to have read what came before. */
+const roundTripMsMax = 250
 
 /**
- * Ends a connection so that no request is lost (RFC 9113 6.8).
+ * Ends a connection so that no request is lost (RFC 9113 6.8): a first GOAWAY names no last stream, so that what is in
+ * transit is still served. A round trip later the last one is known, and named; the connection ends with its response.
  *
- * nghttp2 ignores requests that arrive after it has sent a GOAWAY, although its client could not know of it yet, and
- * node:http2 has no other way to send one. So the client is made silent first: the ends of answers are held back, and
- * whoever waits for an answer before the next request sends no more. Once no request has come for a while and for a
- * round trip, GOAWAY is sent, the answers after it. What was in transit nevertheless is above the last stream of the
- * final GOAWAY: its client knows that it was not processed.
+ * Clients built on nghttp2 fail the requests that they make on reading a response if a GOAWAY is read along with it. So
+ * no response ends in the round trip before the first GOAWAY: those that would are ended right after it.
  */
 export class SessionDrain {
-  readonly #drained: DrainedSession
-  readonly #endsAt: number
-  readonly #timer: NodeJS.Timeout
-  /** undefined = they are not held back any more. */
-  #heldEnds: (() => void)[] | undefined = []
-  #openedBefore: number
-  #isAcknowledged = false
+  readonly #connection: FrameConnection
+  readonly #stepMsMax: number
+  #step: 'quiet' | 'announced' | 'last named' = 'quiet'
 
   /** @param withinMs how long the whole drain may take */
-  constructor(drained: DrainedSession, withinMs: number) {
-    const settleMs = Math.min(settleMsMax, withinMs * settleShare)
-    this.#drained = drained
-    this.#endsAt = performance.now() + settleMs
-    this.#openedBefore = drained.openedStreams()
-    this.#ping()
-    this.#timer = setInterval(() => this.#look(), Math.min(quietMs, settleMs))
-    drained.session.once('close', () => clearInterval(this.#timer))
+  constructor(connection: FrameConnection, withinMs: number) {
+    this.#connection = connection
+    this.#stepMsMax = Math.min(roundTripMsMax, withinMs / 4)
+    connection.holdEnds()
+    this.#awaitRoundTrip()
   }
 
-  /** Holds the end of an answer back, if it has to be. @param end writes it @returns whether it will be written later */
-  hold(end: () => void): boolean {
-    this.#heldEnds?.push(end)
-    return this.#heldEnds !== undefined
+  /** To be called whenever a stream has ended. */
+  advance(): void {
+    const connection = this.#connection
+    if (this.#step === 'last named' && connection.streams.size === 0) connection.end()
   }
 
-  #look(): void {
-    if (this.#heldEnds === undefined) {
-      this.#close()
+  #awaitRoundTrip(): void {
+    const step = this.#step
+    const next = () => {
+      if (this.#step === step) this.#takeStep()
+    }
+    this.#connection.ping(next)
+    setTimeout(next, this.#stepMsMax).unref()
+  }
+
+  #takeStep(): void {
+    const connection = this.#connection
+    if (connection.isClosed) return
+    if (this.#step === 'quiet') {
+      this.#step = 'announced'
+      connection.writeGoaway(windowMax, errorCode.noError)
+      connection.releaseEnds()
+      this.#awaitRoundTrip()
       return
     }
-    const opened = this.#drained.openedStreams()
-    const isQuiet = this.#isAcknowledged && opened === this.#openedBefore
-    if (isQuiet || performance.now() >= this.#endsAt) this.#goAway()
-    else if (this.#isAcknowledged) {
-      this.#openedBefore = opened
-      this.#ping()
-    }
-  }
-
-  /** Its acknowledgement comes after all that the client has sent before it. */
-  #ping(): void {
-    this.#isAcknowledged = false
-    this.#drained.session.ping((error) => {
-      this.#isAcknowledged = !error
-    })
-  }
-
-  #goAway(): void {
-    const { session } = this.#drained
-    session.goaway(constants.NGHTTP2_NO_ERROR, 2 ** 31 - 1)
-    const ends = this.#heldEnds ?? []
-    this.#heldEnds = undefined
-    for (const end of ends) end()
-  }
-
-  /**
-   * Names the last stream, once the first GOAWAY has left: until then requests are taken. Not once it is acknowledged:
-   * without streams, neither side reads any more.
-   */
-  #close(): void {
-    const { session } = this.#drained
-    if (session.state.outboundQueueSize !== 0 && performance.now() < this.#endsAt + sendMsMax) return
-    clearInterval(this.#timer)
-    if (!session.closed) session.close()
+    this.#step = 'last named'
+    connection.writeGoaway(connection.refuseStreams(), errorCode.noError)
+    this.advance()
   }
 }

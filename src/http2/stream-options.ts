@@ -2,7 +2,6 @@ import type { ClientExchange } from '../exchange/client-exchange.ts'
 import type { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import type { DeadlineSweep, Expiring } from '../http1/deadline-sweep.ts'
-import type { SessionDrain } from './session-drain.ts'
 
 /** The settings of streams, read at each use, and the callbacks for what clients send. */
 export interface StreamOptions {
@@ -27,7 +26,5 @@ export interface Peer {
 export interface StreamOwner {
   readonly peer: Peer
   readonly options: StreamOptions
-  /** While it is being closed, the ends of answers may have to wait; undefined = it is not. */
-  readonly drain: Pick<SessionDrain, 'hold'> | undefined
   onStreamClosed(stream: ClientExchange & Expiring): void
 }

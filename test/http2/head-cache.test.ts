@@ -126,7 +126,7 @@ t.test('a malformed path is refused behind a cached head of HTTP/2, too', async 
   const cache = new HeadCache()
   readTwice(cache, get('/'))
   for (const path of ['', '/a b', '/\r', '/\n']) {
-    t.throws(() => cache.read(get(path), true), { name: 'MalformedMessage' }, JSON.stringify(path))
+    t.throws(() => cache.read(get(path), true), { name: /^Malformed/ }, JSON.stringify(path))
   }
   t.equal(cache.read(get('/'), true).isCachedHead, true)
 })

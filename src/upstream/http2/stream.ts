@@ -2,12 +2,11 @@ import { type ClientHttp2Stream, constants } from 'node:http2'
 import type { ResponseFraming } from '../../exchange/client-exchange.ts'
 import { DeadlineSweep, type Expiring } from '../../http1/deadline-sweep.ts'
 import { ownedCopy } from '../../http1/read-buffers.ts'
-import { trailerFields } from '../../http2/response-fields.ts'
 import type { ExchangeEvents, RequestOptions } from '../exchange.ts'
 import { timeoutFailure, UpstreamFailure } from '../failure.ts'
 import { readResponseFraming } from '../response-framing.ts'
 import type { UpstreamConnection } from '../upstream-connection.ts'
-import { requestFields } from './request-fields.ts'
+import { requestFields, trailerFields } from './request-fields.ts'
 import type { UpstreamSession } from './session.ts'
 
 const sweep = new DeadlineSweep(50)

@@ -1,0 +1,163 @@
+import type { HpackEncoder } from '../hpack/encoder.ts'
+import { assertOtherStream } from './block-reader.ts'
+import type { ClosedStreams } from './closed-streams.ts'
+import { errorCode, frameFlag, frameType, windowDefault, windowMax } from './constants.ts'
+import { ConnectionError, frameSizeError, protocolError } from './errors.ts'
+import type { FloodGuard } from './flood-guard.ts'
+import { uint31At, uint32At } from './numbers.ts'
+import type { FrameOutput } from './output.ts'
+import { readSettings } from './settings.ts'
+import type { FrameStream } from './stream.ts'
+import type { StreamConnection } from './stream-connection.ts'
+
+/** The connection whose control frames are read. */
+export interface ControlTarget extends StreamConnection {
+  readonly streams: Map<number, FrameStream>
+  readonly output: FrameOutput
+  readonly encoder: HpackEncoder
+  readonly isClosed: boolean
+  /** The last stream that this side has opened. */
+  readonly lastOpenedId: number
+  readonly options: { readonly isServer: boolean }
+  readonly events: {
+    onSettings(streamsMax: number): void
+    onGoaway(lastStreamId: number, code: number): void
+  }
+  onPing(): void
+  onPong(payload: Buffer): void
+}
+
+/** Reads the frames that carry neither fields nor data (RFC 9113 6.3 to 6.9). */
+export class Control {
+  readonly #target: ControlTarget
+  readonly #guard: FloodGuard
+  readonly #closed: ClosedStreams
+  hasSettings = false
+  /** How much the peer takes of a stream before it says more. */
+  peerWindow = windowDefault
+  #peerStreamsMax = Number.POSITIVE_INFINITY
+
+  constructor(target: ControlTarget, guard: FloodGuard, closed: ClosedStreams) {
+    this.#target = target
+    this.#guard = guard
+    this.#closed = closed
+  }
+
+  /** @throws ConnectionError */
+  onFrame(type: number, flags: number, streamId: number, payload: Buffer): void {
+    switch (type) {
+      case frameType.windowUpdate:
+        this.#onWindowUpdate(streamId, payload)
+        return
+      case frameType.resetStream:
+        this.#onReset(streamId, payload)
+        return
+      case frameType.settings:
+        this.#onSettings(flags, streamId, payload)
+        return
+      case frameType.ping:
+        this.#onPing(flags, streamId, payload)
+        return
+      case frameType.goaway:
+        if (streamId !== 0) throw protocolError('GOAWAY is on a stream')
+        if (payload.length < 8) throw frameSizeError('GOAWAY')
+        this.#target.events.onGoaway(uint31At(payload, 0), uint32At(payload, 4))
+        return
+      case frameType.priority:
+        this.#onPriority(streamId, payload)
+        return
+      case frameType.pushPromise:
+        throw protocolError('PUSH_PROMISE was not allowed')
+      default:
+        // Other types are to be ignored (RFC 9113 5.5).
+        this.#guard.countControlFrame(performance.now())
+    }
+  }
+
+  /** @throws ConnectionError where nobody has opened the stream */
+  assertNotIdle(streamId: number): void {
+    const isOfClient = streamId % 2 === 1
+    const isOfPeer = isOfClient === this.#target.options.isServer
+    if (streamId > (isOfPeer ? this.#closed.lastPeerId : isOfClient ? this.#target.lastOpenedId : 0))
+      throw protocolError('a frame is on an idle stream')
+  }
+
+  #onSettings(flags: number, streamId: number, payload: Buffer): void {
+    if (streamId !== 0) throw protocolError('SETTINGS is on a stream')
+    if ((flags & frameFlag.acknowledgement) !== 0) {
+      if (payload.length > 0) throw frameSizeError('an acknowledgement of SETTINGS')
+      if (!this.hasSettings) throw protocolError('the first frame is not SETTINGS')
+      return
+    }
+    this.#guard.countControlFrame(performance.now())
+    const { headerTableSize, initialWindowSize, maxConcurrentStreams } = readSettings(payload)
+    this.hasSettings = true
+    if (headerTableSize !== undefined) this.#target.encoder.limitTable(headerTableSize)
+    if (initialWindowSize !== undefined) this.#changeWindows(initialWindowSize)
+    if (maxConcurrentStreams !== undefined) this.#peerStreamsMax = maxConcurrentStreams
+    this.#target.output.frame(frameType.settings, frameFlag.acknowledgement, 0, Buffer.alloc(0))
+    this.#target.events.onSettings(this.#peerStreamsMax)
+  }
+
+  /** Applies to the streams that are open, too (RFC 9113 6.9.2). */
+  #changeWindows(size: number): void {
+    const change = size - this.peerWindow
+    this.peerWindow = size
+    for (const stream of this.#target.streams.values()) if (!stream.widen(change)) throw windowTooLarge()
+  }
+
+  #onPing(flags: number, streamId: number, payload: Buffer): void {
+    if (streamId !== 0) throw protocolError('PING is on a stream')
+    if (payload.length !== 8) throw frameSizeError('PING')
+    if ((flags & frameFlag.acknowledgement) !== 0) {
+      this.#target.onPong(payload)
+      return
+    }
+    this.#guard.countControlFrame(performance.now())
+    this.#target.output.frame(frameType.ping, frameFlag.acknowledgement, 0, payload)
+    this.#target.onPing()
+  }
+
+  #onReset(streamId: number, payload: Buffer): void {
+    if (streamId === 0) throw protocolError('RST_STREAM is not on a stream')
+    if (payload.length !== 4) throw frameSizeError('RST_STREAM')
+    const stream = this.#target.streams.get(streamId)
+    if (stream === undefined) {
+      this.assertNotIdle(streamId)
+      this.#guard.countControlFrame(performance.now())
+      return
+    }
+    if (this.#target.options.isServer) this.#guard.countWastedStream(performance.now())
+    stream.onLost(uint32At(payload, 0))
+  }
+
+  #onWindowUpdate(streamId: number, payload: Buffer): void {
+    if (payload.length !== 4) throw frameSizeError('WINDOW_UPDATE')
+    const bytes = uint31At(payload, 0)
+    if (streamId === 0) {
+      if (bytes === 0) throw protocolError('a window grows by 0')
+      this.#target.sender.widen(bytes)
+      return
+    }
+    const stream = this.#target.streams.get(streamId)
+    if (stream === undefined) this.assertNotIdle(streamId)
+    else if (bytes === 0) this.#refuse(stream, errorCode.protocolError)
+    else if (!stream.widen(bytes)) this.#refuse(stream, errorCode.flowControlError)
+  }
+
+  #refuse(stream: FrameStream, code: number): void {
+    this.#guard.countWastedStream(performance.now())
+    stream.reset(code)
+  }
+
+  /** Priorities are not used (RFC 9113 5.3.2). */
+  #onPriority(streamId: number, payload: Buffer): void {
+    if (streamId === 0) throw protocolError('PRIORITY is not on a stream')
+    if (payload.length !== 5) throw frameSizeError('PRIORITY')
+    assertOtherStream(streamId, uint31At(payload, 0))
+  }
+}
+
+function windowTooLarge(): ConnectionError {
+  return new ConnectionError(errorCode.flowControlError, `a window is larger than ${windowMax} bytes`)
+}

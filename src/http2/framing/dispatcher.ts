@@ -1,0 +1,209 @@
+import { CompressionError } from '../hpack/compression-error.ts'
+import { HpackDecoder } from '../hpack/decoder.ts'
+import { BlockReader, type FieldBlock } from './block-reader.ts'
+import { ClosedStreams } from './closed-streams.ts'
+import { errorCode, frameType } from './constants.ts'
+import { Control, type ControlTarget } from './control.ts'
+import { ConnectionError, protocolError } from './errors.ts'
+import { FloodGuard } from './flood-guard.ts'
+import { type FrameEvents, FrameReader } from './frame-reader.ts'
+import { Preface } from './preface.ts'
+import { FrameStream } from './stream.ts'
+import type { StreamConnection } from './stream-connection.ts'
+
+/** The connection whose frames are dispatched. */
+export interface FrameTarget extends StreamConnection, ControlTarget {
+  readonly options: {
+    readonly isServer: boolean
+    readonly windowBytes: number
+    readonly streamsMax: number
+    readonly headSizeMax: () => number
+  }
+  readonly events: ControlTarget['events'] & {
+    onStream(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void
+  }
+}
+
+/** Hands what a peer sends to the streams that it is for (RFC 9113 5.1, 6). */
+export class FrameDispatcher implements FrameEvents {
+  readonly #target: FrameTarget
+  readonly #frames = new FrameReader(this)
+  readonly #blocks: BlockReader
+  readonly #decoder = new HpackDecoder()
+  readonly #guard = new FloodGuard()
+  readonly #closed = new ClosedStreams()
+  readonly #control: Control
+  /** undefined = it has been read, or a server sends none. */
+  #preface: Preface | undefined
+  #window: number
+  #unreported = 0
+  /** Whose data are being read; undefined = they are ignored. */
+  #dataStream: FrameStream | undefined
+  #isReleased = true
+
+  constructor(target: FrameTarget) {
+    const { isServer, headSizeMax, windowBytes } = target.options
+    this.#target = target
+    this.#window = windowBytes
+    this.#blocks = new BlockReader(headSizeMax)
+    this.#control = new Control(target, this.#guard, this.#closed)
+    this.#preface = isServer ? new Preface() : undefined
+  }
+
+  /** How much the peer takes of a new stream. */
+  get peerWindow(): number {
+    return this.#control.peerWindow
+  }
+
+  get lastPeerStreamId(): number {
+    return Math.min(this.#closed.lastPeerId, this.#closed.lastAccepted)
+  }
+
+  /** See FrameConnection. */
+  refuseStreams(): number {
+    this.#closed.lastAccepted = this.#closed.lastPeerId
+    return this.#closed.lastAccepted
+  }
+
+  /** This side has reset a stream. */
+  forgive(streamId: number): void {
+    this.#closed.addReset(streamId)
+  }
+
+  countWasted(): void {
+    this.#guard.countWastedStream(performance.now())
+  }
+
+  /** @returns whether the chunk is released @throws ConnectionError */
+  feed(chunk: Buffer): boolean {
+    this.#isReleased = true
+    const rest = this.#preface === undefined ? chunk : this.#preface.read(chunk)
+    if (this.#preface?.isRead === true) this.#preface = undefined
+    if (rest.length > 0) this.#frames.feed(rest)
+    return this.#isReleased
+  }
+
+  onFrame(type: number, flags: number, streamId: number, payload: Buffer): void {
+    // Within a feed, an earlier frame may have ended the connection.
+    if (this.#target.isClosed) return
+    if (this.#blocks.openStreamId !== 0 && type !== frameType.continuation)
+      throw protocolError('a field block is interrupted')
+    if (!this.#control.hasSettings && type !== frameType.settings)
+      throw protocolError('the first frame is not SETTINGS')
+    if (type === frameType.headers) this.#onHeaders(flags, streamId, payload)
+    else if (type === frameType.continuation)
+      this.#onBlock(this.#blocks.readContinuation(flags, streamId, payload))
+    else this.#control.onFrame(type, flags, streamId, payload)
+  }
+
+  onDataStart(streamId: number, length: number): void {
+    this.#dataStream = undefined
+    if (this.#target.isClosed) return
+    if (this.#blocks.openStreamId !== 0 || !this.#control.hasSettings || streamId === 0)
+      throw protocolError('a DATA frame is out of place')
+    this.#countWindow(length)
+    const stream = this.#target.streams.get(streamId)
+    if (stream === undefined) this.#onClosed(streamId)
+    else if (stream.body.begin(length)) this.#dataStream = stream
+  }
+
+  onData(chunk: Buffer): void {
+    const stream = this.#dataStream
+    if (stream !== undefined && !stream.isClosed && !stream.body.add(chunk)) this.#isReleased = false
+  }
+
+  onDataEnd(isLast: boolean, isEmpty: boolean): void {
+    const stream = this.#dataStream
+    if (isEmpty && !isLast) this.#guard.countControlFrame(performance.now())
+    if (stream !== undefined && !stream.isClosed) stream.body.endFrame(isLast)
+  }
+
+  #countWindow(length: number): void {
+    this.#window -= length
+    if (this.#window < 0)
+      throw new ConnectionError(errorCode.flowControlError, 'the window of the connection is exceeded')
+    this.#unreported += length
+    if (this.#unreported < this.#target.options.windowBytes / 2) return
+    // What a stream does not read is bounded by its own window: it holds up no other.
+    this.#target.writeWindowUpdate(0, this.#unreported)
+    this.#window += this.#unreported
+    this.#unreported = 0
+  }
+
+  #onHeaders(flags: number, streamId: number, payload: Buffer): void {
+    if (streamId === 0) throw protocolError('HEADERS is not on a stream')
+    this.#onBlock(this.#blocks.readHeaders(flags, streamId, payload))
+  }
+
+  #onBlock(block: FieldBlock | undefined): void {
+    if (block === undefined) return
+    const { streamId, isLast } = block
+    const fields: string[] = []
+    // Always, as both sides have to keep the same table.
+    const isWhole = this.#decode(block.bytes, fields)
+    const stream = this.#target.streams.get(streamId)
+    if (stream !== undefined) this.#onFurtherBlock(stream, fields, isWhole, isLast)
+    else if (!this.#target.options.isServer || streamId <= this.#closed.lastPeerId)
+      this.#onClosedBlock(streamId)
+    else this.#onNewStream(streamId, fields, isWhole, isLast)
+  }
+
+  #decode(bytes: Buffer, fields: string[]): boolean {
+    try {
+      return this.#decoder.decode(bytes, fields, this.#target.options.headSizeMax())
+    } catch (error) {
+      if (!(error instanceof CompressionError)) throw error
+      throw new ConnectionError(errorCode.compressionError, error.message)
+    }
+  }
+
+  #onNewStream(streamId: number, fields: string[], isWhole: boolean, isLast: boolean): void {
+    if (streamId % 2 === 0) throw protocolError('a client opens a stream of a server')
+    this.#closed.open(streamId)
+    const target = this.#target
+    if (this.#closed.isIgnored(streamId)) return
+    if (target.streams.size >= target.options.streamsMax) {
+      this.countWasted()
+      target.writeReset(streamId, errorCode.refusedStream)
+      return
+    }
+    const stream = new FrameStream(target, streamId, this.#control.peerWindow)
+    target.streams.set(streamId, stream)
+    if (isLast) stream.body.skip()
+    target.events.onStream(stream, fields, isWhole, isLast)
+  }
+
+  /** A response, or trailers. */
+  #onFurtherBlock(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void {
+    if (stream.body.hasEnded) this.#refuse(stream, errorCode.streamClosed)
+    else if (stream.awaitsHead) stream.events?.onHead(fields, isWhole, isLast)
+    else if (!isLast || !isWhole || hasPseudoFields(fields)) this.#refuse(stream, errorCode.protocolError)
+    else stream.body.end(fields)
+  }
+
+  #refuse(stream: FrameStream, code: number): void {
+    this.countWasted()
+    stream.reset(code)
+  }
+
+  /** Data for a stream that is not open. */
+  #onClosed(streamId: number): void {
+    this.#control.assertNotIdle(streamId)
+    if (this.#closed.isIgnored(streamId)) return
+    this.countWasted()
+    this.#target.writeReset(streamId, errorCode.streamClosed)
+  }
+
+  /** Fields for a stream that is not open: none can follow its end (RFC 9113 5.1). */
+  #onClosedBlock(streamId: number): void {
+    this.#control.assertNotIdle(streamId)
+    if (this.#closed.isIgnored(streamId)) return
+    if (this.#closed.hasSkipped) throw protocolError('a stream is opened out of order')
+    throw new ConnectionError(errorCode.streamClosed, 'fields come after the end of their stream')
+  }
+}
+
+function hasPseudoFields(fields: readonly string[]): boolean {
+  for (let index = 0; index < fields.length; index += 2) if (fields[index]?.startsWith(':')) return true
+  return false
+}

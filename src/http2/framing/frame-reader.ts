@@ -1,0 +1,126 @@
+import { frameFlag, frameHeadBytes, framePayloadMax, frameType } from './constants.ts'
+import { frameSizeError, protocolError } from './errors.ts'
+import { uint31At } from './numbers.ts'
+
+export interface FrameEvents {
+  /** A whole frame of any type but DATA. @param payload valid until this returns */
+  onFrame(type: number, flags: number, streamId: number, payload: Buffer): void
+  /** A DATA frame begins. @param length of its payload, which counts for flow control */
+  onDataStart(streamId: number, length: number): void
+  /** A part of its data. @param chunk valid until this returns, as what was read */
+  onData(chunk: Buffer): void
+  /** @param isEmpty whether it had no payload */
+  onDataEnd(isLast: boolean, isEmpty: boolean): void
+}
+
+/** Takes the frames of one direction of a connection apart (RFC 9113 4.1). Data are passed on as they arrive. */
+export class FrameReader {
+  readonly #events: FrameEvents
+  /** The beginning of a frame whose end has not arrived; its length is `#kept`. */
+  #partial: Buffer | undefined
+  #kept = 0
+  /** What is to come of the current DATA frame; -1 = it is not within one. */
+  #dataLeft = -1
+  #dataFlags = 0
+  #isEmpty = false
+  #paddingLength = 0
+  #awaitsPadLength = false
+
+  constructor(events: FrameEvents) {
+    this.#events = events
+  }
+
+  /** @throws ConnectionError */
+  feed(chunk: Buffer): void {
+    let at = 0
+    while (at < chunk.length) {
+      if (this.#dataLeft >= 0) at = this.#readData(chunk, at)
+      else if (this.#partial !== undefined) at = this.#complete(this.#partial, chunk, at)
+      else at = this.#readFrame(chunk, at)
+    }
+  }
+
+  /** A frame that begins here. @returns where the next one begins, or the data of this one */
+  #readFrame(chunk: Buffer, at: number): number {
+    const available = chunk.length - at
+    if (available < frameHeadBytes) return this.#keep(chunk, at)
+    const length = frameLength(chunk, at)
+    const type = chunk[at + 3] ?? 0
+    if (type === frameType.data) return this.#startData(chunk, at, length)
+    const end = at + frameHeadBytes + length
+    if (end > chunk.length) return this.#keep(chunk, at)
+    const payload = chunk.subarray(at + frameHeadBytes, end)
+    this.#events.onFrame(type, chunk[at + 4] ?? 0, streamIdAt(chunk, at), payload)
+    return end
+  }
+
+  #keep(chunk: Buffer, at: number): number {
+    const partial = Buffer.allocUnsafe(
+      chunk.length - at < frameHeadBytes ? frameHeadBytes : frameHeadBytes + frameLength(chunk, at),
+    )
+    this.#kept = chunk.copy(partial, 0, at)
+    this.#partial = partial
+    return chunk.length
+  }
+
+  #complete(partial: Buffer, chunk: Buffer, at: number): number {
+    const copied = chunk.copy(partial, this.#kept, at, at + partial.length - this.#kept)
+    this.#kept += copied
+    if (this.#kept < partial.length) return at + copied
+    this.#partial = undefined
+    // After the head alone its payload is kept, or passed on.
+    if (partial.length === frameHeadBytes && (frameLength(partial, 0) > 0 || partial[3] === frameType.data)) {
+      if (partial[3] === frameType.data) this.#startData(partial, 0, frameLength(partial, 0))
+      else {
+        this.#partial = Buffer.allocUnsafe(frameHeadBytes + frameLength(partial, 0))
+        partial.copy(this.#partial)
+      }
+    } else this.#readFrame(partial, 0)
+    return at + copied
+  }
+
+  #startData(chunk: Buffer, at: number, length: number): number {
+    const flags = chunk[at + 4] ?? 0
+    this.#dataFlags = flags
+    this.#paddingLength = 0
+    this.#awaitsPadLength = (flags & frameFlag.padded) !== 0
+    if (this.#awaitsPadLength && length === 0) throw frameSizeError('a padded DATA frame')
+    this.#dataLeft = length
+    this.#isEmpty = length === 0
+    this.#events.onDataStart(streamIdAt(chunk, at), length)
+    if (length === 0) this.#endData()
+    return at + frameHeadBytes
+  }
+
+  #readData(chunk: Buffer, at: number): number {
+    let start = at
+    if (this.#awaitsPadLength) {
+      this.#awaitsPadLength = false
+      this.#paddingLength = chunk[start++] ?? 0
+      if (this.#paddingLength >= this.#dataLeft) throw protocolError('the padding is longer than its frame')
+      this.#dataLeft--
+    }
+    const end = Math.min(chunk.length, start + this.#dataLeft)
+    const dataEnd = Math.min(end, start + this.#dataLeft - this.#paddingLength)
+    this.#dataLeft -= end - start
+    if (dataEnd > start) this.#events.onData(chunk.subarray(start, dataEnd))
+    if (this.#dataLeft === 0) this.#endData()
+    return end
+  }
+
+  #endData(): void {
+    this.#dataLeft = -1
+    this.#events.onDataEnd((this.#dataFlags & frameFlag.endStream) !== 0, this.#isEmpty)
+  }
+}
+
+/** @throws ConnectionError where it is more than was allowed */
+function frameLength(bytes: Buffer, at: number): number {
+  const length = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
+  if (length > framePayloadMax) throw frameSizeError('a frame')
+  return length
+}
+
+function streamIdAt(bytes: Buffer, at: number): number {
+  return uint31At(bytes, at + 5)
+}

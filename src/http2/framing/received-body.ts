@@ -1,0 +1,153 @@
+import { ByteQueue } from './byte-queue.ts'
+import { errorCode } from './constants.ts'
+import type { StreamConnection, StreamEvents } from './stream-connection.ts'
+
+const pieceBytesMax = 65_536
+const none: readonly string[] = []
+
+/** Whose body it is. */
+export interface ReceivingStream {
+  readonly id: number
+  readonly isClosed: boolean
+  readonly events: StreamEvents | undefined
+  reset(code: number): void
+  closeIfEnded(): void
+}
+
+/** What a stream receives: read as it arrives, or held back, at most as much as its window. */
+export class ReceivedBody {
+  readonly #stream: ReceivingStream
+  readonly #connection: StreamConnection
+  /** How many bytes it has by its Content-Length; undefined = that is not known. */
+  expectedBytes: number | undefined
+  /** Whether its last frame has arrived. */
+  hasEnded = false
+  /** Whether its end has been reported. */
+  #isRead = false
+  #isPaused = true
+  #isResuming = false
+  #held: ByteQueue | undefined
+  #bytes = 0
+  #trailers = none
+  /** How much its peer may still send, and how much has been read that its peer does not know of. */
+  #window: number
+  #unreported = 0
+  /** What the current frame has besides data. */
+  #padding = 0
+
+  constructor(stream: ReceivingStream, connection: StreamConnection) {
+    this.#stream = stream
+    this.#connection = connection
+    this.#window = connection.receiveWindow
+  }
+
+  get isRead(): boolean {
+    return this.#isRead
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    if (this.#isResuming || this.#isRead || (!this.hasEnded && this.#held === undefined)) return
+    this.#isResuming = true
+    process.nextTick(() => this.#deliver())
+  }
+
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  /** A DATA frame begins. @returns false where the stream does not take it */
+  begin(length: number): boolean {
+    if (this.hasEnded) return this.#refuse(errorCode.streamClosed)
+    this.#window -= length
+    if (this.#window < 0) return this.#refuse(errorCode.flowControlError)
+    this.#padding = length
+    return true
+  }
+
+  /** @returns whether the chunk is released */
+  add(chunk: Buffer): boolean {
+    this.#padding -= chunk.length
+    this.#bytes += chunk.length
+    if (this.expectedBytes !== undefined && this.#bytes > this.expectedBytes) {
+      this.#refuse(errorCode.protocolError)
+      return true
+    }
+    if (this.#isPaused || this.#isResuming || this.#held !== undefined) {
+      this.#held ??= new ByteQueue()
+      this.#held.add(chunk)
+      return true
+    }
+    this.#read(chunk)
+    return this.#stream.events?.isReleased() ?? true
+  }
+
+  /** The end of a frame. */
+  endFrame(isLast: boolean): void {
+    this.#report(this.#padding)
+    this.#padding = 0
+    if (isLast) this.end(none)
+  }
+
+  /** All has arrived. @param trailers name, value, name, value */
+  end(trailers: readonly string[]): void {
+    if (this.expectedBytes !== undefined && this.#bytes !== this.expectedBytes) {
+      this.#refuse(errorCode.protocolError)
+      return
+    }
+    this.hasEnded = true
+    this.#trailers = trailers
+    if (!this.#isPaused && !this.#isResuming && this.#held === undefined) this.#onEnd()
+  }
+
+  /** There is none. */
+  skip(): void {
+    this.hasEnded = true
+    this.#isRead = true
+  }
+
+  /** Nobody will read it. */
+  drop(): void {
+    this.#held = undefined
+    this.#isRead = true
+  }
+
+  #refuse(code: number): false {
+    this.#connection.countWasted()
+    this.#stream.reset(code)
+    return false
+  }
+
+  #deliver(): void {
+    this.#isResuming = false
+    const held = this.#held
+    while (held !== undefined && held.length > 0) {
+      if (this.#isPaused || this.#isRead) return
+      const piece = held.peek(pieceBytesMax)
+      held.drop(piece.length)
+      this.#read(piece)
+    }
+    this.#held = undefined
+    if (this.hasEnded && !this.#isPaused && !this.#isRead) this.#onEnd()
+  }
+
+  #read(chunk: Buffer): void {
+    this.#report(chunk.length)
+    this.#stream.events?.onData(chunk)
+  }
+
+  #report(bytes: number): void {
+    this.#unreported += bytes
+    if (this.#unreported < this.#connection.receiveWindow / 2 || this.hasEnded || this.#stream.isClosed)
+      return
+    this.#window += this.#unreported
+    this.#connection.writeWindowUpdate(this.#stream.id, this.#unreported)
+    this.#unreported = 0
+  }
+
+  #onEnd(): void {
+    this.#isRead = true
+    this.#stream.events?.onEnd(this.#trailers)
+    this.#stream.closeIfEnded()
+  }
+}

@@ -1,0 +1,71 @@
+import { errorCode, framePayloadMax, windowDefault, windowMax } from './constants.ts'
+import { ConnectionError } from './errors.ts'
+import type { FrameOutput } from './output.ts'
+
+/** A stream that has data to send. */
+export interface SendingStream {
+  readonly id: number
+  /** How much its peer takes of it (RFC 9113 6.9); negative after its peer has taken some back. */
+  sendWindow: number
+  /** Sends what has waited, at most one frame. @returns whether there is more that could be sent */
+  sendWaiting(): boolean
+}
+
+/** Sends the data of all streams of a connection, in turn, as far as its peer and its socket take them. */
+export class Sender {
+  readonly #output: FrameOutput
+  /** Streams that wait for others, the connection's window or the socket: not those whose own window is used up. */
+  readonly #waiting = new Set<SendingStream>()
+  #window = windowDefault
+
+  constructor(output: FrameOutput) {
+    this.#output = output
+  }
+
+  /** @returns how many bytes were sent; the stream counts them itself */
+  send(stream: SendingStream, bytes: Buffer, start: number): number {
+    const output = this.#output
+    let at = start
+    while (at < bytes.length && !output.isBlocked) {
+      const size = Math.min(bytes.length - at, framePayloadMax, stream.sendWindow, this.#window)
+      if (size <= 0) break
+      output.data(stream.id, bytes, at, at + size)
+      stream.sendWindow -= size
+      this.#window -= size
+      at += size
+    }
+    return at - start
+  }
+
+  /** Whether a stream may send without waiting for its turn. */
+  get isFree(): boolean {
+    return this.#waiting.size === 0
+  }
+
+  /** The stream has data that could not be sent. */
+  wait(stream: SendingStream): void {
+    if (stream.sendWindow > 0) this.#waiting.add(stream)
+  }
+
+  forget(stream: SendingStream): void {
+    this.#waiting.delete(stream)
+  }
+
+  /** @throws ConnectionError */
+  widen(bytes: number): void {
+    if (this.#window + bytes > windowMax)
+      throw new ConnectionError(errorCode.flowControlError, 'the window of the connection is too large')
+    this.#window += bytes
+    this.pump()
+  }
+
+  /** Sends what waits: a frame of each stream in turn. */
+  pump(): void {
+    for (const stream of this.#waiting) {
+      if (this.#output.isBlocked || this.#window <= 0) return
+      this.#waiting.delete(stream)
+      // Added again it comes after the others, in this same loop.
+      if (stream.sendWaiting()) this.#waiting.add(stream)
+    }
+  }
+}

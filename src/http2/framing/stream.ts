@@ -1,0 +1,160 @@
+import { ByteQueue } from './byte-queue.ts'
+import { errorCode, windowMax } from './constants.ts'
+import { ReceivedBody } from './received-body.ts'
+import type { SendingStream } from './sender.ts'
+import type { FieldWriter, StreamConnection, StreamEvents } from './stream-connection.ts'
+
+/** How much of one stream may wait before its source has to. */
+const waitingBytesMax = 65_536
+
+/** One stream (RFC 9113 5), whichever side has opened it. */
+export class FrameStream implements SendingStream {
+  readonly id: number
+  readonly body: ReceivedBody
+  events: StreamEvents | undefined
+  sendWindow: number
+  isClosed = false
+  /** Whether the head of a response is to come: in a stream that this side has opened. */
+  awaitsHead = false
+  readonly #connection: StreamConnection
+  /** What waits to be sent; undefined = nothing has had to wait yet. */
+  #waiting: ByteQueue | undefined
+  #trailers: FieldWriter | undefined
+  #isEnding = false
+  /** Whether the end was sent. */
+  #isEnded = false
+  #awaitsDrain = false
+
+  constructor(connection: StreamConnection, id: number, sendWindow: number) {
+    this.#connection = connection
+    this.id = id
+    this.sendWindow = sendWindow
+    this.body = new ReceivedBody(this, connection)
+  }
+
+  /** Whether nothing that was written has to wait. */
+  get hasSentAll(): boolean {
+    return this.#waiting === undefined || this.#waiting.length === 0
+  }
+
+  sendHead(write: FieldWriter, isLast: boolean): void {
+    if (this.isClosed) return
+    const isEnd = isLast && this.#connection.heldEnds === undefined
+    this.#connection.writeBlock(this.id, write, isEnd)
+    if (isEnd) this.#onEndSent()
+    else if (isLast) this.end()
+  }
+
+  /** @returns false where more should wait for onDrain */
+  write(chunk: Buffer): boolean {
+    if (this.isClosed || this.#isEnding) return true
+    const { sender } = this.#connection
+    const sent = this.hasSentAll && sender.isFree ? sender.send(this, chunk, 0) : 0
+    if (sent === chunk.length) return true
+    this.#waiting ??= new ByteQueue()
+    this.#waiting.add(sent === 0 ? chunk : chunk.subarray(sent))
+    sender.wait(this)
+    this.#awaitsDrain = this.#waiting.length > waitingBytesMax
+    return !this.#awaitsDrain
+  }
+
+  /** All was written. @param trailers undefined = there are none */
+  end(trailers?: FieldWriter): void {
+    if (this.isClosed || this.#isEnding) return
+    this.#isEnding = true
+    this.#trailers = trailers
+    if (this.hasSentAll) this.sendEnd()
+  }
+
+  sendWaiting(): boolean {
+    const { sender } = this.#connection
+    const waiting = this.#waiting
+    if (this.isClosed || waiting === undefined) return false
+    const piece = waiting.peek(this.sendWindow)
+    waiting.drop(sender.send(this, piece, 0))
+    if (waiting.length > 0) return this.sendWindow > 0
+    if (this.#isEnding) this.sendEnd()
+    else if (this.#awaitsDrain) {
+      this.#awaitsDrain = false
+      this.events?.onDrain()
+    }
+    return false
+  }
+
+  /** Its peer takes more. @returns false where that is more than there may be */
+  widen(bytes: number): boolean {
+    this.sendWindow += bytes
+    if (this.sendWindow > windowMax) return false
+    if (!this.hasSentAll) {
+      this.#connection.sender.wait(this)
+      this.#connection.sender.pump()
+    }
+    return true
+  }
+
+  /** Ends both sides at once. */
+  reset(code: number): void {
+    if (this.isClosed) return
+    this.#connection.writeReset(this.id, code)
+    this.close(code, false)
+  }
+
+  /** It is over, as far as its connection knows. */
+  close(code: number, isByPeer: boolean): void {
+    if (this.isClosed) return
+    this.isClosed = true
+    this.#waiting = undefined
+    this.#connection.sender.forget(this)
+    this.#connection.onStreamClosed(this)
+    this.body.drop()
+    this.events?.onClose(code, isByPeer)
+  }
+
+  /** Its peer has reset it, or its connection is gone. A message that has arrived whole is still read. */
+  onLost(code: number): void {
+    if (!this.body.hasEnded || (!this.#isEnded && code !== errorCode.noError)) {
+      this.close(code, true)
+      return
+    }
+    this.#isEnding = true
+    this.#isEnded = true
+    this.#waiting = undefined
+    this.closeIfEnded()
+  }
+
+  /** Nobody reads the rest of what it receives: its peer is told, if there is more to come (RFC 9113 8.1). */
+  discardRest(): void {
+    if (!this.body.hasEnded) {
+      this.reset(errorCode.noError)
+      return
+    }
+    this.body.drop()
+    this.closeIfEnded()
+  }
+
+  /** Closes it if both sides have ended, and what was received has been read. */
+  closeIfEnded(): void {
+    if (this.#isEnded && this.body.isRead) this.close(errorCode.noError, false)
+  }
+
+  /** Sends the end, unless its connection holds it back. */
+  sendEnd(): void {
+    const { heldEnds } = this.#connection
+    if (this.isClosed) return
+    if (heldEnds !== undefined) heldEnds.add(this)
+    else this.#writeEnd()
+  }
+
+  #writeEnd(): void {
+    if (this.#trailers === undefined) this.#connection.writeEnd(this.id)
+    else this.#connection.writeBlock(this.id, this.#trailers, true)
+    this.#onEndSent()
+  }
+
+  #onEndSent(): void {
+    this.#isEnding = true
+    this.#isEnded = true
+    this.events?.onEndSent()
+    this.closeIfEnded()
+  }
+}

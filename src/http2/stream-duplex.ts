@@ -1,0 +1,78 @@
+import { Duplex } from 'node:stream'
+import { errorCode } from './framing/constants.ts'
+import type { FrameStream } from './framing/stream.ts'
+import type { StreamEvents } from './framing/stream-connection.ts'
+
+/** A stream of HTTP/2 as Node has streams: for a tunnel, after the head of the response. */
+export class StreamDuplex extends Duplex implements StreamEvents {
+  readonly #stream: FrameStream
+  readonly #onClosed: () => void
+  #onWritten: ((error?: Error | null) => void) | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(stream: FrameStream, onClosed: () => void) {
+    super()
+    this.#stream = stream
+    this.#onClosed = onClosed
+    stream.events = this
+  }
+
+  /** Calls back once nothing has been read or written for so long; 0 = never. */
+  setTimeout(ms: number, onTimeout?: () => void): this {
+    clearTimeout(this.#timer)
+    this.#timer = ms === 0 || onTimeout === undefined ? undefined : setTimeout(onTimeout, ms).unref()
+    return this
+  }
+
+  override _read(): void {
+    this.#stream.body.resume()
+  }
+
+  override _write(chunk: Buffer, _encoding: string, onWritten: (error?: Error | null) => void): void {
+    this.#timer?.refresh()
+    if (this.#stream.write(chunk)) onWritten()
+    else this.#onWritten = onWritten
+  }
+
+  override _final(onWritten: (error?: Error | null) => void): void {
+    this.#stream.end()
+    onWritten()
+  }
+
+  override _destroy(error: Error | null, onDestroyed: (error: Error | null) => void): void {
+    clearTimeout(this.#timer)
+    this.#stream.reset(error === null ? errorCode.cancel : errorCode.internalError)
+    onDestroyed(error)
+  }
+
+  /** Only streams that this side has opened have a further head. */
+  onHead(): void {}
+
+  onData(chunk: Buffer): void {
+    this.#timer?.refresh()
+    // A copy: it is read later.
+    if (!this.push(Buffer.from(chunk))) this.#stream.body.pause()
+  }
+
+  isReleased(): boolean {
+    return true
+  }
+
+  onEnd(): void {
+    this.push(null)
+  }
+
+  onDrain(): void {
+    const onWritten = this.#onWritten
+    this.#onWritten = undefined
+    onWritten?.()
+  }
+
+  onEndSent(): void {}
+
+  onClose(code: number): void {
+    this.#onClosed()
+    // What was read to its end is still passed on.
+    if (code !== errorCode.noError) this.destroy()
+  }
+}
