@@ -150,7 +150,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender, E
     this.#hasBegun = true
     this.#stream.sendHead((encoder) => {
       encoder.add(':status', '200')
-      addLines(encoder, lines, isAcceptOfKey)
+      addLines(encoder, lines, { isLeftOut: isAcceptOfKey })
     }, false)
     return { stream: new StreamDuplex(this.#stream, () => this.onClose()), firstBytes: undefined }
   }

@@ -1,13 +1,23 @@
 import type { HpackEncoder } from './hpack/encoder.ts'
 
+interface LineOptions {
+  /** The index of the first line. */
+  readonly from?: number
+  /** Tells which names, as they are in the lines, are not sent. */
+  readonly isLeftOut?: (name: string) => boolean
+}
+
 /**
  * Adds field lines as the gateway writes them to a field block, up to their end or an empty line.
  * @param lines field lines, each ended by CR LF
- * @param isLeftOut tells which names, as they are in the lines, are not sent
  */
-export function addLines(encoder: HpackEncoder, lines: string, isLeftOut?: (name: string) => boolean): void {
-  let start = 0
-  for (let end = lines.indexOf('\r\n'); end > start; end = lines.indexOf('\r\n', start)) {
+export function addLines(
+  encoder: HpackEncoder,
+  lines: string,
+  { from = 0, isLeftOut }: LineOptions = {},
+): void {
+  let start = from
+  for (let end = lines.indexOf('\r\n', start); end > start; end = lines.indexOf('\r\n', start)) {
     const colon = lines.indexOf(':', start)
     const name = lines.slice(start, colon)
     if (isLeftOut?.(name) !== true) encoder.add(name, lines.slice(colon + 2, end))

@@ -80,9 +80,9 @@ export class Call implements ExchangeEvents, Waiter {
     return this.#connection.write(kept)
   }
 
-  /** Whether all memory that was written is released. */
+  /** Whether all memory that was written is released: what may be sent again is not. */
   get hasWrittenAll(): boolean {
-    return this.#connection?.hasWrittenAll === true
+    return this.#sentBody === undefined && this.#connection?.hasWrittenAll === true
   }
 
   /** To be called when `bodyProgress` has changed while it waits for a connection. */

@@ -176,9 +176,14 @@ export class FrameDispatcher implements FrameEvents {
   /** A response, or trailers. */
   #onFurtherBlock(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void {
     if (stream.body.hasEnded) this.#refuse(stream, errorCode.streamClosed)
-    else if (stream.awaitsHead) stream.events?.onHead(fields, isWhole, isLast)
+    else if (stream.awaitsHead) this.#onResponseHead(stream, fields, isWhole, isLast)
     else if (!isLast || !isWhole || hasPseudoFields(fields)) this.#refuse(stream, errorCode.protocolError)
     else stream.body.end(fields)
+  }
+
+  #onResponseHead(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void {
+    stream.events?.onHead(fields, isWhole, isLast)
+    if (isLast && !stream.isClosed) stream.body.end([])
   }
 
   #refuse(stream: FrameStream, code: number): void {

@@ -99,7 +99,7 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
   ): UpstreamSession {
     const session: UpstreamSession = new UpstreamSession(
       socket,
-      { origin: url.origin, timeoutMs, pingTimeoutMs: connectTimeoutMs },
+      { timeoutMs, pingTimeoutMs: connectTimeoutMs },
       {
         onFailure,
         onReady: () => {

@@ -1,5 +1,9 @@
-import { type ClientHttp2Session, connect } from 'node:http2'
 import type { Socket } from 'node:net'
+import { DeadlineSweep, type Expiring } from '../../http1/deadline-sweep.ts'
+import { FrameConnection } from '../../http2/framing/connection.ts'
+import { errorCode } from '../../http2/framing/constants.ts'
+import type { ConnectionError } from '../../http2/framing/errors.ts'
+import type { FrameStream } from '../../http2/framing/stream.ts'
 import { UpstreamFailure } from '../failure.ts'
 
 /** How many requests are sent on one connection, if the target allows as many. */
@@ -8,10 +12,11 @@ const streamWindowBytes = 262_144
 const connectionWindowBytes = 4_194_304
 /** A connection without requests is closed after this long. */
 const idleMs = 60_000
+/** Of the fields of a response: as large as its head may be in HTTP/1.1. */
+const headSizeMax = 65_536
+const sweep = new DeadlineSweep(1_000)
 
 export interface SessionOptions {
-  /** Of the target. */
-  readonly origin: string
   /** How long the target may take to say that it speaks HTTP/2 and takes requests. */
   readonly timeoutMs: number
   /** How long it may take to answer a PING. */
@@ -30,10 +35,10 @@ export interface SessionEvents {
 }
 
 /** One connection of HTTP/2 to a target. It takes requests once the target has told how many (RFC 9113 6.5.2). */
-export class UpstreamSession {
-  readonly http2: ClientHttp2Session
-  /** Streams above it were not processed by the target (RFC 9113 6.8). */
-  lastStreamId = Number.POSITIVE_INFINITY
+export class UpstreamSession implements Expiring {
+  /** When it is closed, if it is not used again. */
+  deadline = Number.POSITIVE_INFINITY
+  readonly #connection: FrameConnection
   /** Whether it has carried a request. */
   hasServed = false
   readonly #events: SessionEvents
@@ -44,21 +49,29 @@ export class UpstreamSession {
   /** How many requests the target allows at a time; 0 = not said yet. */
   #streamsMax = 0
   #isReady = false
+  #isEnding = false
 
-  constructor(socket: Socket, { origin, timeoutMs, pingTimeoutMs }: SessionOptions, events: SessionEvents) {
+  constructor(socket: Socket, { timeoutMs, pingTimeoutMs }: SessionOptions, events: SessionEvents) {
     this.#events = events
     this.#pingTimeoutMs = pingTimeoutMs
-    this.http2 = connect(origin, {
-      createConnection: () => socket,
-      settings: { enablePush: false, initialWindowSize: streamWindowBytes },
-    })
-    this.http2.setLocalWindowSize(connectionWindowBytes)
-    this.http2.on('remoteSettings', this.#onSettings)
-    // Its streams report what went wrong.
-    this.http2.on('error', this.#onError)
-    this.http2.on('goaway', this.#onGoaway)
-    this.http2.on('close', this.#onClose)
-    this.http2.setTimeout(idleMs, this.#onIdle)
+    this.#connection = new FrameConnection(
+      socket,
+      {
+        isServer: false,
+        settings: { enablePush: 0, initialWindowSize: streamWindowBytes, maxHeaderListSize: headSizeMax },
+        windowBytes: connectionWindowBytes,
+        streamsMax: 0,
+        headSizeMax: () => headSizeMax,
+      },
+      {
+        onStream: () => {},
+        onSettings: this.#onSettings,
+        onGoaway: this.#onGoaway,
+        onPing: () => {},
+        onClose: this.#onClose,
+      },
+    )
+    sweep.add(this)
     this.#timer = setTimeout(this.#onTimeout, timeoutMs)
   }
 
@@ -68,7 +81,7 @@ export class UpstreamSession {
   }
 
   get isOpen(): boolean {
-    return !this.http2.destroyed && !this.http2.closed
+    return !this.#isEnding
   }
 
   get isIdle(): boolean {
@@ -76,16 +89,29 @@ export class UpstreamSession {
   }
 
   get hasRoom(): boolean {
-    return this.#streams < this.#streamsMax && this.isOpen
+    return this.#streams < this.#streamsMax && !this.#isEnding
   }
 
+  /** Takes the place of a request; see `open`. */
   addStream(): void {
     this.#streams++
     this.hasServed = true
+    this.deadline = Number.POSITIVE_INFINITY
+  }
+
+  /** Opens the stream of a request. */
+  open(): FrameStream {
+    const stream = this.#connection.openStream()
+    if (!this.#connection.hasStreamIds) this.#retire()
+    return stream
   }
 
   removeStream(): void {
     this.#streams--
+    if (this.#streams === 0) {
+      this.deadline = performance.now() + idleMs
+      if (this.#isEnding) this.#connection.end()
+    }
     this.#events.onCapacity()
   }
 
@@ -96,7 +122,7 @@ export class UpstreamSession {
   checkAlive(): void {
     if (this.#pingTimer !== undefined || !this.isOpen) return
     this.#pingTimer = setTimeout(() => this.#retire(), this.#pingTimeoutMs)
-    this.http2.ping(() => {
+    this.#connection.ping(() => {
       clearTimeout(this.#pingTimer)
       this.#pingTimer = undefined
     })
@@ -104,17 +130,24 @@ export class UpstreamSession {
 
   /** Completes the requests that it has. */
   close(): void {
-    this.http2.close()
+    this.#isEnding = true
+    if (this.isIdle) this.#connection.end()
   }
 
   destroy(): void {
     clearTimeout(this.#timer)
     this.#isReady = true
-    this.http2.destroy()
+    this.#isEnding = true
+    this.#connection.socket.destroy()
   }
 
-  readonly #onSettings = ({ maxConcurrentStreams = streamsMax }): void => {
-    this.#streamsMax = Math.min(streamsMax, maxConcurrentStreams)
+  /** It was not used for long. */
+  expire(): void {
+    if (this.isIdle) this.#retire()
+  }
+
+  readonly #onSettings = (allowed: number): void => {
+    this.#streamsMax = Math.min(streamsMax, allowed)
     if (this.#isReady) {
       this.#events.onCapacity()
       return
@@ -122,32 +155,34 @@ export class UpstreamSession {
     // A target that allows none yet may do so soon.
     if (this.#streamsMax === 0) return
     this.#isReady = true
+    this.deadline = performance.now() + idleMs
     clearTimeout(this.#timer)
     this.#events.onReady()
   }
 
-  readonly #onError = (error: Error): void => {
-    this.#fail(new UpstreamFailure('connect-failed', `no connection of HTTP/2: ${error.message}`, error))
-  }
-
-  readonly #onGoaway = (_code: number, lastStreamId: number): void => {
-    this.lastStreamId = lastStreamId
+  /** Streams above the last one were not processed (RFC 9113 6.8); after an error, the others are lost. */
+  readonly #onGoaway = (lastStreamId: number, code: number): void => {
     this.#fail(new UpstreamFailure('connect-failed', 'the target ended the connection at once (GOAWAY)'))
+    this.#isEnding = true
     this.#events.onEnding()
+    for (const stream of this.#connection.streams.values())
+      if (stream.id > lastStreamId) stream.close(errorCode.refusedStream, true)
+      else if (code !== errorCode.noError) stream.onLost(errorCode.cancel)
+    if (this.isIdle) this.#connection.end()
   }
 
-  readonly #onClose = (): void => {
-    this.#fail(new UpstreamFailure('connect-failed', 'the target closed the connection at once'))
+  readonly #onClose = (error: ConnectionError | undefined): void => {
+    sweep.remove(this)
+    const what =
+      error === undefined ? 'the target closed the connection at once' : `no HTTP/2: ${error.message}`
+    this.#isEnding = true
+    this.#fail(new UpstreamFailure('connect-failed', what, error))
     this.#events.onEnding()
   }
 
   readonly #onTimeout = (): void => {
     const detail = 'the target did not say in time (SETTINGS) that it takes requests of HTTP/2'
     this.#fail(new UpstreamFailure('connect-timeout', detail))
-  }
-
-  readonly #onIdle = (): void => {
-    if (this.isIdle) this.#retire()
   }
 
   #retire(): void {
