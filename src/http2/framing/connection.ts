@@ -52,6 +52,7 @@ export class FrameConnection implements StreamConnection, FrameTarget {
   readonly #reader: DirectSocketReader
   readonly #dispatcher: FrameDispatcher
   #isReading = true
+  readNumber = 0
   /** Whether it takes and sends no more frames. */
   isClosed = false
   heldEnds: Set<HeldEnd> | undefined
@@ -212,6 +213,7 @@ export class FrameConnection implements StreamConnection, FrameTarget {
   receive(chunk: Buffer): boolean {
     // What comes after the end is dropped: unread, it would reset the connection before its peer knows why.
     if (this.isClosed) return true
+    this.readNumber++
     let isReleased = true
     try {
       isReleased = this.#dispatcher.feed(chunk)

@@ -3,6 +3,8 @@ import { errorCode } from './constants.ts'
 import type { StreamConnection, StreamEvents } from './stream-connection.ts'
 
 const pieceBytesMax = 65_536
+/** Smaller pieces of one read are joined: each that is passed on costs as much as a write. */
+const joinedBytesMax = 4_096
 const none: readonly string[] = []
 
 /** Whose body it is. */
@@ -28,6 +30,8 @@ export class ReceivedBody {
   #isResuming = false
   #held: ByteQueue | undefined
   #bytes = 0
+  /** The read of the connection that brought the last piece. */
+  #readNumber = 0
   #trailers = none
   /** How much its peer may still send, and how much has been read that its peer does not know of. */
   #window: number
@@ -73,13 +77,16 @@ export class ReceivedBody {
       this.#refuse(errorCode.protocolError)
       return true
     }
-    if (this.#isPaused || this.#isResuming || this.#held !== undefined) {
-      this.#held ??= new ByteQueue()
-      this.#held.add(chunk)
-      return true
+    const isFurther = this.#readNumber === this.#connection.readNumber && chunk.length <= joinedBytesMax
+    this.#readNumber = this.#connection.readNumber
+    if (!this.#isPaused && !this.#isResuming && this.#held === undefined && !isFurther) {
+      this.#read(chunk)
+      return this.#stream.events?.isReleased() ?? true
     }
-    this.#read(chunk)
-    return this.#stream.events?.isReleased() ?? true
+    this.#held ??= new ByteQueue()
+    this.#held.add(chunk)
+    if (!this.#isPaused) this.resume()
+    return true
   }
 
   /** The end of a frame. */

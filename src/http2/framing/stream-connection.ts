@@ -31,6 +31,8 @@ export interface HeldEnd {
 export interface StreamConnection {
   readonly sender: Sender
   readonly receiveWindow: number
+  /** How often something was read. */
+  readonly readNumber: number
   /** Streams whose ends are held back; undefined = they are sent. */
   readonly heldEnds: Set<HeldEnd> | undefined
   writeBlock(streamId: number, write: FieldWriter, isLast: boolean): void
