@@ -171,7 +171,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents, Expirin
 
   onClose(code: number): void {
     sweep.remove(this)
-    this.#fail(failureOf(code))
+    if (this.#events) this.#fail(failureOf(code))
     this.#free()
   }
 
