@@ -46,6 +46,8 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
    */
   const pending = new Map<string, PendingUse[]>()
   let running: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
 
   function record(accountId: string, key: string, address: string, scheme: KeyUse['scheme']): void {
     const accountUses = pending.get(accountId)
@@ -62,6 +64,15 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
     const first = { key: copyString(key), at: clock(), address: copyString(address), scheme }
     if (accountUses) accountUses.push(first)
     else if (pending.size < pendingMax) pending.set(accountId, [first])
+    flushSoon()
+  }
+
+  /** A timer only while something is pending: it wakes no idle process. */
+  function flushSoon(): void {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      void flush()
+    }, flushMs).unref()
   }
 
   function takeBatch(): readonly PendingAccountUses[] {
@@ -98,18 +109,17 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
       .then(() => {})
       .finally(() => {
         running = undefined
+        if (pending.size > 0 && !isClosed) flushSoon()
       })
     return running
   }
-
-  const timer = setInterval(flush, flushMs)
-  timer.unref()
 
   return {
     record,
     flush,
     close: async () => {
-      clearInterval(timer)
+      isClosed = true
+      clearTimeout(timer)
       await running
       while (pending.size > 0 && (await write())) {}
     },

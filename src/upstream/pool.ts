@@ -47,12 +47,12 @@ export class Pool implements ConnectionUsage {
   readonly #slots = new Set<PoolSlot>()
   readonly #idle: PoolSlot[] = []
   readonly #queue = new Set<QueuedWaiter>()
-  readonly #sweeper: NodeJS.Timeout
+  /** Only while there are idle connections: a pool without any wakes no idle process. */
+  #sweeper: NodeJS.Timeout | undefined
   #isClosed = false
 
   constructor(options: PoolOptions) {
     this.#options = options
-    this.#sweeper = setInterval(() => this.#sweep(), sweepMs).unref()
   }
 
   get connectionsMax(): number {
@@ -91,7 +91,7 @@ export class Pool implements ConnectionUsage {
   /** Closes idle connections; requests that have a connection, or wait for one, are completed. */
   close(): void {
     this.#isClosed = true
-    clearInterval(this.#sweeper)
+    clearTimeout(this.#sweeper)
     this.#options.opener.close()
     for (const { connection } of [...this.#idle]) connection?.destroy()
   }
@@ -157,6 +157,7 @@ export class Pool implements ConnectionUsage {
   #releaseSlot(slot: PoolSlot): void {
     slot.user = undefined
     this.#idle.push(slot)
+    this.#sweeper ??= setTimeout(this.#sweep, sweepMs).unref()
     if (this.#queue.size > 0) this.#serveQueue()
     if (this.#isClosed) for (const { connection } of [...this.#idle]) connection?.destroy()
   }
@@ -222,12 +223,14 @@ export class Pool implements ConnectionUsage {
     return queued.waiter
   }
 
-  #sweep(): void {
+  readonly #sweep = (): void => {
     const now = performance.now()
     for (const { connection } of this.#idle.filter(
       ({ connection }) => (connection?.reusableUntil ?? 0) <= now,
     ))
       connection?.destroy()
+    // That it was idle once is enough: one timer a second costs less than a timer for each request.
+    this.#sweeper = this.#slots.size > 0 ? setTimeout(this.#sweep, sweepMs).unref() : undefined
   }
 }
 

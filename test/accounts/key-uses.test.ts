@@ -3,12 +3,13 @@ import { openKeyUses } from '../../src/accounts/key-uses.ts'
 import { createKey, digestOf } from '../../src/secrets/keys.ts'
 import { digestText, type RecordedKeyUse } from '../../src/store/keys.ts'
 import { memoryInUse } from '../proxy/memory.ts'
+import { until } from '../setup/net.ts'
 
 const id = 'abcdefghijklmnop'
 const address = '192.0.2.1'
 
 /** Uses that are written nowhere but into a list, at a clock that is set by hand, when the test says so. */
-function start(t: { teardown(work: () => unknown): void }, fail = () => false) {
+function start(t: { teardown(work: () => unknown): void }, fail = () => false, flushMs = 3_600_000) {
   const written: (readonly RecordedKeyUse[])[] = []
   const time = { now: 1_000 }
   const store = {
@@ -17,7 +18,7 @@ function start(t: { teardown(work: () => unknown): void }, fail = () => false) {
       written.push(uses)
     },
   }
-  const uses = openKeyUses({ store, clock: () => time.now, flushMs: 3_600_000 })
+  const uses = openKeyUses({ store, clock: () => time.now, flushMs })
   t.teardown(() => uses.close())
   return { uses, written, time }
 }
@@ -136,4 +137,30 @@ t.test('a pending key use keeps key and address in memory, not its request head'
   t.ok(growth < 2 * count * 1_024, `${growth} bytes`)
   await uses.flush()
   t.equal(written[0]?.length, 200)
+})
+
+t.test('without uses to write there is no timer', async (t) => {
+  const timers = t.capture(globalThis, 'setTimeout', setTimeout)
+  const intervals = t.capture(globalThis, 'setInterval', setInterval)
+  const { uses, written } = start(t)
+  const key = createKey('secretKey', id)
+  t.equal(timers().length, 0)
+  uses.record(id, key, address, 'secretKey')
+  uses.record(id, key, address, 'secretKey')
+  t.strictSame(
+    timers().map(({ args }) => args[1]),
+    [3_600_000],
+  )
+  await uses.flush()
+  t.equal(written.length, 1)
+  t.equal(timers().length, 0)
+  t.equal(intervals().length, 0)
+})
+
+t.test('uses are written after a while, and again where that failed', async (t) => {
+  let failures = 0
+  const { uses, written } = start(t, () => failures++ < 2, 1)
+  uses.record(id, createKey('secretKey', id), address, 'secretKey')
+  await until('they are written', () => written.length > 0 || undefined)
+  t.equal(failures, 3)
 })

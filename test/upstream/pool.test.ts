@@ -168,3 +168,15 @@ t.test('closing an upstream closes idle connections, and busy ones after their a
   t.equal((await slow.answer).body, 'slow')
   await until('the other is closed', () => isClosed('/slow') || undefined)
 })
+
+t.test('a pool has no timer before its first idle connection', async (t) => {
+  const timers = t.capture(globalThis, 'setTimeout', setTimeout)
+  const intervals = t.capture(globalThis, 'setInterval', setInterval)
+  const backend = await startHeadBackend(t, ({ socket, path }) => socket.write(answerOf(path)))
+  const sweeps = () => [...timers(), ...intervals()].filter(({ args }) => args[1] === 1_000)
+  const upstream = openTestUpstream(t, backend.url)
+  t.equal(sweeps().length, 0)
+  await request(upstream, { path: '/' })
+  await request(upstream, { path: '/' })
+  t.equal(sweeps().length, 1)
+})
