@@ -1,8 +1,11 @@
-import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
+import { createHistogram, performance, type RecordableHistogram } from 'node:perf_hooks'
 import { type Aggregator, Gauge, type Registry } from 'prom-client'
 
-/** How often the lag is sampled: each sample wakes up an idle process. */
+/** How often the lag is sampled, and how often in an idle process, which each sample wakes up. */
 const sampleMs = 100
+const idleSampleMs = 500
+/** An event loop that ran for less than this share of the time since the last sample is idle. */
+const idleShare = 0.05
 /** The smallest value that the histogram records, in nanoseconds. */
 const minNs = 1
 
@@ -31,8 +34,9 @@ const lagStatistics: Readonly<Record<string, LagStatistic>> = {
  */
 export function collectEventLoopLag(registry: Registry): () => void {
   const lags = createHistogram()
-  let last = performance.now()
-  const timer = setInterval(sample, sampleMs).unref()
+  let dueAt = performance.now() + sampleMs
+  let use = performance.eventLoopUtilization()
+  let timer = setTimeout(sample, sampleMs).unref()
   const gauges = Object.entries(lagStatistics).map(([statistic, { help, aggregator, read }], index) => {
     const name = `nodejs_eventloop_lag_${statistic}_seconds`
     registry.removeSingleMetric(name)
@@ -43,8 +47,13 @@ export function collectEventLoopLag(registry: Registry): () => void {
 
   function sample(): void {
     const now = performance.now()
-    lags.record(Math.max(minNs, Math.round((now - last - sampleMs) * 1e6)))
-    last = now
+    lags.record(Math.max(minNs, Math.round((now - dueAt) * 1e6)))
+    const before = use
+    use = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(use, before)
+    const waitMs = utilization < idleShare ? idleSampleMs : sampleMs
+    dueAt = now + waitMs
+    timer = setTimeout(sample, waitMs).unref()
   }
 
   function readAll(): void {
@@ -54,5 +63,5 @@ export function collectEventLoopLag(registry: Registry): () => void {
     lags.reset()
   }
 
-  return () => clearInterval(timer)
+  return () => clearTimeout(timer)
 }

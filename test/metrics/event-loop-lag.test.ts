@@ -25,7 +25,8 @@ t.test('an unblocked event loop shows no lag between samples', async (t) => {
 t.test('a block of the event loop is measured in full, once', async (t) => {
   const read = watchLag(t)
   await until('it looks', async () => (await read('max')) || undefined)
-  const end = performance.now() + 500
+  // Longer than an idle event loop is sampled.
+  const end = performance.now() + 1_000
   while (performance.now() < end);
   const most = await until('it was late', async () => {
     const now = await read('max')
@@ -33,4 +34,17 @@ t.test('a block of the event loop is measured in full, once', async (t) => {
   })
   t.ok(most < 5, `${most}`)
   await until('it is over', async () => (await read('max')) < 0.3 || undefined)
+})
+
+t.test('an idle event loop is sampled less often than a busy one', async (t) => {
+  const timers = t.capture(globalThis, 'setTimeout', setTimeout)
+  watchLag(t)
+  const isSampledAfter = (ms: number) =>
+    timers().some(({ args: [work, waitMs] }) => work.name === 'sample' && waitMs === ms) || undefined
+  await until('it is idle', () => isSampledAfter(500))
+  await until('it is busy', () => {
+    const end = performance.now() + 100
+    while (performance.now() < end);
+    return isSampledAfter(100)
+  })
 })
