@@ -8,17 +8,19 @@ import { loadScript } from '../../src/store/redis/scripts.ts'
 import { until } from '../../test/setup/net.ts'
 
 /**
- * Instances reduced to what Redis sees of them: two connections each, a reading of the change log every 150 ms, a
- * heartbeat a second, and two look-ups of an account that has changed (when the change is heard, and when it is read).
+ * Instances reduced to what Redis sees of them: two connections each, readings of the change log, a heartbeat a second,
+ * and two look-ups of an account that has changed (when the change is heard, and when it is read).
  * They measure nothing; a thousand whole gateways would need more than the two cores of a small machine.
  */
 
-const pollIntervalMs = 150
 const heartbeatIntervalMs = 1_000
 const heartbeatTimeoutMs = 15_000
 const keys = createKeyNames('gh:')
-const { values } = parseArgs({ options: { port: { type: 'string' }, count: { type: 'string' } } })
+const { values } = parseArgs({
+  options: { port: { type: 'string' }, count: { type: 'string' }, 'poll-ms': { type: 'string' } },
+})
 const count = Number(values.count)
+const pollIntervalMs = Number(values['poll-ms'])
 
 /** A command in RESP, as the driver sends it. */
 function command(words: readonly (string | number)[]): string {

@@ -27,7 +27,8 @@ const drills: Readonly<Record<string, { readonly summary: string; readonly load:
     load: async () => (await import('./frozen.ts')).frozen,
   },
   instances: {
-    summary: '1,000 simulated instances (or as the argument says) on one Redis: idle, and at resets',
+    summary:
+      '1,000 simulated instances (or as the first argument says) on one Redis, idle or `busy`, and at resets',
     load: async () => (await import('./instances.ts')).instances,
   },
   keys: {

@@ -118,6 +118,7 @@ function openDirectory(store: Store) {
     report: () => {},
     confirm: async () => {},
     catchUp: async () => {},
+    refresh: () => {},
   })
 }
 

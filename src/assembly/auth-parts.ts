@@ -27,7 +27,15 @@ export interface AuthParts {
 export interface AuthPartsOptions
   extends Pick<
     DirectoryOptions,
-    'store' | 'storeConnection' | 'report' | 'confirm' | 'catchUp' | 'clock' | 'monotonic' | 'memory'
+    | 'store'
+    | 'storeConnection'
+    | 'report'
+    | 'confirm'
+    | 'catchUp'
+    | 'refresh'
+    | 'clock'
+    | 'monotonic'
+    | 'memory'
   > {
   readonly config: Pick<Config, 'tokens' | 'cache' | 'issuers'>
   /** How the keys of foreign issuers are fetched. */

@@ -74,6 +74,12 @@ export interface CallerAuthOptions {
  * reading may take (250 ms, store/open.ts) it has to stay well below `currentForMs` of cache/invalidation.ts.
  */
 const pollMs = { sqlite: 25, redis: 150 } as const
+/**
+ * How often it is read while the store announces changes and no request uses the caches: each reading wakes an idle
+ * process twice. A lost announcement has to be found within 500 ms, and cached data has to stay current, for the next
+ * request (docs/decisions/0008-change-log.md).
+ */
+const idlePollMs = 400
 /** How long a start waits for the store before it continues without it. */
 const initialConnectTimeoutMs = 500
 
@@ -106,6 +112,7 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
       // A signing key may have been retired meanwhile; while the store is unreachable, the known ones count.
       await keyLoader.settled().catch(throwUnlessStoreUnavailable)
     },
+    refresh: () => invalidation.refresh(),
   })
   const keyLoader = createConfiguredKeyLoader(options, keyring, () => {
     verified.clear()
@@ -206,6 +213,7 @@ function openCacheInvalidation(
     store,
     storeConnection,
     pollMs: pollMs[config.store.driver],
+    idlePollMs,
     clock,
     apply: (logged) => {
       directory.apply(logged)

@@ -51,6 +51,8 @@ export interface DirectoryOptions extends CacheLimits {
   confirm(): Promise<void>
   /** Reads what changed while this process stalled. */
   catchUp(): Promise<void>
+  /** Reads the change log soon: called at a use from `storeConnection.refreshAt` on. */
+  refresh(): void
   /** Shared with other workers; undefined = there are none. */
   readonly memory?: InstanceMemory | undefined
 }
@@ -190,7 +192,10 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     isUnchangedSince,
     isAccountNewerThan,
     confirm: options.confirm,
-    isCurrent: (now, time) => isCurrent(storeConnection, now, time),
+    isCurrent: (now, time) => {
+      if (now >= storeConnection.refreshAt) options.refresh()
+      return isCurrent(storeConnection, now, time)
+    },
     catchUp: options.catchUp,
     version: () => (storeConnection.isUp ? version : undefined),
     countHit: () => options.report('hit'),

@@ -1,13 +1,17 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { type Clock, monotonicClock } from '../platform/clock.ts'
 import type { ChangeLogReading, ChangeStore, LoggedChange } from '../store/changes.ts'
-import { isCurrent, type StoreConnectionState } from './store-connection-state.ts'
+import { createCatchUp } from './catch-up.ts'
+import { createCurrency, type Moment } from './currency.ts'
+import type { StoreConnectionState } from './store-connection-state.ts'
 
 export interface InvalidationOptions {
   readonly store: ChangeStore
   readonly storeConnection: StoreConnectionState
   /** How often the change log is read. */
   readonly pollMs: number
+  /** The same while the store announces the changes of others, and no request uses what is cached. */
+  readonly idlePollMs: number
   /** Milliseconds since 1970. */
   readonly clock: Clock
   /** For spans; default: performance.now(). */
@@ -44,6 +48,8 @@ export interface Invalidation {
    * @throws what `poll` throws
    */
   catchUp(): Promise<void>
+  /** To be called where cached data is used from `storeConnection.refreshAt` on: reads the change log soon. */
+  refresh(): void
   close(): void
 }
 
@@ -52,15 +58,6 @@ export interface Invalidation {
  * of readings.
  */
 const confirmGapMs = 5
-
-/**
- * How long after the start of a reading cached data is used. In an ordinary outage a reading is sent within 150 ms
- * after the last and has failed within 250 ms: nobody waits then. If more time has passed, this process stalled.
- */
-const currentForMs = 450
-/** How long a process that stalled tries to read the change log before it considers the store unreachable. */
-const catchUpMs = 400
-const catchUpGapMs = 10
 
 /**
  * Keeps the caches consistent with the store: what this process changes is dropped before the change is answered, what
@@ -72,6 +69,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     store,
     storeConnection,
     pollMs,
+    idlePollMs,
     clock,
     monotonic = monotonicClock,
     clear,
@@ -79,6 +77,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     onDelay,
   } = options
   const { onFault } = options
+  const currency = createCurrency(storeConnection, clock, monotonic)
   let position: number | undefined
   /** When a change could not be applied. */
   let missedAt = 0
@@ -86,11 +85,11 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   const announced = new Set<number>()
   let running: Promise<void> | undefined
   let startedAt = Number.NEGATIVE_INFINITY
+  let intervalMs = pollMs
+  let timer = setTimeout(pollAgain, pollMs).unref()
+  let isClosed = false
   /** The reading that has not begun yet. */
   let next: Promise<void> | undefined
-  /** When this process was found to have stalled, if it has not read the change log since. */
-  let stalledAt: number | undefined
-  let pause: Promise<void> | undefined
 
   function onChange(logged: LoggedChange): void {
     if (announced.has(logged.position) || (position !== undefined && logged.position <= position)) return
@@ -122,8 +121,8 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   }
 
   async function read(): Promise<void> {
-    const asked = { at: clock(), now: monotonic() }
-    const reading = await readChangeLog()
+    const begun = currency.begin()
+    const reading = await readChangeLog(begun)
     if (!reading) return
     // First: what has changed meanwhile can be looked up again now.
     storeConnection.isUp = true
@@ -132,78 +131,63 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     if (changes === undefined || position === undefined) clear(position === undefined ? 'start' : 'gap')
     if (position === undefined) for (const logged of changes ?? []) apply(logged)
     else for (const logged of changes ?? []) reapply(logged)
-    recordReading(head, completeSince, asked)
+    recordReading(head, completeSince, begun)
     onStoreAnswer()
   }
 
   /** @returns undefined where the store does not respond */
-  async function readChangeLog(): Promise<ChangeLogReading | undefined> {
+  async function readChangeLog(begun: Moment): Promise<ChangeLogReading | undefined> {
     try {
       return await store.readChanges(position)
     } catch (error) {
       storeConnection.isUp = false
-      recordOutage()
+      currency.onFailure(begun)
       onStoreAnswer(error)
       return undefined
     }
   }
 
-  function recordReading(head: number, completeSince: number, asked: { at: number; now: number }): void {
+  function recordReading(head: number, completeSince: number, begun: Moment): void {
     const before = position === undefined ? missedAt : storeConnection.completeSince
     storeConnection.completeSince = Math.max(before, completeSince)
-    storeConnection.confirmedAt = asked.at
-    storeConnection.readAt = asked.now
-    storeConnection.currentUntil = asked.now + currentForMs
-    storeConnection.currentUntilTime = asked.at + currentForMs
-    stalledAt = undefined
+    currency.onRead(begun)
     position = head
     for (const known of announced) if (known <= head) announced.delete(known)
-  }
-
-  /**
-   * The store does not respond. What was current until now is served for maxStale; but a process that stalled has to
-   * try for a while, as its connections may just have been closed meanwhile.
-   */
-  function recordOutage(): void {
-    const now = monotonic()
-    if (!isCurrent(storeConnection, now, clock())) stalledAt ??= now
-    if (stalledAt !== undefined && now - stalledAt < catchUpMs) return
-    stalledAt = undefined
-    storeConnection.currentUntil = Number.POSITIVE_INFINITY
-    storeConnection.currentUntilTime = Number.POSITIVE_INFINITY
-  }
-
-  async function catchUp(): Promise<void> {
-    const since = monotonic()
-    stalledAt ??= since
-    while (storeConnection.readAt < since && storeConnection.currentUntil !== Number.POSITIVE_INFINITY) {
-      await poll().catch(throwIfLate)
-      if (!storeConnection.isUp) await pauseShared()
-    }
-  }
-
-  /** A fault, not an outage: then the cache is not used, however long it lasts. */
-  async function throwIfLate(fault: unknown): Promise<void> {
-    if (stalledAt !== undefined && monotonic() - stalledAt >= catchUpMs) throw fault
-    await pauseShared()
-  }
-
-  /** All callers share one timer. */
-  function pauseShared(): Promise<void> {
-    pause ??= new Promise<void>((resolve) => setTimeout(resolve, catchUpGapMs)).finally(() => {
-      pause = undefined
-    })
-    return pause
+    if (!store.isListening()) return
+    intervalMs = idlePollMs
+    storeConnection.refreshAt = begun.now + pollMs
   }
 
   function poll(): Promise<void> {
     if (!running) {
       startedAt = performance.now()
+      // Unless this reading shows otherwise: that the store is reachable, and announces changes.
+      intervalMs = pollMs
+      storeConnection.refreshAt = Number.POSITIVE_INFINITY
       running = read().finally(() => {
         running = undefined
+        currency.end()
+        schedule()
       })
     }
     return running
+  }
+
+  function schedule(): void {
+    clearTimeout(timer)
+    if (isClosed) return
+    const waitMs = Math.max(0, Math.round(startedAt + intervalMs - performance.now()))
+    timer = setTimeout(pollAgain, waitMs).unref()
+  }
+
+  function pollAgain(): void {
+    if (!isClosed) poll().catch(onFault)
+  }
+
+  function refresh(): void {
+    storeConnection.refreshAt = Number.POSITIVE_INFINITY
+    // After the request that asks for it.
+    setImmediate(pollAgain)
   }
 
   function confirm(): Promise<void> {
@@ -239,8 +223,15 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   }
 
   store.onChange(onChange)
-  const timer = setInterval(() => void poll().catch(onFault), pollMs)
-  timer.unref()
 
-  return { poll, confirm, catchUp, close: () => clearInterval(timer) }
+  return {
+    poll,
+    confirm,
+    catchUp: createCatchUp({ storeConnection, currency, monotonic, poll }),
+    refresh,
+    close: () => {
+      isClosed = true
+      clearTimeout(timer)
+    },
+  }
 }

@@ -15,6 +15,11 @@ export interface StoreConnectionState {
   currentUntil: number
   /** The same in milliseconds since 1970: the monotonic clock may stand still while the machine is suspended. */
   currentUntilTime: number
+  /**
+   * From when on a use of cached data makes the change log be read again, as it is read less often while nobody uses
+   * it; Infinity = it is read often enough, or now. On the monotonic clock.
+   */
+  refreshAt: number
 }
 
 /** The state before the first reading: nothing is cached yet. */
@@ -26,6 +31,7 @@ export function createStoreConnectionState(): StoreConnectionState {
     completeSince: Number.POSITIVE_INFINITY,
     currentUntil: Number.POSITIVE_INFINITY,
     currentUntilTime: Number.POSITIVE_INFINITY,
+    refreshAt: Number.POSITIVE_INFINITY,
   }
 }
 

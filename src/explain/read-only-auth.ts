@@ -50,6 +50,7 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
     storeConnection: { ...createStoreConnectionState(), isUp: true },
     confirm: async () => {},
     catchUp: async () => {},
+    refresh: () => {},
     clock,
     monotonic: monotonicClock,
     report: () => {},

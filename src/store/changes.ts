@@ -6,6 +6,11 @@ export interface ChangeStore {
    * Notifies of own changes before the call resolves, of others' once published; these may be lost: see readChanges.
    */
   onChange(listener: (change: LoggedChange) => void): void
+  /**
+   * Whether changes of others are announced, as far as is known: a connection may be dead, and nobody has noticed it
+   * yet.
+   */
+  isListening(): boolean
 }
 
 /** What caches must drop. A session changes only once: when it ends. */

@@ -82,12 +82,14 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     report: () => {},
     confirm: () => invalidation.confirm(),
     catchUp: () => invalidation.catchUp(),
+    refresh: () => invalidation.refresh(),
   })
   const invalidation = openInvalidation({
     store,
     storeConnection,
     // Longer than any test: what others change is heard of when it must be.
     pollMs: 86_400_000,
+    idlePollMs: 86_400_000,
     clock,
     monotonic: clock,
     apply: directory.apply,

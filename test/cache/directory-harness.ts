@@ -31,6 +31,7 @@ export async function openDirectory(t: Test, options: Partial<DirectoryOptions> 
     report: (result) => reports.push(result),
     confirm: async () => {},
     catchUp: async () => {},
+    refresh: () => {},
     ...options,
   })
   return { store, contact: storeConnection, directory, reports, time }

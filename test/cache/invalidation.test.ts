@@ -26,6 +26,7 @@ function watch(t: Test, store: ChangeStore, pollMs = never) {
     store,
     storeConnection,
     pollMs,
+    idlePollMs: pollMs,
     clock: Date.now,
     apply: ({ change }) => {
       if (broken.apply) throw new TypeError('apply')

@@ -37,11 +37,13 @@ for (const [direction, stepMs] of [
       report: () => {},
       confirm: () => invalidation.confirm(),
       catchUp: () => invalidation.catchUp(),
+      refresh: () => invalidation.refresh(),
     })
     const invalidation = openInvalidation({
       ...both,
-      store: { onChange: store.onChange, readChanges: (after) => reachable(store.readChanges(after)) },
+      store: { ...store, readChanges: (after) => reachable(store.readChanges(after)) },
       pollMs: 86_400_000,
+      idlePollMs: 86_400_000,
       apply: directory.apply,
       clear: directory.clear,
       onStoreAnswer: () => {},

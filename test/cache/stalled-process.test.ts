@@ -15,7 +15,7 @@ async function watch(t: Test) {
   const storeConnection = createStoreConnectionState()
   const invalidation = openInvalidation({
     store: {
-      onChange: store.onChange,
+      ...store,
       readChanges: async (after) => {
         log.readings++
         await log.gate
@@ -25,6 +25,7 @@ async function watch(t: Test) {
     },
     storeConnection,
     pollMs: 86_400_000,
+    idlePollMs: 86_400_000,
     clock: () => clocks.time,
     monotonic: () => clocks.now,
     apply: () => {},
@@ -132,5 +133,74 @@ t.test('an outage already known before a stall keeps no caller waiting', async (
   log.isReachable = false
   await poll()
   pass(60_000)
+  t.equal(isCurrentNow(), true)
+})
+
+/** An idle process has sent a reading 400 ms after the last, and the store does not respond. */
+async function watchSilentStore(t: Test) {
+  const watched = await watch(t)
+  const { poll, log, pass } = watched
+  await poll()
+  pass(400)
+  const gate = Promise.withResolvers<void>()
+  log.gate = gate.promise
+  log.isReachable = false
+  const late = poll()
+  const fail = async () => {
+    gate.resolve()
+    await late
+  }
+  return { ...watched, fail }
+}
+
+t.test('a reading that fails in time shows an outage, and keeps callers waiting no longer', async (t) => {
+  const { catchUp, pass, isCurrentNow, contact, log, fail } = await watchSilentStore(t)
+  pass(60)
+  t.equal(isCurrentNow(), false)
+  const caughtUp = catchUp()
+  pass(190)
+  await fail()
+  await caughtUp
+  t.equal(isCurrentNow(), true)
+  t.equal(contact.isUp, false)
+  t.equal(log.readings, 2, 'none was needed to make sure')
+})
+
+for (const [what, moveClocks] of Object.entries<(clocks: { now: number; time: number }) => void>({
+  'both clocks': (clocks) => {
+    clocks.now += 300
+    clocks.time += 300
+  },
+  'the monotonic clock': (clocks) => {
+    clocks.now += 300
+  },
+  'the wall clock': (clocks) => {
+    clocks.time += 300
+  },
+})) {
+  t.test(`a reading that fails too late by ${what} shows a stall, not an outage`, async (t) => {
+    const { clocks, isCurrentNow, pass, poll, contact, fail } = await watchSilentStore(t)
+    moveClocks(clocks)
+    await fail()
+    pass(150)
+    t.equal(isCurrentNow(), false)
+    pass(249)
+    await poll()
+    t.equal(isCurrentNow(), false, 'it tries for 400 ms')
+    pass(1)
+    await poll()
+    t.equal(isCurrentNow(), true)
+    t.equal(contact.isUp, false)
+  })
+}
+
+t.test('callers wait for a stalled process although a reading is in flight', async (t) => {
+  const { catchUp, pass, isCurrentNow, log, fail } = await watchSilentStore(t)
+  pass(5_000)
+  const caughtUp = catchUp()
+  await fail()
+  t.equal(isCurrentNow(), false)
+  log.isReachable = true
+  await caughtUp
   t.equal(isCurrentNow(), true)
 })

@@ -40,6 +40,7 @@ export function createChangeBuffer(notify: (change: LoggedChange) => void): Chan
   function onLogRead(head: number): void {
     isHeld = false
     held = held.filter(({ position }) => position > head)
+    if (held.length === 0 && timer === undefined) return
     // Deferred until the reader of the log has recorded that the store is back.
     setImmediate(release)
   }

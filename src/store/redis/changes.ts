@@ -71,7 +71,12 @@ export function openChanges(connection: Connection, options: RedisOptions, liste
     return entries.filter(({ position }) => position > after).length === head - after
   }
 
-  return { readChanges, onChange, close: () => subscription?.close() }
+  return {
+    readChanges,
+    onChange,
+    isListening: () => subscription?.isListening() ?? false,
+    close: () => subscription?.close(),
+  }
 }
 
 /** When the oldest entry read at a start was made; 0 if it is the first of the log. */

@@ -6,11 +6,15 @@ import { openClient, type RedisOptions } from './client.ts'
 export interface Subscription {
   /** Sets the position that the log was read to: a subscription that stays behind it is stalled, and reconnected. */
   check(head: number): void
+  /** Whether it has been subscribed for a while, and has received what `check` expects. */
+  isListening(): boolean
   close(): void
 }
 
 /** How often a stalled subscription is reconnected at most. */
 const reopenIntervalMs = 1_000
+/** How long a subscription must last to count: one that is cut again and again may lose messages each time. */
+const steadyAfterMs = 1_000
 
 /**
  * Opens a connection of its own, as a subscribed one cannot send other commands.
@@ -25,9 +29,13 @@ export function openSubscription(
   let lastPosition: number | undefined
   let reopenedAt = 0
   let behindSince: number | undefined
+  let subscribedAt = Number.POSITIVE_INFINITY
 
   client.on('ready', () => {
-    client.subscribe(channel).catch(() => {})
+    client.subscribe(channel).then(onSubscribed, () => {})
+  })
+  client.on('close', () => {
+    subscribedAt = Number.POSITIVE_INFINITY
   })
   client.on('message', (_channel: string, message: string) => {
     const logged = parseMessage(message)
@@ -36,6 +44,14 @@ export function openSubscription(
     behindSince = undefined
     onChange(logged)
   })
+
+  function onSubscribed(): void {
+    if (client.status === 'ready') subscribedAt = performance.now()
+  }
+
+  function isListening(): boolean {
+    return behindSince === undefined && performance.now() - subscribedAt >= steadyAfterMs
+  }
 
   function check(head: number): void {
     if (lastPosition === undefined || head <= lastPosition) {
@@ -53,7 +69,7 @@ export function openSubscription(
     client.disconnect(true)
   }
 
-  return { check, close }
+  return { check, isListening, close }
 }
 
 /** `position time kind subject`, as log-change.lua writes it. */

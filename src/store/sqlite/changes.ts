@@ -16,5 +16,6 @@ export function openChanges(
         return changes.readAfter(after)
       }),
     onChange,
+    isListening: () => false,
   }
 }

@@ -21,9 +21,10 @@ import { newUsage, newUsageBatch, today } from '../usage-samples.ts'
 
 /** A call of each verb of a slice that asks the store. */
 type Calls<Slice> = {
-  readonly [Name in Exclude<keyof Slice, 'ready' | 'onChange' | 'onWrite' | 'onAudit' | 'close'>]: (
-    store: Slice,
-  ) => Promise<unknown>
+  readonly [Name in Exclude<
+    keyof Slice,
+    'ready' | 'onChange' | 'isListening' | 'onWrite' | 'onAudit' | 'close'
+  >]: (store: Slice) => Promise<unknown>
 }
 
 async function* oneBatch(): AsyncGenerator<AccountBatch> {

@@ -160,3 +160,31 @@ t.test('a channel on which nothing happens is left as it is', async (t) => {
   t.ok(before)
   t.equal(await idOf(), before)
 })
+
+t.test('a store counts as listening once it has been subscribed for a while', async (t) => {
+  const { store } = await startListener(t, optionsOf(server))
+  t.equal(store.isListening(), false)
+  await until('it listens', () => store.isListening() || undefined)
+  await inspector.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+  await until('it has noticed', () => !store.isListening() || undefined)
+  await untilSubscribed()
+  t.equal(store.isListening(), false, 'it may be cut again')
+  await until('it listens again', () => store.isListening() || undefined)
+  const command = await openStoreAt(t, optionsOf(server))
+  t.equal(command.isListening(), false, 'a command never does')
+})
+
+t.test('a store whose channel is silent does not count as listening', async (t) => {
+  const wire = await startTcpProxy(t, server.port)
+  const { store, read } = await startListener(t, optionsOf(wire))
+  await until('it listens', () => store.isListening() || undefined)
+  const writer = await openStoreAt(t, optionsOf(server))
+  wire.cutMatching('subscribe')
+  await writer.addSigningKey(newSigningKey())
+  await read()
+  t.equal(store.isListening(), false, 'the log has a change that was not announced')
+  await until('it listens again', async () => {
+    await read()
+    return store.isListening() || undefined
+  })
+})
