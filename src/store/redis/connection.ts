@@ -97,6 +97,8 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
   async function ready(timeoutMs: number): Promise<void> {
     const deadline = performance.now() + timeoutMs
     for (;;) {
+      // A command sent while the connection is being made would fail at once, and cost a whole pause.
+      await commandClient.whenReady(Math.min(retryReadyMs, timeoutMs))
       try {
         // Rather than a ping: this also tests the user's rights and, in a Cluster, the right node.
         const [id, written] = await commandClient.ask((client) =>
