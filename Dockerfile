@@ -6,14 +6,16 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY pinned-node pinned-node
-# Optional packages stay in this stage: one of them is the TypeScript compiler for this platform.
+# Optional packages too: among them are the compiler and the bundler for this platform.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json build.ts ./
+COPY build build
 COPY src src
+# The program has all that it needs in its files: the packages are not part of the image, nor is the library for apps.
 RUN node build.ts \
- && npm prune --omit=dev --omit=optional --ignore-scripts \
- && find dist node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' \) -delete \
- && (find node_modules -depth -type d -exec rmdir {} + 2>/dev/null || true) \
+ && rm -rf node_modules dist/library \
+ && find dist -type f -name '*.ts' -delete \
+ && (find dist -depth -type d -exec rmdir {} + 2>/dev/null || true) \
  && mkdir cache && chown node cache
 COPY config config
 # Starts and ends it once as its user: what Node keeps of the compiled sources halves the time of every later start.
@@ -42,7 +44,6 @@ WORKDIR /app
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* /opt/yarn* \
  && ln -s /app/dist/main.js /usr/local/bin/gatehouse \
  && mkdir data && chown node:node data
-COPY --from=build /app/node_modules node_modules
 COPY --from=build /out ./
 USER node
 VOLUME ["/app/data"]

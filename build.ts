@@ -1,12 +1,45 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { bundle } from './build/bundle.ts'
+import { billOf, licencesOf, packagesOf } from './build/bundled-packages.ts'
 
-/** Builds dist/ for the package: Node strips types from sources of ours, not from those under node_modules. */
+/**
+ * Builds dist/ for the package and the image: the program with all that it needs in few files, and the library, whose
+ * types stay one file for each source (docs/decisions/0043-bundle.md).
+ */
 
 rmSync('dist', { recursive: true, force: true })
 execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' })
-cpSync('src/store/redis/scripts', 'dist/store/redis/scripts', { recursive: true })
-cpSync('src/pages/assets', 'dist/pages/assets', { recursive: true })
-cpSync('src/portal/assets', 'dist/portal/assets', { recursive: true })
-cpSync('src/status/assets', 'dist/status/assets', { recursive: true })
+
+const modules = await bundle({
+  input: { main: 'src/main.ts', 'fleet/worker-main': 'src/fleet/worker-main.ts' },
+  chunks: 'chunks',
+  // What `debug` colours its lines with where somebody has installed it.
+  external: ['supports-color'],
+})
+// Its packages are those of the app: a second Fastify, or the classes of a second ioredis, would not fit them.
+await bundle({
+  input: Object.fromEntries(
+    ['fastify', 'verify', 'client'].map((name) => [`library/${name}`, `src/library/${name}.ts`]),
+  ),
+  chunks: 'library/chunks',
+  // Not the helpers of the bundler, of which some have no path.
+  external: [/^(?!@oxc-project\/)[^./\\\0]/],
+})
+
+for (const folder of ['store/redis/scripts', 'pages/assets', 'portal/assets', 'status/assets']) {
+  cpSync(`src/${folder}`, `dist/${folder}`, { recursive: true })
+}
 chmodSync('dist/main.js', 0o755)
+
+const packages = packagesOf(modules)
+// The cast is sound: these are fields of our own package.json.
+const { name, version, license } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<
+  'name' | 'version' | 'license',
+  string
+>
+writeFileSync(
+  'dist/gatehouse.cdx.json',
+  `${JSON.stringify(billOf({ name, version, license }, packages), undefined, 2)}\n`,
+)
+writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licencesOf(packages))

@@ -21,7 +21,8 @@ t.test(
     for (const path of [
       'bin/gatehouse.cjs',
       'dist/main.js',
-      'dist/main.d.ts',
+      'dist/library/fastify.d.ts',
+      'dist/THIRD-PARTY-LICENSES.txt',
       'dist/store/redis/scripts/rotate-session.lua',
       'config/gateway.yaml',
       'docs/operating.md',
@@ -39,6 +40,37 @@ t.test(
     t.strictSame(strays, [])
   },
 )
+
+t.test('the package names what its program contains of others, with their licences', async (t) => {
+  const read = (path: string) => readFileSync(join(installed.folder, 'dist', path), 'utf8')
+  const { components } = JSON.parse(read('gatehouse.cdx.json')) as {
+    readonly components: readonly {
+      readonly name: string
+      readonly version: string
+      readonly purl: string
+      readonly licenses: readonly { readonly license: { readonly id: string } }[]
+    }[]
+  }
+  // All that npm would install for the program: what only development needs must not get into it.
+  const bill = JSON.parse(
+    execFileSync('npm', ['run', '-s', 'sbom'], { encoding: 'utf8', maxBuffer: 64 * 1_048_576 }),
+  ) as { readonly components: readonly { readonly purl: string }[] }
+  const shipped = new Set(bill.components.map(({ purl }) => purl))
+  t.strictSame(
+    components.map(({ purl }) => purl).filter((purl) => !shipped.has(purl)),
+    [],
+  )
+  for (const name of ['fastify', 'ioredis', 'openid-client', '@prometheus-io/client']) {
+    t.ok(
+      components.some((component) => component.name === name),
+      name,
+    )
+  }
+  const licences = read('THIRD-PARTY-LICENSES.txt')
+  for (const { name, version, licenses } of components) {
+    t.ok(licences.includes(`\n${name} ${version} (${licenses[0]?.license.id})\n`), name)
+  }
+})
 
 t.test('every link of the packaged README leads to a file of the package, or to the web', async (t) => {
   const links = [

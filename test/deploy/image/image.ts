@@ -109,7 +109,9 @@ t.test('the image has nothing that only development needs, and no secret', async
   const { container } = await start(t)
   const files = container.exec('find', '/app', '/usr/local', '/home', '/opt', '-xdev').stdout.split('\n')
   t.ok(files.includes('/app/dist/main.js'))
-  t.ok(files.includes('/app/node_modules/fastify/package.json'))
+  t.ok(files.includes('/app/dist/THIRD-PARTY-LICENSES.txt'))
+  t.ok(files.includes('/app/dist/gatehouse.cdx.json'))
+  t.notOk(files.some((path) => path.startsWith('/app/node_modules') || path.startsWith('/app/dist/library')))
   // Of the base: the headers of Node.
   const own = files.filter((path) => !path.startsWith('/usr/local/include/'))
   const strays = own.filter((path) =>

@@ -14,6 +14,7 @@ export function buildProgram(t: Test): string {
     'package.json',
     'bin',
     'build.ts',
+    'build',
     'tsconfig.json',
     'tsconfig.build.json',
     'src',
@@ -26,15 +27,11 @@ export function buildProgram(t: Test): string {
   execFileSync('env', ['-u', 'NODE_OPTIONS', process.execPath, 'build.ts'], { cwd: folder })
   rmSync(join(folder, 'node_modules'))
   rmSync(join(folder, 'src'), { recursive: true })
-  mkdirSync(join(folder, 'node_modules'))
   mkdirSync(join(folder, 'data'))
   return folder
 }
 
 /** Where the program is in a container. */
 export function programMounts(folder: string, target: string): ContainerSpec['mounts'] {
-  return {
-    [target]: { source: folder },
-    [`${target}/node_modules`]: { source: resolve('node_modules') },
-  }
+  return { [target]: { source: folder } }
 }
