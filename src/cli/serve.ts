@@ -8,7 +8,7 @@ import { openEchoServer } from '../demo/echo-server.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
 import { addressOf } from '../http/listen.ts'
 import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
-import { collectGarbage } from '../platform/collect-garbage.ts'
+import { collectGarbageWhenQuiet } from '../platform/collect-garbage.ts'
 import { startOptimizing } from '../platform/defer-optimizing.ts'
 import type { Command } from './command.ts'
 import { printWelcome } from './print-welcome.ts'
@@ -75,8 +75,6 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
   const { decide } = config
   const decideAddress = decide && decideUrl && addressOf(decide.host, portOf(decideUrl))
   log.info({ url, address, opsUrl, opsAddress, decideUrl, decideAddress, pid: process.pid }, 'listening')
-  // Before it says that it is ready: a third of its memory is garbage of the start, which V8 would keep for hours.
-  collectGarbage()
   startOptimizing()
   try {
     readyFile?.write(gateway)
@@ -85,6 +83,8 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
     await gateway.shutDown()
     throw error
   }
+  // A fifth of its memory is garbage of the start, which V8 would keep for hours.
+  void collectGarbageWhenQuiet(gateway.requestCounts)
   await stop
   const isClean = await gateway.shutDown()
   log.info({ isClean }, 'stopped')

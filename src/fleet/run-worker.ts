@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { type ConfigSnapshot, restoreConfig } from '../config/snapshot.ts'
 import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
 import { createMetrics } from '../metrics/metrics.ts'
-import { collectGarbage } from '../platform/collect-garbage.ts'
+import { collectGarbageWhenQuiet } from '../platform/collect-garbage.ts'
 import { startOptimizing } from '../platform/defer-optimizing.ts'
 import { readVersion } from '../platform/version.ts'
 import { openChannel, type RequestHandlers } from './channel.ts'
@@ -62,8 +62,8 @@ export function runWorker(): void {
     })
     current = { worker, log, prepared: undefined }
     // As in a single process.
-    collectGarbage()
     startOptimizing()
+    void collectGarbageWhenQuiet(metrics.requestCounts)
     return { url: worker.url, decideUrl: worker.decideUrl }
   }
 
