@@ -1,5 +1,6 @@
 import { posix, resolve, sep } from 'node:path'
 import { type OutputOptions, type Plugin, rolldown } from 'rolldown'
+import { compiledSchema } from './compiled-schema.ts'
 
 export interface BundleOptions {
   /** The source of each entry, by its path in dist/ without the extension. */
@@ -21,7 +22,7 @@ export async function bundle({ input, chunks, external }: BundleOptions): Promis
     input,
     external: [...external],
     platform: 'node',
-    plugins: [sourcePlaces],
+    plugins: [compiledSchema, sourcePlaces],
     onLog: (level, { message }) => {
       if (level === 'warn') throw new Error(message)
     },

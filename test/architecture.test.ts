@@ -17,7 +17,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': ['cache/'],
   pino: ['log/log.ts'],
   yaml: ['config/'],
-  ajv: ['config/validate.ts', 'endpoints/validate.ts'],
+  ajv: ['config/compile-schema.ts', 'config/validate.ts', 'endpoints/validate.ts'],
   'openid-client': ['oidc/'],
   nodemailer: ['mail/mailer.ts'],
   otpauth: ['secrets/one-time-codes.ts'],

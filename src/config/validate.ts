@@ -1,10 +1,10 @@
-import { Ajv, type ErrorObject } from 'ajv'
+import type { ErrorObject } from 'ajv'
 import { didYouMean } from '../platform/suggest.ts'
+import { compileSchema } from './compile-schema.ts'
 import type { Path } from './problem.ts'
 import { headerNamePattern, type SchemaNode } from './schema/fields.ts'
 import { schemaAt } from './schema/lookup.ts'
-import { type ConfigTree, configSchema } from './schema/schema.ts'
-import { parseDurationMs, parseSizeBytes } from './units.ts'
+import type { ConfigTree } from './schema/schema.ts'
 import { durationHint, secretHint, sizeHint } from './value-hints.ts'
 
 /** A finding of the schema: `at` says whether the name or the value of the option is wrong. */
@@ -20,46 +20,18 @@ export interface Validation {
   readonly findings: readonly Finding[]
 }
 
-let compiled: ReturnType<typeof compile> | undefined
+/** Compiled lazily: it would take most of the time of a short command. */
+let compiled: ReturnType<typeof compileSchema> | undefined
 
 /** Checks a tree against the schema and fills in the defaults; the given tree is not modified. */
 export function validate(written: Record<string, unknown>): Validation {
   const tree = structuredClone(written)
-  compiled ??= compile()
+  compiled ??= compileSchema()
   const validateTree = compiled
   validateTree(tree)
   const findings = (validateTree.errors ?? []).filter(isRelevant).map((error) => toFinding(error, tree))
   // The cast is sound if there are no findings: the type is derived from the schema that checked it.
   return { tree: tree as ConfigTree, findings }
-}
-
-/** Compiled lazily: it would take most of the time of a short command. */
-function compile() {
-  const ajv = new Ajv({
-    allErrors: true,
-    useDefaults: true,
-    strict: true,
-    allowUnionTypes: true,
-    verbose: true,
-    // Its types show that it is a valid schema, and a single validation gains nothing from optimized code.
-    meta: false,
-    validateSchema: false,
-    code: { optimize: false },
-  })
-  // Markers without their own check; `secret` decides the message where a secret is written inline.
-  ajv.addVocabulary(['secret', 'optional'])
-  const bounded = { schemaType: 'object', type: 'string', errors: false } as const
-  ajv.addKeyword({ keyword: 'duration', ...bounded, validate: isWithin(parseDurationMs) })
-  ajv.addKeyword({ keyword: 'size', ...bounded, validate: isWithin(parseSizeBytes) })
-  return ajv.compile(configSchema)
-}
-
-function isWithin(parse: (text: string) => number | undefined) {
-  return (bounds: { min: string; max: string; alternative?: string }, text: string): boolean => {
-    if (text === bounds.alternative) return true
-    const value = parse(text)
-    return value !== undefined && value >= (parse(bounds.min) ?? 0) && value <= (parse(bounds.max) ?? 0)
-  }
 }
 
 /** Leaves out errors of a single branch of a choice: the choice itself is reported. */

@@ -100,6 +100,29 @@ t.test('the installed command runs the demo in an empty folder, and ends in orde
   await demoOn(t, process.execPath)
 })
 
+t.test('the installed command finds the same problems in a config as the sources do', async (t) => {
+  const config = join(tempFolder(t), 'gateway.yaml')
+  writeFileSync(config, brokenConfig)
+  const args = ['check', '--config', config]
+  const found = runOn(process.execPath, installed, args)
+  const expected = spawnSync('env', ['-u', 'NODE_OPTIONS', process.execPath, 'src/main.ts', ...args], {
+    encoding: 'utf8',
+  })
+  t.match(found, { status: 1, stdout: expected.stdout, stderr: expected.stderr })
+  t.match(expected.stdout + expected.stderr, /has 16 problems/)
+})
+
+/** Every kind of problem that the schema knows. */
+const brokenConfig = `
+listen: { port: 70000, hots: x, requestTimeout: 5 parsecs, workers: many }
+upstreams: { backend: { targets: [], protocol: http3 }, 'bad name!': { targets: [{ url: 'http://127.0.0.1:9' }] } }
+routes:
+  - { name: any, path: nope, auth: sometimes, upstream: backend, maxBody: 10MB, roles: [A, A] }
+keys: { sealingKey: hello, prefix: 'x y' }
+cache: { ttl: 400d, entries: null }
+store: { driver: redis, redis: { url: { env: A, file: b } } }
+`
+
 const noOldNode = isTooOld(systemNode) ? false : `${systemNode} is not an old Node`
 
 t.test('an old Node is told the version that is needed', { skip: noOldNode }, async (t) => {

@@ -1,0 +1,44 @@
+import { _, Ajv, type KeywordCxt, type KeywordDefinition, type ValidateFunction } from 'ajv'
+import { isDurationWithin, isSizeWithin } from './bounds.ts'
+import { configSchema } from './schema/schema.ts'
+
+/** Compiles the check of the schema. The build does it beforehand (build/compiled-schema.ts). */
+export function compileSchema(): ValidateFunction {
+  return createSchemaAjv().compile(configSchema)
+}
+
+/** @param keepsSource whether the code can be had as text */
+export function createSchemaAjv(keepsSource = false): Ajv {
+  const ajv = new Ajv({
+    allErrors: true,
+    useDefaults: true,
+    strict: true,
+    allowUnionTypes: true,
+    verbose: true,
+    // Its types show that it is a valid schema, and a single validation gains nothing from optimized code.
+    meta: false,
+    validateSchema: false,
+    code: { optimize: keepsSource, source: keepsSource, esm: true },
+  })
+  // Markers without their own check; `secret` decides the message where a secret is written inline.
+  ajv.addVocabulary(['secret', 'optional'])
+  ajv.addKeyword(boundsKeyword('duration', { ref: isDurationWithin, code: _`isDurationWithin` }))
+  ajv.addKeyword(boundsKeyword('size', { ref: isSizeWithin, code: _`isSizeWithin` }))
+  return ajv
+}
+
+/** @param check the function, and its name in code that is kept as text */
+function boundsKeyword(
+  keyword: string,
+  check: Parameters<KeywordCxt['gen']['scopeValue']>[1],
+): KeywordDefinition {
+  return {
+    keyword,
+    schemaType: 'object',
+    type: 'string',
+    code: (context) => {
+      const { gen, schemaValue, data } = context
+      context.fail(_`!${gen.scopeValue('func', check)}(${schemaValue}, ${data})`)
+    },
+  }
+}
