@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { createDecideServer } from '../decide/decide-server.ts'
+import type { Arrival } from '../http/arrival.ts'
 import type { ListenerEvents, ServerOptions } from '../http/arrival-server.ts'
 import { createDrain } from '../http/drain.ts'
 import { listen, urlOf } from '../http/listen.ts'
@@ -15,6 +16,8 @@ export interface WorkerListeners {
   listen(): Promise<WorkerUrls>
   /** Applies the options of another config. @throws where TLS cannot use the certificate: nothing has changed then */
   reconfigure(config: Config): void
+  /** Requests of the main one that have no complete response yet. */
+  openArrivals(): readonly Arrival[]
   /** @returns false if requests were aborted at the timeout */
   drain(timeoutMs: number): Promise<boolean>
 }
@@ -70,6 +73,7 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
   }
 
   return {
+    openArrivals: main.openArrivals,
     listen: async () => {
       // First: a client that reaches the main listener may expect that proxies are answered too.
       const decideUrl = await listenDecide()

@@ -66,7 +66,10 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   })
   const { store, storeConnection } = services
   const webSockets = createWebSockets({ metrics, clock, authState: () => current.callerAuth })
-  const openCalls = createOpenCalls(webSockets)
+  const openCalls = createOpenCalls({
+    followStream: webSockets.followStream,
+    openArrivals: () => listeners.openArrivals(),
+  })
   let ownUrl = ''
   const build = createWorkerPartsBuilder({
     ...services,

@@ -55,9 +55,11 @@ export interface RequestHandler<Handled extends { readonly observer: Observer },
   startDrain(): void
 }
 
-export interface ArrivalServer {
+export interface ArrivalServer<Came = Arrival> {
   readonly server: Server
   readonly connections: ReadonlySet<OpenConnection>
+  /** Those that have no complete response yet. */
+  openArrivals(): readonly Came[]
   /** Answers the requests that have not been answered yet with a problem. @returns how many there were */
   abortUnanswered(error: GatehouseError): number
   /** @param withinMs how long it may take */
@@ -84,7 +86,7 @@ interface CurrentRequest<Came> {
 export function createArrivalServer<Handled extends { readonly observer: Observer }, Came extends Arrival>(
   options: ServerOptions & ListenerEvents,
   handler: RequestHandler<Handled, Came>,
-): ArrivalServer {
+): ArrivalServer<Came> {
   const { ticketKeys } = options
   function onRequest(connection: ClientExchange, head: RequestHead): void {
     const traffic = handler.traffic()
@@ -153,10 +155,14 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
     }
   }
 
-  function abortUnanswered(error: GatehouseError): number {
-    const unanswered = [...connections].flatMap((connection) =>
+  function openArrivals(): Came[] {
+    return [...connections].flatMap((connection) =>
       [...connection.exchanges()].flatMap((exchange) => currentRequestOf(exchange)?.arrival ?? []),
     )
+  }
+
+  function abortUnanswered(error: GatehouseError): number {
+    const unanswered = openArrivals()
     for (const arrival of unanswered) handler.abort(arrival, error)
     return unanswered.length
   }
@@ -164,6 +170,7 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
   return {
     server,
     connections,
+    openArrivals,
     startDrain: (withinMs) => {
       handler.startDrain()
       for (const connection of connections) connection.startDrain(withinMs)

@@ -90,7 +90,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
     const { target } = destinationOf(outcome)
     if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
     if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
-    if (connection.httpVersion === '2' && isGrpcCall(head)) openCalls.onForwarded(arrival)
+    if (connection.httpVersion === '2' && isGrpcCall(head)) openCalls.onForwarded()
     forward(
       {
         arrival,

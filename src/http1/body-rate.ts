@@ -20,6 +20,7 @@ export interface BodyRateOptions {
 /** Enforces a minimum rate on a request's body while the gateway waits for its client. */
 export class BodyRate implements Expiring {
   deadline = Number.POSITIVE_INFINITY
+  place = -1
   readonly #options: BodyRateOptions
   readonly #sender: BodySender
   #bytes = 0

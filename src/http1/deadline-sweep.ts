@@ -1,5 +1,7 @@
-/** Something that expires at its deadline, which may be postponed. */
-export interface Expiring {
+import { type Listed, UnorderedList } from '../platform/unordered-list.ts'
+
+/** Something that expires at its deadline, which may be postponed. It is in one sweep at a time. */
+export interface Expiring extends Listed {
   /** On the clock of performance.now(); Infinity = never. */
   deadline: number
   expire(now: number): void
@@ -11,7 +13,7 @@ export interface Expiring {
  */
 export class DeadlineSweep {
   readonly #periodMs: number
-  readonly #all = new Set<Expiring>()
+  readonly #all = new UnorderedList<Expiring>()
   #timer: NodeJS.Timeout | undefined
   #sweptAt = 0
 
@@ -35,7 +37,7 @@ export class DeadlineSweep {
   }
 
   remove(item: Expiring): void {
-    this.#all.delete(item)
+    this.#all.remove(item)
     if (this.#all.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined

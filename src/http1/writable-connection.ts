@@ -18,6 +18,7 @@ export abstract class WritableConnection<Connection> {
   head: RequestHead | undefined
   listenerState: object | undefined
   deadline: number
+  place = -1
   protected readonly options: ConnectionOptions<Connection>
   protected readonly writer: ResponseWriter
   protected readonly bodyRate: BodyRate

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { ClientExchange, OpenConnection } from '../exchange/client-exchange.ts'
+import type { OpenConnection } from '../exchange/client-exchange.ts'
 import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { Expiring } from '../http1/deadline-sweep.ts'
 import { keepAliveMarginMs, sendTimeoutMs } from '../http1/timeouts.ts'
@@ -35,8 +35,8 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
   readonly peer: Peer
   /** Passed: each sweep looks at the connection and its streams. */
   readonly deadline = 0
+  place = -1
   readonly #connection: FrameConnection
-  readonly #streams = new Set<ClientExchange & Expiring>()
   /** undefined = it takes requests. */
   #drain: SessionDrain | undefined
   /** Since when it has had no streams and no PINGs, and since when its client has read nothing. */
@@ -80,8 +80,9 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
     if (first !== undefined) this.#connection.receive(first)
   }
 
-  exchanges(): Iterable<ClientExchange> {
-    return this.#streams
+  *exchanges(): Generator<ClientStream> {
+    // The cast is sound: only #onStream writes it.
+    for (const { holder } of this.#connection.streams) yield holder as ClientStream
   }
 
   /** Closes the connection once the requests that the client has sent are answered. */
@@ -93,7 +94,7 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
   readonly #onStream = (stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void => {
     const { options } = this
     const exchange = new ClientStream(stream, this)
-    this.#streams.add(exchange)
+    stream.holder = exchange
     if (options.isDraining()) this.startDrain(Number.POSITIVE_INFINITY)
     try {
       if (!isWhole) throw new HeadTooLarge()
@@ -110,18 +111,17 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
     }
   }
 
-  onStreamClosed(stream: ClientExchange & Expiring): void {
-    this.#streams.delete(stream)
+  onStreamClosed(): void {
     this.#idleSince = this.options.sweep.sweptAt
-    if (this.#streams.size === 0) this.#drain?.advance()
+    this.#drain?.advance()
   }
 
   expire(now: number): void {
-    for (const stream of this.#streams) if (stream.deadline <= now) stream.expire(now)
+    for (const stream of this.exchanges()) if (stream.deadline <= now) stream.expire()
     const { isBlocked } = this.#connection.output
     this.#blockedSince = isBlocked ? Math.min(this.#blockedSince, now) : Number.POSITIVE_INFINITY
     if (now - this.#blockedSince > sendTimeoutMs) this.socket.destroy()
-    const idleMs = this.#streams.size === 0 ? now - this.#idleSince : 0
+    const idleMs = this.#connection.streams.size === 0 ? now - this.#idleSince : 0
     if (idleMs > this.options.keepAliveTimeoutMs + keepAliveMarginMs)
       this.startDrain(Number.POSITIVE_INFINITY)
   }

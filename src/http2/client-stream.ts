@@ -8,7 +8,6 @@ import { BodyTooSlow } from '../exchange/malformed-message.ts'
 import type { RequestEvents } from '../exchange/request-events.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { BodyRate, type BodySender } from '../http1/body-rate.ts'
-import type { Expiring } from '../http1/deadline-sweep.ts'
 import { sendTimeoutMs } from '../http1/timeouts.ts'
 import { errorCode } from './framing/constants.ts'
 import type { FrameStream } from './framing/stream.ts'
@@ -18,7 +17,7 @@ import { StreamDuplex } from './stream-duplex.ts'
 import type { StreamOptions, StreamOwner } from './stream-options.ts'
 
 /** The client's side of an exchange in HTTP/2: one stream. */
-export class ClientStream implements ClientExchange, StreamEvents, BodySender, Expiring {
+export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   readonly httpVersion = '2'
   readonly socket = undefined
   head: RequestHead | undefined
@@ -201,7 +200,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender, E
   }
 
   onClose(): void {
-    this.#owner.onStreamClosed(this)
+    this.#owner.onStreamClosed()
     if (!this.#isAnswering) return
     const events = this.#events
     this.#finish(false)

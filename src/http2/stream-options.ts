@@ -1,7 +1,7 @@
 import type { ClientExchange } from '../exchange/client-exchange.ts'
 import type { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
-import type { DeadlineSweep, Expiring } from '../http1/deadline-sweep.ts'
+import type { DeadlineSweep } from '../http1/deadline-sweep.ts'
 
 /** The settings of streams, read at each use, and the callbacks for what clients send. */
 export interface StreamOptions {
@@ -26,5 +26,5 @@ export interface Peer {
 export interface StreamOwner {
   readonly peer: Peer
   readonly options: StreamOptions
-  onStreamClosed(stream: ClientExchange & Expiring): void
+  onStreamClosed(): void
 }

@@ -26,7 +26,6 @@ export class Connection implements UpstreamConnection, Expiring {
   readonly socket: Socket
   readonly #reader: SocketReader
   readonly #sender: RequestSender
-  /** Called once when the connection can take the next request, or is gone. */
   onFree: (isReusable: boolean) => void = () => {}
   #events: ExchangeEvents | undefined
   #parser: ResponseParser | undefined
@@ -38,6 +37,7 @@ export class Connection implements UpstreamConnection, Expiring {
   #isHandedOver = false
   /** The deadline for the head of the response, or for the next data of a body. */
   deadline = never
+  place = -1
   #isDeadlineForHead = false
   /** Whether reading is paused by us. */
   #isPaused = false

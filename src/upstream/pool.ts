@@ -1,3 +1,4 @@
+import { type Listed, UnorderedList } from '../platform/unordered-list.ts'
 import { UpstreamFailure } from './failure.ts'
 import { type ConnectionUsage, type ConnectionUser, mayTakeConnection } from './share.ts'
 import type { ConnectionOpener, OpenEvents, UpstreamConnection } from './upstream-connection.ts'
@@ -26,7 +27,7 @@ export interface Acquisition {
 }
 
 /** One of the connections that the pool may have: connecting, in use or idle. */
-interface PoolSlot {
+interface PoolSlot extends Listed {
   user: Waiter | undefined
   connection: UpstreamConnection | undefined
 }
@@ -44,7 +45,7 @@ const sweepMs = 1_000
 /** The connections to one target. */
 export class Pool implements ConnectionUsage {
   readonly #options: PoolOptions
-  readonly #slots = new Set<PoolSlot>()
+  readonly #slots = new UnorderedList<PoolSlot>()
   readonly #idle: PoolSlot[] = []
   readonly #queue = new Set<QueuedWaiter>()
   /** Only while there are idle connections: a pool without any wakes no idle process. */
@@ -118,7 +119,7 @@ export class Pool implements ConnectionUsage {
       else this.#idle.splice(index, 1)
       const { connection } = slot
       if (connection?.isOpen && now < connection.reusableUntil) return slot
-      this.#slots.delete(slot)
+      this.#slots.remove(slot)
       connection?.destroy()
     }
     return undefined
@@ -127,12 +128,12 @@ export class Pool implements ConnectionUsage {
   #dropOldestIdle(): void {
     const slot = this.#idle.shift()
     if (!slot) return
-    this.#slots.delete(slot)
+    this.#slots.remove(slot)
     slot.connection?.destroy()
   }
 
   #dialCounted(waiter: Waiter): Acquisition {
-    const slot: PoolSlot = { user: waiter, connection: undefined }
+    const slot: PoolSlot = { user: waiter, connection: undefined, place: -1 }
     this.#slots.add(slot)
     const events: OpenEvents = {
       onConnection: (connection) => {
@@ -165,7 +166,7 @@ export class Pool implements ConnectionUsage {
   #removeSlot(slot: PoolSlot): void {
     const index = this.#idle.indexOf(slot)
     if (index !== -1) this.#idle.splice(index, 1)
-    this.#slots.delete(slot)
+    this.#slots.remove(slot)
     if (this.#queue.size > 0) this.#serveQueue()
   }
 

@@ -9,6 +9,7 @@ import { Sender } from './sender.ts'
 import { type Settings, writeSettings } from './settings.ts'
 import { FrameStream } from './stream.ts'
 import type { FieldWriter, HeldEnd, StreamConnection } from './stream-connection.ts'
+import { StreamTable } from './stream-table.ts'
 
 /** What has to be sent before more is read: frames without flow control are answers to what was read. */
 const unsentBytesMax = 262_144
@@ -40,12 +41,12 @@ export interface ConnectionOptions {
 }
 
 /** A connection of HTTP/2, to a client or to a server (RFC 9113): frames, streams and flow control. */
-export class FrameConnection implements StreamConnection, FrameTarget {
+export class FrameConnection implements StreamConnection<FrameStream>, FrameTarget {
   readonly socket: Socket
   readonly output: FrameOutput
   readonly sender: Sender
   readonly receiveWindow: number
-  readonly streams = new Map<number, FrameStream>()
+  readonly streams = new StreamTable<FrameStream>()
   readonly options: ConnectionOptions
   readonly events: ConnectionEvents
   readonly encoder = new HpackEncoder()
@@ -83,7 +84,7 @@ export class FrameConnection implements StreamConnection, FrameTarget {
     const stream = new FrameStream(this, this.#nextStreamId, this.#dispatcher.peerWindow)
     this.#nextStreamId += 2
     stream.awaitsHead = true
-    this.streams.set(stream.id, stream)
+    this.streams.add(stream)
     return stream
   }
 
@@ -132,8 +133,8 @@ export class FrameConnection implements StreamConnection, FrameTarget {
     this.#dispatcher.countWasted()
   }
 
-  onStreamClosed(stream: { readonly id: number }): void {
-    this.streams.delete(stream.id)
+  onStreamClosed(stream: FrameStream): void {
+    this.streams.remove(stream)
   }
 
   /** @param onAnswered called once the peer has read everything sent before */
@@ -204,8 +205,7 @@ export class FrameConnection implements StreamConnection, FrameTarget {
   #close(error: ConnectionError | undefined): void {
     if (this.isClosed) return
     this.isClosed = true
-    for (const stream of this.streams.values())
-      stream.onLost(error === undefined ? errorCode.cancel : error.code)
+    for (const stream of this.streams) stream.onLost(error === undefined ? errorCode.cancel : error.code)
     this.events.onClose(error)
   }
 

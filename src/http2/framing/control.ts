@@ -9,10 +9,11 @@ import type { FrameOutput } from './output.ts'
 import { readSettings } from './settings.ts'
 import type { FrameStream } from './stream.ts'
 import type { StreamConnection } from './stream-connection.ts'
+import type { StreamTable } from './stream-table.ts'
 
 /** The connection whose control frames are read. */
-export interface ControlTarget extends StreamConnection {
-  readonly streams: Map<number, FrameStream>
+export interface ControlTarget extends StreamConnection<FrameStream> {
+  readonly streams: StreamTable<FrameStream>
   readonly output: FrameOutput
   readonly encoder: HpackEncoder
   readonly isClosed: boolean
@@ -103,7 +104,7 @@ export class Control {
   #changeWindows(size: number): void {
     const change = size - this.peerWindow
     this.peerWindow = size
-    for (const stream of this.#target.streams.values()) if (!stream.widen(change)) throw windowTooLarge()
+    for (const stream of this.#target.streams) if (!stream.widen(change)) throw windowTooLarge()
   }
 
   #onPing(flags: number, streamId: number, payload: Buffer): void {

@@ -12,7 +12,7 @@ import { FrameStream } from './stream.ts'
 import type { StreamConnection } from './stream-connection.ts'
 
 /** The connection whose frames are dispatched. */
-export interface FrameTarget extends StreamConnection, ControlTarget {
+export interface FrameTarget extends StreamConnection<FrameStream>, ControlTarget {
   readonly options: {
     readonly isServer: boolean
     readonly windowBytes: number
@@ -168,7 +168,7 @@ export class FrameDispatcher implements FrameEvents {
       return
     }
     const stream = new FrameStream(target, streamId, this.#control.peerWindow)
-    target.streams.set(streamId, stream)
+    target.streams.add(stream)
     if (isLast) stream.body.skip()
     target.events.onStream(stream, fields, isWhole, isLast)
   }

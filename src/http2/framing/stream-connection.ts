@@ -28,7 +28,7 @@ export interface HeldEnd {
 }
 
 /** The connection of a stream. */
-export interface StreamConnection {
+export interface StreamConnection<Stream = never> {
   readonly sender: Sender
   readonly receiveWindow: number
   /** How often something was read. */
@@ -42,5 +42,5 @@ export interface StreamConnection {
   writeWindowUpdate(streamId: number, bytes: number): void
   /** What its peer did costs it a stream. @throws ConnectionError after too many */
   countWasted(): void
-  onStreamClosed(stream: { readonly id: number }): void
+  onStreamClosed(stream: Stream): void
 }

@@ -3,20 +3,24 @@ import { errorCode, windowMax } from './constants.ts'
 import { ReceivedBody } from './received-body.ts'
 import type { SendingStream } from './sender.ts'
 import type { FieldWriter, StreamConnection, StreamEvents } from './stream-connection.ts'
+import type { TableEntry } from './stream-table.ts'
 
 /** How much of one stream may wait before its source has to. */
 const waitingBytesMax = 65_536
 
 /** One stream (RFC 9113 5), whichever side has opened it. */
-export class FrameStream implements SendingStream {
+export class FrameStream implements SendingStream, TableEntry<FrameStream> {
   readonly id: number
   readonly body: ReceivedBody
   events: StreamEvents | undefined
   sendWindow: number
+  nextInTable: FrameStream | undefined
+  /** What the owner of its connection keeps with it. */
+  holder: object | undefined
   isClosed = false
   /** Whether the head of a response is to come: in a stream that this side has opened. */
   awaitsHead = false
-  readonly #connection: StreamConnection
+  readonly #connection: StreamConnection<FrameStream>
   /** What waits to be sent; undefined = nothing has had to wait yet. */
   #waiting: ByteQueue | undefined
   #trailers: FieldWriter | undefined
@@ -25,7 +29,7 @@ export class FrameStream implements SendingStream {
   #isEnded = false
   #awaitsDrain = false
 
-  constructor(connection: StreamConnection, id: number, sendWindow: number) {
+  constructor(connection: StreamConnection<FrameStream>, id: number, sendWindow: number) {
     this.#connection = connection
     this.id = id
     this.sendWindow = sendWindow

@@ -38,6 +38,7 @@ export interface SessionEvents {
 export class UpstreamSession implements Expiring {
   /** When it is closed, if it is not used again. */
   deadline = Number.POSITIVE_INFINITY
+  place = -1
   readonly #connection: FrameConnection
   /** Whether it has carried a request. */
   hasServed = false
@@ -165,7 +166,7 @@ export class UpstreamSession implements Expiring {
     this.#fail(new UpstreamFailure('connect-failed', 'the target ended the connection at once (GOAWAY)'))
     this.#isEnding = true
     this.#events.onEnding()
-    for (const stream of this.#connection.streams.values())
+    for (const stream of this.#connection.streams)
       if (stream.id > lastStreamId) stream.close(errorCode.refusedStream, true)
       else if (code !== errorCode.noError) stream.onLost(errorCode.cancel)
     if (this.isIdle) this.#connection.end()

@@ -26,6 +26,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents, Expirin
   readonly reusableUntil = 0
   onFree: (isReusable: boolean) => void = () => {}
   deadline = never
+  place = -1
   readonly #session: UpstreamSession
   readonly #scheme: 'http' | 'https'
   #stream: FrameStream | undefined
