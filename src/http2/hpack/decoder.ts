@@ -13,6 +13,9 @@ export class HpackDecoder {
   readonly #table = new DynamicTable()
   #block: Buffer = Buffer.alloc(0)
   #at = 0
+  #fields: string[] = []
+  /** How much more the fields may have; negative = they have more. */
+  #room = 0
 
   /**
    * @param fields gets name, value, name, value, as Latin-1
@@ -23,19 +26,20 @@ export class HpackDecoder {
   decode(block: Buffer, fields: string[], sizeMax: number): boolean {
     this.#block = block
     this.#at = 0
-    let size = 0
+    this.#fields = fields
+    this.#room = sizeMax
+    let isFirst = true
     while (this.#at < block.length) {
       const first = block[this.#at] ?? 0
-      if ((first & 0xe0) === 0x20) {
-        if (fields.length > 0) throw new CompressionError('a table size comes after fields')
+      if ((first & 0x80) !== 0) this.#readIndexed()
+      else if ((first & 0xe0) !== 0x20) this.#readLiteral((first & 0x40) !== 0)
+      else if (isFirst) {
         this.#resize()
         continue
-      }
-      const { name, value } = this.#readField(first)
-      size += name.length + value.length + fieldOverhead
-      if (size <= sizeMax) fields.push(name, value)
+      } else throw new CompressionError('a table size comes after fields')
+      isFirst = false
     }
-    return size <= sizeMax
+    return this.#room >= 0
   }
 
   #resize(): void {
@@ -44,22 +48,24 @@ export class HpackDecoder {
     this.#table.resize(size)
   }
 
-  #readField(first: number): { readonly name: string; readonly value: string } {
-    if ((first & 0x80) !== 0) {
-      const index = this.#readInteger(0x7f)
-      const name = this.#nameAt(index)
-      const value =
-        index <= staticIndexMax
-          ? (staticTable[2 * index - 1] ?? '')
-          : this.#table.valueAt(index - staticIndexMax - 1)
-      return { name, value }
-    }
-    const isAdded = (first & 0x40) !== 0
-    const index = this.#readInteger(isAdded ? 0x3f : 0x0f)
+  #readIndexed(): void {
+    const index = this.#readInteger(0x7f)
+    const name = this.#nameAt(index)
+    if (index <= staticIndexMax) this.#add(name, staticTable[2 * index - 1] ?? '')
+    else this.#add(name, this.#table.valueAt(index - staticIndexMax - 1))
+  }
+
+  #readLiteral(isKept: boolean): void {
+    const index = this.#readInteger(isKept ? 0x3f : 0x0f)
     const name = index === 0 ? this.#readString() : this.#nameAt(index)
     const value = this.#readString()
-    if (isAdded) this.#table.add(name, value)
-    return { name, value }
+    if (isKept) this.#table.add(name, value)
+    this.#add(name, value)
+  }
+
+  #add(name: string, value: string): void {
+    this.#room -= name.length + value.length + fieldOverhead
+    if (this.#room >= 0) this.#fields.push(name, value)
   }
 
   #nameAt(index: number): string {
