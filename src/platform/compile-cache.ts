@@ -2,8 +2,9 @@ import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Caches the code that Node compiles in a folder beside the packages: this halves the startup time. If that folder
- * cannot be written, nothing is cached. To be called before anything else is loaded.
+ * Caches the code that Node compiles in a folder beside the packages: this halves the time of a start from the sources,
+ * and saves a sixth of one from the bundle. If that folder cannot be written, nothing is cached. To be called before
+ * anything else is loaded.
  */
 export function cacheCompiledCode(): void {
   enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/gatehouse', import.meta.url)))
