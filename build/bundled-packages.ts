@@ -49,13 +49,13 @@ function titleOf({ name, version }: Package): string {
 
 /** The licences of packages, as their authors ask for in copies. */
 export function licencesOf(packages: readonly BundledPackage[]): string {
-  const head = 'The files of Gatehouse in this folder contain code of these packages.\n'
+  const head = 'The files of Gatehouse in this folder contain code of these packages.'
   const sections = packages.map((each) => {
     const { license, licenceTexts, author } = each
     const texts = licenceTexts.length > 0 ? licenceTexts : [`Copyright: ${author}`]
     return [`${'-'.repeat(80)}\n${titleOf(each)} (${license})`, ...texts].join('\n\n')
   })
-  return `${[head, ...sections].join('\n')}\n`
+  return `${[head, ...sections].join('\n\n')}\n`
 }
 
 /** The bill of materials of what has been built: a scanner finds no folder for a package that is bundled. */
