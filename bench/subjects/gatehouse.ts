@@ -2,6 +2,7 @@ import { createPublicKey, type webcrypto } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { withOperator as WithOperator } from '../../src/cli/operator.ts'
 import { until } from '../../test/setup/net.ts'
@@ -35,6 +36,8 @@ export interface Gatehouse extends Subject {
 }
 
 const accountCount = 200
+/** By then it has collected the garbage of its start: the growth of its memory would be less than it is. */
+const settleMs = 2_000
 
 /** The program itself, as `gatehouse serve` starts it, and two hundred accounts with a session each. */
 export async function startGatehouse(scope: Scope, options: GatehouseOptions): Promise<Gatehouse> {
@@ -64,13 +67,9 @@ export async function startGatehouse(scope: Scope, options: GatehouseOptions): P
   })
   await until('the gateway is ready', () => existsSync(readyFile) || undefined, 30_000)
   const { url, decideUrl } = JSON.parse(readFileSync(readyFile, 'utf8')) as Ready
-  return {
-    url,
-    decideUrl,
-    pids: [pid],
-    configFile: file,
-    credentials: await makeCredentials({ url, file, checkout, plan }),
-  }
+  const credentials = await makeCredentials({ url, file, checkout, plan })
+  await sleep(settleMs)
+  return { url, decideUrl, pids: [pid], configFile: file, credentials }
 }
 
 interface Ready {
