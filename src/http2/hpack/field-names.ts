@@ -45,9 +45,12 @@ function readName(text: string): FieldName {
   const name = copyString(text).toLowerCase()
   const index = staticNames.get(name) ?? 0
   const isSecret = secretNames.has(name)
-  const isKept = !isSecret && (index === 0 ? repeatedNames.has(name) : !uniqueNames.has(name))
+  const isKnown = known.size < namesMax && name.length <= keptLengthMax
+  const isRepeated = index === 0 ? repeatedNames.has(name) : !uniqueNames.has(name)
+  // Without an object of its own that stays, each message would add one to what encoders keep.
+  const isKept = isKnown && !isSecret && isRepeated
   const read = { name, index, indexes: indexesOf(name), isSecret, isKept }
-  if (known.size < namesMax && name.length <= keptLengthMax) known.set(copyString(text), read)
+  if (isKnown) known.set(copyString(text), read)
   return read
 }
 
