@@ -7,8 +7,10 @@ import type { Test } from 'tap'
 export const frameTypes = {
   data: 0,
   headers: 1,
+  priority: 2,
   resetStream: 3,
   settings: 4,
+  pushPromise: 5,
   ping: 6,
   goaway: 7,
   windowUpdate: 8,
@@ -89,6 +91,8 @@ export function settingsPayload(settings: readonly (readonly [number, number])[]
 
 export interface RawSession {
   readonly socket: Socket
+  /** All that have come. */
+  readonly frames: readonly Frame[]
   /** How many frames of each type have come. */
   readonly received: Map<number, number>
   /** The streams whose answers have ended, in their order. */
@@ -112,11 +116,14 @@ export async function openRawSession(
   t.teardown(() => socket.destroy())
   socket.on('error', () => {})
   await once(socket, 'connect')
+  const frames: Frame[] = []
   const received = new Map<number, number>()
   const ended: number[] = []
   const lastStreams: number[] = []
   let goaway: number | undefined
-  const read = createFrameReader(({ type, flags, streamId, payload }) => {
+  const read = createFrameReader((one) => {
+    const { type, flags, streamId, payload } = one
+    frames.push(one)
     received.set(type, (received.get(type) ?? 0) + 1)
     if (type === frameTypes.goaway) {
       lastStreams.push(payload.readUInt32BE(0))
@@ -132,7 +139,7 @@ export async function openRawSession(
   socket.write(
     Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame('settings', 0, 0, payload)]),
   )
-  return { socket, received, ended, lastStreams, goawayCode: () => goaway }
+  return { socket, frames, received, ended, lastStreams, goawayCode: () => goaway }
 }
 
 export function uint32(value: number): Buffer {

@@ -1,10 +1,12 @@
+import { MalformedMessage } from '../../exchange/malformed-message.ts'
+import { checkField } from '../field-rules.ts'
 import { CompressionError } from '../hpack/compression-error.ts'
 import { HpackDecoder } from '../hpack/decoder.ts'
 import { BlockReader, type FieldBlock } from './block-reader.ts'
 import { ClosedStreams } from './closed-streams.ts'
 import { errorCode, frameType } from './constants.ts'
 import { Control, type ControlTarget } from './control.ts'
-import { ConnectionError, protocolError } from './errors.ts'
+import { ConnectionError, MalformedStream, protocolError } from './errors.ts'
 import { FloodGuard } from './flood-guard.ts'
 import { type FrameEvents, FrameReader } from './frame-reader.ts'
 import { Preface } from './preface.ts'
@@ -177,7 +179,8 @@ export class FrameDispatcher implements FrameEvents {
   #onFurtherBlock(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void {
     if (stream.body.hasEnded) this.#refuse(stream, errorCode.streamClosed)
     else if (stream.awaitsHead) this.#onResponseHead(stream, fields, isWhole, isLast)
-    else if (!isLast || !isWhole || hasPseudoFields(fields)) this.#refuse(stream, errorCode.protocolError)
+    else if (!isLast || !isWhole || !areTrailers(fields, this.#target.options))
+      this.#refuse(stream, errorCode.protocolError)
     else stream.body.end(fields)
   }
 
@@ -208,7 +211,21 @@ export class FrameDispatcher implements FrameEvents {
   }
 }
 
-function hasPseudoFields(fields: readonly string[]): boolean {
-  for (let index = 0; index < fields.length; index += 2) if (fields[index]?.startsWith(':')) return true
-  return false
+/** Whether they may follow a body. Of a server they are checked as those of its head are (upstream/http2). */
+function areTrailers(fields: readonly string[], { isServer }: { readonly isServer: boolean }): boolean {
+  for (let index = 0; index < fields.length; index += 2) {
+    const name = fields[index] ?? ''
+    if (name.startsWith(':') || (isServer && !isField(name, fields[index + 1] ?? ''))) return false
+  }
+  return true
+}
+
+function isField(name: string, value: string): boolean {
+  try {
+    checkField(name, value)
+    return true
+  } catch (error) {
+    if (error instanceof MalformedStream || error instanceof MalformedMessage) return false
+    throw error
+  }
 }
