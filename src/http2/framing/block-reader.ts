@@ -70,7 +70,7 @@ function withoutExtras(flags: number, streamId: number, payload: Buffer): Buffer
     end -= payload[0] ?? 0
   }
   if ((flags & frameFlag.priority) !== 0) {
-    if (start + priorityBytes > end) throw frameSizeError('a HEADERS frame with priority')
+    if (start + priorityBytes > payload.length) throw frameSizeError('a HEADERS frame with priority')
     assertOtherStream(streamId, uint31At(payload, start))
     start += priorityBytes
   }

@@ -91,8 +91,12 @@ export class Control {
       return
     }
     this.#guard.countControlFrame(performance.now())
-    const { headerTableSize, initialWindowSize, maxConcurrentStreams } = readSettings(payload)
+    const { settings, smallestTableSize } = readSettings(payload)
+    const { enablePush, headerTableSize, initialWindowSize, maxConcurrentStreams } = settings
+    // No server may set it (RFC 9113 6.5.2).
+    if (enablePush === 1 && !this.#target.options.isServer) throw protocolError('a server enables push')
     this.hasSettings = true
+    if (smallestTableSize !== undefined) this.#target.encoder.limitTable(smallestTableSize)
     if (headerTableSize !== undefined) this.#target.encoder.limitTable(headerTableSize)
     if (initialWindowSize !== undefined) this.#changeWindows(initialWindowSize)
     if (maxConcurrentStreams !== undefined) this.#peerStreamsMax = maxConcurrentStreams

@@ -32,16 +32,27 @@ export function writeSettings(settings: Settings): Buffer {
   return payload
 }
 
+export interface ReceivedSettings {
+  /** The last value of each. */
+  readonly settings: Settings
+  /** An encoder has to announce it, too (RFC 7541 4.2). */
+  readonly smallestTableSize: number | undefined
+}
+
 /** Settings that are not known are ignored. @throws ConnectionError */
-export function readSettings(payload: Buffer): Settings {
+export function readSettings(payload: Buffer): ReceivedSettings {
   if (payload.length % entryBytes !== 0) throw frameSizeError('SETTINGS')
   const settings: { -readonly [Name in keyof Settings]: number } = {}
+  let smallestTableSize: number | undefined
   for (let at = 0; at < payload.length; at += entryBytes) {
     const name = names.get(payload.readUInt16BE(at))
-    if (name !== undefined) settings[name] = uint32At(payload, at + 2)
+    if (name === undefined) continue
+    const value = uint32At(payload, at + 2)
+    check({ [name]: value })
+    settings[name] = value
+    if (name === 'headerTableSize') smallestTableSize = Math.min(value, smallestTableSize ?? value)
   }
-  check(settings)
-  return settings
+  return { settings, smallestTableSize }
 }
 
 function check({
