@@ -110,6 +110,7 @@ export class FrameDispatcher implements FrameEvents {
   }
 
   onData(chunk: Buffer): void {
+    else if (stream.awaitsHead) this.#refuse(stream, errorCode.protocolError)
     const stream = this.#dataStream
     if (stream !== undefined && !stream.isClosed && !stream.body.add(chunk)) this.#isReleased = false
   }
@@ -206,7 +207,8 @@ export class FrameDispatcher implements FrameEvents {
   #onClosedBlock(streamId: number): void {
     this.#control.assertNotIdle(streamId)
     if (this.#closed.isIgnored(streamId)) return
-    if (this.#closed.hasSkipped) throw protocolError('a stream is opened out of order')
+    if (this.#target.options.isServer && this.#closed.hasSkipped)
+      throw protocolError('a stream is opened out of order')
     throw new ConnectionError(errorCode.streamClosed, 'fields come after the end of their stream')
   }
 }
