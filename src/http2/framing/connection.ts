@@ -214,9 +214,8 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
     // What comes after the end is dropped: unread, it would reset the connection before its peer knows why.
     if (this.isClosed) return true
     this.readNumber++
-    let isReleased = true
     try {
-      isReleased = this.#dispatcher.feed(chunk)
+      this.#dispatcher.feed(chunk)
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error
       this.fail(error)
@@ -226,7 +225,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
       this.#reader.pause()
       this.output.flush()
     }
-    return isReleased
+    return this.#dispatcher.isReleased
   }
 
   readonly #onDrain = (): void => {

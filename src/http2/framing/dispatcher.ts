@@ -76,13 +76,17 @@ export class FrameDispatcher implements FrameEvents {
     this.#guard.countWastedStream(performance.now())
   }
 
-  /** @returns whether the chunk is released @throws ConnectionError */
-  feed(chunk: Buffer): boolean {
+  /** Whether the chunk that was fed last is released. */
+  get isReleased(): boolean {
+    return this.#isReleased
+  }
+
+  /** See isReleased, also where it throws. @throws ConnectionError */
+  feed(chunk: Buffer): void {
     this.#isReleased = true
     const rest = this.#preface === undefined ? chunk : this.#preface.read(chunk)
     if (this.#preface?.isRead === true) this.#preface = undefined
     if (rest.length > 0) this.#frames.feed(rest)
-    return this.#isReleased
   }
 
   onFrame(type: number, flags: number, streamId: number, payload: Buffer): void {
@@ -106,11 +110,11 @@ export class FrameDispatcher implements FrameEvents {
     this.#countWindow(length)
     const stream = this.#target.streams.get(streamId)
     if (stream === undefined) this.#onClosed(streamId)
+    else if (stream.awaitsHead) this.#refuse(stream, errorCode.protocolError)
     else if (stream.body.begin(length)) this.#dataStream = stream
   }
 
   onData(chunk: Buffer): void {
-    else if (stream.awaitsHead) this.#refuse(stream, errorCode.protocolError)
     const stream = this.#dataStream
     if (stream !== undefined && !stream.isClosed && !stream.body.add(chunk)) this.#isReleased = false
   }
