@@ -25,7 +25,9 @@ export class StreamDuplex extends Duplex implements StreamEvents {
   }
 
   override _read(): void {
-    this.#stream.body.resume()
+    // It may have ended with its head.
+    if (this.#stream.body.isRead) this.push(null)
+    else this.#stream.body.resume()
   }
 
   override _write(chunk: Buffer, _encoding: string, onWritten: (error?: Error | null) => void): void {

@@ -297,3 +297,19 @@ t.test('a WebSocket over HTTP/2 reaches a backend of HTTP/1.1, and ends when its
   await once(stream, 'close')
   t.equal(Buffer.concat(received).readUInt16BE(2), 4001)
 })
+
+t.test('a WebSocket that its client ends with the handshake is ended for the backend', async (t) => {
+  const url = await startRawBackend(t, (socket) => {
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n')
+      socket.on('end', () => socket.end('over')).on('error', () => {})
+    })
+  })
+  const routes = [{ name: 'chat', path: '/chat', upstream: 'backend', auth: 'none', websocket: true }]
+  const gateway = await startGateway(t, { backend: url, config: { routes } })
+  const session = await connectHttp2(t, gateway.url)
+  const headers = { ':method': 'CONNECT', ':protocol': 'websocket', ':path': '/chat' }
+  const stream = session.request({ ...headers, 'sec-websocket-version': '13' }, { endStream: true })
+  const [data] = await once(stream, 'data')
+  t.equal(String(data), 'over')
+})
