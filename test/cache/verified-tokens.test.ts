@@ -144,17 +144,39 @@ t.test('an overlong token is not cached', async (t) => {
 const claims = { ...subject, scopes: [], issuedAt: 0, validFrom: 0, validUntil: 1 }
 
 t.test('the cache of valid tokens is bounded in bytes', async (t) => {
-  // Ten places of 2 KiB; beside its text a token takes 1 KiB.
+  // Beside the texts of its claims a token takes 384 bytes of the 512 of its place. More places than tokens whose text
+  // is kept, as these are known too.
+  const places = 20_000
+  const textLength = claims.accountId.length + claims.role.length
   for (const [what, length, known] of [
-    ['at the limit', 1_024, 10],
-    ['one over', 1_025, 9],
-    ['far over', 9_216, 2],
-    ['the longest that fits, alone', 19_456, 1],
-    ['longer than all places', 19_457, 0],
+    ['at the limit', 128, places],
+    ['one over', 129, Math.floor((places * 512) / 513)],
+    ['far over', 896, 8_000],
   ] as const) {
-    const verified = createVerifiedTokens(10)
-    const tokens = Array.from({ length: 10 }, (_, index) => `${index}`.padStart(length, 'x'))
-    for (const token of tokens) verified.set(token, claims)
-    t.equal(tokens.filter((token) => verified.get(token) !== undefined).length, known, what)
+    const verified = createVerifiedTokens(places)
+    const tokens = Array.from({ length: places }, (_, index) => `${index}`.padStart(12, 'x'))
+    for (const token of tokens) {
+      verified.set(token, { ...claims, sessionId: 's'.repeat(length - textLength) })
+    }
+    const found = tokens.filter((token) => verified.get(token) !== undefined)
+    t.same(found, tokens.slice(-known), what)
   }
+})
+
+t.test('a valid token is found whether or not its text is still kept', async (t) => {
+  const verified = createVerifiedTokens(10_000)
+  const tokens = Array.from({ length: 10_000 }, (_, index) => `${index}`.padStart(12, 'x'))
+  for (const [index, token] of tokens.entries()) verified.set(token, { ...claims, roleEpoch: index })
+  const [oldest = ''] = tokens
+  for (const round of ['by its digest', 'by its text']) t.equal(verified.get(oldest)?.roleEpoch, 0, round)
+})
+
+t.test('a token is not taken for a valid one that ends like it', async (t) => {
+  const verified = createVerifiedTokens(10)
+  const tail = 'same signature'
+  verified.set(`one.${tail}`, claims)
+  t.equal(verified.get(`other.${tail}`), undefined)
+  verified.set(`other.${tail}`, { ...claims, role: 'Admin' })
+  t.equal(verified.get(`one.${tail}`)?.role, claims.role)
+  t.equal(verified.get(`other.${tail}`)?.role, 'Admin')
 })
