@@ -13,7 +13,7 @@ const readSize = 65_536
 /** Delivers what a socket receives, and lets the socket read on once `resume` is called. */
 export class SocketReader {
   readonly #socket: Socket
-  readonly #onData: (chunk: Buffer) => boolean
+  #onData: (chunk: Buffer) => boolean
   #isPaused = false
   #isStopped = false
   #hasYielded = false
@@ -46,12 +46,21 @@ export class SocketReader {
     })
   }
 
+  /** Nothing is delivered any more: a socket with a new owner would keep whoever got it until now. */
+  protected stopDelivering(): void {
+    this.#onData = ignore
+  }
+
   resume(): void {
     this.#isPaused = false
     if (!this.#isStopped || this.#hasYielded) return
     this.#isStopped = false
     if (!this.#socket.destroyed) this.#socket._read(readSize)
   }
+}
+
+function ignore(): boolean {
+  return false
 }
 
 /**
@@ -80,6 +89,7 @@ export class DirectSocketReader extends SocketReader {
   /** From now on the socket is a stream like any other. */
   release(): void {
     this.#isReleased = true
+    this.stopDelivering()
     // The cast is sound: this deletes the `push` set below, so that the prototype's is used again.
     if (!this.#isShared) delete (this.#socket as { push?: unknown }).push
     this.resume()

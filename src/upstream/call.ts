@@ -8,7 +8,7 @@ import type { ResponseHead } from './response-head.ts'
 import { isTargetFault, mayBeSentAgain, wasUnsent } from './retry.ts'
 import { SentBody } from './sent-body.ts'
 import type { BodyProgress } from './share.ts'
-import type { Target } from './target.ts'
+import { releaseOnClose, type Target } from './target.ts'
 import type { UpstreamConnection } from './upstream-connection.ts'
 import type { CallEvents, UpstreamRequest } from './upstream-request.ts'
 
@@ -138,8 +138,8 @@ export class Call implements ExchangeEvents, Waiter {
   onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void {
     this.#connection = undefined
     if (this.#isTrial) this.#target?.health?.recordTrialAnswer()
-    // The target is busy with it as long as it is open.
-    socket.once('close', () => this.#releaseTarget())
+    if (this.#target) releaseOnClose(this.#target, socket)
+    this.#target = undefined
     this.#events.onUpgrade(head, socket, rest)
   }
 

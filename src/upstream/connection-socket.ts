@@ -53,6 +53,11 @@ export function handOverSocket(socket: Socket, reader: SocketReader): void {
   // A connection made with a PooledSocketReader never carries an upgrade.
   if (reader instanceof DirectSocketReader) reader.release()
   socket.removeAllListeners()
+  // What catchWriteErrors has put there would keep the connection, and all that it knows of the request. The cast is
+  // sound: it is the prototype of a socket.
+  const { _write: write, _writev: writev } = Object.getPrototypeOf(socket) as Socket
+  socket._write = write
+  if (writev) socket._writev = writev
   // The new owner adds listeners of its own; until then an error must not be fatal.
   socket.on('error', () => {})
 }

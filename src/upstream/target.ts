@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { TargetHealth } from './health.ts'
 import type { Pool } from './pool.ts'
 
@@ -30,4 +31,11 @@ export function isEligible<Some extends Candidate>(target: Some, tried: readonly
   const { health } = target
   if (tried.length > 0) return health?.isEjected !== true && !tried.includes(target)
   return health?.isEjected !== true || health.isDueForTrial()
+}
+
+/** The target is busy with a WebSocket as long as it is open. Apart from its call, which would be kept as long. */
+export function releaseOnClose(target: Target, socket: Socket): void {
+  socket.once('close', () => {
+    target.inFlight--
+  })
 }
