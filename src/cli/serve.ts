@@ -10,6 +10,7 @@ import { addressOf } from '../http/listen.ts'
 import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
 import { collectGarbageWhenQuiet } from '../platform/collect-garbage.ts'
 import { startOptimizing } from '../platform/defer-optimizing.ts'
+import { limitHeapGrowth } from '../platform/heap-growth.ts'
 import type { Command } from './command.ts'
 import { printWelcome } from './print-welcome.ts'
 import { openReadyFile, type ReadyFile } from './ready-file.ts'
@@ -76,6 +77,7 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
   const decideAddress = decide && decideUrl && addressOf(decide.host, portOf(decideUrl))
   log.info({ url, address, opsUrl, opsAddress, decideUrl, decideAddress, pid: process.pid }, 'listening')
   startOptimizing()
+  limitHeapGrowth()
   try {
     readyFile?.write(gateway)
     await onReady?.(gateway, log)

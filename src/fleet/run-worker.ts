@@ -7,6 +7,7 @@ import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { collectGarbageWhenQuiet } from '../platform/collect-garbage.ts'
 import { startOptimizing } from '../platform/defer-optimizing.ts'
+import { limitHeapGrowth } from '../platform/heap-growth.ts'
 import { readVersion } from '../platform/version.ts'
 import { openChannel, type RequestHandlers } from './channel.ts'
 import {
@@ -64,6 +65,7 @@ export function runWorker(): void {
     // As in a single process.
     startOptimizing()
     void collectGarbageWhenQuiet(metrics.requestCounts)
+    limitHeapGrowth()
     return { url: worker.url, decideUrl: worker.decideUrl }
   }
 
