@@ -12,7 +12,12 @@ export function cpuUsOf(pids: readonly number[]): number {
 
 /** Resident memory in bytes. */
 export function rssBytesOf(pids: readonly number[]): number {
-  return sumOverTree(pids, rssBytesOfOne)
+  return sumOverTree(pids, (pid) => statusBytes(pid, 'VmRSS'))
+}
+
+/** The most that they have had resident so far, each at its own time; in bytes. */
+export function peakRssBytesOf(pids: readonly number[]): number {
+  return sumOverTree(pids, (pid) => statusBytes(pid, 'VmHWM'))
 }
 
 function sumOverTree(pids: readonly number[], read: (pid: number) => number): number {
@@ -29,8 +34,10 @@ export function parseCpuUs(stat: string): number {
   return (Number(fields[11]) + Number(fields[12])) * tickUs
 }
 
-function rssBytesOfOne(pid: number): number {
-  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+/** A line of /proc/PID/status (proc(5)). */
+function statusBytes(pid: number, name: 'VmRSS' | 'VmHWM'): number {
+  const line = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm')
+  const [, kib] = line.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kib) * 1_024
 }
 

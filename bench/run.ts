@@ -18,13 +18,14 @@ function progress(text: string): void {
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`)
 }
 
-/** Each contestant once per run; the first run is a warm-up. */
+/** Each contestant once per run; unless each turn is of a new process, a first run warms up. */
 async function takeTurns(
   name: string,
   contestants: readonly Contestant[],
+  isFresh: boolean,
 ): Promise<Readonly<Record<string, readonly Figures[]>>> {
   const figures = new Map<string, Figures[]>(contestants.map((contestant) => [contestant.name, []]))
-  for (let run = 0; run <= runs; run++) {
+  for (let run = isFresh ? 1 : 0; run <= runs; run++) {
     for (const contestant of contestants) {
       progress(`${name}, ${run === 0 ? 'warming up' : `run ${run} of ${runs}`}: ${contestant.name}`)
       await sleep(options.restMs)
@@ -60,8 +61,8 @@ function inTurn(all: readonly Contestant[], gateways: Bench['gateways']): readon
 async function runScenario(bench: Bench, name: string, scenario: Scenario): Promise<Result> {
   progress(`${name}: starting`)
   const machine = readMachine()
-  const contestants = await takeTurns(name, inTurn(await scenario.open(bench), bench.gateways))
-  const { summary, note, figures, compared, yardsticks, load } = scenario
+  const { summary, note, figures, compared, yardsticks, load, isFresh = false } = scenario
+  const contestants = await takeTurns(name, inTurn(await scenario.open(bench), bench.gateways), isFresh)
   return {
     scenario: name,
     summary,

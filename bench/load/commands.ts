@@ -1,3 +1,5 @@
+import type { DistinctKind } from './distinct-requests.ts'
+
 /** Commands to the load generator process, and its results. */
 
 interface Closed {
@@ -52,12 +54,23 @@ interface Idle {
   readonly connections: number
 }
 
+/** Requests of which no two are the same. */
+interface Distinct {
+  readonly kind: 'distinct'
+  readonly url: string
+  readonly what: DistinctKind
+  /** DistinctCallers as JSON. */
+  readonly callersFile: string
+  readonly count: number
+  readonly connections: number
+}
+
 /** Of all that is held open. */
 interface Close {
   readonly kind: 'close'
 }
 
-export type LoadCommand = Closed | Paced | Body | Listen | Hear | Idle | Close
+export type LoadCommand = Closed | Paced | Body | Listen | Hear | Idle | Distinct | Close
 
 export interface LoadResults {
   /** `p99Ms`: absent where the generator does not measure it. */
@@ -72,5 +85,6 @@ export interface LoadResults {
     readonly p99Ms: number
   }
   readonly idle: { readonly open: number }
+  readonly distinct: { readonly answers: number; readonly elapsedMs: number }
   readonly close: { readonly closed: number }
 }

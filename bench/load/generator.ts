@@ -1,6 +1,7 @@
 import { runBody } from './body.ts'
 import { runClosed } from './closed.ts'
 import type { LoadCommand, LoadResults } from './commands.ts'
+import { runDistinct } from './distinct.ts'
 import { countEvents, openEventStreams } from './events.ts'
 import { closeConnections } from './held-connections.ts'
 import { openWebSockets } from './open-web-sockets.ts'
@@ -22,6 +23,8 @@ function carryOut(order: LoadCommand): Promise<LoadResults[LoadCommand['kind']]>
       return countEvents(order)
     case 'idle':
       return openWebSockets(order)
+    case 'distinct':
+      return runDistinct(order)
     case 'close':
       return closeConnections()
     default:

@@ -8,6 +8,7 @@ import { grpc, http2, http2Tls } from './http2.ts'
 import { http2Down, http2Up } from './http2-bodies.ts'
 import { keyCosts } from './key-costs.ts'
 import { latency } from './latency.ts'
+import { memory } from './memory.ts'
 import { observed } from './observed.ts'
 import { post } from './post.ts'
 import { routes } from './routes.ts'
@@ -44,6 +45,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   events,
   'web-sockets': webSockets,
   start,
+  memory,
   issue,
   refresh,
 }
