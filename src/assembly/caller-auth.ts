@@ -55,7 +55,7 @@ export interface CallerAuthOptions {
   readonly store: Store
   readonly sealingKeys: KeySource
   readonly keyUses: KeyUses
-  readonly limiter: Pick<RateLimiter, 'take'>
+  readonly limiter: Pick<RateLimiter, 'take' | 'beat'>
   readonly acknowledgements: Acknowledgements
   readonly log: Log
   readonly metrics: Metrics
@@ -204,13 +204,20 @@ interface InvalidatedParts {
 
 /** Keeps caches and keys consistent with the store. */
 function openCacheInvalidation(
-  { config, store, memory, log, metrics, clock, onChange }: CallerAuthOptions,
+  { config, store, limiter, memory, log, metrics, clock, onChange }: CallerAuthOptions,
   { storeConnection, directory, keyLoader }: InvalidatedParts,
 ): Invalidation {
   const logConnectionChange = createConnectionLogger(log, metrics)
   const logFaultOnce = createFaultLogger(log)
   return openInvalidation({
-    store,
+    store: {
+      onChange: store.onChange,
+      isListening: store.isListening,
+      readChanges: (after) => {
+        limiter.beat()
+        return store.readChanges(after)
+      },
+    },
     storeConnection,
     pollMs: pollMs[config.store.driver],
     idlePollMs,

@@ -13,6 +13,11 @@ export interface RateLimiter {
   readonly takeInInstance: ((subject: string, rate: Rate) => Promise<RateResult>) | undefined
   /** The number of processes last known, at least 1. */
   instances(): number
+  /**
+   * Sends a heartbeat if one is due: to be called before another command is sent to the store. One write and one reply
+   * for both wake an idle process less often.
+   */
+  beat(): void
   close(): void
 }
 
@@ -25,8 +30,10 @@ export interface RateLimiterOptions {
   readonly counts?: InstanceCounts | undefined
 }
 
-/** How often an instance sends a heartbeat to the store: others know of it, and it of others, within this time. */
-const heartbeatMs = 1_000
+/** How long after a heartbeat the next is due: it is then sent with the next reading of the change log. */
+const heartbeatDueMs = 900
+/** When it is sent at the latest: others know of this instance, and it of others, within this time. */
+const heartbeatMs = 1_300
 /** How soon it is sent once the store is reachable, and repeated where it failed. */
 const heartbeatRetryMs = 100
 
@@ -42,6 +49,8 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
   let instances = 1
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
+  /** When the next heartbeat is due; Infinity = the last is on its way, or is repeated soon. */
+  let dueAt = Number.POSITIVE_INFINITY
 
   /** @returns whether it was sent */
   async function sendHeartbeat(): Promise<boolean> {
@@ -56,8 +65,16 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
 
   async function heartbeat(): Promise<void> {
     if (isClosed) return
+    clearTimeout(timer)
+    dueAt = Number.POSITIVE_INFINITY
     const isSent = await sendHeartbeat()
-    if (!isClosed) timer = setTimeout(heartbeat, isSent ? heartbeatMs : heartbeatRetryMs).unref()
+    if (isClosed) return
+    if (isSent) dueAt = clock() + heartbeatDueMs
+    timer = setTimeout(heartbeat, isSent ? heartbeatMs : heartbeatRetryMs).unref()
+  }
+
+  function beat(): void {
+    if (clock() >= dueAt) void heartbeat()
   }
 
   async function take(subject: string, rate: Rate): Promise<RateResult> {
@@ -77,6 +94,7 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
     takeInProcess: inProcess.take,
     takeInInstance,
     instances: () => instances,
+    beat,
     close: () => {
       isClosed = true
       clearTimeout(timer)

@@ -102,6 +102,7 @@ const unlimited: RateLimiter = {
   takeInProcess: () => allowed,
   takeInInstance: undefined,
   instances: () => 1,
+  beat: () => {},
   close: () => {},
 }
 

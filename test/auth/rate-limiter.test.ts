@@ -86,3 +86,27 @@ t.test('instances are counted as soon as the store is reachable, and again after
   await until('it counts at once when the store is back', () => two.limiter.instances() === 2 || undefined)
   t.equal(two.seen.beats, 2)
 })
+
+t.test('a heartbeat is sent with another command from 900 ms after the last on', async (t) => {
+  const store = await (await newSqlitePlace(t)).open()
+  const time = { ms: 0 }
+  let beats = 0
+  const heartbeat = async () => ++beats
+  const limiter = openRateLimiter({
+    store: { ...store, heartbeat },
+    storeConnection: { isUp: true },
+    clock: () => time.ms,
+  })
+  t.teardown(limiter.close)
+  limiter.beat()
+  t.equal(beats, 0, 'the first is sent by itself')
+  await until('the first was answered', () => limiter.instances() === 1 && beats === 1)
+  await new Promise((resolve) => setImmediate(resolve))
+  time.ms = 899
+  limiter.beat()
+  t.equal(beats, 1)
+  time.ms = 900
+  limiter.beat()
+  limiter.beat()
+  t.equal(beats, 2, 'once')
+})
