@@ -71,7 +71,7 @@ export interface CallerAuthOptions {
 
 /**
  * How often the change log is read: SQLite is a local file, Redis a server that others use too. With the time that a
- * reading may take (250 ms, store/open.ts) it has to stay well below `currentForMs` of cache/invalidation.ts.
+ * reading may take (250 ms, store/open.ts) it has to stay well below `currentForMs` of cache/currency.ts.
  */
 const pollMs = { sqlite: 25, redis: 150 } as const
 /**

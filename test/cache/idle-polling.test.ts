@@ -2,8 +2,12 @@ import t, { type Test } from 'tap'
 import { openInvalidation } from '../../src/cache/invalidation.ts'
 import { createStoreConnectionState, isCurrent } from '../../src/cache/store-connection-state.ts'
 import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
+import type { Change } from '../../src/store/changes.ts'
 import { until } from '../setup/net.ts'
-import { now as startTime } from '../store/samples.ts'
+import { startRedis } from '../setup/redis.ts'
+import { openStoreAt, optionsOf } from '../store/redis/place.ts'
+import { startTcpProxy } from '../store/redis/tcp-proxy.ts'
+import { createAccount, now as startTime } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
 import { logged, openDirectory } from './directory-harness.ts'
 
@@ -43,13 +47,11 @@ async function watch(t: Test) {
 
 /** Waits for so long that a process with the short interval has read the log some times. */
 async function untilOthersHaveRead(t: Test): Promise<void> {
-  const { state } = await watch(t)
+  const { state, refresh } = await watch(t)
   state.isListening = false
-  state.readings = 0
-  const { state: polled, poll } = await watch(t)
-  polled.isListening = false
-  await poll()
-  await until('another has read the log some times', () => polled.readings >= 10 || undefined)
+  refresh()
+  const { readings } = state
+  await until('another has read the log some times', () => state.readings >= readings + 10 || undefined)
 }
 
 t.test('while changes are announced the change log is not read at the short interval', async (t) => {
@@ -98,6 +100,35 @@ t.test('a closed invalidation reads nothing, whoever asks for it', async (t) => 
   refresh()
   await untilOthersHaveRead(t)
   t.equal(state.readings, readings)
+})
+
+t.test('an idle instance finds a change whose announcement was lost', async (t) => {
+  const server = await startRedis(t)
+  const wire = await startTcpProxy(t, server.port)
+  const store = await openStoreAt(t, optionsOf(wire), { listens: true })
+  const writer = await openStoreAt(t, optionsOf(server))
+  const { id } = await createAccount(writer)
+  await until('it counts on announcements', () => store.isListening() || undefined)
+  const applied: Change[] = []
+  const invalidation = openInvalidation({
+    store,
+    storeConnection: createStoreConnectionState(),
+    pollMs: never,
+    idlePollMs: 400,
+    clock: Date.now,
+    apply: ({ change }) => applied.push(change),
+    clear: () => {},
+    onStoreAnswer: () => {},
+    onDelay: () => {},
+    onFault: (error) => t.error(error),
+  })
+  t.teardown(invalidation.close)
+  await invalidation.poll()
+  applied.length = 0
+  t.equal(wire.cutMatching('subscribe'), 1)
+  await writer.updateAccount(id, { role: 'Admin' })
+  await until('it is found', () => applied.length > 0 || undefined)
+  t.strictSame(applied, [{ kind: 'account', accountId: id }])
 })
 
 t.test('only a use of cached data from refreshAt on asks for a reading', async (t) => {
