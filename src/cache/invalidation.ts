@@ -85,8 +85,9 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   const announced = new Set<number>()
   let running: Promise<void> | undefined
   let startedAt = Number.NEGATIVE_INFINITY
-  let intervalMs = pollMs
-  let timer = setTimeout(pollAgain, pollMs).unref()
+  let isIdle = false
+  /** Repeats every `pollMs`, or fires once after `idlePollMs`. */
+  let timer = setInterval(pollAgain, pollMs).unref()
   let isClosed = false
   /** The reading that has not begun yet. */
   let next: Promise<void> | undefined
@@ -154,30 +155,31 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     position = head
     for (const known of announced) if (known <= head) announced.delete(known)
     if (!store.isListening()) return
-    intervalMs = idlePollMs
+    isIdle = true
     storeConnection.refreshAt = begun.now + pollMs
   }
 
   function poll(): Promise<void> {
     if (!running) {
       startedAt = performance.now()
+      const wasIdle = isIdle
       // Unless this reading shows otherwise: that the store is reachable, and announces changes.
-      intervalMs = pollMs
+      isIdle = false
       storeConnection.refreshAt = Number.POSITIVE_INFINITY
       running = read().finally(() => {
         running = undefined
         currency.end()
-        schedule()
+        if (isIdle || wasIdle) schedule()
       })
     }
     return running
   }
 
   function schedule(): void {
-    clearTimeout(timer)
+    clearInterval(timer)
     if (isClosed) return
-    const waitMs = Math.max(0, Math.round(startedAt + intervalMs - performance.now()))
-    timer = setTimeout(pollAgain, waitMs).unref()
+    const waitMs = Math.max(0, Math.round(startedAt + idlePollMs - performance.now()))
+    timer = (isIdle ? setTimeout(pollAgain, waitMs) : setInterval(pollAgain, pollMs)).unref()
   }
 
   function pollAgain(): void {
@@ -231,7 +233,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     refresh,
     close: () => {
       isClosed = true
-      clearTimeout(timer)
+      clearInterval(timer)
     },
   }
 }
