@@ -3,6 +3,7 @@ import { configProperties } from './properties/config.ts'
 import { credentialProperties } from './properties/credentials.ts'
 import { headerProperties } from './properties/headers.ts'
 import { headProperties } from './properties/heads.ts'
+import { http2Properties } from './properties/http2.ts'
 import { pathProperties } from './properties/paths.ts'
 import type { Property } from './property.ts'
 
@@ -12,6 +13,7 @@ export const properties: readonly Property[] = [
   ...headerProperties,
   ...headProperties,
   ...bodyProperties,
+  ...http2Properties,
   ...credentialProperties,
   ...configProperties,
 ]
