@@ -123,7 +123,10 @@ export async function openRawSession(
   let goaway: number | undefined
   const read = createFrameReader((one) => {
     const { type, flags, streamId, payload } = one
-    frames.push(one)
+    // A copy outside of any pool, which keeps nothing else in memory.
+    const copy = Buffer.alloc(payload.length)
+    payload.copy(copy)
+    frames.push({ ...one, payload: copy })
     received.set(type, (received.get(type) ?? 0) + 1)
     if (type === frameTypes.goaway) {
       lastStreams.push(payload.readUInt32BE(0))
