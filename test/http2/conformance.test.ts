@@ -161,3 +161,15 @@ t.test('SETTINGS come first, and those of the client are acknowledged once each'
     ['own', 0, 0, 0],
   )
 })
+
+t.test('each size of the table that SETTINGS name is announced in the next field block', async (t) => {
+  const { url } = await startGateway(t)
+  const { socket, heard } = await connectTo(t, url)
+  const headerTableSize = 1
+  const sizes = [0, 4_096].map((size) => [headerTableSize, size] as const)
+  socket.write(Buffer.concat([preface, frame('settings', 0, 0, settingsPayload(sizes)), get(1)]))
+  await until('the answer', () => heard.hasEnded(1))
+  const block = heard.frames.find(({ type }) => type === frameTypes.headers)?.payload.toString('hex')
+  // 0, then 4,096 (RFC 7541 4.2, 6.3).
+  t.match(block, /^203fe11f/)
+})
