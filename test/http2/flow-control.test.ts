@@ -112,6 +112,16 @@ t.test('a stream whose window is 0 holds up no other', async (t) => {
   await until('the first', () => session.ended.includes(1))
 })
 
+t.test('a stream whose window is used up holds up no later one', async (t) => {
+  const session = await openRawSession(t, await start(t), [[initialWindowSize, 10]])
+  get(session, 1, '/public/300000')
+  await until('its window is used up', () => bodyOf(session, 1).length === 10)
+  await roundTrip(session)
+  get(session, 3, '/public/10')
+  await until('a short one is answered', () => session.ended.includes(3))
+  t.equal(bodyOf(session, 1).length, 10)
+})
+
 t.test('responses that wait are forgotten with their streams', async (t) => {
   const session = await openRawSession(t, await start(t), [[initialWindowSize, 0]])
   const heads = () => session.frames.filter(({ type }) => type === 1).length

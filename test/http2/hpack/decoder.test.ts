@@ -67,6 +67,7 @@ const refused: readonly (readonly [what: string, block: Buffer])[] = [
   ['an index with a continuation too many, of zeros', hex('ff80 8080 8000')],
   ['an index that would overflow 32 bits', hex('ffff ffff ff0f')],
   ['an index that would overflow 64 bits', hex('ffff ffff ffff ffff ffff 01')],
+  ['a size with a continuation too many, of zeros', hex('3f80 8080 8000')],
   ['an integer without end', Buffer.alloc(100, 0xff)],
   ['a string longer than what is left', hex('0001 6102 61')],
   ['a string as long as memory', hex('0001 617f ffff ff07')],
