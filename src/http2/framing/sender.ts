@@ -7,7 +7,7 @@ export interface SendingStream {
   readonly id: number
   /** How much its peer takes of it (RFC 9113 6.9); negative after its peer has taken some back. */
   sendWindow: number
-  /** Sends what has waited, at most one frame. @returns whether there is more that could be sent */
+  /** Sends some of what has waited, at most 64 KiB. @returns whether there is more that could be sent */
   sendWaiting(): boolean
 }
 
@@ -59,7 +59,7 @@ export class Sender {
     this.pump()
   }
 
-  /** Sends what waits: a frame of each stream in turn. */
+  /** Sends what waits: some of each stream in turn. */
   pump(): void {
     for (const stream of this.#waiting) {
       if (this.#output.isBlocked || this.#window <= 0) return
