@@ -18,8 +18,6 @@ export interface Gateway {
   readonly opsUrl: string
   /** The URL for other proxies; undefined = there is no such listener. */
   readonly decideUrl: string | undefined
-  /** The requests of this process; those of workers are not among them. */
-  readonly requestCounts: Metrics['requestCounts']
   /** Reads the config again and applies it, or reports its problems; reloads run one at a time. */
   reload(): Promise<ReloadOutcome>
   /**
@@ -98,15 +96,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     const opsPort = await listen(ops.server, config.ops, 'ops.host and ops.port')
     await status.start()
     const { url, decideUrl } = requestServer
-    const { requestCounts } = metrics
-    return {
-      url,
-      opsUrl: urlOf('http', config.ops.host, opsPort),
-      decideUrl,
-      requestCounts,
-      reload,
-      shutDown,
-    }
+    return { url, opsUrl: urlOf('http', config.ops.host, opsPort), decideUrl, reload, shutDown }
   } catch (error) {
     status.close()
     await requestServer.drain(0)

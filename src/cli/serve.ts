@@ -8,7 +8,7 @@ import { openEchoServer } from '../demo/echo-server.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
 import { addressOf } from '../http/listen.ts'
 import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
-import { collectGarbageWhenQuiet } from '../platform/collect-garbage.ts'
+import { collectGarbage } from '../platform/collect-garbage.ts'
 import { startOptimizing } from '../platform/defer-optimizing.ts'
 import { limitHeapGrowth } from '../platform/heap-growth.ts'
 import type { Command } from './command.ts'
@@ -76,8 +76,6 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
   const { decide } = config
   const decideAddress = decide && decideUrl && addressOf(decide.host, portOf(decideUrl))
   log.info({ url, address, opsUrl, opsAddress, decideUrl, decideAddress, pid: process.pid }, 'listening')
-  startOptimizing()
-  limitHeapGrowth()
   try {
     readyFile?.write(gateway)
     await onReady?.(gateway, log)
@@ -85,8 +83,11 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
     await gateway.shutDown()
     throw error
   }
-  // A fifth of its memory is garbage of the start, which V8 would keep for hours.
-  void collectGarbageWhenQuiet(gateway.requestCounts)
+  // A fifth of its memory is garbage of the start, which V8 would keep for hours. At once, though the first requests wait
+  // for it: it drops compiled code, too, and once requests have made V8 optimize, they would cost a tenth more for good.
+  collectGarbage()
+  startOptimizing()
+  limitHeapGrowth()
   await stop
   const isClean = await gateway.shutDown()
   log.info({ isClean }, 'stopped')

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { type ConfigSnapshot, restoreConfig } from '../config/snapshot.ts'
 import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
 import { createMetrics } from '../metrics/metrics.ts'
-import { collectGarbageWhenQuiet } from '../platform/collect-garbage.ts'
+import { collectGarbage } from '../platform/collect-garbage.ts'
 import { startOptimizing } from '../platform/defer-optimizing.ts'
 import { limitHeapGrowth } from '../platform/heap-growth.ts'
 import { readVersion } from '../platform/version.ts'
@@ -62,10 +62,12 @@ export function runWorker(): void {
       ticketKeys: Buffer.from(ticketKeys, 'base64'),
     })
     current = { worker, log, prepared: undefined }
-    // As in a single process.
-    startOptimizing()
-    void collectGarbageWhenQuiet(metrics.requestCounts)
-    limitHeapGrowth()
+    // As in a single process, once the first process knows that this one is ready.
+    setImmediate(() => {
+      collectGarbage()
+      startOptimizing()
+      limitHeapGrowth()
+    })
     return { url: worker.url, decideUrl: worker.decideUrl }
   }
 

@@ -87,7 +87,6 @@ export function createTrafficInstruments(registry: Registry) {
 function createInFlightGauge(registry: Registry) {
   const registers = [registry]
   let inFlight = 0
-  let begun = 0
   new Gauge({
     name: 'gatehouse_http_requests_in_flight',
     help: 'Requests in flight.',
@@ -99,13 +98,10 @@ function createInFlightGauge(registry: Registry) {
   return {
     requestStarted: () => {
       inFlight++
-      begun++
     },
     requestEnded: () => {
       inFlight--
     },
-    /** Of this process, without the cost of a snapshot. */
-    requestCounts: () => ({ begun, inFlight }),
   }
 }
 
