@@ -39,9 +39,11 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
   readonly #connection: FrameConnection
   /** undefined = it takes requests. */
   #drain: SessionDrain | undefined
-  /** Since when it has had no streams and no PINGs, and since when its client has read nothing. */
+  /** Since when it has had no streams and no PINGs. */
   #idleSince: number
-  #blockedSince = Number.POSITIVE_INFINITY
+  /** When its client was last seen to read, and how often its socket had drained by then. */
+  #readAt: number
+  #drains = 0
 
   /** @param first what has been read from the socket already */
   constructor(socket: Socket, peer: Peer, options: SessionOptions, first: Buffer | undefined) {
@@ -49,6 +51,7 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
     this.options = options
     this.peer = peer
     this.#idleSince = performance.now()
+    this.#readAt = this.#idleSince
     options.sweep.add(this)
     const { streamsMax } = options
     this.#connection = new FrameConnection(
@@ -118,9 +121,10 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
 
   expire(now: number): void {
     for (const stream of this.exchanges()) if (stream.deadline <= now) stream.expire()
-    const { isBlocked } = this.#connection.output
-    this.#blockedSince = isBlocked ? Math.min(this.#blockedSince, now) : Number.POSITIVE_INFINITY
-    if (now - this.#blockedSince > sendTimeoutMs) this.socket.destroy()
+    const { isBlocked, drains } = this.#connection.output
+    if (!isBlocked || drains !== this.#drains) this.#readAt = now
+    this.#drains = drains
+    if (now - this.#readAt > sendTimeoutMs) this.socket.destroy()
     const idleMs = this.#connection.streams.size === 0 ? now - this.#idleSince : 0
     if (idleMs > this.options.keepAliveTimeoutMs + keepAliveMarginMs)
       this.startDrain(Number.POSITIVE_INFINITY)

@@ -229,7 +229,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
   }
 
   readonly #onDrain = (): void => {
-    this.output.isBlocked = false
+    this.output.onDrain()
     if (this.isClosed) return
     this.sender.pump()
     if (this.#isReading) return

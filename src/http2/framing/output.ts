@@ -23,6 +23,8 @@ export class FrameOutput {
   #dataStreamId = 0
   /** Whether data have to wait until the socket has drained. */
   isBlocked = false
+  /** How often the socket has drained: it shows whether the peer reads. */
+  drains = 0
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -75,6 +77,12 @@ export class FrameOutput {
     this.#batch[this.#dataAt + 4] = frameFlag.endStream
     this.#dataAt = -1
     return true
+  }
+
+  /** The socket has drained. */
+  onDrain(): void {
+    this.isBlocked = false
+    this.drains++
   }
 
   /** Writes what has been collected. */
