@@ -105,8 +105,7 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
       exchange.begin(options.headCache.read(fields, isLast))
     } catch (error) {
       if (error instanceof MalformedStream) {
-        this.#connection.countWasted()
-        stream.reset(errorCode.protocolError)
+        stream.refuse(errorCode.protocolError)
         return
       }
       if (!(error instanceof MalformedMessage || error instanceof HeadTooLarge)) throw error

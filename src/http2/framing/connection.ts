@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { preface } from '../../http1/preface.ts'
 import { DirectSocketReader } from '../../http1/socket-reader.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
 import { errorCode, frameFlag, framePayloadMax, frameType, windowDefault } from './constants.ts'
@@ -74,7 +75,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
       .on('drain', this.#onDrain)
       .on('error', () => socket.destroy())
       .on('close', () => this.#close(undefined))
-    if (!options.isServer) socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+    if (!options.isServer) socket.write(preface)
     this.output.frame(frameType.settings, 0, 0, writeSettings(options.settings))
     this.output.number(frameType.windowUpdate, 0, options.windowBytes - windowDefault)
   }

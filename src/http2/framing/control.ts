@@ -146,13 +146,8 @@ export class Control {
     }
     const stream = this.#target.streams.get(streamId)
     if (stream === undefined) this.assertNotIdle(streamId)
-    else if (bytes === 0) this.#refuse(stream, errorCode.protocolError)
-    else if (!stream.widen(bytes)) this.#refuse(stream, errorCode.flowControlError)
-  }
-
-  #refuse(stream: FrameStream, code: number): void {
-    this.#guard.countWastedStream(performance.now())
-    stream.reset(code)
+    else if (bytes === 0) stream.refuse(errorCode.protocolError)
+    else if (!stream.widen(bytes)) stream.refuse(errorCode.flowControlError)
   }
 
   /** Priorities are not used (RFC 9113 5.3.2). */

@@ -110,7 +110,7 @@ export class FrameDispatcher implements FrameEvents {
     this.#countWindow(length)
     const stream = this.#target.streams.get(streamId)
     if (stream === undefined) this.#onClosed(streamId)
-    else if (stream.awaitsHead) this.#refuse(stream, errorCode.protocolError)
+    else if (stream.awaitsHead) stream.refuse(errorCode.protocolError)
     else if (stream.body.begin(length)) this.#dataStream = stream
   }
 
@@ -182,21 +182,16 @@ export class FrameDispatcher implements FrameEvents {
 
   /** A response, or trailers. */
   #onFurtherBlock(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void {
-    if (stream.body.hasEnded) this.#refuse(stream, errorCode.streamClosed)
+    if (stream.body.hasEnded) stream.refuse(errorCode.streamClosed)
     else if (stream.awaitsHead) this.#onResponseHead(stream, fields, isWhole, isLast)
     else if (!isLast || !isWhole || !areTrailers(fields, this.#target.options))
-      this.#refuse(stream, errorCode.protocolError)
+      stream.refuse(errorCode.protocolError)
     else stream.body.end(fields)
   }
 
   #onResponseHead(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void {
     stream.events?.onHead(fields, isWhole, isLast)
     if (isLast && !stream.isClosed) stream.body.end([])
-  }
-
-  #refuse(stream: FrameStream, code: number): void {
-    this.countWasted()
-    stream.reset(code)
   }
 
   /** Data for a stream that is not open. */

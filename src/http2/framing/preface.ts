@@ -1,6 +1,7 @@
+import { preface as text } from '../../http1/preface.ts'
 import { protocolError } from './errors.ts'
 
-const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+const preface = Buffer.from(text)
 
 /** What a client sends first (RFC 9113 3.4). */
 export class Preface {

@@ -12,7 +12,7 @@ export interface ReceivingStream {
   readonly id: number
   readonly isClosed: boolean
   readonly events: StreamEvents | undefined
-  reset(code: number): void
+  refuse(code: number): void
   closeIfEnded(): void
 }
 
@@ -62,11 +62,13 @@ export class ReceivedBody {
 
   /** A DATA frame begins. @returns false where the stream does not take it */
   begin(length: number): boolean {
-    if (this.hasEnded) return this.#refuse(errorCode.streamClosed)
     this.#window -= length
-    if (this.#window < 0) return this.#refuse(errorCode.flowControlError)
-    this.#padding = length
-    return true
+    if (!this.hasEnded && this.#window >= 0) {
+      this.#padding = length
+      return true
+    }
+    this.#stream.refuse(this.hasEnded ? errorCode.streamClosed : errorCode.flowControlError)
+    return false
   }
 
   /** @returns whether the chunk is released */
@@ -74,7 +76,7 @@ export class ReceivedBody {
     this.#padding -= chunk.length
     this.#bytes += chunk.length
     if (this.expectedBytes !== undefined && this.#bytes > this.expectedBytes) {
-      this.#refuse(errorCode.protocolError)
+      this.#stream.refuse(errorCode.protocolError)
       return true
     }
     const isFurther = this.#readNumber === this.#connection.readNumber && chunk.length <= joinedBytesMax
@@ -99,7 +101,7 @@ export class ReceivedBody {
   /** All has arrived. @param trailers name, value, name, value */
   end(trailers: readonly string[]): void {
     if (this.expectedBytes !== undefined && this.#bytes !== this.expectedBytes) {
-      this.#refuse(errorCode.protocolError)
+      this.#stream.refuse(errorCode.protocolError)
       return
     }
     this.hasEnded = true
@@ -117,12 +119,6 @@ export class ReceivedBody {
   drop(): void {
     this.#held = undefined
     this.#isRead = true
-  }
-
-  #refuse(code: number): false {
-    this.#connection.countWasted()
-    this.#stream.reset(code)
-    return false
   }
 
   #deliver(): void {

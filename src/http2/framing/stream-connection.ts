@@ -3,7 +3,7 @@ import type { Sender } from './sender.ts'
 
 /** What happens to a stream; nothing after onClose. */
 export interface StreamEvents {
-  /** A further field block that does not end the stream: a response, final or not. */
+  /** The head of a response, final or not. */
   onHead(fields: string[], isWhole: boolean, isLast: boolean): void
   /** @param chunk valid until this returns */
   onData(chunk: Buffer): void

@@ -96,6 +96,12 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
     return true
   }
 
+  /** Ends both sides for what its peer did. @throws ConnectionError after too many */
+  refuse(code: number): void {
+    this.#connection.countWasted()
+    this.reset(code)
+  }
+
   /** Ends both sides at once. */
   reset(code: number): void {
     if (this.isClosed) return
