@@ -14,6 +14,13 @@ export function addressOf(host: string, port: number | string): string {
 }
 
 /**
+ * How many connections the system may hold until they are accepted; it has a limit of its own (on Linux
+ * net.core.somaxconn, usually 4,096). With Node's default of 511, some of a thousand clients that connect at once would
+ * wait a second for their second SYN.
+ */
+const backlog = 4_096
+
+/**
  * Starts listening.
  * @returns the port, chosen by the system if it was 0
  * @throws OperatorError where the address is in use or not available
@@ -35,7 +42,7 @@ export function listen(
       )
     }
     server.once('error', onError)
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, backlog }, () => {
       server.off('error', onError)
       // The cast is sound: a server that listens on a host and port has such an address.
       resolve((server.address() as AddressInfo).port)
