@@ -1,6 +1,7 @@
 import type { Bench } from '../bench.ts'
 import type { PeerName } from '../subjects/peers.ts'
 import type { Subject } from '../subjects/subject.ts'
+import { withConnections } from './contestants.ts'
 import { loadFiguresWithLatency, measureLoad } from './load-figures.ts'
 import { withTokens } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
@@ -51,11 +52,13 @@ export const manyConnections: Scenario = {
   note:
     `${bearer} All connections are opened in each run, so that it includes their first requests. ` +
     '`relay` shows what sockets of Node cost without HTTP. A connection that got no ' +
-    'answer at all is not counted.',
+    'answer at all is not counted. `as many to the upstream`: the gateway may open as many connections to the ' +
+    'upstream as there are clients; with the default it has at most 114 for one client network.',
   open: async (bench) => {
-    const byCount = connectionCounts.map((connections) =>
+    const byCount = connectionCounts.flatMap((connections) => [
       openAll(bench, [...plainPeers, 'relay'], { connections }),
-    )
+      openAll(bench, [], { connections, toUpstream: connections }),
+    ])
     return (await Promise.all(byCount)).flat()
   },
 }
@@ -64,13 +67,17 @@ interface Way {
   readonly isTls?: boolean
   readonly isClosing?: boolean
   readonly connections?: number
+  /** How many connections a gateway may open to the upstream; absent = the default. */
+  readonly toUpstream?: number
 }
 
 /** These peers and every gateway, under the same load. @throws Error without wrk: ours keeps its connections */
 async function openAll(bench: Bench, peers: readonly PeerName[], way: Way): Promise<readonly Contestant[]> {
   if (bench.options.load !== 'wrk') throw new Error('only wrk opens new connections, and measures latency')
-  const { isTls = false, isClosing = false, connections } = way
-  const suffix = connections === undefined ? '' : `: ${connections} connections`
+  const { isTls = false, isClosing = false, connections, toUpstream } = way
+  const asMany = toUpstream === undefined ? '' : ', as many to the upstream'
+  const suffix = connections === undefined ? '' : `: ${connections} connections${asMany}`
+  const config = toUpstream === undefined ? {} : { config: withConnections(bench, toUpstream) }
   function contestant(name: string, subject: Subject, accessTokens: readonly string[]): Contestant {
     const kept = withTokens('GET /any', accessTokens)
     const requests = isClosing ? kept.map(closing) : kept
@@ -83,7 +90,7 @@ async function openAll(bench: Bench, peers: readonly PeerName[], way: Way): Prom
     found.push(contestant(name, await bench.peer(name), credentials.accessTokens))
   }
   for (const kind of bench.gateways) {
-    const subject = await bench.gateway(kind, isTls ? { isTls } : {})
+    const subject = await bench.gateway(kind, { ...config, ...(isTls && { isTls }) })
     found.push(contestant(kind.label, subject, subject.credentials.accessTokens))
   }
   return found

@@ -6,11 +6,20 @@ import type { Contestant, Figures } from './scenario.ts'
 /** A header line that authenticates a request to a gateway; empty for peers, which require none. */
 export type Authorization = Readonly<Record<string, string>>
 
-/** The peers of a list and every gateway, all measured in the same way. */
+/** A config of the gateway that may open so many connections to the upstream. */
+export function withConnections({ upstreamUrl }: Bench, connections: number): object {
+  return { upstreams: { backend: { targets: [{ url: upstreamUrl }], connections } } }
+}
+
+/**
+ * The peers of a list and every gateway, all measured in the same way.
+ * @param config of the gateways
+ */
 export async function createContestants(
   bench: Bench,
   peerNames: readonly PeerName[],
   measure: (subject: Subject, authorization: Authorization) => Promise<Figures>,
+  config?: object,
 ): Promise<readonly Contestant[]> {
   const found: Contestant[] = []
   for (const name of bench.available(peerNames)) {
@@ -18,7 +27,7 @@ export async function createContestants(
     found.push({ name, measure: () => measure(subject, {}) })
   }
   for (const kind of bench.gateways) {
-    const subject = await bench.gateway(kind)
+    const subject = await bench.gateway(kind, config ? { config } : {})
     const authorization = { Authorization: `Bearer ${subject.credentials.accessTokens[0]}` }
     found.push({ name: kind.label, measure: () => measure(subject, authorization) })
   }

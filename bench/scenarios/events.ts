@@ -1,5 +1,5 @@
 import { cpuUsOf } from '../process-tree.ts'
-import { createContestants } from './contestants.ts'
+import { createContestants, withConnections } from './contestants.ts'
 import { writeRequest } from './requests.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -36,5 +36,7 @@ export const events: Scenario = {
           perSecond: (report.events * 1_000) / report.elapsedMs,
         }
       },
+      // As many streams as there are listeners, and enough that one client may have them all.
+      withConnections(bench, 2 * connections),
     ),
 }

@@ -85,8 +85,7 @@ function configOf({ upstreamUrl, redisUrl, tls, config }: GatehouseOptions): obj
       ...(tls && { tls: { cert: { file: tls.certFile }, key: { file: tls.keyFile } } }),
     },
     ops: { port: 0 },
-    // As many streams as there are listeners.
-    upstreams: { backend: { targets: [{ url: upstreamUrl }], connections: 10_000 } },
+    upstreams: { backend: { targets: [{ url: upstreamUrl }] } },
     routes: [
       { name: 'any', path: '/any', auth: 'any', ...route },
       { name: 'public', path: '/public', auth: 'none', ...route },
