@@ -1,5 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net'
+import { memoizeBounded } from './memoize.ts'
 import { unmappedAddress } from './unmapped-address.ts'
+
+/** Each request asks for the network of its client. Longer texts are not addresses. */
+const memoizedAddresses = { entriesMax: 1_000, keyLengthMax: 64 }
 
 /**
  * What a client is counted as wherever something is counted by client address: an IPv4 address as it is, an IPv6
@@ -8,10 +12,10 @@ import { unmappedAddress } from './unmapped-address.ts'
  * @returns `203.0.113.7`, `2001:db8:0:1::/64`: at most 24 characters, the same for every spelling of an address; a text
  *   that is not an address unchanged
  */
-export function clientNetwork(address: string): string {
+export const clientNetwork: (address: string) => string = memoizeBounded(memoizedAddresses, (address) => {
   const plain = unmappedAddress(address)
   return isIPv6(plain) ? networkOf(plain, 64) : plain
-}
+})
 
 /**
  * The network around a client network, for limits on unknown clients: one customer of a provider can easily have

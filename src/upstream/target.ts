@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { TargetHealth } from './health.ts'
-import type { Pool } from './pool.ts'
+import type { Pool } from './pool/pool.ts'
 
 /** One backend server and the connections to it. */
 export interface Target {

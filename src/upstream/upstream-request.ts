@@ -1,6 +1,6 @@
 import type { BalancingClient } from './balancer.ts'
 import type { ExchangeEvents, RequestOptions } from './exchange.ts'
-import type { ConnectionUser } from './share.ts'
+import type { ConnectionUser } from './pool/claim.ts'
 import type { Target } from './target.ts'
 
 export interface UpstreamRequest extends RequestOptions, BalancingClient, ConnectionUser {

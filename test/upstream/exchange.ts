@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import type { Test } from 'tap'
 import type { Call } from '../../src/upstream/call.ts'
 import type { UpstreamFailure } from '../../src/upstream/failure.ts'
+import type { BodyProgress } from '../../src/upstream/pool/claim.ts'
 import type { ResponseHead } from '../../src/upstream/response-head.ts'
-import type { BodyProgress } from '../../src/upstream/share.ts'
 import type { Target } from '../../src/upstream/target.ts'
 import {
   openUpstream,

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { type BodyProgress, type ConnectionUser, mayTakeConnection } from '../../src/upstream/share.ts'
+import type { BodyProgress, ConnectionUser } from '../../../src/upstream/pool/claim.ts'
+import { Share } from '../../../src/upstream/pool/share.ts'
 
 function user(
   clientNetwork: string,
@@ -12,11 +13,14 @@ function user(
 /** Takes connections, in turns, until nobody gets any more. @returns how many each has */
 function fill(connectionsMax: number, takers: readonly ConnectionUser[]): readonly number[] {
   const users: ConnectionUser[] = []
+  const share = new Share(connectionsMax, () => users)
   for (let before = -1; before !== users.length; ) {
     before = users.length
     for (const taker of takers) {
-      if (mayTakeConnection(taker, { connectionsMax, inUse: users.length, users: () => users }))
-        users.push(taker)
+      const claim = share.claimOf(taker)
+      if (!share.mayTake(claim, taker.bodyProgress)) continue
+      share.take(claim)
+      users.push(taker)
     }
   }
   return takers.map((taker) => users.filter((each) => each === taker).length)

@@ -1,7 +1,12 @@
-import { type Listed, UnorderedList } from '../platform/unordered-list.ts'
-import { UpstreamFailure } from './failure.ts'
-import { type ConnectionUsage, type ConnectionUser, mayTakeConnection } from './share.ts'
-import type { ConnectionOpener, OpenEvents, UpstreamConnection } from './upstream-connection.ts'
+import { DeadlineSweep } from '../../http1/deadline-sweep.ts'
+import { type Listed, UnorderedList } from '../../platform/unordered-list.ts'
+import { UpstreamFailure } from '../failure.ts'
+import type { ConnectionOpener, OpenEvents, UpstreamConnection } from '../upstream-connection.ts'
+import type { Acquisition, ConnectionReceiver, Waiter } from './acquisition.ts'
+import type { Claim } from './claim.ts'
+import { QueuedWaiter, type QueueEvents } from './queued-waiter.ts'
+import { Share } from './share.ts'
+import { WaitingQueue } from './waiting-queue.ts'
 
 export interface PoolOptions {
   readonly opener: ConnectionOpener
@@ -10,61 +15,34 @@ export interface PoolOptions {
   readonly connectionsMax: number
 }
 
-/** Receives a connection; one of the two is called, once, unless the wait is cancelled before. */
-export interface ConnectionReceiver {
-  onConnection(connection: UpstreamConnection): void
-  onFailure(failure: UpstreamFailure): void
-}
-
-/** Something that waits for a connection of the pool, and then uses it. */
-export interface Waiter extends ConnectionReceiver, ConnectionUser {}
-
-/** A wait for a connection. */
-export interface Acquisition {
-  cancel(): void
-  /** To be called when more of the body has arrived, or all of it. */
-  onBodyProgress(): void
-}
-
 /** One of the connections that the pool may have: connecting, in use or idle. */
 interface PoolSlot extends Listed {
   user: Waiter | undefined
+  /** That of its user, or of the last one. */
+  claim: Claim
   connection: UpstreamConnection | undefined
 }
 
-interface QueuedWaiter extends Acquisition {
-  readonly waiter: Waiter
-  /** undefined = it waits for its client rather than for a connection. */
-  timer: NodeJS.Timeout | undefined
-  /** Set once a connection is being opened for it. */
-  dialing: Acquisition | undefined
-}
+/** The time-outs of all that wait. */
+const deadlines = new DeadlineSweep(50)
 
 const sweepMs = 1_000
 
 /** The connections to one target. */
-export class Pool implements ConnectionUsage {
+export class Pool {
   readonly #options: PoolOptions
+  readonly #share: Share
   readonly #slots = new UnorderedList<PoolSlot>()
   readonly #idle: PoolSlot[] = []
-  readonly #queue = new Set<QueuedWaiter>()
+  readonly #queue = new WaitingQueue<QueuedWaiter>()
   /** Only while there are idle connections: a pool without any wakes no idle process. */
   #sweeper: NodeJS.Timeout | undefined
   #isClosed = false
 
   constructor(options: PoolOptions) {
     this.#options = options
+    this.#share = new Share(options.connectionsMax, () => usersOf(this.#slots))
   }
-
-  get connectionsMax(): number {
-    return this.#options.connectionsMax
-  }
-
-  get inUse(): number {
-    return this.#slots.size - this.#idle.length
-  }
-
-  readonly users = (): Iterable<Waiter | undefined> => usersOf(this.#slots)
 
   /**
    * Provides an idle connection at once, else a new one, else the next that becomes free within the waiter's fair
@@ -72,7 +50,9 @@ export class Pool implements ConnectionUsage {
    * @param isNew true = no idle connection
    */
   acquire(waiter: Waiter, isNew: boolean): Acquisition {
-    return mayTakeConnection(waiter, this) ? this.#take(waiter, isNew) : this.#enqueue(waiter)
+    const claim = this.#share.claimOf(waiter)
+    const mayTake = this.#share.mayTake(claim, waiter.bodyProgress)
+    return mayTake ? this.#take(waiter, claim, isNew) : this.#enqueue(waiter, claim)
   }
 
   /** Opens a connection that the pool does not count: for an upgrade, which keeps it. @returns cancels it */
@@ -97,16 +77,18 @@ export class Pool implements ConnectionUsage {
     for (const { connection } of [...this.#idle]) connection?.destroy()
   }
 
-  #take(waiter: Waiter, isNew: boolean): Acquisition {
+  #take(waiter: Waiter, claim: Claim, isNew: boolean): Acquisition {
+    this.#share.take(claim)
     const slot = isNew ? undefined : this.#takeIdle()
     if (slot?.connection) {
       slot.user = waiter
+      slot.claim = claim
       waiter.onConnection(slot.connection)
       return nothingPending
     }
     // Those that are idle count too, and this one needs a new connection.
-    if (this.#slots.size >= this.connectionsMax) this.#dropOldestIdle()
-    return this.#dialCounted(waiter)
+    if (this.#slots.size >= this.#options.connectionsMax) this.#dropOldestIdle()
+    return this.#dialCounted(waiter, claim)
   }
 
   /** The connection used last, which the target is the least likely to have closed; none that may get stray bytes. */
@@ -132,8 +114,8 @@ export class Pool implements ConnectionUsage {
     slot.connection?.destroy()
   }
 
-  #dialCounted(waiter: Waiter): Acquisition {
-    const slot: PoolSlot = { user: waiter, connection: undefined, place: -1 }
+  #dialCounted(waiter: Waiter, claim: Claim): Acquisition {
+    const slot: PoolSlot = { user: waiter, claim, connection: undefined, place: -1 }
     this.#slots.add(slot)
     const events: OpenEvents = {
       onConnection: (connection) => {
@@ -156,53 +138,43 @@ export class Pool implements ConnectionUsage {
   }
 
   #releaseSlot(slot: PoolSlot): void {
-    slot.user = undefined
+    this.#endUse(slot)
     this.#idle.push(slot)
     this.#sweeper ??= setTimeout(this.#sweep, sweepMs).unref()
-    if (this.#queue.size > 0) this.#serveQueue()
+    this.#serveQueue()
     if (this.#isClosed) for (const { connection } of [...this.#idle]) connection?.destroy()
   }
 
   #removeSlot(slot: PoolSlot): void {
+    this.#endUse(slot)
     const index = this.#idle.indexOf(slot)
     if (index !== -1) this.#idle.splice(index, 1)
     this.#slots.remove(slot)
-    if (this.#queue.size > 0) this.#serveQueue()
+    this.#serveQueue()
+  }
+
+  #endUse(slot: PoolSlot): void {
+    if (slot.user === undefined) return
+    slot.user = undefined
+    this.#share.release(slot.claim)
   }
 
   /** Serves those who have waited longest and are within their fair share. */
   #serveQueue(): void {
-    // Each network and account is checked only once.
-    const refused = new Set<string>()
-    for (const queued of this.#queue) {
-      if (this.inUse >= this.connectionsMax) return
-      const { clientNetwork, accountId, bodyProgress } = queued.waiter
-      const kind = `${clientNetwork} ${accountId} ${bodyProgress === 'complete'}`
-      if (refused.has(kind)) continue
-      if (mayTakeConnection(queued.waiter, this)) this.#serveQueued(queued)
-      else refused.add(kind)
+    while (!this.#queue.isEmpty) {
+      const queued = this.#queue.next(this.#share)
+      if (!queued) return
+      this.#serveQueued(queued)
     }
   }
 
   #serveQueued(queued: QueuedWaiter): void {
-    queued.dialing = this.#take(this.#unqueue(queued), false)
+    this.#unqueue(queued)
+    queued.dialing = this.#take(queued.user, queued.claim, false)
   }
 
-  #enqueue(waiter: Waiter): Acquisition {
-    const queued: QueuedWaiter = {
-      waiter,
-      timer: undefined,
-      dialing: undefined,
-      cancel: () => {
-        this.#unqueue(queued)
-        queued.dialing?.cancel()
-      },
-      onBodyProgress: () => {
-        if (!this.#queue.has(queued)) return
-        if (mayTakeConnection(waiter, this)) this.#serveQueued(queued)
-        else this.#startQueueTimeout(queued)
-      },
-    }
+  #enqueue(waiter: Waiter, claim: Claim): Acquisition {
+    const queued = new QueuedWaiter(waiter, claim, this.#queueEvents)
     this.#queue.add(queued)
     this.#startQueueTimeout(queued)
     return queued
@@ -210,18 +182,28 @@ export class Pool implements ConnectionUsage {
 
   /** From when only a connection is missing. A client that sends slowly is bounded by the minimum rate of bodies. */
   #startQueueTimeout(queued: QueuedWaiter): void {
-    const { connectionsMax, connectTimeoutMs } = this.#options
-    if (queued.waiter.bodyProgress === 'pending') return
-    queued.timer ??= setTimeout(() => {
-      const detail = `all ${connectionsMax} connections were in use for ${connectTimeoutMs} ms`
-      this.#unqueue(queued).onFailure(new UpstreamFailure('no-connection', detail))
-    }, connectTimeoutMs)
+    if (queued.user.bodyProgress === 'pending' || queued.place !== -1) return
+    queued.deadline = performance.now() + this.#options.connectTimeoutMs
+    deadlines.add(queued)
   }
 
-  #unqueue(queued: QueuedWaiter): Waiter {
-    clearTimeout(queued.timer)
-    this.#queue.delete(queued)
-    return queued.waiter
+  readonly #queueEvents: QueueEvents = {
+    onCancel: (queued) => this.#unqueue(queued),
+    onProgress: (queued) => {
+      if (this.#share.mayTake(queued.claim, queued.user.bodyProgress)) this.#serveQueued(queued)
+      else this.#startQueueTimeout(queued)
+    },
+    onExpired: (queued) => {
+      const { connectionsMax, connectTimeoutMs } = this.#options
+      const detail = `all ${connectionsMax} connections were in use for ${connectTimeoutMs} ms`
+      this.#unqueue(queued)
+      queued.user.onFailure(new UpstreamFailure('no-connection', detail))
+    },
+  }
+
+  #unqueue(queued: QueuedWaiter): void {
+    deadlines.remove(queued)
+    this.#queue.remove(queued)
   }
 
   readonly #sweep = (): void => {

@@ -1,0 +1,46 @@
+import type { Listed } from '../../platform/unordered-list.ts'
+
+/**
+ * How much of a request's body has arrived: `complete` (or there is none); `pending` = its client has sent little of it
+ * so far; `streaming` = more than is buffered.
+ */
+export type BodyProgress = 'complete' | 'pending' | 'streaming'
+
+/** A user of a connection to a target, or one that waits for a connection. */
+export interface ConnectionUser {
+  /** As `clientNetwork` gives it. */
+  readonly clientNetwork: string
+  /** undefined = no account. */
+  readonly accountId: string | undefined
+  readonly bodyProgress: BodyProgress
+}
+
+/** A client network or an account, as far as it uses the connections of one pool. */
+export interface Party {
+  /** How many connections it has. */
+  inUse: number
+  /** How many of its requests wait for one. */
+  waiting: number
+}
+
+/** A client network with its requests that wait, in the order in which they came. */
+export interface ClientNetwork extends Party, Listed {
+  first: Waiting | undefined
+  last: Waiting | undefined
+}
+
+/** Whose shares a connection counts towards. */
+export interface Claim {
+  readonly network: ClientNetwork
+  readonly account: Party | undefined
+}
+
+/** A request that waits for a connection. What is not readonly is for the queue alone. */
+export interface Waiting {
+  readonly user: ConnectionUser
+  readonly claim: Claim
+  /** The later it came the higher; undefined = it does not wait. */
+  number: number | undefined
+  before: Waiting | undefined
+  after: Waiting | undefined
+}

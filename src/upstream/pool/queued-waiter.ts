@@ -1,0 +1,43 @@
+import type { Expiring } from '../../http1/deadline-sweep.ts'
+import type { Acquisition, Waiter } from './acquisition.ts'
+import type { Claim, Waiting } from './claim.ts'
+
+export interface QueueEvents {
+  onCancel(queued: QueuedWaiter): void
+  /** More of its body has arrived, or all of it. */
+  onProgress(queued: QueuedWaiter): void
+  onExpired(queued: QueuedWaiter): void
+}
+
+/** A wait for a connection that none is free for. */
+export class QueuedWaiter implements Acquisition, Expiring, Waiting {
+  readonly user: Waiter
+  readonly claim: Claim
+  readonly #events: QueueEvents
+  number: number | undefined
+  before: Waiting | undefined
+  after: Waiting | undefined
+  place = -1
+  deadline = Number.POSITIVE_INFINITY
+  /** Set once a connection is being opened for it. */
+  dialing: Acquisition | undefined
+
+  constructor(user: Waiter, claim: Claim, events: QueueEvents) {
+    this.user = user
+    this.claim = claim
+    this.#events = events
+  }
+
+  cancel(): void {
+    this.#events.onCancel(this)
+    this.dialing?.cancel()
+  }
+
+  onBodyProgress(): void {
+    if (this.number !== undefined) this.#events.onProgress(this)
+  }
+
+  expire(): void {
+    this.#events.onExpired(this)
+  }
+}
