@@ -3,8 +3,9 @@ import { createDecideServer } from '../decide/decide-server.ts'
 import type { Arrival } from '../http/arrival.ts'
 import type { ListenerEvents, ServerOptions } from '../http/arrival-server.ts'
 import { createDrain } from '../http/drain.ts'
-import { listen, urlOf } from '../http/listen.ts'
+import { listenOnAll, urlOf } from '../http/listen.ts'
 import { createGatewayServer } from '../http/server.ts'
+import { acceptQueuesMax } from '../http1/accept-queues.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { watchDescriptors } from './descriptors.ts'
@@ -42,6 +43,8 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
   const mayAcceptInAll = watchDescriptors()
   let isDraining = false
   const events: ListenerEvents = {
+    // Workers take the connections of one queue in turns.
+    acceptQueues: config.listen.workers === 1 ? acceptQueuesMax : 1,
     isDraining: () => isDraining,
     mayAccept: () => mayAcceptInAll(servers.reduce((sum, { connections }) => sum + connections.size, 0)),
     onDropped: createDropLogger(metrics, log),
@@ -68,7 +71,7 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
 
   async function listenDecide(): Promise<string | undefined> {
     if (!config.decide || !decide) return undefined
-    const port = await listen(decide.server, config.decide, 'decide.host and decide.port')
+    const port = await listenOnAll(decide.servers, config.decide, 'decide.host and decide.port')
     return urlOf('http', config.decide.host, port)
   }
 
@@ -78,10 +81,10 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
       // First: a client that reaches the main listener may expect that proxies are answered too.
       const decideUrl = await listenDecide()
       try {
-        const port = await listen(main.server, config.listen, 'listen.host and listen.port')
+        const port = await listenOnAll(main.servers, config.listen, 'listen.host and listen.port')
         return { url: urlOf(config.listen.tls ? 'https' : 'http', config.listen.host, port), decideUrl }
       } catch (error) {
-        decide?.server.close()
+        for (const server of decide?.servers ?? []) server.close()
         throw error
       }
     },

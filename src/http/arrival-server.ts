@@ -27,6 +27,8 @@ export interface ServerOptions {
 
 /** What the listeners of this gateway have in common. */
 export interface ListenerEvents {
+  /** How many servers each has: more than one takes many connections at once sooner. */
+  readonly acceptQueues: number
   /** 48 bytes that seal TLS sessions, so that another worker can resume them; default: random ones. */
   readonly ticketKeys?: Buffer | undefined
   /** Whether responses get `Connection: close`: called for each response. */
@@ -56,7 +58,8 @@ export interface RequestHandler<Handled extends { readonly observer: Observer },
 }
 
 export interface ArrivalServer<Came = Arrival> {
-  readonly server: Server
+  /** They are to listen on the same port; each connection is one of the first's. */
+  readonly servers: readonly [Server, ...Server[]]
   readonly connections: ReadonlySet<OpenConnection>
   /** Those that have no complete response yet. */
   openArrivals(): readonly Came[]
@@ -134,10 +137,11 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
   const sessions = options.http2
     ? createSessionOpener({ ...events, ...sessionLimits(options), onSessionError: options.onSessionError })
     : undefined
-  const { server, connections, adapt } = createListener({
+  const { servers, connections, adapt } = createListener({
     ...listenerOptions(options),
     ...events,
     openSession: sessions?.open,
+    acceptQueues: options.acceptQueues,
     onAcceptError: options.onAcceptError,
     mayAccept: options.mayAccept,
     onDropped: options.onDropped,
@@ -168,7 +172,7 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
   }
 
   return {
-    server,
+    servers,
     connections,
     openArrivals,
     startDrain: (withinMs) => {

@@ -21,14 +21,14 @@ const backlogTimeoutMs = 5_000
 // taken one.
 const idleTurnsMax = 2
 
-export function createDrain({ server, connections, startDrain, abortUnanswered }: ArrivalServer): Drain {
+export function createDrain({ servers, connections, startDrain, abortUnanswered }: ArrivalServer): Drain {
   async function drain(timeoutMs: number): Promise<boolean> {
     startDrain(timeoutMs)
     // Idle connections, on which a request may be in transit at this moment, get their next response with
     // Connection: close.
     const endsAt = performance.now() + timeoutMs
-    await acceptBacklog(server, Math.min(timeoutMs / 2, backlogTimeoutMs))
-    server.close()
+    await acceptBacklog(servers[0], Math.min(timeoutMs / 2, backlogTimeoutMs))
+    for (const server of servers) server.close()
     const closed = Promise.all(
       [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
     )
@@ -44,7 +44,7 @@ export function createDrain({ server, connections, startDrain, abortUnanswered }
 
 /**
  * Takes the connections that wait in the accept backlog: closing the server would reset them, although their clients
- * consider them established. To be followed by `server.close()` in the same turn.
+ * consider them established. To be followed by `close()` in the same turn.
  * @param withinMs under a flood the backlog is never empty: it stops at this limit
  */
 async function acceptBacklog(server: Server, withinMs: number): Promise<void> {

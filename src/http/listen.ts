@@ -1,4 +1,4 @@
-import type { AddressInfo, Server } from 'node:net'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { OperatorError } from '../errors/operator-error.ts'
 import { errorMessage, hasErrorCode } from '../platform/system-error.ts'
 
@@ -20,16 +20,56 @@ export function addressOf(host: string, port: number | string): string {
  */
 const backlog = 4_096
 
+interface Address {
+  readonly host: string
+  readonly port: number
+}
+
 /**
  * Starts listening.
+ * @param optionNames of the address, in the config
  * @returns the port, chosen by the system if it was 0
  * @throws OperatorError where the address is in use or not available
  */
-export function listen(
-  server: Server,
-  { host, port }: { readonly host: string; readonly port: number },
+export function listen(server: Server, address: Address, optionNames: string): Promise<number> {
+  return listenWith(server, address, optionNames, false)
+}
+
+/** The same for several servers on one port; where a port cannot be shared only the first listens. */
+export async function listenOnAll(
+  servers: readonly [Server, ...Server[]],
+  { host, port }: Address,
   optionNames: string,
-) {
+): Promise<number> {
+  const [first, ...others] = servers
+  if (others.length === 0 || !canShare) return listen(first, { host, port }, optionNames)
+  // A port that is shared is not in use for those who share it: another gateway there must be found out before.
+  if (port !== 0) await assertFree({ host, port }, optionNames)
+  try {
+    const shared = await listenWith(first, { host, port }, optionNames, true)
+    for (const other of others) await listenWith(other, { host, port: shared }, optionNames, true)
+    return shared
+  } catch (error) {
+    for (const server of servers) server.close()
+    throw error
+  }
+}
+
+/** Other systems have no such option, or do not spread connections over those who share. */
+const canShare = process.platform === 'linux'
+
+async function assertFree(address: Address, optionNames: string): Promise<void> {
+  const probe = createServer((socket) => socket.destroy())
+  await listen(probe, address, optionNames)
+  await new Promise((resolve) => probe.close(resolve))
+}
+
+function listenWith(
+  server: Server,
+  { host, port }: Address,
+  optionNames: string,
+  reusePort: boolean,
+): Promise<number> {
   return new Promise<number>((resolve, reject) => {
     function onError(cause: Error): void {
       // A port below 1024, for another user than root.
@@ -42,7 +82,7 @@ export function listen(
       )
     }
     server.once('error', onError)
-    server.listen({ host, port, backlog }, () => {
+    server.listen({ host, port, backlog, reusePort }, () => {
       server.off('error', onError)
       // The cast is sound: a server that listens on a host and port has such an address.
       resolve((server.address() as AddressInfo).port)

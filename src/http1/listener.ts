@@ -2,6 +2,7 @@ import { createServer, type Server, Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import type { ClientExchange, OpenConnection } from '../exchange/client-exchange.ts'
 import { unmappedAddress } from '../platform/unmapped-address.ts'
+import { createFurtherQueues } from './accept-queues.ts'
 import { ClientConnection } from './client-connection.ts'
 import type { ConnectionLimits, ConnectionOptions } from './connection-events.ts'
 import { DeadlineSweep } from './deadline-sweep.ts'
@@ -17,6 +18,8 @@ export interface ReloadableListenerOptions extends ConnectionLimits {
 export interface ListenerOptions
   extends Omit<ConnectionOptions<ClientExchange>, 'keepAlive' | 'headCache' | 'sweep' | 'onPreface'>,
     ReloadableListenerOptions {
+  /** How many servers there are. */
+  readonly acceptQueues: number
   /**
    * Takes a connection over that the client has opened with HTTP/2. undefined = it is not spoken here.
    * @param first what has been read from it already
@@ -33,7 +36,8 @@ export interface ListenerOptions
 }
 
 export interface Listener {
-  readonly server: Server
+  /** They are to listen on the same port. */
+  readonly servers: readonly [Server, ...Server[]]
   /** The open connections, tunnels included. */
   readonly connections: ReadonlySet<OpenConnection>
   /**
@@ -109,17 +113,25 @@ export function createListener(options: ListenerOptions): Listener {
       sendUnencrypted(socket, options.answerPlainHttp(unmappedAddress(socket.remoteAddress ?? '')))
     socket.destroy()
   })
-  // In a worker, too (Node 23.1; its type does not know it yet).
-  Object.assign(server, { dropMaxConnection: true })
-  Object.defineProperty(server, 'maxConnections', {
-    // Node asks for each connection.
-    get: () => (options.mayAccept(connections.size) ? Number.POSITIVE_INFINITY : 0),
-  })
-  server.on('drop', () => options.onDropped())
-  server.on('error', (error) => {
-    // An error before it listens is handled by the code that starts it.
-    if (server.listening) options.onAcceptError(error)
-  })
+  const servers: Listener['servers'] = [
+    server,
+    ...createFurtherQueues(server, socketOptions, options.acceptQueues - 1),
+  ]
+  for (const each of servers) limitAccepting(each)
+
+  function limitAccepting(each: Server): void {
+    // In a worker, too (Node 23.1; its type does not know it yet).
+    Object.assign(each, { dropMaxConnection: true })
+    Object.defineProperty(each, 'maxConnections', {
+      // Node asks for each connection.
+      get: () => (options.mayAccept(connections.size) ? Number.POSITIVE_INFINITY : 0),
+    })
+    each.on('drop', () => options.onDropped())
+    each.on('error', (error) => {
+      // An error before it listens is handled by the code that starts it.
+      if (each.listening) options.onAcceptError(error)
+    })
+  }
 
   function adapt(changed: ReloadableListenerOptions): void {
     // First: where TLS cannot use its certificate, nothing must have changed.
@@ -127,7 +139,7 @@ export function createListener(options: ListenerOptions): Listener {
     Object.assign(currentOptions, changed, { keepAlive: keepAliveOf(changed.keepAliveTimeoutMs) })
   }
 
-  return { server, connections, adapt }
+  return { servers, connections, adapt }
 }
 
 /** OpenSSL's codes where the first bytes are not TLS: the first two for a few methods only. */

@@ -12,18 +12,20 @@ export async function listen(
   terms: Pick<ReloadableListenerOptions, 'requestTimeoutMs' | 'tls'> & Partial<ReloadableListenerOptions>,
 ) {
   const limits = { keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, bodyRateMin: 1, ...terms }
-  const { server, connections, adapt } = createListener({
+  const { servers, connections, adapt } = createListener({
     ...limits,
     isDraining: () => false,
     onRequest,
     onUnreadable: (connection) => connection.abort(),
     onEnd: () => {},
     onAcceptError: () => {},
+    acceptQueues: 1,
     mayAccept: () => true,
     openSession: undefined,
     onDropped: () => {},
     answerPlainHttp: () => 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n',
   })
+  const [server] = servers
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {

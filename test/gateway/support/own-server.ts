@@ -50,11 +50,13 @@ export async function startServerOf(t: Test, traffic: () => Traffic): Promise<Om
     tls: undefined,
     traffic,
     isDraining: () => false,
+    acceptQueues: 1,
     mayAccept: () => true,
     onDropped: () => {},
     onAcceptError: () => {},
   })
-  const { server, connections } = gatewayServer
+  const { servers, connections } = gatewayServer
+  const [server] = servers
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {
