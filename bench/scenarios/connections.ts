@@ -7,7 +7,7 @@ import { withTokens } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
 
 const plainPeers = ['haproxy', 'nginx'] as const
-const tlsPeers = ['haproxy-tls', 'nginx-tls'] as const
+const tlsPeers = ['haproxy-tls', 'nginx-tls', 'relay-tls'] as const
 
 const shared = { figures: loadFiguresWithLatency, compared: 'cpuUs' } satisfies Partial<Scenario>
 const bearer = 'Bearer, 200 tokens in turn, answers of 15 bytes.'

@@ -14,14 +14,14 @@ export const events: Scenario = {
     perSecond: { title: 'events a second', digits: 0 },
   },
   compared: 'cpuUs',
-  yardsticks: ['haproxy'],
+  yardsticks: ['haproxy', 'haproxy-no-delay', 'relay'],
   note:
     'All listeners get an event at the same time, so the last of each burst is late behind every subject: compare ' +
     'the subjects.',
   open: (bench) =>
     createContestants(
       bench,
-      ['haproxy', 'nginx', 'http-proxy', 'relay'],
+      ['haproxy', 'haproxy-no-delay', 'nginx', 'http-proxy', 'relay'],
       async ({ url, pids }, authorization) => {
         const request = writeRequest('GET /any/events', authorization)
         await bench.load<'listen'>({ kind: 'listen', url, request, connections })

@@ -1,17 +1,24 @@
-import { connect, createServer } from 'node:net'
+import { readFileSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import { reportUrl } from '../report-url.ts'
 
 /** Holds the same two connections for each client as a proxy does, and forwards bytes: nothing else. */
-const { port, hostname } = new URL(process.argv[2] ?? '')
+const [upstreamUrl = '', certFile, keyFile] = process.argv.slice(2)
+const { port, hostname } = new URL(upstreamUrl)
+
+function relay(client: Socket): void {
+  const upstream = connect({ port: Number(port), host: hostname, noDelay: true })
+  client.on('data', (data) => upstream.write(data))
+  upstream.on('data', (data) => client.write(data))
+  for (const [one, other] of [[client, upstream] as const, [upstream, client] as const]) {
+    one.on('error', () => other.destroy())
+    one.on('close', () => other.destroy())
+  }
+}
 
 reportUrl(
-  createServer((client) => {
-    const upstream = connect(Number(port), hostname)
-    client.on('data', (data) => upstream.write(data))
-    upstream.on('data', (data) => client.write(data))
-    for (const [one, other] of [[client, upstream] as const, [upstream, client] as const]) {
-      one.on('error', () => other.destroy())
-      one.on('close', () => other.destroy())
-    }
-  }),
+  certFile === undefined || keyFile === undefined
+    ? createServer({ noDelay: true }, relay)
+    : createTlsServer({ noDelay: true, cert: readFileSync(certFile), key: readFileSync(keyFile) }, relay),
 )
