@@ -23,3 +23,8 @@ export interface RequestHead {
   /** Whether the fields were found in the head cache, byte for byte: rawHeaders is then the same array. */
   readonly isCachedHead: boolean
 }
+
+/** The head without what the client chose, for a request that lasts: each text of a head keeps all of it in memory. */
+export function withoutTexts(head: RequestHead): RequestHead {
+  return { ...head, target: '', rawHeaders: [] }
+}

@@ -5,7 +5,7 @@ import type { Unreadable } from '../exchange/request-events.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { createListener, type ReloadableListenerOptions } from '../http1/listener.ts'
 import { createSessionOpener, type SessionLimits } from '../http2/open-session.ts'
-import type { Arrival } from './arrival.ts'
+import { type Arrival, withoutHead } from './arrival.ts'
 import type { Observer } from './observe.ts'
 import { toGatehouseError } from './refusals/problem.ts'
 import { refusePlainHttp, refuseUnreadable } from './refusals/unreadable.ts'
@@ -85,6 +85,18 @@ interface CurrentRequest<Came> {
   observer: Observer | undefined
 }
 
+/** undefined = there has been none. */
+function currentRequestOf<Came>({ listenerState }: ClientExchange): CurrentRequest<Came> | undefined {
+  // The cast is sound: a connection has one listener, and only its onRequest writes this.
+  return listenerState as CurrentRequest<Came> | undefined
+}
+
+/** Keeps no more of the current request than its end needs: a WebSocket may last for days. */
+export function forgetHead(connection: ClientExchange): void {
+  const current = currentRequestOf<Arrival>(connection)
+  if (current?.arrival) current.arrival = withoutHead(current.arrival)
+}
+
 /** A listener of the gateway: what arrives is read, handled and observed. */
 export function createArrivalServer<Handled extends { readonly observer: Observer }, Came extends Arrival>(
   options: ServerOptions & ListenerEvents,
@@ -95,7 +107,7 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
     const traffic = handler.traffic()
     const arrival = handler.read(connection, head, traffic)
     traffic.observer.begin()
-    const current = currentRequestOf(connection)
+    const current = currentRequestOf<Came>(connection)
     if (current === undefined) connection.listenerState = { arrival, observer: traffic.observer }
     else {
       current.arrival = arrival
@@ -106,12 +118,6 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
     } catch (error) {
       handler.refuse(arrival, toGatehouseError(error))
     }
-  }
-
-  /** undefined = there has been none. */
-  function currentRequestOf({ listenerState }: ClientExchange): CurrentRequest<Came> | undefined {
-    // The cast is sound: a connection has one listener, and only onRequest writes this.
-    return listenerState as CurrentRequest<Came> | undefined
   }
 
   function onUnreadable(connection: ClientExchange, what: Unreadable): void {
@@ -126,7 +132,7 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
   }
 
   function onEnd(connection: ClientExchange, isComplete: boolean): void {
-    const current = currentRequestOf(connection)
+    const current = currentRequestOf<Came>(connection)
     if (current?.arrival === undefined) return
     const { arrival, observer } = current
     current.arrival = undefined
@@ -161,7 +167,7 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
 
   function openArrivals(): Came[] {
     return [...connections].flatMap((connection) =>
-      [...connection.exchanges()].flatMap((exchange) => currentRequestOf(exchange)?.arrival ?? []),
+      [...connection.exchanges()].flatMap((exchange) => currentRequestOf<Came>(exchange)?.arrival ?? []),
     )
   }
 

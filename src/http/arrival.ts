@@ -2,12 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import type { Carriers } from '../auth/carriers.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { ClientExchange } from '../exchange/client-exchange.ts'
-import type { RequestHead } from '../exchange/request-head.ts'
+import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
 import type { AddressSet } from '../platform/address-ranges.ts'
+import { copyString } from '../platform/copy-string.ts'
 import { type Client, readClient } from '../proxy/client.ts'
 import { userAgentLengthMax, type Visitor } from '../store/visitor.ts'
-import { createOutcome, type Outcome } from './outcome.ts'
-import type { FieldReader, RequestFields } from './request-fields.ts'
+import { createOutcome, forgetTexts, type Outcome } from './outcome.ts'
+import { type FieldReader, noFields, type RequestFields } from './request-fields.ts'
 import { createRequestId } from './request-id.ts'
 
 /**
@@ -71,6 +72,22 @@ export function createArrival<Connection extends Pick<ClientExchange, 'peerAddre
     fields,
     carriers: fieldReader.carriers,
     outcome: createOutcome(),
+  }
+}
+
+/**
+ * What the end of a request needs of its arrival, to be logged. The texts are copied: each of them is a slice of the
+ * head, and would keep all of it in memory, with its credentials; a request ID those of 255 others.
+ */
+export function withoutHead(arrival: Arrival): Arrival {
+  const { head, client, requestId, outcome } = arrival
+  forgetTexts(outcome)
+  return {
+    ...arrival,
+    requestId: copyString(requestId),
+    head: withoutTexts(head),
+    client: { ...client, address: copyString(client.address), forwardedFor: '', host: '' },
+    fields: noFields,
   }
 }
 

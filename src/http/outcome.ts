@@ -3,6 +3,7 @@ import type { Decision } from '../auth/decision.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import type { GatehouseError } from '../errors/gatehouse-error.ts'
+import { copyString } from '../platform/copy-string.ts'
 import type { CorsHeaders } from '../proxy/cors-headers.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
 import type { Access, BrowserAccess, GatedRoute } from '../routes/route.ts'
@@ -150,6 +151,19 @@ export function recordFailure(outcome: Writable, error: GatehouseError): void {
   if (error.accountId !== undefined) outcome.accountId = error.accountId
   if (code === 'internal') outcome.fault = cause ?? error
   outcome.reason ??= cause instanceof Error ? cause.message : undefined
+}
+
+/** Forgets what is only needed until the response begins: all that is logged is kept, as copies. */
+export function forgetTexts(outcome: Writable): void {
+  const { target } = destinationOf(outcome)
+  const { hasParameters, hasEncodedSlash } = target
+  const sentPath = copyString(target.sentPath)
+  outcome.destination = {
+    hostName: '',
+    target: { path: sentPath, sentPath, query: '', hasParameters, hasEncodedSlash },
+  }
+  outcome.cookieCredentials = undefined
+  outcome.corsHeaders = undefined
 }
 
 /** Where a request wants to go that has been given to a scope. */

@@ -32,6 +32,21 @@ export interface RequestFields {
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
+/** Those of a request without any. */
+export const noFields: RequestFields = {
+  host: undefined,
+  isHostRepeated: false,
+  credentials: noCredentials,
+  hasAuthorization: false,
+  connectionOptions: undefined,
+  requestId: undefined,
+  davDestination: undefined,
+  forwardedFor: undefined,
+  forwardedProto: undefined,
+  forwardedHost: undefined,
+  isWorkerScript: false,
+}
+
 /** Reads the fields of requests under one config. */
 export interface FieldReader {
   /** Where a secret key may come. */
@@ -46,19 +61,7 @@ export function createFieldReader(carriers: Carriers): FieldReader {
   const known = new WeakMap<readonly string[], RequestFields>()
 
   function readFields(rawHeaders: readonly string[]): RequestFields {
-    const found: Mutable<RequestFields> = {
-      host: undefined,
-      isHostRepeated: false,
-      credentials: noCredentials,
-      hasAuthorization: false,
-      connectionOptions: undefined,
-      requestId: undefined,
-      davDestination: undefined,
-      forwardedFor: undefined,
-      forwardedProto: undefined,
-      forwardedHost: undefined,
-      isWorkerScript: false,
-    }
+    const found: Mutable<RequestFields> = { ...noFields }
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
       const name = rawHeaders[index] ?? ''
       if (lengths[name.length] === 1) readField(found, name.toLowerCase(), rawHeaders[index + 1] ?? '')

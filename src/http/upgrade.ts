@@ -2,6 +2,7 @@ import type { RequestHead } from '../exchange/request-head.ts'
 import type { UpgradeResponse } from '../proxy/forwarded-request.ts'
 import { openTunnel, type Tunnel } from '../proxy/tunnel.ts'
 import type { Arrival } from './arrival.ts'
+import { forgetHead } from './arrival-server.ts'
 import { recordStatus } from './outcome.ts'
 
 /** An upgrade accepted by the upstream. */
@@ -29,5 +30,6 @@ export function acceptUpgrade({ arrival, accepted }: AcceptedUpgrade, onClosed: 
   if (stream.readableEnded) accepted.upstreamSocket.end(firstBytes ?? '')
   else if (firstBytes !== undefined) stream.unshift(firstBytes)
   stream.resume()
+  forgetHead(connection)
   return tunnel
 }

@@ -28,8 +28,7 @@ export class ClientConnection
   readonly #requestReader: RequestReader
   readonly #lingering = new LingeringClose()
   #events: RequestEvents | undefined
-  /** Whether nothing has arrived yet. */
-  #isNew = true
+  #isFirstRead = true
   #isAnswering = false
   #isClosing = false
   #discardedBytes = 0
@@ -109,7 +108,7 @@ export class ClientConnection
 
   acceptUpgrade(reason: string, lines: string): ReturnType<ClientExchange['acceptUpgrade']> {
     const upgraded = { stream: this.socket, firstBytes: this.release() }
-    this.writer.writeUpgrade(reason, lines)
+    this.writeUpgrade(reason, lines)
     return upgraded
   }
 
@@ -131,8 +130,8 @@ export class ClientConnection
   }
 
   readonly #receive = (chunk: Buffer): boolean => {
-    if (this.#isNew) {
-      this.#isNew = false
+    if (this.#isFirstRead) {
+      this.#isFirstRead = false
       if (this.options.onPreface !== undefined && startsWithPreface(chunk)) {
         this.release()
         this.options.onPreface(this, ownedCopy(chunk))
@@ -239,6 +238,7 @@ export class ClientConnection
   }
 
   readonly #onClose = (): void => {
+    this.options.onClosed(this)
     this.bodyRate.stop()
     this.#requestReader.close()
     if (!this.#isAnswering) return

@@ -1,7 +1,7 @@
 import type { OpenConnection } from '../exchange/client-exchange.ts'
 import type { Unreadable } from '../exchange/request-events.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
-import type { DeadlineSweep } from './deadline-sweep.ts'
+import type { DeadlineSweep, Expiring } from './deadline-sweep.ts'
 import type { HeadCache } from './head-cache.ts'
 import type { KeepAlive } from './response-writer.ts'
 
@@ -34,4 +34,6 @@ export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'k
   onUnreadable(connection: Connection, what: Unreadable): void
   /** The exchange of a request is over. @param isComplete whether the whole response was sent */
   onEnd(connection: Connection, isComplete: boolean): void
+  /** It is closed, whoever its socket belongs to by then. */
+  onClosed(connection: OpenConnection & Expiring): void
 }

@@ -5,7 +5,7 @@ import { unmappedAddress } from '../platform/unmapped-address.ts'
 import { createFurtherQueues } from './accept-queues.ts'
 import { ClientConnection } from './client-connection.ts'
 import type { ConnectionLimits, ConnectionOptions } from './connection-events.ts'
-import { DeadlineSweep } from './deadline-sweep.ts'
+import { DeadlineSweep, type Expiring } from './deadline-sweep.ts'
 import { HeadCache } from './head-cache.ts'
 import { keepAliveOf } from './response-writer.ts'
 
@@ -16,7 +16,10 @@ export interface ReloadableListenerOptions extends ConnectionLimits {
 }
 
 export interface ListenerOptions
-  extends Omit<ConnectionOptions<ClientExchange>, 'keepAlive' | 'headCache' | 'sweep' | 'onPreface'>,
+  extends Omit<
+      ConnectionOptions<ClientExchange>,
+      'keepAlive' | 'headCache' | 'sweep' | 'onPreface' | 'onClosed'
+    >,
     ReloadableListenerOptions {
   /** How many servers there are. */
   readonly acceptQueues: number
@@ -55,12 +58,16 @@ const keepAliveDelayMs = 30_000
 export function createListener(options: ListenerOptions): Listener {
   const sweep = new DeadlineSweep(sweepMs)
   const keepAlive = keepAliveOf(options.keepAliveTimeoutMs)
-  // A copy that connections read at each use, so that changes reach all of them.
   const { openSession } = options
   const onPreface =
     openSession && ((connection: OpenConnection, bytes: Buffer) => handOver(connection, bytes))
-  const currentOptions = { ...options, keepAlive, headCache: new HeadCache(), sweep, onPreface }
   const connections = new Set<OpenConnection>()
+  const onClosed = (connection: OpenConnection & Expiring) => {
+    connections.delete(connection)
+    sweep.remove(connection)
+  }
+  // A copy that connections read at each use, so that changes reach all of them.
+  const currentOptions = { ...options, keepAlive, headCache: new HeadCache(), sweep, onPreface, onClosed }
   // A client that has half-closed its connection may still wait for its response.
   const socketOptions = {
     // With TLS this is set in `accept`, after the handshake: a client that disconnects before that waits for nothing.
@@ -77,19 +84,18 @@ export function createListener(options: ListenerOptions): Listener {
       return
     }
     if (openSession && 'alpnProtocol' in socket && socket.alpnProtocol === 'h2') {
-      keep(openSession(socket, undefined))
+      keepSession(openSession(socket, undefined))
       return
     }
     socket.allowHalfOpen = true
     const connection = new ClientConnection(socket, currentOptions)
-    keep(connection)
+    connections.add(connection)
     sweep.add(connection)
-    socket.once('close', () => sweep.remove(connection))
   }
 
-  function keep(connection: OpenConnection): void {
-    connections.add(connection)
-    connection.socket.once('close', () => connections.delete(connection))
+  function keepSession(session: OpenConnection): void {
+    connections.add(session)
+    session.socket.once('close', () => connections.delete(session))
   }
 
   /** The client speaks HTTP/2 without having negotiated it (RFC 9113 3.3). @param bytes what has been read */
@@ -98,7 +104,7 @@ export function createListener(options: ListenerOptions): Listener {
     connections.delete(connection)
     // Half of a connection is of no use in HTTP/2: a client that ends it waits for nothing.
     socket.allowHalfOpen = false
-    if (openSession) keep(openSession(socket, bytes))
+    if (openSession) keepSession(openSession(socket, bytes))
   }
 
   const { tls, requestTimeoutMs } = options

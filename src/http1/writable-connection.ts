@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { HttpVersion } from '../exchange/client-exchange.ts'
-import type { RequestHead } from '../exchange/request-head.ts'
+import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
 import { unmappedAddress } from '../platform/unmapped-address.ts'
 import { BodyRate } from './body-rate.ts'
 import type { ConnectionOptions } from './connection-events.ts'
@@ -73,6 +73,12 @@ export abstract class WritableConnection<Connection> {
     // To a client of HTTP/1.0 the end of the connection is the end of the body: only a reset shows that it was cut.
     if (this.head?.minorVersion === 0 && this.protocol === 'http') this.socket.resetAndDestroy()
     else this.socket.destroy()
+  }
+
+  /** @param lines field lines, each ended by CR LF */
+  protected writeUpgrade(reason: string, lines: string): void {
+    this.writer.writeUpgrade(reason, lines)
+    if (this.head) this.head = withoutTexts(this.head)
   }
 
   /** Starts the timeout for the client to read what was written. @returns false: write no more for now */

@@ -6,7 +6,7 @@ import type {
 } from '../exchange/client-exchange.ts'
 import { BodyTooSlow } from '../exchange/malformed-message.ts'
 import type { RequestEvents } from '../exchange/request-events.ts'
-import type { RequestHead } from '../exchange/request-head.ts'
+import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
 import { BodyRate, type BodySender } from '../http1/body-rate.ts'
 import { sendTimeoutMs } from '../http1/timeouts.ts'
 import { errorCode } from './framing/constants.ts'
@@ -147,6 +147,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     this.#bodyRate?.stop()
     this.#events = undefined
     this.#hasBegun = true
+    if (this.head) this.head = withoutTexts(this.head)
     this.#stream.sendHead((encoder) => {
       encoder.add(':status', '200')
       addLines(encoder, lines, { isLeftOut: isAcceptOfKey })

@@ -6,7 +6,7 @@ export class FrameTracker {
   /** Bytes of the payload still to come. */
   #payload = 0
   /** Header bytes of the current frame seen so far, and how many it has. */
-  #header: number[] = []
+  #header = none
   #headerLength = 2
 
   get isAtBoundary(): boolean {
@@ -35,14 +35,17 @@ export class FrameTracker {
   }
 
   #readHeader(byte: number): void {
-    this.#header.push(byte)
+    this.#header = [...this.#header, byte]
     if (this.#header.length === 2) this.#headerLength = headerLength(byte)
     if (this.#header.length < this.#headerLength) return
     this.#payload = payloadLength(this.#header)
-    this.#header = []
+    this.#header = none
     this.#headerLength = 2
   }
 }
+
+/** An idle WebSocket needs no list of its own. */
+const none: readonly number[] = []
 
 /** From the second byte: two bytes, a longer length of two or eight, and a mask of four. */
 function headerLength(second: number): number {

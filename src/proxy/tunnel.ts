@@ -26,68 +26,113 @@ const drainTimeoutMs = 30_000
  * @param onClosed called once when both sides are closed
  */
 export function openTunnel(client: TunnelEnd, upstream: Socket, onClosed: () => void): Tunnel {
-  let pendingClose: { readonly code: number; readonly reason: string } | undefined
-  let isClosing = false
-  let openSides = 2
-  const toClient = createDirection(upstream, client, { isMasked: false })
-  const toUpstream = createDirection(client, upstream, { isMasked: true })
+  return new RelayingTunnel(client, upstream, onClosed)
+}
 
-  function createDirection(from: Duplex, to: Duplex, { isMasked }: { readonly isMasked: boolean }) {
-    const tracker = new FrameTracker()
-    let isEnded = false
+class RelayingTunnel implements Tunnel {
+  readonly #toClient: Direction
+  readonly #toUpstream: Direction
+  readonly #onClosed: () => void
+  #openSides = 2
+  #isClosing = false
 
-    function relay(chunk: Buffer): void {
-      if (isEnded) return
-      const consumed = tracker.consume(chunk, pendingClose !== undefined)
-      const isFlowing = to.write(consumed === chunk.length ? chunk : chunk.subarray(0, consumed))
-      if (pendingClose && tracker.isAtBoundary) end()
-      else if (!isFlowing) from.pause()
-    }
-
-    /** Sends the Close frame in this direction; within a frame, only at its end. */
-    function end(): void {
-      if (isEnded || !pendingClose || !tracker.isAtBoundary) return
-      isEnded = true
-      to.end(closeFrame(pendingClose.code, pendingClose.reason, isMasked))
-    }
-
-    from.on('data', relay)
-    to.on('drain', () => from.resume())
-    from.on('end', () => to.end())
-    return { end }
+  constructor(client: TunnelEnd, upstream: TunnelEnd, onClosed: () => void) {
+    this.#onClosed = onClosed
+    this.#toClient = new Direction(this, upstream, client)
+    this.#toUpstream = new Direction(this, client, upstream)
   }
 
-  function destroy(): void {
-    client.destroy()
-    upstream.destroy()
+  close(code: number, reason: string): void {
+    if (this.#isClosing) return
+    this.#isClosing = true
+    this.#toClient.endWith(closeFrame(code, reason, false))
+    this.#toUpstream.endWith(closeFrame(code, reason, true))
+    setTimeout(() => this.destroy(), closeTimeoutMs).unref()
   }
 
-  for (const [socket, other] of [
-    [client, upstream],
-    [upstream, client],
-  ] as const) {
-    socket.setTimeout(0)
-    socket.setNoDelay?.(true)
-    socket.on('error', destroy)
-    socket.on('close', () => {
-      openSides--
-      if (openSides === 0) onClosed()
-      // What this side sent before it closed still reaches a slow reader.
-      endThenDestroy(other)
-      other.setTimeout(drainTimeoutMs, destroy)
-    })
+  destroy(): void {
+    this.#toClient.to.destroy()
+    this.#toUpstream.to.destroy()
   }
 
-  return {
-    close: (code, reason) => {
-      if (isClosing) return
-      isClosing = true
-      pendingClose = { code, reason }
-      toClient.end()
-      toUpstream.end()
-      setTimeout(destroy, closeTimeoutMs).unref()
-    },
+  /** @param other the other side */
+  onSideClosed(other: TunnelEnd): void {
+    this.#openSides--
+    if (this.#openSides === 0) this.#onClosed()
+    // What this side sent before it closed still reaches a slow reader.
+    endThenDestroy(other)
+    other.setTimeout(drainTimeoutMs, () => this.destroy())
   }
+}
+
+/** What goes from one side to the other. */
+class Direction {
+  readonly tunnel: RelayingTunnel
+  readonly from: TunnelEnd
+  readonly to: TunnelEnd
+  readonly #tracker = new FrameTracker()
+  /** The last that is sent, at the end of a frame. */
+  #closeFrame: Buffer | undefined
+  #isEnded = false
+
+  constructor(tunnel: RelayingTunnel, from: TunnelEnd, to: TunnelEnd) {
+    this.tunnel = tunnel
+    this.from = from
+    this.to = to
+    from.setTimeout(0)
+    from.setNoDelay?.(true)
+    Object.assign(from, { [directionKey]: this })
+    from.on('data', onData).on('end', onEnd).on('drain', onDrain).on('error', onError).on('close', onClose)
+  }
+
+  relay(chunk: Buffer): void {
+    if (this.#isEnded) return
+    const consumed = this.#tracker.consume(chunk, this.#closeFrame !== undefined)
+    const isFlowing = this.to.write(consumed === chunk.length ? chunk : chunk.subarray(0, consumed))
+    if (this.#closeFrame && this.#tracker.isAtBoundary) this.#end()
+    else if (!isFlowing) this.from.pause()
+  }
+
+  /** Sends the Close frame, and nothing after it; within a frame, only at its end. */
+  endWith(frame: Buffer): void {
+    this.#closeFrame = frame
+    this.#end()
+  }
+
+  #end(): void {
+    if (this.#isEnded || !this.#closeFrame || !this.#tracker.isAtBoundary) return
+    this.#isEnded = true
+    this.to.end(this.#closeFrame)
+  }
+}
+
+/** The listeners are the same for all tunnels: those of its own would be a tenth of what an idle WebSocket needs. */
+const directionKey = Symbol('direction')
+
+function directionFrom(side: TunnelEnd): Direction {
+  // The cast is sound: the listeners below are only added together with it.
+  return (side as unknown as { readonly [directionKey]: Direction })[directionKey]
+}
+
+function onData(this: TunnelEnd, chunk: Buffer): void {
+  directionFrom(this).relay(chunk)
+}
+
+function onEnd(this: TunnelEnd): void {
+  directionFrom(this).to.end()
+}
+
+function onDrain(this: TunnelEnd): void {
+  directionFrom(this).to.resume()
+}
+
+function onError(this: TunnelEnd): void {
+  directionFrom(this).tunnel.destroy()
+}
+
+function onClose(this: TunnelEnd): void {
+  const { tunnel, to } = directionFrom(this)
+  tunnel.onSideClosed(to)
 }
 
 function endThenDestroy(end: TunnelEnd): void {

@@ -136,17 +136,27 @@ t.test('open WebSockets are counted, and each is logged when it closes', async (
     const text = await (await fetch(`${gateway.opsUrl}/metrics`)).text()
     return Number(/^gatehouse_websockets_open (\d+)$/m.exec(text)?.[1])
   }
+  const path = '/open/a-path-that-is-a-slice-of-the-head'
   const sockets = [
-    await openWebSocket(t, `${gateway.url}/open`),
-    await openWebSocket(t, `${gateway.url}/open`),
+    await openWebSocket(t, `${gateway.url}${path}?secret=1`),
+    await openWebSocket(t, `${gateway.url}${path}?secret=2`),
   ]
   t.equal(await open(), 2)
   for (const socket of sockets) socket.close()
   await until('both are counted out', async () => (await open()) === 0)
-  await until(
-    'both are logged',
-    () => gateway.logLines.filter((line) => line.includes('"status":101')).length === 2,
-  )
+  const lines = await until('both are logged', () => {
+    const found = gateway.logLines.filter((line) => line.includes('"status":101'))
+    return found.length === 2 ? found.map((line): object => JSON.parse(line)) : undefined
+  })
+  const told = {
+    client: '127.0.0.1',
+    method: 'GET',
+    path,
+    httpVersion: '1.1',
+    route: 'open',
+    upstream: 'backend',
+  }
+  for (const line of lines) t.match(line, { ...told, requestId: /^[0-9a-f-]{36}$/ })
 })
 
 t.test(
