@@ -23,7 +23,9 @@ export const smallGet: Scenario = {
     'looked up in SQLite. `token in the head`, `key in the head`: the same bytes as with a bearer or key, but on ' +
     'a public route; the token is forwarded to the backend. `each head another`: each request has a field with a ' +
     'new number, so that no head is cached. `wrong key` has a wrong checksum; `wrong signature` is a token that ' +
-    'was seen before.',
+    'was seen before. HAProxy and the gateway make the same four system calls for a request; in a profile of the ' +
+    'gateway 58 % of the time is in the kernel (of HAProxy 79 %), and 7 of 26 µs are neither in a read nor in a ' +
+    'write: they are spread over parsing, deciding and header rules.',
   async open(bench) {
     const { credentials } = await bench.gateway(bench.gateways[0])
     const requests = withTokens('GET /any', credentials.accessTokens)
