@@ -10,7 +10,7 @@ const shareOfFree = 8
  * quarters). Everybody may take at least one while any is free.
  */
 export class Share {
-  readonly connectionsMax: number
+  readonly #connectionsMax: number
   readonly #receivingMax: number
   readonly #users: () => Iterable<ConnectionUser | undefined>
   readonly #networks = new Parties<ClientNetwork>(() => ({
@@ -24,13 +24,9 @@ export class Share {
 
   /** @param users the user of each connection; undefined = an idle one */
   constructor(connectionsMax: number, users: () => Iterable<ConnectionUser | undefined>) {
-    this.connectionsMax = connectionsMax
+    this.#connectionsMax = connectionsMax
     this.#receivingMax = connectionsMax - Math.floor(connectionsMax / 4)
     this.#users = users
-  }
-
-  get inUse(): number {
-    return this.#inUse
   }
 
   claimOf({ clientNetwork, accountId }: ConnectionUser): Claim {
@@ -47,7 +43,7 @@ export class Share {
   }
 
   hasRoomFor({ inUse }: Party): boolean {
-    return inUse < shareOfFree * (this.connectionsMax - this.#inUse)
+    return inUse < shareOfFree * (this.#connectionsMax - this.#inUse)
   }
 
   /** Whether another body may still be arriving. */
