@@ -59,16 +59,13 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
 
   function watch(arrival: Arrival<unknown>, openTunnel: (onClosed: () => void) => Tunnel): void {
     metrics.webSocketsOpen.inc()
+    // First: once it is open, the credentials are forgotten.
+    const caller = admittedCallerOf(arrival)
     const tunnel = openTunnel(() => {
       remove(open)
       metrics.webSocketsOpen.dec()
     })
-    const open: OpenWebSocket = {
-      tunnel,
-      isStream: false,
-      caller: admittedCallerOf(arrival),
-      timer: undefined,
-    }
+    const open: OpenWebSocket = { tunnel, isStream: false, caller, timer: undefined }
     add(open)
   }
 
