@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -55,6 +56,23 @@ t.test(
     const turns = await turnsFor(t, acceptQueuesMax, clients)
     // The system chooses queues by a hash: the longest is some times as long as the average of 20.
     t.ok(turns < clients / 4, `${turns} turns`)
+  },
+)
+
+const systemFile = '/proc/sys/net/core/somaxconn'
+// Elsewhere than on Linux it is not known.
+const systemMax = existsSync(systemFile) ? Number(readFileSync(systemFile, 'utf8')) : 0
+const atOnce = 2_000
+
+t.test(
+  'two thousand clients that connect at the same moment are all connected',
+  { skip: systemMax < atOnce && `net.core.somaxconn is ${systemMax}` },
+  async (t) => {
+    const port = await listenOnAll(createServers(t, 1), address(0), 'listen.port')
+    const clients = connectAtOnce(t, port, atOnce)
+    // Who is not connected by then waits a second for the system to try again.
+    for (let turn = 0; turn < 10; turn++) await nextTurn()
+    t.equal(clients.filter(({ connecting }) => !connecting).length, atOnce)
   },
 )
 
