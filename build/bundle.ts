@@ -22,7 +22,7 @@ export async function bundle({ input, chunks, external }: BundleOptions): Promis
     input,
     external: [...external],
     platform: 'node',
-    plugins: [compiledSchema, sourcePlaces],
+    plugins: [compiledSchema, sourcePlaces, narrowTexts],
     onLog: (level, { message }) => {
       if (level === 'warn') throw new Error(message)
     },
@@ -42,6 +42,8 @@ const outputOptions: OutputOptions = {
   entryFileNames: '[name].js',
   // Also where two modules use the same name: some packages tell errors by the names of their classes.
   keepNames: true,
+  // Node decodes a file to two bytes for each character if one of them is not ASCII.
+  charset: 'ascii',
   comments: { legal: true, annotation: false, jsdoc: false },
 }
 
@@ -62,6 +64,19 @@ const sourcePlaces: Plugin = {
   renderChunk: (code, { fileName }) => ({
     code: code.replace(placePattern, (_call, place: string) => urlFrom(fileName, place)),
   }),
+}
+
+/**
+ * Escapes what `charset` leaves: characters in comments, and in templates with a tag, which may read the text as it is
+ * written. Those of our pages do not.
+ */
+const narrowTexts: Plugin = {
+  name: 'narrow-texts',
+  renderChunk: (code) => ({ code: code.replaceAll(/[^\0-\x7f]/g, escapeUnit) }),
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 /** The expression, in one file of dist/, for the URL of another. */

@@ -72,6 +72,13 @@ t.test('the package names what its program contains of others, with their licenc
   }
 })
 
+t.test('Node keeps each file of the program in one byte for each character', async (t) => {
+  const files = installed.files.filter((path) => path.endsWith('.js'))
+  t.ok(files.includes('dist/main.js'))
+  const wide = files.filter((path) => /[^\0-\x7f]/.test(readFileSync(join(installed.folder, path), 'utf8')))
+  t.strictSame(wide, [])
+})
+
 t.test('every link of the packaged README leads to a file of the package, or to the web', async (t) => {
   const links = [
     ...readFileSync(join(installed.folder, 'README.md'), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g),
