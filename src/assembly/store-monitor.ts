@@ -2,6 +2,7 @@ import type { StoreConnectionState } from '../cache/store-connection-state.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { everySecond } from '../platform/every-second.ts'
 import { errorMessage } from '../platform/system-error.ts'
 import type { StoreDiagnostics, StoreState } from '../store/diagnostics.ts'
 import { isStoreFailure } from '../store/store-failure.ts'
@@ -18,8 +19,6 @@ export interface StoreMonitor {
   close(): void
 }
 
-/** How often it checks whether a probe is due. */
-const tickMs = 1_000
 /** How long a successful write vouches for the next: an idle store is probed after that. */
 const writeTrustMs = 5_000
 /** How often the settings of the store are read. */
@@ -110,14 +109,14 @@ export function openStoreMonitor({
     if (isAccepted) lastWriteAt = performance.now()
     else if (storeConnection.isUp && refusal === undefined) void probe()
   })
-  const timer = setInterval(tick, tickMs).unref()
+  const stop = everySecond(tick)
   tick()
 
   return {
     state: () => ({ writesRefused: (storeConnection.isUp ? refusal : undefined) ?? null, risks }),
     close: () => {
       isClosed = true
-      clearInterval(timer)
+      stop()
     },
   }
 }

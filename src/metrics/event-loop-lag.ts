@@ -1,9 +1,9 @@
 import { createHistogram, performance, type RecordableHistogram } from 'node:perf_hooks'
 import { type Aggregator, Gauge, type Registry } from 'prom-client'
+import { everySecond } from '../platform/every-second.ts'
 
-/** How often the lag is sampled, and how often in an idle process, which each sample wakes up. */
+/** How often the lag is sampled; in an idle process, which each sample wakes up, once a second. */
 const sampleMs = 100
-const idleSampleMs = 500
 /** An event loop that ran for less than this share of the time since the last sample is idle. */
 const idleShare = 0.05
 /** The smallest value that the histogram records, in nanoseconds. */
@@ -36,7 +36,8 @@ export function collectEventLoopLag(registry: Registry): () => void {
   const lags = createHistogram()
   let dueAt = performance.now() + sampleMs
   let use = performance.eventLoopUtilization()
-  let timer = setTimeout(sample, sampleMs).unref()
+  let timer: NodeJS.Timeout | undefined = setTimeout(sampleBusy, sampleMs).unref()
+  let stopIdle: (() => void) | undefined
   const gauges = Object.entries(lagStatistics).map(([statistic, { help, aggregator, read }], index) => {
     const name = `nodejs_eventloop_lag_${statistic}_seconds`
     registry.removeSingleMetric(name)
@@ -45,15 +46,28 @@ export function collectEventLoopLag(registry: Registry): () => void {
     return { gauge: new Gauge(index === 0 ? { ...options, collect: readAll } : options), read }
   })
 
-  function sample(): void {
-    const now = performance.now()
-    lags.record(Math.max(minNs, Math.round((now - dueAt) * 1e6)))
+  function sampleBusy(): void {
+    sample(performance.now() - dueAt)
+  }
+
+  function sample(lateMs: number): void {
+    lags.record(Math.max(minNs, Math.round(lateMs * 1e6)))
     const before = use
     use = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(use, before)
-    const waitMs = utilization < idleShare ? idleSampleMs : sampleMs
-    dueAt = now + waitMs
-    timer = setTimeout(sample, waitMs).unref()
+    if (utilization < idleShare) {
+      stopIdle ??= everySecond(sample)
+      return
+    }
+    stop()
+    dueAt = performance.now() + sampleMs
+    timer = setTimeout(sampleBusy, sampleMs).unref()
+  }
+
+  function stop(): void {
+    clearTimeout(timer)
+    stopIdle?.()
+    stopIdle = undefined
   }
 
   function readAll(): void {
@@ -63,5 +77,5 @@ export function collectEventLoopLag(registry: Registry): () => void {
     lags.reset()
   }
 
-  return () => clearTimeout(timer)
+  return stop
 }
