@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { startBackend, startCannedBackend, startRawBackend, startServer } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
-import { freePort } from '../setup/net.ts'
+import { freePort, until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { ask } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
@@ -116,6 +116,7 @@ t.test('a request with all upstream connections in use is 503, without a long wa
   const url = await startServer(t, (_request, response) => held.push(() => response.end('late')))
   const gateway = await startWith(t, { busy: url }, { connections: 1, timeouts: { connect: '200ms' } })
   const first = ask(t, gateway.url, 'GET /busy')
+  await until('the first is with the backend', () => held.length > 0)
   const refused = await ask(t, gateway.url, 'GET /busy')
   assertProblem(t, refused, { status: 503, code: 'upstream-unavailable' })
   for (const answer of held) answer()
