@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { Expiring } from '../platform/deadline-sweep.ts'
 import type { RequestEvents } from './request-events.ts'
 import type { RequestHead } from './request-head.ts'
 
@@ -19,8 +20,8 @@ export type ResponseFraming =
   /** By the end of the connection: the only way in HTTP/1.0 where the length is not known. */
   | 'until-close'
 
-/** A client's connection, whatever the HTTP version. */
-export interface OpenConnection {
+/** A client's connection, whatever the HTTP version. Its deadline is watched as long as it is open. */
+export interface OpenConnection extends Expiring {
   readonly socket: Socket
   /** Those that it serves at this moment. */
   exchanges(): Iterable<ClientExchange>

@@ -5,6 +5,7 @@ import type { Unreadable } from '../exchange/request-events.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { createListener, type ReloadableListenerOptions } from '../http1/listener.ts'
 import { createSessionOpener, type SessionLimits } from '../http2/open-session.ts'
+import { DeadlineSweep } from '../platform/deadline-sweep.ts'
 import { type Arrival, withoutHead } from './arrival.ts'
 import type { Observer } from './observe.ts'
 import { toGatehouseError } from './refusals/problem.ts'
@@ -24,6 +25,9 @@ export interface ServerOptions {
   /** Certificate and key, both in PEM; undefined = plain HTTP. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined
 }
+
+/** How often connections and bodies are checked for a passed deadline. */
+const sweepMs = 500
 
 /** What the listeners of this gateway have in common. */
 export interface ListenerEvents {
@@ -60,7 +64,8 @@ export interface RequestHandler<Handled extends { readonly observer: Observer },
 export interface ArrivalServer<Came = Arrival> {
   /** They are to listen on the same port; each connection is one of the first's. */
   readonly servers: readonly [Server, ...Server[]]
-  readonly connections: ReadonlySet<OpenConnection>
+  /** Those that are open, tunnels included. */
+  readonly connections: Pick<DeadlineSweep<OpenConnection>, 'size' | typeof Symbol.iterator>
   /** Those that have no complete response yet. */
   openArrivals(): readonly Came[]
   /** Answers the requests that have not been answered yet with a problem. @returns how many there were */
@@ -139,11 +144,13 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
     observer?.end(arrival, isComplete)
   }
 
-  const events = { onRequest, onUnreadable, onEnd, isDraining: options.isDraining }
+  const connections = new DeadlineSweep<OpenConnection>(sweepMs)
+  const bodies = new DeadlineSweep(sweepMs)
+  const events = { connections, bodies, onRequest, onUnreadable, onEnd, isDraining: options.isDraining }
   const sessions = options.http2
     ? createSessionOpener({ ...events, ...sessionLimits(options), onSessionError: options.onSessionError })
     : undefined
-  const { servers, connections, adapt } = createListener({
+  const { servers, adapt } = createListener({
     ...listenerOptions(options),
     ...events,
     openSession: sessions?.open,

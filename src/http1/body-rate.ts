@@ -1,4 +1,4 @@
-import type { DeadlineSweep, Expiring } from './deadline-sweep.ts'
+import type { DeadlineSweep, Expiring } from '../platform/deadline-sweep.ts'
 
 /** The window over which the rate of a body is measured. */
 export const bodyRateWindowMs = 10_000
@@ -14,7 +14,7 @@ export interface BodySender {
 export interface BodyRateOptions {
   /** Bytes a second, from 1; read at each use. */
   readonly bodyRateMin: number
-  readonly sweep: Pick<DeadlineSweep, 'add' | 'remove'>
+  readonly bodies: Pick<DeadlineSweep, 'add' | 'remove'>
 }
 
 /** Enforces a minimum rate on a request's body while the gateway waits for its client. */
@@ -49,7 +49,7 @@ export class BodyRate implements Expiring {
     if (this.#isWatching) return
     this.#isWatching = true
     this.#restart(performance.now())
-    this.#options.sweep.add(this)
+    this.#options.bodies.add(this)
   }
 
   count(bytes: number): void {
@@ -61,7 +61,7 @@ export class BodyRate implements Expiring {
   stop(): void {
     if (!this.#isWatching) return
     this.#isWatching = false
-    this.#options.sweep.remove(this)
+    this.#options.bodies.remove(this)
   }
 
   expire(now: number): void {

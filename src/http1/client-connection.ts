@@ -9,7 +9,6 @@ import { BodyTooSlow, type HeadTooLarge, MalformedMessage } from '../exchange/ma
 import type { RequestEvents, Unreadable } from '../exchange/request-events.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import type { ConnectionOptions } from './connection-events.ts'
-import type { Expiring } from './deadline-sweep.ts'
 import { watchHalfClosed } from './half-closed.ts'
 import { LingeringClose } from './lingering-close.ts'
 import { startsWithPreface } from './preface.ts'
@@ -22,7 +21,7 @@ import { WritableConnection } from './writable-connection.ts'
 /** A client's connection: one request at a time (RFC 9112 9.3.2), and none after one that ends the connection (9.6). */
 export class ClientConnection
   extends WritableConnection<ClientExchange>
-  implements ClientExchange, OpenConnection, Expiring, RequestReaderEvents
+  implements ClientExchange, OpenConnection, RequestReaderEvents
 {
   readonly #socketReader: DirectSocketReader
   readonly #requestReader: RequestReader
@@ -179,7 +178,7 @@ export class ClientConnection
   onDiscard(bytes: number): void {
     this.#discardedBytes += bytes
     if (this.#lingering.isActive) {
-      const deadline = this.#lingering.discard(bytes, this.options.sweep.sweptAt)
+      const deadline = this.#lingering.discard(bytes, this.options.connections.sweptAt)
       // No more is read: TCP slows the client down, and it can still read the response.
       if (deadline === undefined) this.#socketReader.pause()
       else this.deadline = deadline
@@ -213,7 +212,7 @@ export class ClientConnection
 
   #waitForNext(): void {
     this.deadline =
-      this.options.sweep.sweptAt + this.writer.announcedKeepAlive.timeoutMs + timeouts.keepAliveMarginMs
+      this.options.connections.sweptAt + this.writer.announcedKeepAlive.timeoutMs + timeouts.keepAliveMarginMs
     this.#requestReader.nextRequest()
   }
 

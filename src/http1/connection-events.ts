@@ -1,7 +1,7 @@
 import type { OpenConnection } from '../exchange/client-exchange.ts'
 import type { Unreadable } from '../exchange/request-events.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
-import type { DeadlineSweep, Expiring } from './deadline-sweep.ts'
+import type { DeadlineSweep } from '../platform/deadline-sweep.ts'
 import type { HeadCache } from './head-cache.ts'
 import type { KeepAlive } from './response-writer.ts'
 
@@ -21,7 +21,9 @@ export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'k
   /** Shared by all connections. */
   readonly headCache: HeadCache
   /** It watches the deadlines of all connections. */
-  readonly sweep: Pick<DeadlineSweep, 'sweptAt' | 'add' | 'remove'>
+  readonly connections: Pick<DeadlineSweep, 'sweptAt'>
+  /** It watches those of bodies. */
+  readonly bodies: Pick<DeadlineSweep, 'add' | 'remove'>
   /**
    * The connection begins with the preface of HTTP/2: it is no longer this connection's. undefined = HTTP/2 is not
    * spoken here.
@@ -35,5 +37,5 @@ export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'k
   /** The exchange of a request is over. @param isComplete whether the whole response was sent */
   onEnd(connection: Connection, isComplete: boolean): void
   /** It is closed, whoever its socket belongs to by then. */
-  onClosed(connection: OpenConnection & Expiring): void
+  onClosed(connection: OpenConnection): void
 }

@@ -1,11 +1,11 @@
 import { createServer, type Server, Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import type { ClientExchange, OpenConnection } from '../exchange/client-exchange.ts'
+import type { DeadlineSweep } from '../platform/deadline-sweep.ts'
 import { unmappedAddress } from '../platform/unmapped-address.ts'
 import { createFurtherQueues } from './accept-queues.ts'
 import { ClientConnection } from './client-connection.ts'
 import type { ConnectionLimits, ConnectionOptions } from './connection-events.ts'
-import { DeadlineSweep, type Expiring } from './deadline-sweep.ts'
 import { HeadCache } from './head-cache.ts'
 import { keepAliveOf } from './response-writer.ts'
 
@@ -18,9 +18,11 @@ export interface ReloadableListenerOptions extends ConnectionLimits {
 export interface ListenerOptions
   extends Omit<
       ConnectionOptions<ClientExchange>,
-      'keepAlive' | 'headCache' | 'sweep' | 'onPreface' | 'onClosed'
+      'keepAlive' | 'headCache' | 'connections' | 'onPreface' | 'onClosed'
     >,
     ReloadableListenerOptions {
+  /** Where it keeps the open connections, tunnels included. */
+  readonly connections: DeadlineSweep<OpenConnection>
   /** How many servers there are. */
   readonly acceptQueues: number
   /**
@@ -41,8 +43,6 @@ export interface ListenerOptions
 export interface Listener {
   /** They are to listen on the same port. */
   readonly servers: readonly [Server, ...Server[]]
-  /** The open connections, tunnels included. */
-  readonly connections: ReadonlySet<OpenConnection>
   /**
    * Applies changed options: the limits to every connection, the certificate to new ones.
    * @throws where TLS cannot use the certificate: then nothing has changed
@@ -50,24 +50,17 @@ export interface Listener {
   adapt(options: ReloadableListenerOptions): void
 }
 
-/** How often connections are checked for a passed deadline. */
-const sweepMs = 500
 const keepAliveDelayMs = 30_000
 
 /** A server for HTTP/1.1: it accepts connections and passes on their requests, and hands over those of HTTP/2. */
 export function createListener(options: ListenerOptions): Listener {
-  const sweep = new DeadlineSweep(sweepMs)
   const keepAlive = keepAliveOf(options.keepAliveTimeoutMs)
-  const { openSession } = options
+  const { connections, openSession } = options
   const onPreface =
     openSession && ((connection: OpenConnection, bytes: Buffer) => handOver(connection, bytes))
-  const connections = new Set<OpenConnection>()
-  const onClosed = (connection: OpenConnection & Expiring) => {
-    connections.delete(connection)
-    sweep.remove(connection)
-  }
+  const onClosed = (connection: OpenConnection) => connections.remove(connection)
   // A copy that connections read at each use, so that changes reach all of them.
-  const currentOptions = { ...options, keepAlive, headCache: new HeadCache(), sweep, onPreface, onClosed }
+  const currentOptions = { ...options, keepAlive, headCache: new HeadCache(), onPreface, onClosed }
   // A client that has half-closed its connection may still wait for its response.
   const socketOptions = {
     // With TLS this is set in `accept`, after the handshake: a client that disconnects before that waits for nothing.
@@ -90,18 +83,17 @@ export function createListener(options: ListenerOptions): Listener {
     socket.allowHalfOpen = true
     const connection = new ClientConnection(socket, currentOptions)
     connections.add(connection)
-    sweep.add(connection)
   }
 
   function keepSession(session: OpenConnection): void {
     connections.add(session)
-    session.socket.once('close', () => connections.delete(session))
+    session.socket.once('close', () => onClosed(session))
   }
 
   /** The client speaks HTTP/2 without having negotiated it (RFC 9113 3.3). @param bytes what has been read */
   function handOver(connection: OpenConnection, bytes: Buffer): void {
     const { socket } = connection
-    connections.delete(connection)
+    connections.remove(connection)
     // Half of a connection is of no use in HTTP/2: a client that ends it waits for nothing.
     socket.allowHalfOpen = false
     if (openSession) keepSession(openSession(socket, bytes))
@@ -145,7 +137,7 @@ export function createListener(options: ListenerOptions): Listener {
     Object.assign(currentOptions, changed, { keepAlive: keepAliveOf(changed.keepAliveTimeoutMs) })
   }
 
-  return { servers, connections, adapt }
+  return { servers, adapt }
 }
 
 /** OpenSSL's codes where the first bytes are not TLS: the first two for a few methods only. */

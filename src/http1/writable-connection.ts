@@ -83,7 +83,7 @@ export abstract class WritableConnection<Connection> {
 
   /** Starts the timeout for the client to read what was written. @returns false: write no more for now */
   startSendTimeout(): false {
-    this.deadline = this.options.sweep.sweptAt + timeouts.sendTimeoutMs
+    this.deadline = this.options.connections.sweptAt + timeouts.sendTimeoutMs
     return false
   }
 }

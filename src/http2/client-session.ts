@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
 import type { OpenConnection } from '../exchange/client-exchange.ts'
 import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
-import type { Expiring } from '../http1/deadline-sweep.ts'
 import { keepAliveMarginMs, sendTimeoutMs } from '../http1/timeouts.ts'
 import { ClientStream } from './client-stream.ts'
 import { FrameConnection } from './framing/connection.ts'
@@ -29,7 +28,7 @@ const streamWindowBytes = 262_144
 const connectionWindowBytes = 1_048_576
 
 /** A client's connection in HTTP/2. */
-export class ClientSession implements OpenConnection, Expiring, StreamOwner {
+export class ClientSession implements OpenConnection, StreamOwner {
   readonly socket: Socket
   readonly options: SessionOptions
   readonly peer: Peer
@@ -52,7 +51,6 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
     this.peer = peer
     this.#idleSince = performance.now()
     this.#readAt = this.#idleSince
-    options.sweep.add(this)
     const { streamsMax } = options
     this.#connection = new FrameConnection(
       socket,
@@ -74,12 +72,11 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
         onSettings: () => {},
         onGoaway: () => {},
         onPing: () => {
-          this.#idleSince = options.sweep.sweptAt
+          this.#idleSince = options.connections.sweptAt
         },
         onClose: this.#onClose,
       },
     )
-    socket.once('close', () => options.sweep.remove(this))
     if (first !== undefined) this.#connection.receive(first)
   }
 
@@ -114,7 +111,7 @@ export class ClientSession implements OpenConnection, Expiring, StreamOwner {
   }
 
   onStreamClosed(): void {
-    this.#idleSince = this.options.sweep.sweptAt
+    this.#idleSince = this.options.connections.sweptAt
     this.#drain?.advance()
   }
 

@@ -160,7 +160,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   }
 
   startSendTimeout(): false {
-    this.deadline = this.options.sweep.sweptAt + sendTimeoutMs
+    this.deadline = this.options.connections.sweptAt + sendTimeoutMs
     return false
   }
 

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net'
 import type { OpenConnection } from '../exchange/client-exchange.ts'
-import { DeadlineSweep } from '../http1/deadline-sweep.ts'
 import { unmappedAddress } from '../platform/unmapped-address.ts'
 import { ClientSession, type SessionOptions } from './client-session.ts'
 import { HeadCache } from './head-cache.ts'
@@ -18,12 +17,9 @@ export interface SessionOpener {
   adapt(limits: SessionLimits): void
 }
 
-/** How often connections and their streams are checked for a passed deadline. */
-const sweepMs = 500
-
-export function createSessionOpener(options: Omit<SessionOptions, 'sweep' | 'headCache'>): SessionOpener {
+export function createSessionOpener(options: Omit<SessionOptions, 'headCache'>): SessionOpener {
   // A copy that sessions read at each use, so that changes reach all of them.
-  const current = { ...options, sweep: new DeadlineSweep(sweepMs), headCache: new HeadCache() }
+  const current = { ...options, headCache: new HeadCache() }
   return {
     open: (socket, first) => {
       const peerAddress = unmappedAddress(socket.remoteAddress ?? '')

@@ -1,14 +1,16 @@
 import type { ClientExchange } from '../exchange/client-exchange.ts'
 import type { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
-import type { DeadlineSweep } from '../http1/deadline-sweep.ts'
+import type { DeadlineSweep } from '../platform/deadline-sweep.ts'
 
 /** The settings of streams, read at each use, and the callbacks for what clients send. */
 export interface StreamOptions {
   /** Minimum rate of a request's body while the gateway waits for it, in bytes a second over 10 s; from 1. */
   readonly bodyRateMin: number
-  /** It watches the deadlines of all connections and bodies. */
-  readonly sweep: Pick<DeadlineSweep, 'sweptAt' | 'add' | 'remove'>
+  /** It watches the deadlines of all connections. */
+  readonly connections: Pick<DeadlineSweep, 'sweptAt'>
+  /** It watches those of bodies. */
+  readonly bodies: Pick<DeadlineSweep, 'add' | 'remove'>
   onRequest(exchange: ClientExchange, head: RequestHead): void
   /** The client is to get a response nevertheless. */
   onUnreadable(exchange: ClientExchange, what: MalformedMessage | HeadTooLarge): void

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import { chunksPerTurnMax } from '../http1/chunked-decoder.ts'
-import { DeadlineSweep, type Expiring } from '../http1/deadline-sweep.ts'
 import { hasWrittenAll, ownedCopy } from '../http1/read-buffers.ts'
 import { DirectSocketReader, type PooledSocketReader, type SocketReader } from '../http1/socket-reader.ts'
+import { DeadlineSweep, type Expiring } from '../platform/deadline-sweep.ts'
 import {
   catchWriteErrors,
   closeConnection,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { BodyRate } from '../../src/http1/body-rate.ts'
-import type { Expiring } from '../../src/http1/deadline-sweep.ts'
+import type { Expiring } from '../../src/platform/deadline-sweep.ts'
 
 /** A body that has to come with 500 B a second, and is waited for from now on. */
 function watch({ expectsContinue = false } = {}) {
@@ -12,11 +12,11 @@ function watch({ expectsContinue = false } = {}) {
       sender.slow++
     },
   }
-  const sweep = {
+  const bodies = {
     add: (item: Expiring) => void watched.add(item),
     remove: (item: Expiring) => void watched.delete(item),
   }
-  const rate = new BodyRate({ bodyRateMin: 500, sweep }, sender)
+  const rate = new BodyRate({ bodyRateMin: 500, bodies }, sender)
   rate.begin(expectsContinue)
   rate.start()
   /** The next 10 s pass. */

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import type { Test } from 'tap'
+import type { OpenConnection } from '../../src/exchange/client-exchange.ts'
 import type { ClientConnection } from '../../src/http1/client-connection.ts'
 import type { ConnectionOptions } from '../../src/http1/connection-events.ts'
 import { createListener, type ReloadableListenerOptions } from '../../src/http1/listener.ts'
+import { DeadlineSweep } from '../../src/platform/deadline-sweep.ts'
 import { portOf } from '../setup/net.ts'
 
 /** Listens until the test ends; what cannot be read breaks the connection off. */
@@ -12,8 +14,11 @@ export async function listen(
   terms: Pick<ReloadableListenerOptions, 'requestTimeoutMs' | 'tls'> & Partial<ReloadableListenerOptions>,
 ) {
   const limits = { keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, bodyRateMin: 1, ...terms }
-  const { servers, connections, adapt } = createListener({
+  const connections = new DeadlineSweep<OpenConnection>(500)
+  const { servers, adapt } = createListener({
     ...limits,
+    connections,
+    bodies: new DeadlineSweep(500),
     isDraining: () => false,
     onRequest,
     onUnreadable: (connection) => connection.abort(),

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
-import { DeadlineSweep, type Expiring } from '../../http1/deadline-sweep.ts'
 import { FrameConnection } from '../../http2/framing/connection.ts'
 import { errorCode } from '../../http2/framing/constants.ts'
 import type { ConnectionError } from '../../http2/framing/errors.ts'
 import type { FrameStream } from '../../http2/framing/stream.ts'
+import { DeadlineSweep, type Expiring } from '../../platform/deadline-sweep.ts'
 import { UpstreamFailure } from '../failure.ts'
 
 /** How many requests are sent on one connection, if the target allows as many. */

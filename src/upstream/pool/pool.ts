@@ -1,4 +1,4 @@
-import { DeadlineSweep } from '../../http1/deadline-sweep.ts'
+import { DeadlineSweep } from '../../platform/deadline-sweep.ts'
 import { type Listed, UnorderedList } from '../../platform/unordered-list.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { ConnectionOpener, OpenEvents, UpstreamConnection } from '../upstream-connection.ts'

@@ -1,4 +1,4 @@
-import type { Expiring } from '../../http1/deadline-sweep.ts'
+import type { Expiring } from '../../platform/deadline-sweep.ts'
 import type { Acquisition, Waiter } from './acquisition.ts'
 import type { Claim, Waiting } from './claim.ts'
 

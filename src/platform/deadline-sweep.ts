@@ -1,4 +1,4 @@
-import { type Listed, UnorderedList } from '../platform/unordered-list.ts'
+import { type Listed, UnorderedList } from './unordered-list.ts'
 
 /** Something that expires at its deadline, which may be postponed. It is in one sweep at a time. */
 export interface Expiring extends Listed {
@@ -11,9 +11,9 @@ export interface Expiring extends Listed {
  * Watches many deadlines with one timer: postponing one costs an assignment, while a timer for each request would
  * cost more than parsing the request. A deadline is noticed up to one period late.
  */
-export class DeadlineSweep {
+export class DeadlineSweep<Item extends Expiring = Expiring> {
   readonly #periodMs: number
-  readonly #all = new UnorderedList<Expiring>()
+  readonly #all = new UnorderedList<Item>()
   #timer: NodeJS.Timeout | undefined
   #sweptAt = 0
 
@@ -29,18 +29,27 @@ export class DeadlineSweep {
     return this.#sweptAt
   }
 
-  add(item: Expiring): void {
+  get size(): number {
+    return this.#all.size
+  }
+
+  add(item: Item): void {
     this.#all.add(item)
     if (this.#timer) return
     this.#sweptAt = performance.now()
     this.#timer = setInterval(() => this.#run(), this.#periodMs).unref()
   }
 
-  remove(item: Expiring): void {
+  remove(item: Item): void {
     this.#all.remove(item)
     if (this.#all.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
+  }
+
+  /** Those that it watches. They may be removed meanwhile, and others added: those that are added are left out. */
+  [Symbol.iterator](): Iterator<Item> {
+    return this.#all[Symbol.iterator]()
   }
 
   #run(): void {
