@@ -8,6 +8,7 @@ import {
 } from '../auth/credentials.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
+import type { RepeatedHead } from '../proxy/request-head.ts'
 
 /** The header fields that decisions depend on, read in one pass over the raw headers. */
 export interface RequestFields {
@@ -28,6 +29,8 @@ export interface RequestFields {
   readonly forwardedHost: string | undefined
   /** Whether a browser fetches the script of a service worker: `Service-Worker: script`. */
   readonly isWorkerScript: boolean
+  /** Set where the head is known to repeat. */
+  readonly repeated: RepeatedHead | undefined
 }
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
@@ -45,6 +48,7 @@ export const noFields: RequestFields = {
   forwardedProto: undefined,
   forwardedHost: undefined,
   isWorkerScript: false,
+  repeated: undefined,
 }
 
 /** Reads the fields of requests under one config. */
@@ -121,7 +125,7 @@ export function createFieldReader(carriers: Carriers): FieldReader {
       if (!isCachedHead) return readFields(rawHeaders)
       const before = known.get(rawHeaders)
       if (before !== undefined) return before
-      const fields = readFields(rawHeaders)
+      const fields = { ...readFields(rawHeaders), repeated: { lines: undefined } }
       known.set(rawHeaders, fields)
       return fields
     },

@@ -82,7 +82,7 @@ export function createUpstreamHeadReader({ tracer, trace }: UpstreamHeadOptions)
     const rawHeaders = maxForwards === undefined ? tracedHeaders : withMaxForwards(tracedHeaders, maxForwards)
     return {
       rawHeaders,
-      isCachedHead: head.isCachedHead && rawHeaders === head.rawHeaders,
+      repeated: rawHeaders === head.rawHeaders ? fields.repeated : undefined,
       traceparent: spans?.traceparent,
       route,
       principal: principalOf(outcome),

@@ -22,8 +22,8 @@ export interface HeadUpstream {
 export interface RequestHeadInput {
   /** Name, value, name, value, as they arrived. */
   readonly rawHeaders: readonly string[]
-  /** Whether this is the array of an earlier request, from the head cache. */
-  readonly isCachedHead: boolean
+  /** Where their lines are kept, as this is the array of an earlier request; undefined = it is not known to be. */
+  readonly repeated: RepeatedHead | undefined
   /** The gateway's own, which stands for a field of the client; undefined = there is none. */
   readonly traceparent?: string | undefined
   readonly route: Pick<
@@ -62,10 +62,21 @@ interface ReusableLines {
   readonly identity: string
 }
 
-/** Cached lines, and all that they depend on apart from the array of headers. */
-interface CachedLines extends ReusableLines, Pick<RequestHeadInput, 'route' | 'principal' | 'isUpgrade'> {
+/** Cached lines, and all that they depend on. */
+interface CachedLines
+  extends ReusableLines,
+    Pick<RequestHeadInput, 'rawHeaders' | 'route' | 'principal' | 'isUpgrade'> {
+  readonly options: RequestHeadOptions
   readonly isTrusted: boolean
   readonly protocol: string
+}
+
+/**
+ * What a head that repeats has been written as: with the request, as a map of heads would be searched for each. For the
+ * writer alone.
+ */
+export interface RepeatedHead {
+  lines: CachedLines | undefined
 }
 
 /** Fields that a name in Connection cannot remove: the framing and the routing of the request. */
@@ -96,15 +107,14 @@ export function isLastOnConnection(
 /** Creates the writer of requests to the upstreams, as lines that are each ended by CR LF. */
 export function createRequestWriter(options: RequestHeadOptions): RequestWriter {
   const { rules, writeIdentity, assertion, ownCookies } = options
-  const linesCache = new WeakMap<readonly string[], CachedLines>()
   const rulesWith = memoizeByObject(({ replacedNames }: UpstreamHeaders) => {
     return (name: string): HeaderRule =>
       replacedNames.has(rules.foldedName(name)) ? 'drop' : rules.ruleOf(name)
   })
 
   function writeHead(input: RequestHeadInput): string {
-    const { route, principal, client, requestId, isCachedHead } = input
-    const { first, identity } = isCachedHead ? reuseLines(input) : buildLines(input)
+    const { route, principal, client, requestId, repeated } = input
+    const { first, identity } = repeated ? reuseLines(repeated, input) : buildLines(input)
     // The identity comes last, so that no client field can follow it.
     const trace = input.traceparent === undefined ? '' : traceLine(input, input.traceparent)
     const lines = `${first}X-Forwarded-For: ${client.forwardedFor}\r\nX-Request-Id: ${requestId}\r\n${trace}${identity}`
@@ -113,12 +123,14 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
   }
 
   /** The lines of repeated heads are built once. */
-  function reuseLines(input: RequestHeadInput): ReusableLines {
+  function reuseLines(repeated: RepeatedHead, input: RequestHeadInput): ReusableLines {
     const { rawHeaders, route, principal, isUpgrade } = input
     const { isTrusted, protocol } = input.client
-    const cached = linesCache.get(rawHeaders)
+    const cached = repeated.lines
     if (
-      cached?.route === route &&
+      cached?.rawHeaders === rawHeaders &&
+      cached.options === options &&
+      cached.route === route &&
       cached.principal === principal &&
       cached.isUpgrade === isUpgrade &&
       cached.isTrusted === isTrusted &&
@@ -129,7 +141,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     const { first, identity } = buildLines(input)
     // Copied into one flat string each: a concatenated one would be flattened again for each request.
     const reusable = { first: copyString(first), identity: copyString(identity) }
-    linesCache.set(rawHeaders, { ...reusable, route, principal, isUpgrade, isTrusted, protocol })
+    repeated.lines = { ...reusable, rawHeaders, options, route, principal, isUpgrade, isTrusted, protocol }
     return reusable
   }
 

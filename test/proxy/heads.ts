@@ -54,7 +54,7 @@ export const routeOf = (forwardsCredentials: boolean, passesMethodOverride = fal
 export function inputOf(rawHeaders: readonly string[]): RequestHeadInput {
   return {
     rawHeaders,
-    isCachedHead: false,
+    repeated: undefined,
     route: routeOf(false),
     principal,
     client,

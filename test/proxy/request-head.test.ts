@@ -227,7 +227,7 @@ t.test('an upgrade says so in words of the gateway, and keeps the fields of the 
 t.test('cached header lines equal newly written ones', async (t) => {
   const writer = writerOf()
   const rawHeaders = ['Accept', 'a', 'SecretKey', 'k', 'Authorization', 'b', 'Forwarded', 'for=x', 'X-A', '1']
-  const input: RequestHeadInput = { ...inputOf(rawHeaders), isCachedHead: true }
+  const input: RequestHeadInput = { ...inputOf(rawHeaders), repeated: { lines: undefined } }
   let inputs = [input]
   const vary = (changesOf: readonly ((input: RequestHeadInput) => Partial<RequestHeadInput>)[]) => {
     inputs = inputs.flatMap((each) => changesOf.map((changes) => ({ ...each, ...changes(each) })))
@@ -240,8 +240,17 @@ t.test('cached header lines equal newly written ones', async (t) => {
   vary([() => ({}), (each) => ({ client: { ...each.client, forwardedFor: '192.0.2.1' } })])
   vary([() => ({}), () => ({ isUpgrade: true, requestId: 'req-2' })])
   for (const each of [...inputs, ...inputs.toReversed()].flatMap((each) => [each, each])) {
-    t.equal(writer.writeHead(each), writerOf().writeHead({ ...each, isCachedHead: false }))
+    t.equal(writer.writeHead(each), writerOf().writeHead({ ...each, repeated: undefined }))
   }
+})
+
+t.test('header lines that another writer has cached, or for other fields, are not reused', async (t) => {
+  const input: RequestHeadInput = { ...inputOf(['A', '1']), repeated: { lines: undefined } }
+  writerOf().writeHead(input)
+  const others = writerOf({ id: 'X-Caller', role: 'X-User-Role' })
+  t.match(others.writeHead(input), 'A: 1\r\n')
+  t.match(others.writeHead(input), 'X-Caller: acc_1\r\n')
+  t.match(others.writeHead({ ...input, rawHeaders: ['B', '2'] }), 'B: 2\r\n')
 })
 
 const close = 'Connection: close'
@@ -310,7 +319,7 @@ t.test("the gateway's traceparent comes before the identity, and goes where a cl
 
 t.test('the lines of a repeated head are reused, each time with a traceparent of its own', async (t) => {
   const writer = writerOf()
-  const input = { ...inputOf(['A', '1']), isCachedHead: true }
+  const input = { ...inputOf(['A', '1']), repeated: { lines: undefined } }
   for (const traceparent of ['one', 'two'])
     t.match(writer.writeHead({ ...input, traceparent }), `traceparent: ${traceparent}\r\nX-User-Id`)
   t.notMatch(writer.writeHead(input), 'traceparent')

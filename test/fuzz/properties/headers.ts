@@ -59,7 +59,6 @@ const replacing = fc.record({
   isAnonymous: fc.boolean(),
   isUpgrade: fc.boolean(),
   isTrusted: fc.boolean(),
-  isCachedHead: fc.boolean(),
   nominated: fc.subarray(replacedNames),
 })
 
