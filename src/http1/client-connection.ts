@@ -95,14 +95,9 @@ export class ClientConnection
     )
   }
 
-  end(last = ''): void {
-    this.startSendTimeout()
-    this.writer.end(last, this.#onAnswerWritten)
-  }
-
   endExternally({ closes }: { readonly closes: boolean }): void {
     this.#isClosing = closes
-    this.#onAnswerWritten()
+    this.onAnswerWritten()
   }
 
   acceptUpgrade(reason: string, lines: string): ReturnType<ClientExchange['acceptUpgrade']> {
@@ -129,6 +124,7 @@ export class ClientConnection
   }
 
   readonly #receive = (chunk: Buffer): boolean => {
+    this.writer.writeNow()
     if (this.#isFirstRead) {
       this.#isFirstRead = false
       if (this.options.onPreface !== undefined && startsWithPreface(chunk)) {
@@ -171,6 +167,7 @@ export class ClientConnection
   }
 
   onInputEnd(): void {
+    this.writer.writeNow()
     if (!this.#isAnswering) this.socket.end()
     else if (!this.#requestReader.isBodyWhole) this.abort()
   }
@@ -192,7 +189,7 @@ export class ClientConnection
     this.options.onUnreadable(this, what)
   }
 
-  readonly #onAnswerWritten = (error?: Error | null): void => {
+  protected readonly onAnswerWritten = (error?: Error | null): void => {
     // A failed write is handled when the socket closes.
     if (error || !this.#isAnswering) return
     this.#isAnswering = false
@@ -231,6 +228,7 @@ export class ClientConnection
   }
 
   readonly #onEnd = (): void => {
+    this.writer.writeNow()
     if (this.#isAnswering)
       this.#stopHalfClosedWatch = watchHalfClosed(this, () => this.#events?.writesToSocket)
     this.#requestReader.end()

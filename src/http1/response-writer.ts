@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
+import { type DeferredWrite, deferWrite } from './deferred-writes.ts'
 
 export interface ResponseStart {
   readonly status: number
@@ -28,11 +29,13 @@ export const smallChunkBytesMax = 16_384
  * Writes one response after the other to a socket. Small data are buffered until `flush`, so that head and data are
  * sent in one piece: as Latin-1 text, which costs less to join than buffers.
  */
-export class ResponseWriter {
+export class ResponseWriter implements DeferredWrite {
   readonly #socket: Socket
   readonly #isEncrypted: boolean
   #buffered = ''
   #framing: ResponseFraming = 'none'
+  /** Set where the end of the response is still to be written. */
+  #onWritten: (() => void) | undefined
   /** Whether a part of the current response was sent; the owner resets it when all of it was. */
   hasBegun = false
   /** The keep-alive last announced to the client: it holds even if the setting has changed. */
@@ -91,18 +94,28 @@ export class ResponseWriter {
   }
 
   /**
-   * The response is complete.
+   * The response is complete; its end is written at the end of this turn of the event loop.
    * @param last the rest of a counted body as text in Latin-1, or the trailers after chunks: field lines, each ended
    *   by CR LF
-   * @param onWritten called once everything was passed to the system, or cannot be
+   * @param onWritten called once everything was passed to the system, or cannot be; not if the socket is destroyed before
    */
   end(last: string, onWritten: () => void): void {
     if (this.#framing === 'chunked') this.#buffered += `0\r\n${last}\r\n`
     else if (this.#framing === 'counted') this.#buffered += last
     this.#framing = 'none'
     this.hasBegun = true
+    this.#onWritten = onWritten
+    deferWrite(this)
+  }
+
+  /** Writes the end of the response, if it was put off: before anything else happens on the connection. */
+  writeNow(): void {
+    const onWritten = this.#onWritten
+    if (onWritten === undefined) return
     const buffered = this.#buffered
     this.#buffered = ''
+    this.#onWritten = undefined
+    if (this.#socket.destroyed) return
     if (this.#isEncrypted) this.#socket.write(buffered, 'latin1', onWritten)
     else this.#writeLast(buffered, onWritten)
   }

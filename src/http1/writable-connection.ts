@@ -44,6 +44,9 @@ export abstract class WritableConnection<Connection> {
   /** Each response says whether it is the last. */
   startDrain(): void {}
 
+  /** All of the response was passed to the system, or cannot be. */
+  protected abstract readonly onAnswerWritten: (error?: Error | null) => void
+
   /** The body of the request arrives more slowly than `limits.bodyRate`. */
   abstract onBodyTooSlow(): void
 
@@ -66,6 +69,12 @@ export abstract class WritableConnection<Connection> {
   /** Sends what is buffered. @returns false where more should wait for onClientDrain */
   flush(): boolean {
     return this.writer.flush() || this.startSendTimeout()
+  }
+
+  /** The response is complete. @param last the rest of a counted body, or the trailers after chunks, in Latin-1 */
+  end(last = ''): void {
+    this.startSendTimeout()
+    this.writer.end(last, this.onAnswerWritten)
   }
 
   /** Aborts the response, so that no client takes it for complete. */

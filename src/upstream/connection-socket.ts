@@ -31,6 +31,7 @@ type Done = (error?: Error | null) => void
 
 /**
  * Keeps a socket open after a failed write: Node would destroy it, with the data that were received but not read yet.
+ * Each write costs a little more then. Does nothing the second time.
  * @param mayStillAnswer asked before each write: whether there could be something to read if it failed
  * @param onWriteError called for each such failure; returns whether there is something to read
  */
@@ -39,6 +40,7 @@ export function catchWriteErrors(
   mayStillAnswer: () => boolean,
   onWriteError: (error: Error) => boolean,
 ): void {
+  if (Object.hasOwn(socket, '_write')) return
   const { _write: write, _writev: writev } = socket
   function guarded(done: Done): Done {
     if (!mayStillAnswer()) return done

@@ -60,7 +60,6 @@ export class Connection implements UpstreamConnection, Expiring {
     socket.on('end', this.#onEnd)
     socket.on('error', this.#onError)
     socket.on('close', this.#onClose)
-    catchWriteErrors(socket, this.#mayStillAnswer, this.#onWriteError)
     sweep.add(this)
   }
 
@@ -82,6 +81,7 @@ export class Connection implements UpstreamConnection, Expiring {
     this.#isDeadlineForHead = false
     this.#isPaused = false
     this.#persistence = undefined
+    if (options.body !== 'none') catchWriteErrors(this.socket, this.#mayStillAnswer, this.#onWriteError)
     this.#sender.begin(head, options.body)
     this.#armDeadline(now)
   }
@@ -141,6 +141,7 @@ export class Connection implements UpstreamConnection, Expiring {
       return false
     }
     try {
+      if (this.#sender.isPending) throw new UpstreamFailure('closed-early', 'the target answered too early')
       const rest = parser.feed(chunk)
       if (this.#isHandedOver) return false
       if (!parser.isComplete) {
@@ -179,10 +180,7 @@ export class Connection implements UpstreamConnection, Expiring {
     this.onFree(false)
   }
 
-  /**
-   * The response is complete. The next request may follow only if nothing of this exchange can be taken for a part of
-   * it.
-   */
+  /** The response is complete. Another request may follow only if nothing of this exchange can be taken for its own. */
   #complete(isClean: boolean): void {
     this.#clearDeadline()
     this.#events = undefined

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { type DeferredWrite, deferWrite } from '../http1/deferred-writes.ts'
 import { smallChunkBytesMax } from '../http1/response-writer.ts'
 
 /** What is sent in one write is put together here: all sockets share it. */
@@ -8,11 +9,11 @@ let joined = Buffer.allocUnsafeSlow(2 * smallChunkBytesMax)
  * Writes one request after the other to a socket. Small pieces of a body are copied, together with the text around
  * them, as a second write costs far more.
  */
-export class RequestSender {
+export class RequestSender implements DeferredWrite {
   readonly #socket: Socket
   readonly #isEncrypted: boolean
   #isChunked = false
-  /** A head that waits for the part of its body that follows at once. */
+  /** A head that waits for the part of its body that follows at once, or for other writes. */
   #bufferedHead = ''
 
   constructor(socket: Socket) {
@@ -23,12 +24,18 @@ export class RequestSender {
   /** @param head with the empty line at its end, in Latin-1 */
   begin(head: string, body: 'none' | 'counted' | 'chunked'): void {
     this.#isChunked = body === 'chunked'
-    if (body === 'none') {
-      this.#socket.write(head, 'latin1')
-      return
-    }
     this.#bufferedHead = head
-    process.nextTick(this.#flush)
+    if (body === 'none') deferWrite(this)
+    else process.nextTick(this.#flush)
+  }
+
+  /** Whether nothing of the request was written yet: so nothing can be an answer to it. */
+  get isPending(): boolean {
+    return this.#bufferedHead !== ''
+  }
+
+  writeNow(): void {
+    this.#flush()
   }
 
   /**
