@@ -65,6 +65,7 @@ HAProxy 2.5 or newer). Their configurations are in \`bench/subjects/\`.
 | \`nginx-auth-cached\` | the same, with the answers of the service cached by token for ten minutes |
 | \`http-proxy\` | @fastify/http-proxy on Fastify and undici, no authentication |
 | \`relay\` | two \`node:net\` sockets for each client, bytes passed on unread: no HTTP, no back-pressure |
+| \`minimal-proxy\`, \`minimal-proxy-tls\` | requests and answers in one piece each, forwarded on kept connections with one line replaced and nothing checked: the least that a proxy in Node does |
 | \`bare-h2\`, \`bare-h2-tls\` | a \`node:http2\` server that answers requests itself, with the cheapest calls it has |
 | \`relay-h2\`, \`relay-h2-tls\` | \`node:http2\` before kept connections of HTTP/1.1, with the same request each time and nothing parsed |
 | \`haproxy-h2\`, \`haproxy-h2-tls\`, \`haproxy-grpc\`, \`nginx-h2-tls\` | the plain ones with HTTP/2 towards clients, \`-grpc\` towards the upstream too |

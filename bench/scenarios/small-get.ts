@@ -5,6 +5,7 @@ import type { Contestant, Scenario } from './scenario.ts'
 
 const peers = [
   'bare',
+  'minimal-proxy',
   'haproxy',
   'haproxy-jwt',
   'nginx',

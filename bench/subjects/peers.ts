@@ -27,6 +27,8 @@ export const peerNames = [
   'http-proxy',
   'relay',
   'relay-tls',
+  'minimal-proxy',
+  'minimal-proxy-tls',
   'bare-h2',
   'bare-h2-tls',
   'relay-h2',
@@ -75,6 +77,16 @@ export const peers: Readonly<Record<PeerName, Peer>> = {
     summary: 'the same, TLS towards clients',
     program: undefined,
     start: ({ scope, upstreamUrl }) => startOwnTls('subjects/relay.ts', scope, [upstreamUrl]),
+  },
+  'minimal-proxy': {
+    summary: 'requests and answers in one piece, forwarded unchecked on kept connections: the least in Node',
+    program: undefined,
+    start: ({ scope, upstreamUrl }) => startOwn('subjects/minimal-proxy.ts', scope, [upstreamUrl]),
+  },
+  'minimal-proxy-tls': {
+    summary: 'the same, TLS towards clients',
+    program: undefined,
+    start: ({ scope, upstreamUrl }) => startOwnTls('subjects/minimal-proxy.ts', scope, [upstreamUrl]),
   },
   'bare-h2': {
     summary: 'a bare node:http2 answer, which forwards nothing: what node:http2 itself costs',
