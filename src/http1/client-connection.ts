@@ -235,7 +235,8 @@ export class ClientConnection
   }
 
   readonly #onClose = (): void => {
-    this.options.onClosed(this)
+    // Whoever its socket belongs to by now.
+    this.options.connections.remove(this)
     this.bodyRate.stop()
     this.#requestReader.close()
     if (!this.#isAnswering) return

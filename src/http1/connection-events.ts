@@ -21,7 +21,7 @@ export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'k
   /** Shared by all connections. */
   readonly headCache: HeadCache
   /** It watches the deadlines of all connections. */
-  readonly connections: Pick<DeadlineSweep, 'sweptAt'>
+  readonly connections: Pick<DeadlineSweep<OpenConnection>, 'sweptAt' | 'remove'>
   /** It watches those of bodies. */
   readonly bodies: Pick<DeadlineSweep, 'add' | 'remove'>
   /**
@@ -36,6 +36,4 @@ export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'k
   onUnreadable(connection: Connection, what: Unreadable): void
   /** The exchange of a request is over. @param isComplete whether the whole response was sent */
   onEnd(connection: Connection, isComplete: boolean): void
-  /** It is closed, whoever its socket belongs to by then. */
-  onClosed(connection: OpenConnection): void
 }

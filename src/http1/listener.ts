@@ -16,10 +16,7 @@ export interface ReloadableListenerOptions extends ConnectionLimits {
 }
 
 export interface ListenerOptions
-  extends Omit<
-      ConnectionOptions<ClientExchange>,
-      'keepAlive' | 'headCache' | 'connections' | 'onPreface' | 'onClosed'
-    >,
+  extends Omit<ConnectionOptions<ClientExchange>, 'keepAlive' | 'headCache' | 'onPreface'>,
     ReloadableListenerOptions {
   /** Where it keeps the open connections, tunnels included. */
   readonly connections: DeadlineSweep<OpenConnection>
@@ -58,9 +55,8 @@ export function createListener(options: ListenerOptions): Listener {
   const { connections, openSession } = options
   const onPreface =
     openSession && ((connection: OpenConnection, bytes: Buffer) => handOver(connection, bytes))
-  const onClosed = (connection: OpenConnection) => connections.remove(connection)
   // A copy that connections read at each use, so that changes reach all of them.
-  const currentOptions = { ...options, keepAlive, headCache: new HeadCache(), onPreface, onClosed }
+  const currentOptions = { ...options, keepAlive, headCache: new HeadCache(), onPreface }
   // A client that has half-closed its connection may still wait for its response.
   const socketOptions = {
     // With TLS this is set in `accept`, after the handshake: a client that disconnects before that waits for nothing.
@@ -87,7 +83,7 @@ export function createListener(options: ListenerOptions): Listener {
 
   function keepSession(session: OpenConnection): void {
     connections.add(session)
-    session.socket.once('close', () => onClosed(session))
+    session.socket.once('close', () => connections.remove(session))
   }
 
   /** The client speaks HTTP/2 without having negotiated it (RFC 9113 3.3). @param bytes what has been read */
