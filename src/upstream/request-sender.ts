@@ -26,16 +26,12 @@ export class RequestSender implements DeferredWrite {
     this.#isChunked = body === 'chunked'
     this.#bufferedHead = head
     if (body === 'none') deferWrite(this)
-    else process.nextTick(this.#flush)
+    else process.nextTick(this.writeNow)
   }
 
   /** Whether nothing of the request was written yet: so nothing can be an answer to it. */
   get isPending(): boolean {
     return this.#bufferedHead !== ''
-  }
-
-  writeNow(): void {
-    this.#flush()
   }
 
   /**
@@ -54,7 +50,7 @@ export class RequestSender implements DeferredWrite {
 
   /** The body is complete. @param trailers field lines, each ended by CR LF; only chunks can carry them */
   end(trailers: string): void {
-    this.#flush()
+    this.writeNow()
     if (this.#isChunked) this.#socket.write(`0\r\n${trailers}\r\n`, 'latin1')
   }
 
@@ -87,7 +83,8 @@ export class RequestSender implements DeferredWrite {
     return isFlowing
   }
 
-  readonly #flush = (): void => {
+  /** Writes the head, if it still waits. */
+  readonly writeNow = (): void => {
     const head = this.#bufferedHead
     this.#bufferedHead = ''
     if (head !== '' && !this.#socket.destroyed) this.#socket.write(head, 'latin1')
