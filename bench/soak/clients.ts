@@ -1,5 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import type { CreatedAccount } from '../../src/accounts/accounts.ts'
+import { tamper } from '../../test/setup/tamper.ts'
 import { summarizeResponse } from './faults.ts'
 import type { Caller, ResponseChecker } from './response-checker.ts'
 import type { Outcome, Send } from './send.ts'
@@ -77,11 +78,6 @@ export async function runKeyClient(soak: SoakContext, account: CreatedAccount): 
     }
     await sleep(pauseMs)
   }
-}
-
-/** The key with its last letter changed. */
-function tamper(key: string): string {
-  return key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')
 }
 
 /** A client with tokens that it refreshes. @returns whether the last acknowledged refresh token is still valid */

@@ -1,15 +1,14 @@
-import { readFileSync } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
-import { createServer as createTlsServer } from 'node:tls'
+import { connect, type Socket } from 'node:net'
 import { DirectSocketReader, PooledSocketReader } from '../../src/http1/socket-reader.ts'
 import { reportUrl } from '../report-url.ts'
+import { createSocketServer } from './socket-server.ts'
 
 /**
  * The least that a proxy for HTTP/1.1 does in Node, with the gateway's own way of reading: a request without a body is
  * forwarded on a kept connection, with its credential replaced by an identity, and its answer on to the client. Nothing
  * is checked, and each message has to arrive in one piece.
  */
-const [upstreamUrl = '', certFile, keyFile] = process.argv.slice(2)
+const [upstreamUrl = '', ...tlsFiles] = process.argv.slice(2)
 const { port, hostname } = new URL(upstreamUrl)
 
 interface Kept {
@@ -49,8 +48,4 @@ function serve(client: Socket): void {
   client.on('error', () => client.destroy())
 }
 
-reportUrl(
-  certFile === undefined || keyFile === undefined
-    ? createServer({ noDelay: true }, serve)
-    : createTlsServer({ noDelay: true, cert: readFileSync(certFile), key: readFileSync(keyFile) }, serve),
-)
+reportUrl(createSocketServer(tlsFiles, serve))

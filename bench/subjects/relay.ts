@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
-import { createServer as createTlsServer } from 'node:tls'
+import { connect, type Socket } from 'node:net'
 import { reportUrl } from '../report-url.ts'
+import { createSocketServer } from './socket-server.ts'
 
 /** Holds the same two connections for each client as a proxy does, and forwards bytes: nothing else. */
-const [upstreamUrl = '', certFile, keyFile] = process.argv.slice(2)
+const [upstreamUrl = '', ...tlsFiles] = process.argv.slice(2)
 const { port, hostname } = new URL(upstreamUrl)
 
 function relay(client: Socket): void {
@@ -17,8 +16,4 @@ function relay(client: Socket): void {
   }
 }
 
-reportUrl(
-  certFile === undefined || keyFile === undefined
-    ? createServer({ noDelay: true }, relay)
-    : createTlsServer({ noDelay: true, cert: readFileSync(certFile), key: readFileSync(keyFile) }, relay),
-)
+reportUrl(createSocketServer(tlsFiles, relay))
