@@ -71,10 +71,7 @@ interface CachedLines
   readonly protocol: string
 }
 
-/**
- * What a head that repeats has been written as: with the request, as a map of heads would be searched for each. For the
- * writer alone.
- */
+/** Belongs to a head that repeats: a map of all such heads would be searched for each request. For the writer alone. */
 export interface RepeatedHead {
   lines: CachedLines | undefined
 }
