@@ -1,6 +1,7 @@
 import type { RequestHead } from '../exchange/request-head.ts'
 import { copyString } from '../platform/copy-string.ts'
 import type { RawLines } from './field-lines.ts'
+import { SeenLately } from './seen-lately.ts'
 
 /** The part of a head below its request line. */
 export type HeadFields = Pick<
@@ -37,10 +38,9 @@ interface Entry {
  */
 export class HeadCache {
   readonly #entries = new Map<number, Entry>()
-  /** The fingerprints seen lately, each at the index that it hashes to. */
-  readonly #seen = new Int32Array(entriesMax)
-  /** At the same index, the hash of all bytes of the last fields with this fingerprint, if it was seen before. */
-  readonly #fullHashes = new Int32Array(entriesMax)
+  readonly #seen = new SeenLately()
+  /** By their fingerprints, the hashes of all bytes of fields whose fingerprint was seen before. */
+  readonly #seenWhole = new SeenLately()
   /** The fingerprint of the fields that `find` was last called with. */
   #fingerprint = 0
 
@@ -56,13 +56,11 @@ export class HeadCache {
   /** Keeps what `find` has just missed, if it was seen before. */
   add({ bytes, text }: RawLines, start: number, fields: HeadFields): void {
     const fingerprint = this.#fingerprint
-    const place = fingerprint % entriesMax
-    const wasSeen = this.#seen[place] === fingerprint
-    this.#seen[place] = fingerprint
+    const wasSeen = this.#seen.note(fingerprint, fingerprint)
     const entries = this.#entries
     const isSmall = text.length - start <= textLengthMax && fields.rawHeaders.length <= 2 * fieldsMax
     if (!wasSeen || !isSmall || entries.size >= entriesMax || entries.has(fingerprint)) return
-    if (!this.#isFullHashSeen(bytes, start, place)) return
+    if (!this.#wasSeenWhole(bytes, start)) return
     if (entries.size === 0) this.#sweepLater()
     // Copies: slices of a larger text are slower to compare, and keep all of it in memory.
     const rawHeaders = fields.rawHeaders.map(copyString)
@@ -74,12 +72,8 @@ export class HeadCache {
    * Whether not only the fingerprint was seen before. Long fields with a number that changes each time have few
    * fingerprints; kept, they would displace fields that do repeat.
    */
-  #isFullHashSeen(bytes: Uint8Array, start: number, place: number): boolean {
-    if (strideOf(bytes, start) === 1) return true
-    const fullHash = hashOf(bytes, start, 1)
-    const isSeen = this.#fullHashes[place] === fullHash
-    this.#fullHashes[place] = fullHash
-    return isSeen
+  #wasSeenWhole(bytes: Uint8Array, start: number): boolean {
+    return strideOf(bytes, start) === 1 || this.#seenWhole.note(this.#fingerprint, hashOf(bytes, start, 1))
   }
 
   #sweepLater(): void {

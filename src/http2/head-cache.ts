@@ -1,4 +1,5 @@
 import type { RequestHead } from '../exchange/request-head.ts'
+import { SeenLately } from '../http1/seen-lately.ts'
 import { copyString } from '../platform/copy-string.ts'
 import { readPath, readRequestHead } from './request-head.ts'
 
@@ -26,8 +27,8 @@ interface Entry {
  */
 export class HeadCache {
   readonly #entries = new Map<number, Entry>()
-  /** The hashes of heads seen lately, each at the index that its fingerprint leads to. */
-  readonly #seen = new Int32Array(entriesMax)
+  /** The hashes of heads seen lately, by their fingerprints. */
+  readonly #seen = new SeenLately()
 
   /**
    * See readRequestHead.
@@ -43,18 +44,9 @@ export class HeadCache {
       return withPath(entry.head, raw[pathAt] ?? '')
     }
     const head = readRequestHead(raw, isEnded)
-    if (entry === undefined && this.#wasSeen(raw, pathAt, fingerprint))
+    if (entry === undefined && this.#seen.note(fingerprint, hashOf(raw, pathAt, textLengthMax)))
       this.#add(fingerprint, raw, pathAt, isEnded)
     return head
-  }
-
-  /** Whether the same head, apart from its path, was seen before. */
-  #wasSeen(raw: readonly string[], pathAt: number, fingerprint: number): boolean {
-    const hash = hashOf(raw, pathAt, textLengthMax)
-    const place = fingerprint % entriesMax
-    const isSeen = this.#seen[place] === hash
-    this.#seen[place] = hash
-    return isSeen
   }
 
   #add(fingerprint: number, raw: readonly string[], pathAt: number, isEnded: boolean): void {

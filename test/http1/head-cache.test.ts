@@ -124,6 +124,19 @@ t.test('the head cache has at most 2,048 entries', async (t) => {
   t.equal(known.length, 2_048)
 })
 
+t.test('heads that take turns are all cached, though some share a place', async (t) => {
+  const recent = new HeadCache()
+  const texts = Array.from(
+    { length: 200 },
+    (_, index) => `GET / HTTP/1.1\r\n${block.slice(0, -2)}X: ${index}\r\n\r\n`,
+  )
+  for (let round = 0; round < 300; round++) for (const text of texts) read(recent, text)
+  t.strictSame(
+    texts.filter((text) => !read(recent, text)?.isCachedHead),
+    [],
+  )
+})
+
 t.test('heads unused for a second or two are dropped from the cache, others stay', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] })
   t.teardown(() => mock.timers.reset())

@@ -1,0 +1,26 @@
+const places = 2_048
+/** A fingerprint has 30 bits, a place 11: the bits that lead to it begin at one of these. */
+const shifts = [0, 7, 14, 3, 10, 17]
+
+/**
+ * Remembers what was seen lately, in 8 KiB. Two that share a place displace each other: if they took turns, neither
+ * would ever be found again (of 200, one in ten). So the places change after so many misses as there are places.
+ */
+export class SeenLately {
+  readonly #marks = new Int32Array(places)
+  #misses = 0
+
+  /**
+   * @param fingerprint from 1 to 2^30 - 1
+   * @param mark what is remembered of it, not 0
+   * @returns whether it is remembered; from now on it is
+   */
+  note(fingerprint: number, mark: number): boolean {
+    const shift = shifts[Math.floor(this.#misses / places) % shifts.length] ?? 0
+    const place = (fingerprint >>> shift) % places
+    if (this.#marks[place] === mark) return true
+    this.#marks[place] = mark
+    this.#misses++
+    return false
+  }
+}
