@@ -16,11 +16,11 @@ let isScheduled = false
  * and who reads the other end is woken up once instead of each time: a request costs a tenth less.
  */
 export function deferWrite(write: DeferredWrite): void {
-  if (batch.push(write) >= batchMax) writeBatch()
-  else if (!isScheduled) {
-    isScheduled = true
-    setImmediate(endTurn)
-  }
+  if (batch.length >= batchMax) writeBatch()
+  batch.push(write)
+  if (isScheduled) return
+  isScheduled = true
+  setImmediate(endTurn)
 }
 
 function endTurn(): void {

@@ -34,6 +34,8 @@ export class ResponseWriter implements DeferredWrite {
   readonly #isEncrypted: boolean
   #buffered = ''
   #framing: ResponseFraming = 'none'
+  /** Whether what is buffered is to be written at the end of this turn of the event loop. */
+  #isDeferred = false
   /** Set where the end of the response is still to be written. */
   #onWritten: (() => void) | undefined
   /** Whether a part of the current response was sent; the owner resets it when all of it was. */
@@ -81,13 +83,31 @@ export class ResponseWriter implements DeferredWrite {
     if (chunk.length > smallChunkBytesMax) return this.#writeLarge(chunk, isChunked)
     const text = chunk.toString('latin1')
     this.#buffered += isChunked ? `${chunk.length.toString(16)}\r\n${text}\r\n` : text
-    return this.#buffered.length <= smallChunkBytesMax || this.flush()
+    return this.#buffered.length <= smallChunkBytesMax || this.#writeBuffered()
   }
 
-  /** Sends what is buffered. @returns false where more should wait until the socket has drained */
+  /**
+   * Sends what is buffered, at the end of this turn of the event loop.
+   * @returns false where more should wait until the socket has drained
+   */
   flush(): boolean {
+    const { writableLength, writableHighWaterMark } = this.#socket
+    if (this.#buffered === '') return true
+    // The socket is to emit `drain`, which takes a write that it has answered with false.
+    if (writableLength + this.#buffered.length >= writableHighWaterMark) return this.#writeBuffered()
+    this.hasBegun = true
+    this.#defer()
+    return true
+  }
+
+  #defer(): void {
+    if (this.#isDeferred) return
+    this.#isDeferred = true
+    deferWrite(this)
+  }
+
+  #writeBuffered(): boolean {
     const buffered = this.#buffered
-    if (buffered === '') return true
     this.#buffered = ''
     this.hasBegun = true
     return this.#socket.write(buffered, 'latin1')
@@ -105,17 +125,27 @@ export class ResponseWriter implements DeferredWrite {
     this.#framing = 'none'
     this.hasBegun = true
     this.#onWritten = onWritten
-    deferWrite(this)
+    this.#defer()
   }
 
-  /** Writes the end of the response, if it was put off: before anything else happens on the connection. */
+  /** Writes the parts of the response that were put off, if its end is not among them: before it is aborted. */
+  writeParts(): void {
+    if (this.#onWritten === undefined) this.writeNow()
+  }
+
+  /** Writes what was put off: before anything else happens on the connection. */
   writeNow(): void {
-    const onWritten = this.#onWritten
-    if (onWritten === undefined) return
+    if (!this.#isDeferred) return
+    this.#isDeferred = false
     const buffered = this.#buffered
+    const onWritten = this.#onWritten
     this.#buffered = ''
     this.#onWritten = undefined
     if (this.#socket.destroyed) return
+    if (onWritten === undefined) {
+      if (buffered !== '') this.#socket.write(buffered, 'latin1')
+      return
+    }
     if (this.#isEncrypted) this.#socket.write(buffered, 'latin1', onWritten)
     else this.#writeLast(buffered, onWritten)
   }
@@ -133,12 +163,11 @@ export class ResponseWriter implements DeferredWrite {
     if (!isChunked && this.#buffered === '') return socket.write(chunk)
     socket.cork()
     if (isChunked) this.#buffered += `${chunk.length.toString(16)}\r\n`
-    this.flush()
-    socket.write(chunk)
-    if (isChunked) this.#buffered = '\r\n'
-    const isFlowing = isChunked ? this.flush() : !socket.writableNeedDrain
+    this.#writeBuffered()
+    const isFlowing = socket.write(chunk)
+    const isEndFlowing = isChunked ? socket.write('\r\n', 'latin1') : isFlowing
     socket.uncork()
-    return isFlowing
+    return isEndFlowing
   }
 }
 

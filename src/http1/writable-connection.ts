@@ -79,6 +79,7 @@ export abstract class WritableConnection<Connection> {
 
   /** Aborts the response, so that no client takes it for complete. */
   abort(): void {
+    this.writer.writeParts()
     // To a client of HTTP/1.0 the end of the connection is the end of the body: only a reset shows that it was cut.
     if (this.head?.minorVersion === 0 && this.protocol === 'http') this.socket.resetAndDestroy()
     else this.socket.destroy()

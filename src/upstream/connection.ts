@@ -142,6 +142,7 @@ export class Connection implements UpstreamConnection, Expiring {
     }
     try {
       if (this.#sender.isPending) throw new UpstreamFailure('closed-early', 'the target answered too early')
+      this.#sender.writeNow()
       const rest = parser.feed(chunk)
       if (this.#isHandedOver) return false
       if (!parser.isComplete) {

@@ -1,13 +1,11 @@
 import type { Socket } from 'node:net'
 import { type DeferredWrite, deferWrite } from '../http1/deferred-writes.ts'
 import { smallChunkBytesMax } from '../http1/response-writer.ts'
-
-/** What is sent in one write is put together here: all sockets share it. */
-let joined = Buffer.allocUnsafeSlow(2 * smallChunkBytesMax)
+import { releaseMemory, takeMemory } from './request-memory.ts'
 
 /**
- * Writes one request after the other to a socket. Small pieces of a body are copied, together with the text around
- * them, as a second write costs far more.
+ * Writes one request after the other to a socket, at the end of the turn of the event loop. Small pieces of a body are
+ * copied, together with the text around them, as a second write costs far more.
  */
 export class RequestSender implements DeferredWrite {
   readonly #socket: Socket
@@ -15,6 +13,11 @@ export class RequestSender implements DeferredWrite {
   #isChunked = false
   /** A head that waits for the part of its body that follows at once, or for other writes. */
   #bufferedHead = ''
+  /** A piece of a body that waits for other writes, with the text around it. */
+  #bufferedPiece: Buffer | undefined
+  #isDeferred = false
+  /** Whether nothing of the request was written yet: so nothing can be an answer to it. */
+  isPending = false
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -23,15 +26,11 @@ export class RequestSender implements DeferredWrite {
 
   /** @param head with the empty line at its end, in Latin-1 */
   begin(head: string, body: 'none' | 'counted' | 'chunked'): void {
+    if (this.#isDeferred) this.writeNow()
     this.#isChunked = body === 'chunked'
     this.#bufferedHead = head
-    if (body === 'none') deferWrite(this)
-    else process.nextTick(this.writeNow)
-  }
-
-  /** Whether nothing of the request was written yet: so nothing can be an answer to it. */
-  get isPending(): boolean {
-    return this.#bufferedHead !== ''
+    this.isPending = true
+    this.#defer()
   }
 
   /**
@@ -41,30 +40,50 @@ export class RequestSender implements DeferredWrite {
    */
   write(chunk: Buffer): boolean {
     if (chunk.length === 0) return true
+    if (this.#bufferedPiece !== undefined) this.writeNow()
     const isChunked = this.#isChunked
     const before = isChunked ? `${this.#bufferedHead}${chunk.length.toString(16)}\r\n` : this.#bufferedHead
     this.#bufferedHead = ''
     if (chunk.length <= smallChunkBytesMax) return this.#writeJoined(before, chunk, isChunked ? '\r\n' : '')
+    this.isPending = false
     return before === '' ? this.#socket.write(chunk) : this.#writeLarge(before, chunk)
   }
 
   /** The body is complete. @param trailers field lines, each ended by CR LF; only chunks can carry them */
   end(trailers: string): void {
+    if (!this.#isChunked) return
     this.writeNow()
-    if (this.#isChunked) this.#socket.write(`0\r\n${trailers}\r\n`, 'latin1')
+    this.#socket.write(`0\r\n${trailers}\r\n`, 'latin1')
   }
 
   #writeJoined(before: string, chunk: Buffer, after: string): boolean {
     const bytes = before.length + chunk.length + after.length
-    const socket = this.#socket
+    const { writableLength, writableHighWaterMark } = this.#socket
     // A socket that cannot write at once keeps the memory; with TLS it always does for a while.
-    const isShared = bytes <= joined.length && socket.writableLength === 0 && !this.#isEncrypted
-    const memory = isShared ? joined : Buffer.allocUnsafe(bytes)
-    let end = memory.write(before, 0, 'latin1')
-    end += chunk.copy(memory, end)
-    if (after !== '') end += memory.write(after, end, 'latin1')
-    const isFlowing = socket.write(memory.subarray(0, end))
-    if (isShared && socket.writableLength > 0) joined = Buffer.allocUnsafeSlow(joined.length)
+    const isShared = writableLength === 0 && !this.#isEncrypted
+    const piece = isShared ? takeMemory(bytes) : Buffer.allocUnsafe(bytes)
+    let end = piece.write(before, 0, 'latin1')
+    end += chunk.copy(piece, end)
+    if (after !== '') piece.write(after, end, 'latin1')
+    this.#bufferedPiece = piece
+    // The socket is to emit `drain`, which takes a write that it has answered with false.
+    if (writableLength + bytes >= writableHighWaterMark) return this.#writePiece(piece)
+    this.#defer()
+    return true
+  }
+
+  #defer(): void {
+    if (this.#isDeferred) return
+    this.#isDeferred = true
+    deferWrite(this)
+  }
+
+  #writePiece(piece: Buffer): boolean {
+    const socket = this.#socket
+    this.#bufferedPiece = undefined
+    this.isPending = false
+    const isFlowing = !socket.destroyed && socket.write(piece)
+    releaseMemory(piece, socket.writableLength > 0)
     return isFlowing
   }
 
@@ -83,10 +102,16 @@ export class RequestSender implements DeferredWrite {
     return isFlowing
   }
 
-  /** Writes the head, if it still waits. */
-  readonly writeNow = (): void => {
+  /** Writes what was put off: before anything else happens on the connection. */
+  writeNow(): void {
+    this.#isDeferred = false
     const head = this.#bufferedHead
-    this.#bufferedHead = ''
-    if (head !== '' && !this.#socket.destroyed) this.#socket.write(head, 'latin1')
+    const piece = this.#bufferedPiece
+    if (piece !== undefined) this.#writePiece(piece)
+    else if (head !== '') {
+      this.#bufferedHead = ''
+      this.isPending = false
+      if (!this.#socket.destroyed) this.#socket.write(head, 'latin1')
+    }
   }
 }

@@ -18,11 +18,12 @@ async function openConnection(t: Test) {
   return { connection: new Connection(socket, reader), socket, deliver, heads }
 }
 
-function send(connection: Connection) {
+function send(connection: Connection, method: 'GET' | 'POST' = 'GET') {
   const events: (string | UpstreamFailure)[] = []
-  const options = { method: 'GET', isUpgrade: false, body: 'none', isLast: false } as const
+  const body = method === 'GET' ? 'none' : 'counted'
+  const options = { method, isUpgrade: false, body, isLast: false } as const
   connection.start(
-    'GET / HTTP/1.1\r\nHost: a\r\n\r\n',
+    `${method} / HTTP/1.1\r\nHost: a\r\n${method === 'POST' ? 'Content-Length: 10\r\n' : ''}\r\n`,
     { ...options, responseTimeoutMs: 5_000, idleTimeoutMs: 5_000 },
     {
       onInformation: () => events.push('information'),
@@ -54,5 +55,31 @@ t.test('what comes after it is', async (t) => {
   const events = send(connection)
   await new Promise((resolve) => setImmediate(resolve))
   deliver(answerOf('ok'))
+  t.strictSame(events, ['head', 'data', 'end'])
+})
+
+t.test('nor before any of a request with a body was', async (t) => {
+  const { connection, socket, deliver, heads } = await openConnection(t)
+  const events = send(connection, 'POST')
+  connection.write(Buffer.from('0123456789'))
+  connection.finish('')
+  deliver(answerOf('early'))
+  t.match(events, [{ reason: 'closed-early' }])
+  await once(socket, 'close')
+  t.strictSame(heads, [])
+})
+
+t.test('the rest of a body that was put off is written before its answer is read', async (t) => {
+  const { connection, socket, deliver } = await openConnection(t)
+  const writes = t.capture(socket, 'write', socket.write)
+  const events = send(connection, 'POST')
+  connection.write(Buffer.from('01234'))
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(writes().length, 1)
+  connection.write(Buffer.from('56789'))
+  connection.finish('')
+  t.equal(writes().length, 0)
+  deliver(answerOf('ok'))
+  t.equal(writes().length, 1)
   t.strictSame(events, ['head', 'data', 'end'])
 })

@@ -59,9 +59,11 @@ t.test('body bytes that come with the head are sent in one write with it', async
   for (const body of ['counted', 'chunked'] as const) {
     sender.begin(head, body)
     sender.write(Buffer.alloc(16_384))
-    t.equal(writes().length, 1)
-    await new Promise((resolve) => setImmediate(resolve))
     t.equal(writes().length, 0)
+    t.ok(sender.isPending)
+    await new Promise((resolve) => setImmediate(resolve))
+    t.equal(writes().length, 1)
+    t.notOk(sender.isPending)
   }
 })
 
@@ -82,6 +84,37 @@ t.test('pieces stay intact that the system does not take at once', async (t) => 
   slow.other.resume()
   await until('all has come', () => slow.received().length >= head.length + sent.length)
   t.ok(slow.received() === head + sent)
+})
+
+t.test('pieces of one turn do not overwrite each other, however many', async (t) => {
+  const others = await Promise.all(Array.from({ length: 50 }, () => start(t)))
+  const letterOf = (index: number) => String.fromCharCode(97 + (index % 26))
+  const lent = Buffer.alloc(16_384)
+  for (let round = 0; round < 3; round++) {
+    for (const [index, { sender }] of others.entries()) {
+      if (round === 0) sender.begin(head, 'counted')
+      sender.write(lent.fill(letterOf(index + round)))
+    }
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  for (const [index, { received }] of others.entries()) {
+    const expected = head + [0, 1, 2].map((round) => letterOf(index + round).repeat(lent.length)).join('')
+    await until('all has come', () => received().length >= expected.length)
+    t.ok(received() === expected)
+  }
+})
+
+t.test('a piece that the socket does not want to buffer is written at once, and says so', async (t) => {
+  const { socket, other, sender } = await start(t)
+  other.pause()
+  const piece = Buffer.alloc(16_384)
+  sender.begin(head, 'counted')
+  let pieces = 1
+  for (; sender.write(piece); pieces++) await new Promise((resolve) => setImmediate(resolve))
+  t.ok(socket.writableNeedDrain, `after ${pieces} pieces`)
+  const drained = once(socket, 'drain')
+  other.resume()
+  await drained
 })
 
 t.test('an abandoned connection is not written to', async (t) => {

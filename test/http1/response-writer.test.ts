@@ -1,0 +1,112 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import type { ResponseFraming } from '../../src/exchange/client-exchange.ts'
+import type { ClientConnection } from '../../src/http1/client-connection.ts'
+import { keepAliveOf, ResponseWriter } from '../../src/http1/response-writer.ts'
+import { until } from '../setup/net.ts'
+import { listen } from './listen.ts'
+
+const keepAlive = keepAliveOf(5_000)
+
+/** A writer whose response has begun, its writes, and the text that has come at the other end. */
+async function start(t: Test, framing: ResponseFraming) {
+  const server = createServer()
+  t.teardown(() => server.close())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  const [other] = (await once(server, 'connection')) as [Socket]
+  let received = ''
+  other.setEncoding('latin1').on('data', (text: string) => {
+    received += text
+  })
+  const writes = t.capture(socket, 'write', socket.write)
+  const writer = new ResponseWriter(socket, keepAlive)
+  writer.begin({ status: 200, reason: 'OK', lines: '', framing }, keepAlive)
+  /** What has come after the head. */
+  const body = () => received.slice(received.indexOf('\r\n\r\n') + 4)
+  return { socket, other, writer, writes, body }
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+t.test('the parts of a response of one turn are sent in one write, at its end', async (t) => {
+  const { writer, writes, body } = await start(t, 'chunked')
+  for (const text of ['a', 'bc']) {
+    writer.write(Buffer.from(text))
+    t.ok(writer.flush())
+    t.ok(writer.hasBegun)
+  }
+  t.equal(writes().length, 0)
+  await nextTurn()
+  t.equal(writes().length, 1)
+  writer.write(Buffer.from('d'))
+  writer.flush()
+  let isWritten = false
+  writer.end('', () => {
+    isWritten = true
+  })
+  t.equal(writes().length, 0)
+  await nextTurn()
+  t.equal(writes().length, 1)
+  t.ok(isWritten)
+  await until('all has come', () => body() === '1\r\na\r\n2\r\nbc\r\n1\r\nd\r\n0\r\n\r\n')
+})
+
+t.test('large data follow small data that were put off', async (t) => {
+  for (const framing of ['counted', 'chunked'] as const) {
+    const { writer, body } = await start(t, framing)
+    const large = Buffer.alloc(20_000, 'b')
+    writer.write(Buffer.from('a'))
+    writer.flush()
+    writer.write(large)
+    writer.write(Buffer.from('c'))
+    writer.flush()
+    const expected = ['a', `${large}`, 'c']
+      .map((text) => (framing === 'chunked' ? `${text.length.toString(16)}\r\n${text}\r\n` : text))
+      .join('')
+    await until('all has come', () => body().length >= expected.length)
+    t.equal(body(), expected)
+  }
+})
+
+t.test('what the socket does not want to buffer is written at once, and says so', async (t) => {
+  const { socket, other, writer } = await start(t, 'counted')
+  other.pause()
+  const part = Buffer.alloc(16_384)
+  for (let isFlowing = true; isFlowing; ) {
+    writer.write(part)
+    isFlowing = writer.flush()
+    if (isFlowing) await nextTurn()
+  }
+  t.ok(socket.writableNeedDrain)
+  const drained = once(socket, 'drain')
+  other.resume()
+  await drained
+})
+
+t.test('an aborted response keeps its parts, and loses its end', async (t) => {
+  function onRequest(connection: ClientConnection, { target }: { readonly target: string }): void {
+    connection.respond(200, 'OK', '', 'chunked')
+    connection.write(Buffer.from('part'))
+    connection.flush()
+    if (target === '/ended') connection.end()
+    connection.abort()
+  }
+  const { port } = await listen(t, onRequest, { requestTimeoutMs: 1_000, tls: undefined })
+  for (const [target, end] of [
+    ['/', '4\r\npart\r\n'],
+    ['/ended', ''],
+  ] as const) {
+    const socket = connect(port, '127.0.0.1').setEncoding('latin1')
+    let received = ''
+    socket.on('data', (text: string) => {
+      received += text
+    })
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`)
+    await once(socket, 'close')
+    t.equal(received.slice(received.indexOf('\r\n\r\n') + 4), end)
+  }
+})
