@@ -54,7 +54,7 @@ export function createDecideArrivalReader({
 
   function describe(head: RequestHead, fields: RequestFields): Description {
     if (endpointOf(head) === 'decide')
-      return head.isCachedHead ? readRepeated(head.rawHeaders) : readChecked(head.rawHeaders)
+      return head.repeated ? readRepeated(head.rawHeaders) : readChecked(head.rawHeaders)
     assertNoAliases(head.rawHeaders)
     return readEnvoyDescription(head, fields.host, fields.isHostRepeated)
   }
@@ -69,7 +69,7 @@ export function createDecideArrivalReader({
     try {
       const { method, target, host } = describe(sentHead, sentFields)
       const head = { ...sentHead, method, target, body: noBody, expectsContinue: false }
-      const fields = { ...sentFields, host, isHostRepeated: false, forwardedHost: host }
+      const fields = { ...sentFields, host, isHostRepeated: false, forwardedHost: host, repeated: undefined }
       const arrival = createArrival(connection, head, {
         trusted,
         fieldReader: { carriers, read: () => fields },

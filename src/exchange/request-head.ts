@@ -20,8 +20,14 @@ export interface RequestHead {
   readonly expectsContinue: boolean
   /** Value of Upgrade, in lower case, where Connection names it. */
   readonly upgrade: string | undefined
-  /** Whether the fields were found in the head cache, byte for byte: rawHeaders is then the same array. */
-  readonly isCachedHead: boolean
+  /** Set where the fields were found in the head cache, byte for byte: rawHeaders is then the same array. */
+  readonly repeated: RepeatedFields | undefined
+}
+
+/** Belongs to fields that repeat: what was derived from them can be kept here, and goes with them. */
+export interface RepeatedFields {
+  /** For http/request-fields.ts alone. */
+  derived: object | undefined
 }
 
 /** The head without what the client chose, for a request that lasts: each text of a head keeps all of it in memory. */

@@ -40,7 +40,7 @@ function readHead({ method, target, rawHeaders }: ExplainedRequest): RequestHead
       minorVersion: 1,
       rawHeaders,
       ...readRequestFraming(rawHeaders, 1),
-      isCachedHead: false,
+      repeated: undefined,
     }
   } catch (error) {
     if (error instanceof MalformedMessage) throw malformedError(error)

@@ -53,16 +53,7 @@ export function createArrival<Connection extends Pick<ClientExchange, 'peerAddre
   { trusted, fieldReader }: ArrivalReader,
 ): Arrival<Connection> {
   const fields = fieldReader.read(head)
-  const { forwardedFor, forwardedProto, forwardedHost } = fields
-  const claims = {
-    peer: connection.peerAddress,
-    protocol: connection.protocol,
-    host: fields.host ?? '',
-    forwardedFor,
-    forwardedProto,
-    forwardedHost,
-  }
-  const client = readClient(claims, trusted)
+  const client = clientOf(connection, fields, trusted)
   return {
     connection,
     head,
@@ -73,6 +64,21 @@ export function createArrival<Connection extends Pick<ClientExchange, 'peerAddre
     carriers: fieldReader.carriers,
     outcome: createOutcome(),
   }
+}
+
+/** The client of a request, which is read once for requests with the same fields from one address. */
+function clientOf(
+  { peerAddress: peer, protocol }: Pick<ClientExchange, 'peerAddress' | 'protocol'>,
+  fields: RequestFields,
+  trusted: AddressSet,
+): Client {
+  const { repeated } = fields
+  const known = repeated?.client
+  if (known?.peer === peer && known.protocol === protocol && known.trusted === trusted) return known.client
+  const { host = '', forwardedFor, forwardedProto, forwardedHost } = fields
+  const client = readClient({ peer, protocol, host, forwardedFor, forwardedProto, forwardedHost }, trusted)
+  if (repeated) repeated.client = { client, trusted, peer, protocol }
+  return client
 }
 
 /**

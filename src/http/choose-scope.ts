@@ -1,4 +1,5 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { copyString } from '../platform/copy-string.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import { parseRequestTarget } from '../routes/request-target.ts'
 import type { Arrival } from './arrival.ts'
@@ -13,6 +14,7 @@ import {
   recordDestination,
   recordRouteName,
 } from './outcome.ts'
+import { repeatedTarget } from './repeated-request.ts'
 import type { RequestFields } from './request-fields.ts'
 
 /** What handles a request: the server itself (`OPTIONS *`, or a preflight), the gateway's own endpoints, or the routes. */
@@ -29,11 +31,17 @@ export interface ScopeOptions {
  * @throws GatehouseError `method-not-allowed`, `path-ambiguous`, `request-invalid`, `route-not-found`,
  *   `service-worker-refused`
  */
-export function chooseScope(
-  { head, fields, outcome }: Arrival<unknown>,
-  { cors, ownPaths }: ScopeOptions,
-  trace?: DecisionTrace,
-): Scope {
+export function chooseScope(arrival: Arrival<unknown>, options: ScopeOptions, trace?: DecisionTrace): Scope {
+  const { fields, outcome } = arrival
+  const known = fields.repeated?.destination
+  if (known?.options !== options || !isSameTarget(known, arrival)) return readScope(arrival, options, trace)
+  recordDestination(outcome, known.destination)
+  return 'routes'
+}
+
+function readScope(arrival: Arrival<unknown>, options: ScopeOptions, trace?: DecisionTrace): Scope {
+  const { head, fields, outcome } = arrival
+  const { cors, ownPaths } = options
   // CONNECT need not name a path, and is never accepted.
   if (head.method === 'CONNECT' && !head.target.startsWith('/')) {
     throw new GatehouseError('method-not-allowed', { allow: [] })
@@ -64,7 +72,25 @@ export function chooseScope(
   if (ownPaths.has(path, hostName)) return 'own'
   // On the portal's own host no backend may answer, or it would share the portal's origin.
   if (ownPaths.isOwnHost(hostName)) throw new GatehouseError('route-not-found')
+  // With CORS more is recorded of a request than its destination.
+  if (!cors) keepDestination(arrival, options)
   return 'routes'
+}
+
+function isSameTarget(
+  { sentTarget, method }: { readonly sentTarget: string; readonly method: string },
+  { head }: Arrival<unknown>,
+): boolean {
+  return sentTarget === head.target && method === head.method
+}
+
+function keepDestination({ head, fields }: Arrival<unknown>, options: ScopeOptions): void {
+  const { repeated } = fields
+  if (!repeated) return
+  const sentTarget = repeatedTarget(repeated, head.target)
+  if (sentTarget === undefined) return
+  const destination = parseDestination(sentTarget, fields)
+  repeated.destination = { destination, options, sentTarget, method: copyString(head.method) }
 }
 
 /** @throws GatehouseError `path-ambiguous`, `request-invalid` */

@@ -8,7 +8,7 @@ import {
 } from '../auth/credentials.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
-import type { RepeatedHead } from '../proxy/request-head.ts'
+import { createRepeatedRequest, type RepeatedRequest } from './repeated-request.ts'
 
 /** The header fields that decisions depend on, read in one pass over the raw headers. */
 export interface RequestFields {
@@ -29,8 +29,8 @@ export interface RequestFields {
   readonly forwardedHost: string | undefined
   /** Whether a browser fetches the script of a service worker: `Service-Worker: script`. */
   readonly isWorkerScript: boolean
-  /** Set where the head is known to repeat. */
-  readonly repeated: RepeatedHead | undefined
+  /** Set where they are known to repeat. */
+  readonly repeated: RepeatedRequest | undefined
 }
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
@@ -56,13 +56,18 @@ export interface FieldReader {
   /** Where a secret key may come. */
   readonly carriers: Carriers
   /** The fields of repeated heads are read once for all of them. */
-  read(head: Pick<RequestHead, 'rawHeaders' | 'isCachedHead'>): RequestFields
+  read(head: Pick<RequestHead, 'rawHeaders' | 'repeated'>): RequestFields
+}
+
+/** What is kept with fields that repeat. */
+interface Derived {
+  readonly fields: RequestFields
+  readonly reader: FieldReader
 }
 
 export function createFieldReader(carriers: Carriers): FieldReader {
   const carrierNames = carriers.headers.map((name) => name.toLowerCase())
   const lengths = lengthsOf([...fieldNames, ...carrierNames])
-  const known = new WeakMap<readonly string[], RequestFields>()
 
   function readFields(rawHeaders: readonly string[]): RequestFields {
     const found: Mutable<RequestFields> = { ...noFields }
@@ -119,17 +124,19 @@ export function createFieldReader(carriers: Carriers): FieldReader {
     }
   }
 
-  return {
+  const reader: FieldReader = {
     carriers,
-    read: ({ rawHeaders, isCachedHead }) => {
-      if (!isCachedHead) return readFields(rawHeaders)
-      const before = known.get(rawHeaders)
-      if (before !== undefined) return before
-      const fields = { ...readFields(rawHeaders), repeated: { lines: undefined } }
-      known.set(rawHeaders, fields)
+    read: ({ rawHeaders, repeated }) => {
+      if (repeated === undefined) return readFields(rawHeaders)
+      // The cast is sound: nothing else writes it.
+      const derived = repeated.derived as Derived | undefined
+      if (derived?.reader === reader) return derived.fields
+      const fields = { ...readFields(rawHeaders), repeated: createRepeatedRequest() }
+      repeated.derived = { fields, reader } satisfies Derived
       return fields
     },
   }
+  return reader
 }
 
 const fieldNames = [

@@ -14,12 +14,19 @@ import { isWebSocketUpgrade } from './upgrade.ts'
 /** Finds the route of a request, or the error it is refused with; the log line names the intended route. */
 export function findRoute<Upstream>(
   table: RouteTable<Upstream>,
-  { head, outcome }: Arrival<unknown>,
+  { head, fields, outcome }: Arrival<unknown>,
 ): GateResult<Route<Upstream>> {
-  const { hostName, target } = destinationOf(outcome)
-  const match = table.match(hostName, target, head.method)
+  const destination = destinationOf(outcome)
+  const { repeated } = fields
+  const known = repeated?.route
+  // The cast is sound: it is a route of this table.
+  if (known?.destination === destination && known.table === table && known.method === head.method)
+    return known.route as Route<Upstream>
+  const match = table.match(destination.hostName, destination.target, head.method)
   switch (match.kind) {
     case 'route':
+      if (repeated?.destination?.destination === destination)
+        repeated.route = { route: match.route, table, destination, method: repeated.destination.method }
       return match.route
     case 'none':
       return sharedError('route-not-found')

@@ -6,7 +6,7 @@ import { SeenLately } from './seen-lately.ts'
 /** The part of a head below its request line. */
 export type HeadFields = Pick<
   RequestHead,
-  'rawHeaders' | 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'
+  'rawHeaders' | 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade' | 'repeated'
 >
 
 /**
@@ -65,7 +65,11 @@ export class HeadCache {
     // Copies: slices of a larger text are slower to compare, and keep all of it in memory.
     const rawHeaders = fields.rawHeaders.map(copyString)
     const block = copyString(text.slice(start))
-    entries.set(fingerprint, { text: block, fields: { ...fields, rawHeaders }, isRecentlyUsed: true })
+    entries.set(fingerprint, {
+      text: block,
+      fields: { ...fields, rawHeaders, repeated: { derived: undefined } },
+      isRecentlyUsed: true,
+    })
   }
 
   /**

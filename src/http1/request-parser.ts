@@ -93,8 +93,7 @@ export class RequestParser {
   #takeHead(): RequestHead | undefined {
     const line = this.#line
     if (line === undefined) return undefined
-    const isCachedHead = this.#cached !== undefined
-    const { rawHeaders, body, isPersistent, expectsContinue, upgrade } =
+    const { rawHeaders, body, isPersistent, expectsContinue, upgrade, repeated } =
       this.#cached ?? this.#makeFields(line)
     this.#partial = undefined
     this.#line = undefined
@@ -113,14 +112,14 @@ export class RequestParser {
       isPersistent,
       expectsContinue,
       upgrade,
-      isCachedHead,
+      repeated,
     }
   }
 
   #makeFields({ minorVersion, end }: RequestLine): HeadFields {
     const rawHeaders = this.#fields
     const { body, isPersistent, expectsContinue, upgrade } = readRequestFraming(rawHeaders, minorVersion)
-    const fields = { rawHeaders, body, isPersistent, expectsContinue, upgrade }
+    const fields = { rawHeaders, body, isPersistent, expectsContinue, upgrade, repeated: undefined }
     const whole = this.#wholeHead
     if (whole?.text.length === this.#at + 2) this.#options.headCache.add(whole, end + 2, fields)
     return fields

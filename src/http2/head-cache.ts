@@ -56,7 +56,7 @@ export class HeadCache {
     // Copies: the texts of a stream keep the memory of their connection. Paths may hold secrets, and this one would be
     // kept for as long as the other fields are in use.
     const copy = raw.map((text, index) => (index === pathAt ? '/' : copyString(text)))
-    const head = readRequestHead(copy, isEnded)
+    const head = { ...readRequestHead(copy, isEnded), repeated: { derived: undefined } }
     // A handshake gets a key of its own each time.
     if (head.upgrade !== undefined || head.method === 'CONNECT') return
     if (entries.size === 0) setTimeout(this.#sweep, sweepMs).unref()
@@ -81,7 +81,7 @@ function pathAfter(raw: readonly string[], start: number): number {
 
 /** The head of another request with the same fields. @throws MalformedMessage */
 function withPath(known: RequestHead, path: string): RequestHead {
-  const { method, minorVersion, rawHeaders, body, isPersistent, expectsContinue, upgrade } = known
+  const { method, minorVersion, rawHeaders, body, isPersistent, expectsContinue, upgrade, repeated } = known
   const target = readPath(path)
   return {
     method,
@@ -92,7 +92,7 @@ function withPath(known: RequestHead, path: string): RequestHead {
     isPersistent,
     expectsContinue,
     upgrade,
-    isCachedHead: true,
+    repeated,
   }
 }
 

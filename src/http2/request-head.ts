@@ -61,7 +61,7 @@ export function readRequestHead(raw: readonly string[], isEnded: boolean): Reque
     isPersistent: true,
     expectsContinue,
     upgrade,
-    isCachedHead: false,
+    repeated: undefined,
   }
 }
 

@@ -11,8 +11,8 @@ import type { BodyProgress } from '../upstream/pool/claim.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import type { Target } from '../upstream/target.ts'
 import type { CallEvents, UpstreamRequest } from '../upstream/upstream-request.ts'
+import { isEventStream } from './content-type.ts'
 import { ResponseCost } from './cost-field.ts'
-import { isEventStream } from './event-stream.ts'
 import { failureCodes } from './failure-codes.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
 import { forwardedRequestHead } from './forwarded-request-head.ts'
@@ -111,12 +111,12 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     else if (!this.#isBodyComplete) this.#connection.resumeBody()
   }
 
-  onInformation({ status, reason, headers }: ResponseHead): void {
+  onInformation(received: ResponseHead): void {
+    const { status, reason } = received
     const { head } = this.#request
     // HTTP/1.0 has no 1xx (RFC 9110 15.2); a 100 that the client did not ask for is useless.
     if (head.minorVersion === 0) return
-    if (status !== 100)
-      this.#sendInformational(status, reason, this.#clientHeaderLines(status, headers, false))
+    if (status !== 100) this.#sendInformational(status, reason, this.#clientHeaderLines(received, false))
     else if (head.expectsContinue && !this.#hasSentContinue) {
       this.#hasSentContinue = true
       this.#sendInformational(status, reason, '')
@@ -127,13 +127,14 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     if (!this.#connection.writeInformation(status, reason, lines)) this.#call.pause()
   }
 
-  onHead({ status, reason, headers }: ResponseHead, framing: ResponseFraming): void {
+  onHead(received: ResponseHead, framing: ResponseFraming): void {
+    const { status, reason, headers } = received
     this.#headers = headers
     this.#cost?.read(headers)
     const clientFraming = clientFramingOf(framing, this.#request.head)
     this.#isChunked = clientFraming === 'chunked'
     this.#events.onResponseHead(this.#request, status)
-    const lines = this.#clientHeaderLines(status, headers, this.#isChunked && framing === 'chunked')
+    const lines = this.#clientHeaderLines(received, this.#isChunked && framing === 'chunked')
     this.#connection.respond(status, reason, lines, clientFraming)
     if (this.#request.isFollowed && isEventStream(headers))
       this.#unfollow = this.#events.onEventStream(this.#request)
@@ -152,21 +153,19 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     this.#cost?.read(trailers)
     if (!this.#settle()) return
     this.#events.onResponseEnd(this.#request)
-    this.#connection.end(
-      trailers.length > 0 && this.#isChunked
-        ? responseTrailerLines(this.#withoutCost(trailers), this.#headers)
-        : '',
-    )
+    const isSent = trailers.length > 0 && this.#isChunked
+    this.#connection.end(isSent ? responseTrailerLines(this.#withoutCost(trailers), this.#headers) : '')
   }
 
   #withoutCost(headers: readonly string[]): readonly string[] {
     return this.#cost?.field.remove(headers) ?? headers
   }
 
-  onUpgrade({ status, reason, headers }: ResponseHead, upstreamSocket: Socket, firstBytes: Buffer): void {
+  onUpgrade(received: ResponseHead, upstreamSocket: Socket, firstBytes: Buffer): void {
+    const { reason, headers } = received
     this.#cost?.read(headers)
     if (!this.#settle()) return
-    const headerLines = this.#clientHeaderLines(status, headers, false)
+    const headerLines = this.#clientHeaderLines(received, false)
     this.#events.onUpgraded(this.#request, { reason, headerLines, upstreamSocket, firstBytes })
   }
 
@@ -224,10 +223,11 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     if (this.#settle()) this.#call.cancel()
   }
 
-  #clientHeaderLines(status: number, received: readonly string[], mayHaveTrailers: boolean): string {
+  #clientHeaderLines({ status, headers, repeated }: ResponseHead, mayHaveTrailers: boolean): string {
     return forwardedResponseLines(this.#request, this.#target?.origin ?? '', {
       status,
-      headers: this.#withoutCost(received),
+      headers: this.#withoutCost(headers),
+      repeated: this.#cost === undefined ? repeated : undefined,
       mayHaveTrailers,
     })
   }

@@ -6,12 +6,14 @@ import { type ResponseHeadInput, responseHeaderLines } from './response-head.ts'
 export function forwardedResponseLines(
   forwarded: ForwardedRequest,
   targetOrigin: string,
-  { status, headers, mayHaveTrailers }: Pick<ResponseHeadInput, 'status' | 'headers' | 'mayHaveTrailers'>,
+  received: Pick<ResponseHeadInput, 'status' | 'headers' | 'repeated' | 'mayHaveTrailers'>,
 ): string {
+  const { status, headers, repeated, mayHaveTrailers } = received
   const { corsHeaders, client, requestId, strippedPrefix, clientPath, portalScopes } = forwarded
   return responseHeaderLines({
     status,
     headers: corsHeaders === undefined ? headers : withGatewayCors(status, headers, corsHeaders),
+    repeated: corsHeaders === undefined ? repeated : undefined,
     mayHaveTrailers,
     targetOrigin,
     client,

@@ -2,9 +2,10 @@ import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
 import { dateLine } from '../http1/response-writer.ts'
-import type { ResponseCaching } from '../routes/route.ts'
 import type { WorkerScopes } from '../routes/worker-scope.ts'
 import { CachingLines, cachingLengths } from './caching-lines.ts'
+import { isScript } from './content-type.ts'
+import { type HeaderLines, type HeaderLinesInput, keepLines } from './kept-lines.ts'
 import { type LocationContext, publicLocation } from './location.ts'
 import type { OwnCookies } from './own-cookies.ts'
 
@@ -22,23 +23,15 @@ const hopByHop = new Set([
 /** Fields of the upstream that never reach the client; its request ID is replaced by that of the gateway. */
 const dropped = new Set([...hopByHop, 'x-request-id'])
 
-export interface ResponseHeadInput extends LocationContext {
+export interface ResponseHeadInput extends LocationContext, HeaderLinesInput {
   readonly status: number
-  /** Name, value, name, value, as they arrived. */
-  readonly headers: readonly string[]
-  /** Whether trailers can follow: they need chunks on both sides. */
-  readonly mayHaveTrailers: boolean
   readonly requestId: string
   /** The path of the request, decoded as routes are matched. */
   readonly clientPath: string
   /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
   readonly portalScopes: WorkerScopes | undefined
-  /** What caches are told; undefined = only what the backend says. */
-  readonly caching: ResponseCaching | undefined
   /** Cookies that no backend may set; undefined = it may set any. */
   readonly ownCookies: OwnCookies | undefined
-  /** Whether the caller was authenticated. */
-  readonly isAuthenticated: boolean
 }
 
 /**
@@ -46,7 +39,16 @@ export interface ResponseHeadInput extends LocationContext {
  * target's address, and with the request ID of the gateway in the final response.
  */
 export function responseHeaderLines(input: ResponseHeadInput): string {
-  const { status, headers, mayHaveTrailers, requestId } = input
+  const { status, requestId } = input
+  const { lines, hasDate } = keepLines(input, readLines)
+  // A 1xx comes before the response, but for a 101, which is one.
+  const withId = status >= 200 || status === 101 ? `${lines}X-Request-Id: ${requestId}\r\n` : lines
+  // RFC 9110 6.6.1.
+  return hasDate ? withId : withId + dateLine()
+}
+
+function readLines(input: ResponseHeadInput): HeaderLines {
+  const { status, headers, mayHaveTrailers } = input
   const connectionOptions = connectionOptionsOf(headers)
   const caching = cachingLinesOf(input)
   const specialLengths = caching ? lengthsWithCaching : lengths
@@ -63,11 +65,7 @@ export function responseHeaderLines(input: ResponseHeadInput): string {
     if (lower === 'date') hasDate = true
     lines += `${name}: ${rewriteValue(lower, value, input)}\r\n`
   }
-  lines += varyingLines(input, caching)
-  // A 1xx comes before the response, but for a 101, which is one.
-  if (status >= 200 || status === 101) lines += `X-Request-Id: ${requestId}\r\n`
-  // RFC 9110 6.6.1.
-  return hasDate ? lines : lines + dateLine()
+  return { lines: lines + varyingLines(input, caching), hasDate }
 }
 
 /** An interim response, or a 101, is never stored. */
@@ -105,14 +103,6 @@ function mayBecomeWorker({ status, headers, clientPath, portalScopes }: Response
 
 function isOverPortal(allowed: string, { clientPath, portalScopes }: ResponseHeadInput): boolean {
   return portalScopes?.isReachedBy(allowed, clientPath) === true
-}
-
-/** Whether browsers may take a response for a script (https://mimesniff.spec.whatwg.org/#javascript-mime-type). */
-function isScript(headers: readonly string[]): boolean {
-  return headers.some(
-    (name, index) =>
-      index % 2 === 0 && name.toLowerCase() === 'content-type' && /script/i.test(headers[index + 1] ?? ''),
-  )
 }
 
 interface FieldContext {

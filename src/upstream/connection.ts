@@ -13,6 +13,7 @@ import {
 } from './connection-socket.ts'
 import type { ExchangeEvents, RequestOptions } from './exchange.ts'
 import { readFailure, timeoutFailure, UpstreamFailure } from './failure.ts'
+import { LastHead } from './last-head.ts'
 import { RequestSender } from './request-sender.ts'
 import type { ResponseHead } from './response-head.ts'
 import { type ConnectionPersistence, type ResponseEvents, ResponseParser } from './response-parser.ts'
@@ -26,6 +27,7 @@ export class Connection implements UpstreamConnection, Expiring {
   readonly socket: Socket
   readonly #reader: SocketReader
   readonly #sender: RequestSender
+  readonly #lastHead = new LastHead()
   onFree: (isReusable: boolean) => void = () => {}
   #events: ExchangeEvents | undefined
   #parser: ResponseParser | undefined
@@ -56,10 +58,8 @@ export class Connection implements UpstreamConnection, Expiring {
     this.socket = socket
     this.#reader = reader?.attach(socket, this.#receive) ?? new DirectSocketReader(socket, this.#receive)
     this.#sender = new RequestSender(socket)
-    socket.on('drain', this.#onDrain)
-    socket.on('end', this.#onEnd)
-    socket.on('error', this.#onError)
-    socket.on('close', this.#onClose)
+    socket.on('drain', this.#onDrain).on('end', this.#onEnd)
+    socket.on('error', this.#onError).on('close', this.#onClose)
     sweep.add(this)
   }
 
@@ -74,7 +74,7 @@ export class Connection implements UpstreamConnection, Expiring {
   start(head: string, options: RequestOptions, events: ExchangeEvents, now: number): void {
     this.#events = events
     this.#requestOptions = options
-    this.#parser = new ResponseParser(this.#responseEvents, options)
+    this.#parser = new ResponseParser(this.#responseEvents, options, this.#lastHead)
     this.#isHeadReceived = false
     this.#isEarlyResponse = false
     this.#isRequestSent = options.body === 'none'

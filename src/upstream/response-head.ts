@@ -8,6 +8,14 @@ export interface ResponseHead {
   readonly reason: string
   /** Name, value, name, value: in their order and case. */
   readonly headers: readonly string[]
+  /** Set where the one before on its connection was the same, byte for byte. */
+  readonly repeated: RepeatedHead | undefined
+}
+
+/** Belongs to a head that repeats: what was derived from it can be kept here, and goes with it. */
+export interface RepeatedHead {
+  /** For proxy/response-head.ts alone. */
+  derived: object | undefined
 }
 
 export const headEnd = '\r\n\r\n'
@@ -35,7 +43,7 @@ export function parseHead(bytes: Buffer): ResponseHead {
   if (end < bytes.length && readFieldLines({ bytes, text }, end, headers) !== bytes.length) {
     throw new InvalidResponse('a malformed header field')
   }
-  return { status, reason: text.slice(statusEnd + 1, end - 2), headers }
+  return { status, reason: text.slice(statusEnd + 1, end - 2), headers, repeated: undefined }
 }
 
 /** RFC 9112 4: HTTP/1.1 or HTTP/1.0, one space, three digits; then a space and a reason, or nothing. */

@@ -3,6 +3,7 @@ import { MalformedMessage } from '../exchange/malformed-message.ts'
 import { ChunkedDecoder } from '../http1/chunked-decoder.ts'
 import { isTooLong } from '../http1/field-lines.ts'
 import { InvalidResponse } from './failure.ts'
+import type { KnownHead, LastHead } from './last-head.ts'
 import { type Framing, isWebSocket, readResponseFraming } from './response-framing.ts'
 import {
   assertHeadPrefix,
@@ -44,6 +45,7 @@ type State = 'head' | 'counted' | 'chunked' | 'until-close' | 'complete'
  */
 export class ResponseParser {
   readonly #events: ResponseEvents
+  readonly #lastHead: LastHead
   readonly #isHead: boolean
   readonly #isUpgrade: boolean
   #state: State = 'head'
@@ -51,8 +53,14 @@ export class ResponseParser {
   #remaining = 0
   #chunks: ChunkedDecoder | undefined
 
-  constructor(events: ResponseEvents, request: { readonly method: string; readonly isUpgrade: boolean }) {
+  /** @param lastHead that of the connection */
+  constructor(
+    events: ResponseEvents,
+    request: { readonly method: string; readonly isUpgrade: boolean },
+    lastHead: LastHead,
+  ) {
     this.#events = events
+    this.#lastHead = lastHead
     this.#isHead = request.method === 'HEAD'
     this.#isUpgrade = request.isUpgrade
   }
@@ -103,6 +111,8 @@ export class ResponseParser {
 
   #readHead(chunk: Buffer): Buffer {
     const pending = this.#pending
+    const known = pending ? undefined : this.#lastHead.find(chunk)
+    if (known) return this.#acceptFinal(known, restAfter(chunk, known.bytes.length))
     const bytes = pending ? Buffer.concat([pending, chunk]) : chunk
     const end = findHeadEnd(bytes, pending ? Math.max(0, pending.length - headEnd.length) : 0)
     if (isTooLong(bytes, end, headEnd, headBytesMax))
@@ -114,14 +124,13 @@ export class ResponseParser {
       return nothing
     }
     this.#pending = undefined
-    const bodyAt = end + headEnd.length
-    return this.#acceptHead(
-      bytes.subarray(0, end + 2),
-      bodyAt === bytes.length ? nothing : bytes.subarray(bodyAt),
-    )
+    return this.#acceptHead(bytes, end + headEnd.length)
   }
 
-  #acceptHead(bytes: Buffer, rest: Buffer): Buffer {
+  /** @param bodyAt where it ends */
+  #acceptHead(all: Buffer, bodyAt: number): Buffer {
+    const bytes = all.subarray(0, bodyAt - 2)
+    const rest = restAfter(all, bodyAt)
     const head = parseHead(bytes)
     if (head.status === 101) return this.#acceptUpgrade(head, rest)
     if (head.status < 200) {
@@ -129,6 +138,11 @@ export class ResponseParser {
       return rest
     }
     const framing = readResponseFraming(head.headers, isHttp10(bytes))
+    this.#lastHead.keep(all.subarray(0, bodyAt), head, framing)
+    return this.#acceptFinal({ head, framing }, rest)
+  }
+
+  #acceptFinal({ head, framing }: Pick<KnownHead, 'head' | 'framing'>, rest: Buffer): Buffer {
     this.#state = this.#bodyState(head.status, framing)
     const persistence = {
       isPersistent: framing.isPersistent && this.#state !== 'until-close',
@@ -203,6 +217,10 @@ function decode(decoder: ChunkedDecoder, chunk: Buffer): Buffer {
     if (error instanceof MalformedMessage) throw new InvalidResponse(`a ${error.field} that ${error.message}`)
     throw error
   }
+}
+
+function restAfter(bytes: Buffer, end: number): Buffer {
+  return end === bytes.length ? nothing : bytes.subarray(end)
 }
 
 const nothing = Buffer.alloc(0)

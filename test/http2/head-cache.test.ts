@@ -14,20 +14,20 @@ function get(path: string, ...fields: string[]): string[] {
 
 /** After this the head is known. */
 function readTwice(cache: HeadCache, raw: readonly string[], isEnded = true): void {
-  for (let times = 0; times < 2; times++) t.equal(cache.read(raw, isEnded).isCachedHead, false)
+  for (let times = 0; times < 2; times++) t.equal(cache.read(raw, isEnded).repeated !== undefined, false)
 }
 
 /** Whether a head that has come twice is known. */
 function isRemembered(raw: readonly string[]): boolean {
   const cache = new HeadCache()
   readTwice(cache, raw)
-  return cache.read(raw, true).isCachedHead
+  return cache.read(raw, true).repeated !== undefined
 }
 
 /** What reading gives, without what differs by design: whether it was cached, and the random key of a handshake. */
 function outcomeOf(read: () => RequestHead): object {
   try {
-    const { isCachedHead: _, rawHeaders, ...head } = read()
+    const { repeated: _, rawHeaders, ...head } = read()
     const keyAt = rawHeaders.indexOf('Sec-WebSocket-Key') + 1
     return { ...head, rawHeaders: keyAt === 0 ? rawHeaders : rawHeaders.with(keyAt, '') }
   } catch (error) {
@@ -40,8 +40,8 @@ t.test('a head of HTTP/2 seen twice is cached, whatever its path', async (t) => 
   readTwice(cache, get('/a', 'secretkey', token))
   const first = cache.read(get('/b?c', 'secretkey', token), true)
   const second = cache.read(get('/\xe9', 'secretkey', token), true)
-  t.match(first, { method: 'GET', target: '/b?c', isCachedHead: true })
-  t.match(second, { target: '/%E9', isCachedHead: true })
+  t.match(first, { method: 'GET', target: '/b?c', repeated: Object })
+  t.match(second, { target: '/%E9', repeated: Object })
   t.equal(second.rawHeaders, first.rawHeaders, 'the very same')
   t.strictSame(first.rawHeaders, ['Host', 'a.example', 'secretkey', token])
 })
@@ -74,13 +74,13 @@ t.test('a cached head of HTTP/2 serves none that differs in anything but its pat
     const cache = new HeadCache()
     readTwice(cache, known)
     const head = cache.read(raw, true)
-    t.equal(head.isCachedHead, false, what)
+    t.equal(head.repeated !== undefined, false, what)
     t.strictSame(head, readRequestHead(raw, true), what)
-    t.equal(cache.read(known, true).isCachedHead, true)
+    t.equal(cache.read(known, true).repeated !== undefined, true)
   }
   const cache = new HeadCache()
   readTwice(cache, known)
-  t.match(cache.read(known, false), { isCachedHead: false, body: { kind: 'chunked' } }, 'a body')
+  t.match(cache.read(known, false), { repeated: undefined, body: { kind: 'chunked' } }, 'a body')
 })
 
 t.test('heads of HTTP/2 whose fingerprints are the same are told apart', async (t) => {
@@ -128,7 +128,7 @@ t.test('a malformed path is refused behind a cached head of HTTP/2, too', async 
   for (const path of ['', '/a b', '/\r', '/\n']) {
     t.throws(() => cache.read(get(path), true), { name: /^Malformed/ }, JSON.stringify(path))
   }
-  t.equal(cache.read(get('/'), true).isCachedHead, true)
+  t.equal(cache.read(get('/'), true).repeated !== undefined, true)
 })
 
 t.test('handshakes of WebSockets and tunnels in HTTP/2 are not cached', async (t) => {
@@ -160,18 +160,18 @@ t.test('the head cache of HTTP/2 has at most 2,048 entries', async (t) => {
   const cache = new HeadCache()
   const heads = Array.from({ length: 4_000 }, (_, index) => get('/', 'x', String(index)))
   for (const raw of heads) for (let times = 0; times < 2; times++) cache.read(raw, true)
-  t.equal(heads.filter((raw) => cache.read(raw, true).isCachedHead).length, 2_048)
+  t.equal(heads.filter((raw) => cache.read(raw, true).repeated !== undefined).length, 2_048)
 })
 
 t.test('long heads of HTTP/2 that change each time evict no others', async (t) => {
   const cache = new HeadCache()
   const long = (number: number) => get('/', 'cookie', `${'c'.repeat(700)}${1e9 + number}${'c'.repeat(700)}`)
   const known = Array.from({ length: 50_000 }, (_, number) => cache.read(long(number), true)).filter(
-    (head) => head.isCachedHead,
+    (head) => head.repeated !== undefined,
   )
   t.equal(known.length, 0)
   readTwice(cache, get('/'))
-  t.equal(cache.read(get('/'), true).isCachedHead, true)
+  t.equal(cache.read(get('/'), true).repeated !== undefined, true)
 })
 
 t.test('heads of HTTP/2 unused for a second or two are dropped from the cache, others stay', async (t) => {
@@ -190,9 +190,9 @@ t.test('heads of HTTP/2 unused for a second or two are dropped from the cache, o
     pass(1)
     t.equal(cache.read(often, true).rawHeaders, first)
   }
-  t.equal(cache.read(twice, true).isCachedHead, false)
+  t.equal(cache.read(twice, true).repeated !== undefined, false)
   pass(2)
-  t.equal(cache.read(often, true).isCachedHead, false)
+  t.equal(cache.read(often, true).repeated !== undefined, false)
 })
 
 /** Few of each, so that heads come again, and differ from others in little. */
@@ -241,7 +241,7 @@ t.test('the head cache of HTTP/2 reads exactly what is read without it', async (
         const raw = pathAt === 0 || turn % 2 === 0 ? head.raw : head.raw.with(pathAt, target)
         const read = outcomeOf(() => {
           const found = cache.read(raw, isEnded)
-          if (found.isCachedHead) cached++
+          if (found.repeated !== undefined) cached++
           return found
         })
         const expected = outcomeOf(() => readRequestHead(raw, isEnded))

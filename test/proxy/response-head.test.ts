@@ -17,6 +17,7 @@ const origins = {
   caching: undefined,
   ownCookies: undefined,
   isAuthenticated: false,
+  repeated: undefined,
 }
 
 function keptOf(

@@ -1,4 +1,5 @@
 import { UpstreamFailure } from '../../src/upstream/failure.ts'
+import { LastHead } from '../../src/upstream/last-head.ts'
 import type { ResponseHead } from '../../src/upstream/response-head.ts'
 import { type ConnectionPersistence, ResponseParser } from '../../src/upstream/response-parser.ts'
 
@@ -7,6 +8,8 @@ export interface Asked {
   readonly isUpgrade?: boolean
   /** Whether the target closes after what it sent. */
   readonly isClosed?: boolean
+  /** That of the responses before on its connection; default: it is the first. */
+  readonly lastHead?: LastHead
 }
 
 /** What a parser reported of a response, however it was split. */
@@ -29,7 +32,7 @@ export interface Reading {
 
 /** Feeds a parser with the pieces of a response. @throws what is no refusal of the response */
 export function readResponse(pieces: readonly Buffer[], asked: Asked = {}): Reading {
-  const { method = 'GET', isUpgrade = false, isClosed = false } = asked
+  const { method = 'GET', isUpgrade = false, isClosed = false, lastHead = new LastHead() } = asked
   const reading: Reading = {
     information: [],
     head: undefined,
@@ -42,7 +45,7 @@ export function readResponse(pieces: readonly Buffer[], asked: Asked = {}): Read
     refusal: undefined,
     order: [],
   }
-  const parser = new ResponseParser(recorderOf(reading), { method, isUpgrade })
+  const parser = new ResponseParser(recorderOf(reading), { method, isUpgrade }, lastHead)
   try {
     for (const piece of pieces) {
       const rest = parser.feed(piece).toString('latin1')

@@ -87,7 +87,12 @@ export const validResponses: readonly ValidResponse[] = [
     what: 'an empty body until the close, and no fields at all',
     sent: `${ok}\r\n`,
     asked: { isClosed: true },
-    read: { status: 200, body: '', head: { status: 200, reason: 'OK', headers: [] }, order: ['head', 'end'] },
+    read: {
+      status: 200,
+      body: '',
+      head: { status: 200, reason: 'OK', headers: [], repeated: undefined },
+      order: ['head', 'end'],
+    },
   },
   {
     what: '204, whose length means nothing',
@@ -164,12 +169,18 @@ export const validResponses: readonly ValidResponse[] = [
   {
     what: 'an empty reason',
     sent: 'HTTP/1.1 404 \r\nContent-Length: 0\r\n\r\n',
-    read: { status: 404, head: { status: 404, reason: '', headers: ['Content-Length', '0'] } },
+    read: {
+      status: 404,
+      head: { status: 404, reason: '', headers: ['Content-Length', '0'], repeated: undefined },
+    },
   },
   {
     what: 'no reason, and not even the space before it',
     sent: 'HTTP/1.1 404\r\nContent-Length: 0\r\n\r\n',
-    read: { status: 404, head: { status: 404, reason: '', headers: ['Content-Length', '0'] } },
+    read: {
+      status: 404,
+      head: { status: 404, reason: '', headers: ['Content-Length', '0'], repeated: undefined },
+    },
   },
   {
     what: 'bytes beyond ASCII in reason and values',
@@ -178,6 +189,7 @@ export const validResponses: readonly ValidResponse[] = [
       status: 200,
       head: {
         status: 200,
+        repeated: undefined,
         reason: '\xc3\xa9 ok\t!',
         headers: ['X-Name', 'J\xfcrgen \xff\x80', 'Content-Length', '0'],
       },
@@ -190,6 +202,7 @@ export const validResponses: readonly ValidResponse[] = [
       status: 200,
       head: {
         status: 200,
+        repeated: undefined,
         reason: 'OK',
         headers: [
           "!#$%&'*+-.^_`|~09azAZ",

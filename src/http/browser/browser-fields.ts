@@ -20,7 +20,7 @@ export interface BrowserFields {
   readonly isWebSocket: boolean
 }
 
-export type ReadBrowserFields = (head: Pick<RequestHead, 'rawHeaders' | 'isCachedHead'>) => BrowserFields
+export type ReadBrowserFields = (head: Pick<RequestHead, 'rawHeaders' | 'repeated'>) => BrowserFields
 
 const fieldLengths = lengthsOf(['cookie', 'origin', 'sec-fetch-site', 'sec-websocket-key'])
 
@@ -72,7 +72,7 @@ export function createBrowserFieldReader(cookieName: string): ReadBrowserFields 
   }
 
   const readRepeated = memoizeByObject(readFields)
-  return function readBrowserFields({ rawHeaders, isCachedHead }) {
-    return isCachedHead ? readRepeated(rawHeaders) : readFields(rawHeaders)
+  return function readBrowserFields({ rawHeaders, repeated }) {
+    return repeated ? readRepeated(rawHeaders) : readFields(rawHeaders)
   }
 }

@@ -17,7 +17,7 @@ export function readHead(fields: readonly string[]): ResponseHead {
     throw new InvalidResponse('no :status, or none that HTTP/2 has')
   const headers = fields.slice(2)
   checkFields(headers)
-  return { status, reason: '', headers }
+  return { status, reason: '', headers, repeated: undefined }
 }
 
 /** @param fields name, value, name, value: none may be a pseudo-header field @throws InvalidResponse */

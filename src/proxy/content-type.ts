@@ -1,0 +1,17 @@
+/**
+ * Whether a response is a stream of server-sent events (https://html.spec.whatwg.org/#server-sent-events), which may go
+ * on for ever.
+ * @param headers name, value, name, value, as they arrived
+ */
+export function isEventStream(headers: readonly string[]): boolean {
+  return /^\s*text\/event-stream\s*(?:;|$)/i.test(contentTypesOf(headers)[0] ?? '')
+}
+
+/** Whether browsers may take a response for a script (https://mimesniff.spec.whatwg.org/#javascript-mime-type). */
+export function isScript(headers: readonly string[]): boolean {
+  return contentTypesOf(headers).some((type) => /script/i.test(type))
+}
+
+function contentTypesOf(headers: readonly string[]): readonly string[] {
+  return headers.filter((_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'content-type')
+}
