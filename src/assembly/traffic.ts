@@ -10,6 +10,7 @@ import { createReturnPathCheck } from '../http/browser/return-path.ts'
 import { createCors } from '../http/cors.ts'
 import { createDavDestinationCheck } from '../http/dav-destination.ts'
 import { createIgnoredUpgradeLog } from '../http/ignored-upgrades.ts'
+import { KnownDestinations } from '../http/known-destinations.ts'
 import { createObserver } from '../http/observe.ts'
 import type { OpenCalls } from '../http/open-calls.ts'
 import { createProxy } from '../http/proxy.ts'
@@ -112,6 +113,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     ...reader,
     observer: createObserver(observerOptions),
     ownPaths,
+    known: new KnownDestinations(),
     sendNotice: createConfiguredNotices(options),
     api: await buildApi({ ...createApiOptions({ ...options, isReturnPath }), protectedResources: config }),
     proxy,

@@ -69,7 +69,7 @@ export function createDecideArrivalReader({
     try {
       const { method, target, host } = describe(sentHead, sentFields)
       const head = { ...sentHead, method, target, body: noBody, expectsContinue: false }
-      const fields = { ...sentFields, host, isHostRepeated: false, forwardedHost: host, repeated: undefined }
+      const fields = { ...sentFields, host, isHostRepeated: false, forwardedHost: host }
       const arrival = createArrival(connection, head, {
         trusted,
         fieldReader: { carriers, read: () => fields },

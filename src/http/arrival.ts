@@ -53,7 +53,9 @@ export function createArrival<Connection extends Pick<ClientExchange, 'peerAddre
   { trusted, fieldReader }: ArrivalReader,
 ): Arrival<Connection> {
   const fields = fieldReader.read(head)
-  const client = clientOf(connection, fields, trusted)
+  const { host = '', forwardedFor, forwardedProto, forwardedHost } = fields
+  const { peerAddress: peer, protocol } = connection
+  const client = readClient({ peer, protocol, host, forwardedFor, forwardedProto, forwardedHost }, trusted)
   return {
     connection,
     head,
@@ -64,21 +66,6 @@ export function createArrival<Connection extends Pick<ClientExchange, 'peerAddre
     carriers: fieldReader.carriers,
     outcome: createOutcome(),
   }
-}
-
-/** The client of a request, which is read once for requests with the same fields from one address. */
-function clientOf(
-  { peerAddress: peer, protocol }: Pick<ClientExchange, 'peerAddress' | 'protocol'>,
-  fields: RequestFields,
-  trusted: AddressSet,
-): Client {
-  const { repeated } = fields
-  const known = repeated?.client
-  if (known?.peer === peer && known.protocol === protocol && known.trusted === trusted) return known.client
-  const { host = '', forwardedFor, forwardedProto, forwardedHost } = fields
-  const client = readClient({ peer, protocol, host, forwardedFor, forwardedProto, forwardedHost }, trusted)
-  if (repeated) repeated.client = { client, trusted, peer, protocol }
-  return client
 }
 
 /**

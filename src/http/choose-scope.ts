@@ -1,11 +1,11 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { copyString } from '../platform/copy-string.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import { parseRequestTarget } from '../routes/request-target.ts'
 import type { Arrival } from './arrival.ts'
 import type { Cors, Preflight } from './cors.ts'
 import type { DecisionTrace } from './decision-trace.ts'
 import { parseHostName } from './host.ts'
+import type { KnownDestinations, SentDestination } from './known-destinations.ts'
 import { isServerWideOptions } from './options-request.ts'
 import {
   type Destination,
@@ -14,7 +14,6 @@ import {
   recordDestination,
   recordRouteName,
 } from './outcome.ts'
-import { repeatedTarget } from './repeated-request.ts'
 import type { RequestFields } from './request-fields.ts'
 
 /** What handles a request: the server itself (`OPTIONS *`, or a preflight), the gateway's own endpoints, or the routes. */
@@ -24,6 +23,8 @@ export interface ScopeOptions {
   /** undefined = CORS is left to the upstreams. */
   readonly cors: Cors | undefined
   readonly ownPaths: Pick<OwnPaths, 'has' | 'isOwnHost' | 'portalScopes'>
+  /** Destinations that are of the routes under these options; absent = each is read. */
+  readonly known?: KnownDestinations | undefined
 }
 
 /**
@@ -32,16 +33,20 @@ export interface ScopeOptions {
  *   `service-worker-refused`
  */
 export function chooseScope(arrival: Arrival<unknown>, options: ScopeOptions, trace?: DecisionTrace): Scope {
-  const { fields, outcome } = arrival
-  const known = fields.repeated?.destination
-  if (known?.options !== options || !isSameTarget(known, arrival)) return readScope(arrival, options, trace)
-  recordDestination(outcome, known.destination)
+  const { cors, ownPaths, known } = options
+  // With CORS more is recorded of a request than its destination.
+  const kept = cors ? undefined : known?.find(sentDestination(arrival))
+  if (!kept || hasMoreRules(arrival)) return readScope(arrival, { cors, ownPaths, known }, trace)
+  recordDestination(arrival.outcome, kept)
   return 'routes'
 }
 
-function readScope(arrival: Arrival<unknown>, options: ScopeOptions, trace?: DecisionTrace): Scope {
+function readScope(
+  arrival: Arrival<unknown>,
+  { cors, ownPaths, known }: ScopeOptions,
+  trace?: DecisionTrace,
+): Scope {
   const { head, fields, outcome } = arrival
-  const { cors, ownPaths } = options
   // CONNECT need not name a path, and is never accepted.
   if (head.method === 'CONNECT' && !head.target.startsWith('/')) {
     throw new GatehouseError('method-not-allowed', { allow: [] })
@@ -72,30 +77,29 @@ function readScope(arrival: Arrival<unknown>, options: ScopeOptions, trace?: Dec
   if (ownPaths.has(path, hostName)) return 'own'
   // On the portal's own host no backend may answer, or it would share the portal's origin.
   if (ownPaths.isOwnHost(hostName)) throw new GatehouseError('route-not-found')
-  // With CORS more is recorded of a request than its destination.
-  if (!cors) keepDestination(arrival, options)
+  if (!cors && !hasMoreRules(arrival))
+    known?.keep(sentDestination(arrival), ({ target, host }) => ({
+      ...parseDestination(target, { ...fields, host }),
+      match: { table: undefined, route: undefined, method: '' },
+    }))
   return 'routes'
 }
 
-function isSameTarget(
-  { sentTarget, method }: { readonly sentTarget: string; readonly method: string },
-  { head }: Arrival<unknown>,
-): boolean {
-  return sentTarget === head.target && method === head.method
+function sentDestination({
+  head: { method, target },
+  fields: { host = '' },
+}: Arrival<unknown>): SentDestination {
+  return { method, target, host }
 }
 
-function keepDestination({ head, fields }: Arrival<unknown>, options: ScopeOptions): void {
-  const { repeated } = fields
-  if (!repeated) return
-  const sentTarget = repeatedTarget(repeated, head.target)
-  if (sentTarget === undefined) return
-  const destination = parseDestination(sentTarget, fields)
-  repeated.destination = { destination, options, sentTarget, method: copyString(head.method) }
+/** Whether more than the destination decides about its scope. */
+function hasMoreRules({ fields }: Arrival<unknown>): boolean {
+  return fields.isWorkerScript || fields.isHostRepeated || fields.host === undefined
 }
 
 /** @throws GatehouseError `path-ambiguous`, `request-invalid` */
 function parseDestination(sentTarget: string, fields: RequestFields): Destination {
   const target = parseRequestTarget(sentTarget)
   if (!target) throw new GatehouseError('path-ambiguous')
-  return { target, hostName: parseHostName(fields) }
+  return { target, hostName: parseHostName(fields), match: undefined }
 }

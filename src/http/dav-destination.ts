@@ -84,7 +84,7 @@ function allowsAnonymous({ access }: Route<unknown>): boolean {
 /** The same request for another target, with an outcome of its own. */
 function secondArrival(arrival: Arrival<unknown>, target: RequestTarget): Arrival<unknown> {
   const outcome = createOutcome()
-  recordDestination(outcome, { target, hostName: destinationOf(arrival.outcome).hostName })
+  recordDestination(outcome, { target, hostName: destinationOf(arrival.outcome).hostName, match: undefined })
   return { ...arrival, outcome }
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../auth/credentials.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
-import { createRepeatedRequest, type RepeatedRequest } from './repeated-request.ts'
+import type { RepeatedHead } from '../proxy/request-head.ts'
 
 /** The header fields that decisions depend on, read in one pass over the raw headers. */
 export interface RequestFields {
@@ -30,7 +30,7 @@ export interface RequestFields {
   /** Whether a browser fetches the script of a service worker: `Service-Worker: script`. */
   readonly isWorkerScript: boolean
   /** Set where they are known to repeat. */
-  readonly repeated: RepeatedRequest | undefined
+  readonly repeated: RepeatedHead | undefined
 }
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
@@ -131,7 +131,7 @@ export function createFieldReader(carriers: Carriers): FieldReader {
       // The cast is sound: nothing else writes it.
       const derived = repeated.derived as Derived | undefined
       if (derived?.reader === reader) return derived.fields
-      const fields = { ...readFields(rawHeaders), repeated: createRepeatedRequest() }
+      const fields = { ...readFields(rawHeaders), repeated: { lines: undefined } }
       repeated.derived = { fields, reader } satisfies Derived
       return fields
     },

@@ -1,4 +1,5 @@
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
+import { copyString } from '../platform/copy-string.ts'
 import { readMaxForwards, withMaxForwards } from '../proxy/max-forwards.ts'
 import { type HeadUpstream, isLastOnConnection, type RequestHeadInput } from '../proxy/request-head.ts'
 import { readStrippedPrefix } from '../proxy/stripped-prefix.ts'
@@ -14,19 +15,15 @@ import { isWebSocketUpgrade } from './upgrade.ts'
 /** Finds the route of a request, or the error it is refused with; the log line names the intended route. */
 export function findRoute<Upstream>(
   table: RouteTable<Upstream>,
-  { head, fields, outcome }: Arrival<unknown>,
+  { head, outcome }: Arrival<unknown>,
 ): GateResult<Route<Upstream>> {
-  const destination = destinationOf(outcome)
-  const { repeated } = fields
-  const known = repeated?.route
+  const { hostName, target, match: known } = destinationOf(outcome)
   // The cast is sound: it is a route of this table.
-  if (known?.destination === destination && known.table === table && known.method === head.method)
-    return known.route as Route<Upstream>
-  const match = table.match(destination.hostName, destination.target, head.method)
+  if (known?.table === table && known.method === head.method) return known.route as Route<Upstream>
+  const match = table.match(hostName, target, head.method)
   switch (match.kind) {
     case 'route':
-      if (repeated?.destination?.destination === destination)
-        repeated.route = { route: match.route, table, destination, method: repeated.destination.method }
+      if (known) Object.assign(known, { table, route: match.route, method: copyString(head.method) })
       return match.route
     case 'none':
       return sharedError('route-not-found')
