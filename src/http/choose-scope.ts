@@ -35,12 +35,14 @@ export interface ScopeOptions {
 export function chooseScope(arrival: Arrival<unknown>, options: ScopeOptions, trace?: DecisionTrace): Scope {
   const { cors, ownPaths, known } = options
   // With CORS more is recorded of a request than its destination.
-  const kept = cors ? undefined : known?.find(sentDestination(arrival))
-  if (!kept || hasMoreRules(arrival)) return readScope(arrival, { cors, ownPaths, known }, trace)
+  const usable = cors || hasMoreRules(arrival) ? undefined : known
+  const kept = usable?.find(sentDestination(arrival))
+  if (!kept) return readScope(arrival, { cors, ownPaths, known: usable }, trace)
   recordDestination(arrival.outcome, kept)
   return 'routes'
 }
 
+/** @param options `known` only where nothing but the destination decides */
 function readScope(
   arrival: Arrival<unknown>,
   { cors, ownPaths, known }: ScopeOptions,
@@ -77,11 +79,10 @@ function readScope(
   if (ownPaths.has(path, hostName)) return 'own'
   // On the portal's own host no backend may answer, or it would share the portal's origin.
   if (ownPaths.isOwnHost(hostName)) throw new GatehouseError('route-not-found')
-  if (!cors && !hasMoreRules(arrival))
-    known?.keep(sentDestination(arrival), ({ target, host }) => ({
-      ...parseDestination(target, { ...fields, host }),
-      match: { table: undefined, route: undefined, method: '' },
-    }))
+  known?.keep(sentDestination(arrival), ({ target, host }) => ({
+    ...parseDestination(target, { ...fields, host }),
+    match: { table: undefined, route: undefined, method: '' },
+  }))
   return 'routes'
 }
 

@@ -1,4 +1,4 @@
-import { SeenLately } from '../http1/seen-lately.ts'
+import { SeenLately, toFingerprint } from '../http1/seen-lately.ts'
 import { copyString } from '../platform/copy-string.ts'
 import type { Destination } from './outcome.ts'
 
@@ -53,5 +53,5 @@ function placeOf(target: string): number {
 function hashOf(text: string, start: number): number {
   let sum = start ^ text.length
   for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)
-  return (sum ^ (sum >>> 15)) & 0x3fffffff || 1
+  return toFingerprint(sum)
 }

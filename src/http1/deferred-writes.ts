@@ -1,5 +1,9 @@
-/** Something whose next write has been put off. */
+import type { Socket } from 'node:net'
+
+/** Something whose next write can be put off. */
 export interface DeferredWrite {
+  /** Set while it waits: by `deferWrite`, until it writes. */
+  isDeferred: boolean
   /** Called at least once after it was put off: it may have been written in the meantime. */
   writeNow(): void
 }
@@ -16,11 +20,18 @@ let isScheduled = false
  * and who reads the other end is woken up once instead of each time: a request costs a tenth less.
  */
 export function deferWrite(write: DeferredWrite): void {
+  if (write.isDeferred) return
+  write.isDeferred = true
   if (batch.length >= batchMax) writeBatch()
   batch.push(write)
   if (isScheduled) return
   isScheduled = true
   setImmediate(endTurn)
+}
+
+/** Whether a write cannot be put off: the socket is to emit `drain`, which takes a write that it answers with false. */
+export function mustWriteNow({ writableLength, writableHighWaterMark }: Socket, bytes: number): boolean {
+  return writableLength + bytes >= writableHighWaterMark
 }
 
 function endTurn(): void {

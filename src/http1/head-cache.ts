@@ -1,7 +1,7 @@
 import type { RequestHead } from '../exchange/request-head.ts'
 import { copyString } from '../platform/copy-string.ts'
 import type { RawLines } from './field-lines.ts'
-import { SeenLately } from './seen-lately.ts'
+import { SeenLately, toFingerprint } from './seen-lately.ts'
 
 /** The part of a head below its request line. */
 export type HeadFields = Pick<
@@ -106,5 +106,5 @@ function strideOf(bytes: Uint8Array, start: number): number {
 function hashOf(bytes: Uint8Array, start: number, stride: number): number {
   let sum = bytes.length - start
   for (let at = start; at < bytes.length; at += stride) sum = Math.imul(sum ^ (bytes[at] ?? 0), 0x01000193)
-  return (sum ^ (sum >>> 15)) & 0x3fffffff || 1
+  return toFingerprint(sum)
 }

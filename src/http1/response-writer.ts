@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
-import { type DeferredWrite, deferWrite } from './deferred-writes.ts'
+import { type DeferredWrite, deferWrite, mustWriteNow } from './deferred-writes.ts'
 
 export interface ResponseStart {
   readonly status: number
@@ -35,7 +35,7 @@ export class ResponseWriter implements DeferredWrite {
   #buffered = ''
   #framing: ResponseFraming = 'none'
   /** Whether what is buffered is to be written at the end of this turn of the event loop. */
-  #isDeferred = false
+  isDeferred = false
   /** Set where the end of the response is still to be written. */
   #onWritten: (() => void) | undefined
   /** Whether a part of the current response was sent; the owner resets it when all of it was. */
@@ -91,19 +91,11 @@ export class ResponseWriter implements DeferredWrite {
    * @returns false where more should wait until the socket has drained
    */
   flush(): boolean {
-    const { writableLength, writableHighWaterMark } = this.#socket
     if (this.#buffered === '') return true
-    // The socket is to emit `drain`, which takes a write that it has answered with false.
-    if (writableLength + this.#buffered.length >= writableHighWaterMark) return this.#writeBuffered()
+    if (mustWriteNow(this.#socket, this.#buffered.length)) return this.#writeBuffered()
     this.hasBegun = true
-    this.#defer()
-    return true
-  }
-
-  #defer(): void {
-    if (this.#isDeferred) return
-    this.#isDeferred = true
     deferWrite(this)
+    return true
   }
 
   #writeBuffered(): boolean {
@@ -125,7 +117,7 @@ export class ResponseWriter implements DeferredWrite {
     this.#framing = 'none'
     this.hasBegun = true
     this.#onWritten = onWritten
-    this.#defer()
+    deferWrite(this)
   }
 
   /** Writes the parts of the response that were put off, if its end is not among them: before it is aborted. */
@@ -135,8 +127,8 @@ export class ResponseWriter implements DeferredWrite {
 
   /** Writes what was put off: before anything else happens on the connection. */
   writeNow(): void {
-    if (!this.#isDeferred) return
-    this.#isDeferred = false
+    if (!this.isDeferred) return
+    this.isDeferred = false
     const buffered = this.#buffered
     const onWritten = this.#onWritten
     this.#buffered = ''

@@ -2,6 +2,11 @@ const places = 2_048
 /** A fingerprint has 30 bits, a place 11: the bits that lead to it begin at one of these. */
 const shifts = [0, 7, 14, 3, 10, 17]
 
+/** @param sum a hash of 32 bits @returns a number from 1 to 2^30 - 1 */
+export function toFingerprint(sum: number): number {
+  return (sum ^ (sum >>> 15)) & 0x3fffffff || 1
+}
+
 /**
  * Remembers what was seen lately, in 8 KiB. Two that share a place displace each other: if they took turns, neither
  * would ever be found again (of 200, one in ten). So the places change after so many misses as there are places.
@@ -11,7 +16,7 @@ export class SeenLately {
   #misses = 0
 
   /**
-   * @param fingerprint from 1 to 2^30 - 1
+   * @param fingerprint as `toFingerprint` gives it
    * @param mark what is remembered of it, not 0
    * @returns whether it is remembered; from now on it is
    */

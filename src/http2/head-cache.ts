@@ -1,5 +1,5 @@
 import type { RequestHead } from '../exchange/request-head.ts'
-import { SeenLately } from '../http1/seen-lately.ts'
+import { SeenLately, toFingerprint } from '../http1/seen-lately.ts'
 import { copyString } from '../platform/copy-string.ts'
 import { readPath, readRequestHead } from './request-head.ts'
 
@@ -125,5 +125,5 @@ function hashOf(raw: readonly string[], pathAt: number, samples: number): number
     const stride = 1 + Math.floor(value.length / samples)
     for (let at = 0; at < value.length; at += stride) sum = Math.imul(sum ^ value.charCodeAt(at), 0x01000193)
   }
-  return (sum ^ (sum >>> 15)) & 0x3fffffff || 1
+  return toFingerprint(sum)
 }

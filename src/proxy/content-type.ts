@@ -1,3 +1,5 @@
+import { isNamed } from '../http1/raw-headers.ts'
+
 /**
  * Whether a response is a stream of server-sent events (https://html.spec.whatwg.org/#server-sent-events), which may go
  * on for ever.
@@ -13,5 +15,5 @@ export function isScript(headers: readonly string[]): boolean {
 }
 
 function contentTypesOf(headers: readonly string[]): readonly string[] {
-  return headers.filter((_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'content-type')
+  return headers.filter((_, index) => index % 2 === 1 && isNamed(headers[index - 1], 'content-type'))
 }

@@ -1,6 +1,6 @@
 import { copyString } from '../platform/copy-string.ts'
 import type { ResponseCaching } from '../routes/route.ts'
-import type { RepeatedHead } from '../upstream/response-head.ts'
+import type { RepeatedResponse } from '../upstream/response-head.ts'
 import { isScript } from './content-type.ts'
 
 /** The header lines of a response, but for those that the gateway adds to each. */
@@ -14,7 +14,7 @@ export interface HeaderLinesInput {
   /** Name, value, name, value, as they arrived. */
   readonly headers: readonly string[]
   /** Where their lines are kept; undefined = they are not known to be those of an earlier response. */
-  readonly repeated: RepeatedHead | undefined
+  readonly repeated: RepeatedResponse | undefined
   /** Whether trailers can follow: they need chunks on both sides. */
   readonly mayHaveTrailers: boolean
   /** What caches are told; undefined = only what the backend says. */

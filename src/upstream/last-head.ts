@@ -1,3 +1,4 @@
+import { isNamed } from '../http1/raw-headers.ts'
 import type { Framing } from './response-framing.ts'
 import type { ResponseHead } from './response-head.ts'
 
@@ -45,5 +46,5 @@ export class LastHead {
 }
 
 function setsCookie({ headers }: ResponseHead): boolean {
-  return headers.some((text, index) => index % 2 === 0 && text.toLowerCase() === 'set-cookie')
+  return headers.some((text, index) => index % 2 === 0 && isNamed(text, 'set-cookie'))
 }

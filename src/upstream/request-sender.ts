@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type DeferredWrite, deferWrite } from '../http1/deferred-writes.ts'
+import { type DeferredWrite, deferWrite, mustWriteNow } from '../http1/deferred-writes.ts'
 import { smallChunkBytesMax } from '../http1/response-writer.ts'
 import { releaseMemory, takeMemory } from './request-memory.ts'
 
@@ -15,7 +15,7 @@ export class RequestSender implements DeferredWrite {
   #bufferedHead = ''
   /** A piece of a body that waits for other writes, with the text around it. */
   #bufferedPiece: Buffer | undefined
-  #isDeferred = false
+  isDeferred = false
   /** Whether nothing of the request was written yet: so nothing can be an answer to it. */
   isPending = false
 
@@ -26,11 +26,11 @@ export class RequestSender implements DeferredWrite {
 
   /** @param head with the empty line at its end, in Latin-1 */
   begin(head: string, body: 'none' | 'counted' | 'chunked'): void {
-    if (this.#isDeferred) this.writeNow()
+    if (this.isDeferred) this.writeNow()
     this.#isChunked = body === 'chunked'
     this.#bufferedHead = head
     this.isPending = true
-    this.#defer()
+    deferWrite(this)
   }
 
   /**
@@ -58,24 +58,16 @@ export class RequestSender implements DeferredWrite {
 
   #writeJoined(before: string, chunk: Buffer, after: string): boolean {
     const bytes = before.length + chunk.length + after.length
-    const { writableLength, writableHighWaterMark } = this.#socket
     // A socket that cannot write at once keeps the memory; with TLS it always does for a while.
-    const isShared = writableLength === 0 && !this.#isEncrypted
+    const isShared = this.#socket.writableLength === 0 && !this.#isEncrypted
     const piece = isShared ? takeMemory(bytes) : Buffer.allocUnsafe(bytes)
     let end = piece.write(before, 0, 'latin1')
     end += chunk.copy(piece, end)
     if (after !== '') piece.write(after, end, 'latin1')
     this.#bufferedPiece = piece
-    // The socket is to emit `drain`, which takes a write that it has answered with false.
-    if (writableLength + bytes >= writableHighWaterMark) return this.#writePiece(piece)
-    this.#defer()
-    return true
-  }
-
-  #defer(): void {
-    if (this.#isDeferred) return
-    this.#isDeferred = true
+    if (mustWriteNow(this.#socket, bytes)) return this.#writePiece(piece)
     deferWrite(this)
+    return true
   }
 
   #writePiece(piece: Buffer): boolean {
@@ -104,7 +96,7 @@ export class RequestSender implements DeferredWrite {
 
   /** Writes what was put off: before anything else happens on the connection. */
   writeNow(): void {
-    this.#isDeferred = false
+    this.isDeferred = false
     const head = this.#bufferedHead
     const piece = this.#bufferedPiece
     if (piece !== undefined) this.#writePiece(piece)

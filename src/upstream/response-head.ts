@@ -9,12 +9,12 @@ export interface ResponseHead {
   /** Name, value, name, value: in their order and case. */
   readonly headers: readonly string[]
   /** Set where the one before on its connection was the same, byte for byte. */
-  readonly repeated: RepeatedHead | undefined
+  readonly repeated: RepeatedResponse | undefined
 }
 
 /** Belongs to a head that repeats: what was derived from it can be kept here, and goes with it. */
-export interface RepeatedHead {
-  /** For proxy/response-head.ts alone. */
+export interface RepeatedResponse {
+  /** For proxy/kept-lines.ts alone. */
   derived: object | undefined
 }
 

@@ -6,7 +6,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 t.test('writes of one turn follow each other at its end, in their order', async (t) => {
   const written: number[] = []
-  const put = (number: number) => deferWrite({ writeNow: () => written.push(number) })
+  const put = (number: number) => deferWrite({ isDeferred: false, writeNow: () => written.push(number) })
   put(1)
   await Promise.resolve().then(() => put(2))
   t.strictSame(written, [])
@@ -19,8 +19,9 @@ t.test('writes of one turn follow each other at its end, in their order', async 
 
 t.test('a write may put off the next, which comes a turn later', async (t) => {
   const written: string[] = []
-  const second = { writeNow: () => written.push('second') }
+  const second = { isDeferred: false, writeNow: () => written.push('second') }
   deferWrite({
+    isDeferred: false,
     writeNow: () => {
       written.push('first')
       deferWrite(second)
@@ -40,7 +41,8 @@ t.test('no more than 32 wait for each other', async (t) => {
     [100, 96],
   ] as const) {
     let written = 0
-    for (let number = 0; number < count; number++) deferWrite({ writeNow: () => written++ })
+    for (let number = 0; number < count; number++)
+      deferWrite({ isDeferred: false, writeNow: () => written++ })
     t.equal(written, atOnce, `${count}`)
     await nextTurn()
     t.equal(written, count, `${count}, at the end of the turn`)

@@ -1,32 +1,23 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import type { ResponseFraming } from '../../src/exchange/client-exchange.ts'
 import type { ClientConnection } from '../../src/http1/client-connection.ts'
 import { keepAliveOf, ResponseWriter } from '../../src/http1/response-writer.ts'
 import { until } from '../setup/net.ts'
+import { connectSocketPair } from '../setup/socket-pair.ts'
 import { listen } from './listen.ts'
 
 const keepAlive = keepAliveOf(5_000)
 
 /** A writer whose response has begun, its writes, and the text that has come at the other end. */
 async function start(t: Test, framing: ResponseFraming) {
-  const server = createServer()
-  t.teardown(() => server.close())
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
-  t.teardown(() => socket.destroy())
-  const [other] = (await once(server, 'connection')) as [Socket]
-  let received = ''
-  other.setEncoding('latin1').on('data', (text: string) => {
-    received += text
-  })
+  const { socket, other, received } = await connectSocketPair(t)
   const writes = t.capture(socket, 'write', socket.write)
   const writer = new ResponseWriter(socket, keepAlive)
   writer.begin({ status: 200, reason: 'OK', lines: '', framing }, keepAlive)
   /** What has come after the head. */
-  const body = () => received.slice(received.indexOf('\r\n\r\n') + 4)
+  const body = () => received().slice(received().indexOf('\r\n\r\n') + 4)
   return { socket, other, writer, writes, body }
 }
 

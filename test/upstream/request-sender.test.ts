@@ -1,23 +1,12 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { RequestSender } from '../../src/upstream/request-sender.ts'
 import { until } from '../setup/net.ts'
+import { connectSocketPair } from '../setup/socket-pair.ts'
 
-/** Both ends of a connection: what is sent at one, and the text that has come at the other. */
 async function start(t: Test) {
-  const server = createServer()
-  t.teardown(() => server.close())
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
-  t.teardown(() => socket.destroy())
-  const [other] = (await once(server, 'connection')) as [Socket]
-  let received = ''
-  other.setEncoding('latin1').on('data', (text: string) => {
-    received += text
-  })
-  return { socket, other, sender: new RequestSender(socket), received: () => received }
+  const pair = await connectSocketPair(t)
+  return { ...pair, sender: new RequestSender(pair.socket) }
 }
 
 const head = 'POST /\xfc HTTP/1.1\r\n\r\n'
