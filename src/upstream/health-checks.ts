@@ -102,7 +102,8 @@ class HealthCheck implements ExchangeEvents, ConnectionReceiver {
   onConnection(connection: UpstreamConnection): void {
     const { probe, timeoutMs } = this.#options
     const { method, path, headerLines, body } = probe
-    const timeouts = { responseTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs }
+    // Longer than the check may take: of two that end at once, either could say why it failed.
+    const timeouts = { responseTimeoutMs: 2 * timeoutMs, idleTimeoutMs: 2 * timeoutMs }
     const framing = body === undefined ? 'none' : 'chunked'
     this.#connection = connection
     connection.start(
