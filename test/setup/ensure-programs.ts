@@ -8,7 +8,11 @@ import { deploymentPrograms, type Program } from './deployment-programs.ts'
 const programs: readonly Program[] = [
   ...deploymentPrograms,
   { names: ['redis-server'], debianPackage: 'redis-server', otherWay: 'brew install redis' },
-  { names: chromiumNames, debianPackage: 'chromium', otherWay: 'brew install --cask chromium' },
+  {
+    names: chromiumNames,
+    debianPackage: 'chromium-headless-shell',
+    otherWay: 'chromium, or brew install --cask chromium',
+  },
   { names: ['bash'], debianPackage: 'bash', otherWay: 'brew install bash' },
   { names: ['zsh'], debianPackage: 'zsh', otherWay: 'brew install zsh' },
   { names: ['fish'], debianPackage: 'fish', otherWay: 'brew install fish' },
