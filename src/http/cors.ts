@@ -8,6 +8,7 @@ import type { OwnPaths } from '../routes/own-paths.ts'
 import { standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Arrival } from './arrival.ts'
+import { ambiguousHostError } from './host.ts'
 import { type Destination, ownRouteName, recordStatus, unmatchedRouteName } from './outcome.ts'
 
 type CorsRequest = Pick<RequestHead, 'method' | 'rawHeaders'>
@@ -68,6 +69,8 @@ export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | un
       }
       case 'method':
         return { route: match.onlyRoute?.name ?? unmatchedRouteName, methods: match.allowed }
+      case 'host':
+        throw ambiguousHostError()
       case 'none':
         throw new GatehouseError('route-not-found')
       case 'ambiguous':

@@ -23,6 +23,14 @@ export function parseHostName({ host, isHostRepeated }: RequestFields): string {
   return hostName
 }
 
+/** For a name that servers read differently, where one reading has routes of its own. */
+export function ambiguousHostError(): GatehouseError {
+  return new GatehouseError('request-invalid', {
+    detail: 'The Host header has a name that servers read differently.',
+    errors: [{ field: 'Host', message: 'must have no dot at its end, and no escapes' }],
+  })
+}
+
 function hostError(host: string | undefined, isRepeated: boolean): GatehouseError {
   const message =
     host === undefined ? 'is missing' : isRepeated ? 'was sent more than once' : 'is not well-formed'

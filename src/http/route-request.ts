@@ -9,6 +9,7 @@ import type { Tracer } from '../tracing/tracer.ts'
 import type { Arrival } from './arrival.ts'
 import type { DecisionTrace } from './decision-trace.ts'
 import type { GateResult } from './gate.ts'
+import { ambiguousHostError } from './host.ts'
 import { destinationOf, principalOf, recordReason, recordRouteName, recordUpstream } from './outcome.ts'
 import { isWebSocketUpgrade } from './upgrade.ts'
 
@@ -27,6 +28,8 @@ export function findRoute<Upstream>(
       return match.route
     case 'none':
       return sharedError('route-not-found')
+    case 'host':
+      return ambiguousHostError()
     case 'ambiguous':
       recordReason(outcome, match.reason)
       return sharedError('path-ambiguous')

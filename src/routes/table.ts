@@ -1,10 +1,13 @@
 import { type AmbiguityIndex, createAmbiguityIndex } from './ambiguity-index.ts'
+import { plainHostName } from './host-variant.ts'
 import type { RequestTarget } from './request-target.ts'
 import { groupRoutes, type Route, type RouteGroup, routeFor, standardMethods } from './route.ts'
 
 export type RouteMatch<Upstream> =
   | { readonly kind: 'route'; readonly route: Route<Upstream> }
   | { readonly kind: 'none' }
+  /** Some servers would read the host as one that has routes of its own. */
+  | { readonly kind: 'host' }
   | {
       readonly kind: 'ambiguous'
       /** Why; for the log. */
@@ -42,12 +45,14 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
   const ambiguityIndex = createAmbiguityIndex(groups, (path) => firstSegments(path, depthMax))
 
   function match(host: string, target: RequestTarget, method: string): RouteMatch<Upstream> {
+    const plainName = plainHostName(host)
+    if (plainName !== undefined && byHost.has(plainName)) return ambiguousHost
     const group = findGroup(byHost.get(host), anyHost, firstSegments(target.path, depthMax))
     // A path may be open as it was sent, but protected as the backend reads it.
     const other = ambiguityIndex.findConflict({ host, target, method, group })
     if (other !== undefined) return ambiguousWith(other)
     if (group !== undefined) return matchMethod(group, target, method)
-    return unsupportedMethods.has(method) ? methodNotSupported : noMatch
+    return unsupportedMethods.has(method.toUpperCase()) ? methodNotSupported : noMatch
   }
 
   return { routes, groups, ambiguityIndex, match }
@@ -65,6 +70,7 @@ export function routesWithCaseRefusals({ groups, ambiguityIndex }: RouteTable<un
 }
 
 const noMatch = { kind: 'none' } as const
+const ambiguousHost = { kind: 'host' } as const
 const methodNotSupported = { kind: 'method', allowed: [], onlyRoute: undefined } as const
 const encodedSlashRejected = { kind: 'ambiguous', reason: 'the route rejects encoded slashes' } as const
 
@@ -77,13 +83,24 @@ function ambiguousWith({ prefix, routes }: RouteGroup<unknown>) {
 /** These methods are about the connection to the gateway itself, and are never forwarded. */
 const unsupportedMethods = new Set(['TRACE', 'CONNECT'])
 
+/**
+ * The route for a method; undefined = none takes it. Methods are case-sensitive (RFC 9110 9.1), but Flask, Django and
+ * others read `delete` as DELETE: it has a route only if that is the one for DELETE.
+ */
+function routeForMethod<Upstream>(group: RouteGroup<Upstream>, method: string): Route<Upstream> | undefined {
+  const capitals = method.toUpperCase()
+  if (unsupportedMethods.has(capitals)) return undefined
+  const route = routeFor(group, method)
+  return capitals === method || routeFor(group, capitals) === route ? route : undefined
+}
+
 function matchMethod<Upstream>(
   group: RouteGroup<Upstream>,
   target: RequestTarget,
   method: string,
 ): RouteMatch<Upstream> {
   const { routes } = group
-  const route = unsupportedMethods.has(method) ? undefined : routeFor(group, method)
+  const route = routeForMethod(group, method)
   if (target.hasEncodedSlash && !routes.some(({ passesEncodedSlash }) => passesEncodedSlash))
     return encodedSlashRejected
   if (route === undefined) {

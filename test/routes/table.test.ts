@@ -37,6 +37,28 @@ t.test('path parameters of a segment do not affect the route', async (t) => {
   t.equal(ask(table, '/pass/a;x%2Fb'), 'pass')
 })
 
+t.test('a method in other letters has only the route that it would have in capitals', async (t) => {
+  const table = tableOf([
+    { name: 'any', path: '/a' },
+    { name: 'delete', path: '/a', methods: ['DELETE'] },
+    { name: 'read', path: '/r', methods: ['GET'] },
+  ])
+  for (const method of ['delete', 'Delete', 'dELETE', 'trace', 'connect'])
+    t.match(ask(table, '/a', { method }), /^DELETE GET HEAD/, method)
+  t.equal(ask(table, '/r', { method: 'get' }), 'GET HEAD')
+  t.equal(ask(table, '/a', { method: 'DELETE' }), 'delete')
+  for (const method of ['BREW', 'brew', 'deletes', 'get', 'Patch'])
+    t.equal(ask(table, '/a', { method }), 'any', method)
+})
+
+t.test('a host that some servers read as one with routes of its own has none', async (t) => {
+  const table = tableOf(places)
+  for (const host of ['api.example.', 'api.example..', '%61pi.example', 'api%2eexample', '%41pi.example%2e'])
+    for (const sent of ['/', '/a', '/x']) t.equal(ask(table, sent, { host }), 'host', host + sent)
+  for (const host of ['other.example.', '%6fther.example', 'api.example.x', '.'])
+    t.equal(ask(table, '/a', { host }), 'a', host)
+})
+
 t.test('the longest prefix on whole segments wins, one of this host before one of any', async (t) => {
   const answers: readonly (readonly [sent: string, host: string, name: string])[] = [
     ['/', 'any.example', 'root'],
@@ -117,7 +139,7 @@ t.test('a route that names its methods wins over one of the same path that takes
     { name: 'head', path: '/a', methods: ['HEAD'] },
     { name: 'write', path: '/a', methods: ['POST'] },
   ]
-  const answers = { GET: 'read', HEAD: 'head', POST: 'write', PUT: 'rest', PROPFIND: 'rest', get: 'rest' }
+  const answers = { GET: 'read', HEAD: 'head', POST: 'write', PUT: 'rest', PROPFIND: 'rest', put: 'rest' }
   for (const shuffled of shuffles(routes)) {
     const table = tableOf([...shuffled, { name: 'root', path: '/', methods: ['PUT'] }])
     for (const [method, name] of Object.entries(answers)) {

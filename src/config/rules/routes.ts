@@ -9,7 +9,7 @@ import { reservedHeaders } from './identity.ts'
 type RouteTree = Review['tree']['routes'][number]
 
 const neverProxied = new Set(['CONNECT', 'TRACE'])
-const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)$/
+const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]*[A-Za-z0-9_-])$/
 
 /** Checks that each route is valid by itself, and that no two match the same request. */
 export function reviewRoutes(review: Review): void {
@@ -62,7 +62,10 @@ function reviewMatch(review: Review, index: number, route: RouteTree): void {
   const pathMessage = review.isValid(at('path')) ? pathProblem(route.path) : undefined
   if (pathMessage) review.report(at('path'), pathMessage)
   if (review.isValid(at('host')) && route.host !== undefined && !hostPattern.test(route.host)) {
-    review.report(at('host'), 'must be a host name without scheme, port and path')
+    review.report(
+      at('host'),
+      'must be a host name without scheme, port and path, and without a dot at its end',
+    )
   }
   for (const [position, method] of (review.hasValidShape(at('methods'))
     ? (route.methods ?? [])

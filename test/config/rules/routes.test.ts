@@ -76,8 +76,20 @@ t.test('a host of a route is a name or address without scheme, port and path', a
   ]) {
     t.strictSame(problemMessages(t, withRoute({ host })), [], host)
   }
-  const message = 'routes[0].host: must be a host name without scheme, port and path'
-  for (const host of ['https://a', 'a:80', 'a/b', '*.a', '::1', 'a b', 'é.example', 'a,b', '[::1]:80']) {
+  const message =
+    'routes[0].host: must be a host name without scheme, port and path, and without a dot at its end'
+  for (const host of [
+    'https://a',
+    'a:80',
+    'a/b',
+    '*.a',
+    '::1',
+    'a b',
+    'é.example',
+    'a,b',
+    '[::1]:80',
+    'a.example.',
+  ]) {
     t.strictSame(problemMessages(t, withRoute({ host })), [message], host)
   }
 })
