@@ -105,6 +105,8 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
     if (!caller || !all.has(open)) return
     admittedUntil(caller, authState(), clock())
       .then((until) => {
+        // It may be over by now: its connection can already carry another request.
+        if (!all.has(open)) return
         if (until === 0) tunnel.close(revokedCode, 'revoked')
         // No change is announced when a key expires, or an overlap ends.
         else if (until < Number.POSITIVE_INFINITY) {
@@ -112,6 +114,7 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
         }
       })
       .catch((error: unknown) => {
+        if (!all.has(open)) return
         if (isStoreUnavailable(error)) checkLater(open, retryMs)
         else tunnel.close(internalErrorCode, 'internal error')
       })
@@ -119,8 +122,7 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
 
   function checkLater(open: OpenWebSocket, waitMs: number): void {
     clearTimeout(open.timer)
-    // It may have been closed during the check.
-    if (all.has(open)) open.timer = setTimeout(() => check(open), waitMs).unref()
+    open.timer = setTimeout(() => check(open), waitMs).unref()
   }
 
   /** The WebSockets that a change may affect. */

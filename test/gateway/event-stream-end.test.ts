@@ -4,44 +4,44 @@ import { startRawBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
+import { ask } from './support/ask.ts'
 
-t.test('a check that outlasts its event stream leaves the next request of the connection alone', async (t) => {
-  const heads: string[] = []
-  const sockets: Socket[] = []
-  const url = await startRawBackend(t, (socket) => {
-    socket.on('data', (data) => {
-      sockets.push(socket)
-      heads.push(data.toString('latin1').split('\r\n', 1)[0] ?? '')
+t.test(
+  'a check that outlasts its event stream leaves the next request of the connection alone',
+  async (t) => {
+    const askedFor = new Map<string, Socket>()
+    const url = await startRawBackend(t, (socket) => {
+      socket.on('data', (data) => {
+        const path = data.toString('latin1').split(' ')[1] ?? ''
+        askedFor.set(path, socket)
+        if (path === '/probe') socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+      })
     })
-  })
-  const route = { upstream: 'backend', auth: 'any' }
-  const gateway = await startGateway(t, {
-    backend: url,
-    config: {
-      accessCookie: { enabled: true },
-      routes: [
-        { name: 'events', path: '/events', browser: { cookie: true }, ...route },
-        { name: 'other', path: '/other', ...route },
-      ],
-    },
-  })
-  const [revoked, other] = [await gateway.createAccount(), await gateway.createAccount()]
-  const client = await connectRaw(t, gateway.url)
-  const get = (path: string, key: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nSecretKey: ${key}\r\n\r\n`
-  client.send(get('/events', revoked.secretKey) + get('/other', other.secretKey))
-  await until('the stream is asked for', () => heads.length === 1)
-  await gateway.operate(({ accounts }) => accounts.update(revoked.account.id, { isDisabled: true }))
-  const probe = await connectRaw(t, gateway.url)
-  await until('the change is heard', async () => {
-    probe.send(get('/events', revoked.secretKey))
-    return (await probe.response()).status === 401
-  })
-  // All of it at once: the stream is over before anything can be looked up.
-  sockets[0]?.write(
-    'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9\r\n\r\ndata: 1\n\n',
-  )
-  t.match(await client.response(), { status: 200, body: 'data: 1\n\n' })
-  await until('the next is asked for', () => heads.includes('GET /other HTTP/1.1'))
-  sockets.at(-1)?.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nother')
-  t.match(await client.response(), { status: 200, body: 'other' })
-})
+    const routes = ['events', 'other', 'probe'].map((name) => ({
+      name,
+      path: `/${name}`,
+      upstream: 'backend',
+      auth: 'any',
+      browser: { cookie: true },
+    }))
+    const config = { accessCookie: { enabled: true }, routes }
+    const gateway = await startGateway(t, { backend: url, config })
+    const revoked = await gateway.createAccount()
+    const other = await gateway.createAccount()
+    const client = await connectRaw(t, gateway.url)
+    const get = (path: string, key: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nSecretKey: ${key}\r\n\r\n`
+    client.send(get('/events', revoked.secretKey) + get('/other', other.secretKey))
+    const stream = await until('the stream is asked for', () => askedFor.get('/events'))
+    await gateway.operate(({ accounts }) => accounts.update(revoked.account.id, { isDisabled: true }))
+    await until('the change is heard', async () => {
+      const { status } = await ask(t, gateway.url, 'GET /probe', [`SecretKey: ${revoked.secretKey}`])
+      return status === 403 || undefined
+    })
+    // All of it at once: the stream is over before anything can be looked up.
+    stream.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9\r\n\r\ndata: 1\n\n')
+    t.match(await client.response(), { status: 200, body: 'data: 1\n\n' })
+    const next = await until('the next is asked for', () => askedFor.get('/other'))
+    next.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nother')
+    t.match(await client.response(), { status: 200, body: 'other' })
+  },
+)
