@@ -3,6 +3,7 @@ import { constants, type ServerHttp2Stream } from 'node:http2'
 import t, { type Test } from 'tap'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
+import { connectRaw } from '../setup/raw-client.ts'
 import { ask, codeOf, connectHttp2, startStreamBackend } from './ask.ts'
 
 const largeBytes = 8 * 1024 * 1024
@@ -39,6 +40,10 @@ async function answer(stream: ServerHttp2Stream, raw: readonly string[]): Promis
       stream.additionalHeaders({ ':status': 100 })
       stream.respond({ ':status': 200 })
       stream.end(String(await readAll(stream)))
+      return
+    case '/any/talk':
+      stream.respond({ ':status': 200, 'content-type': 'text/event-stream' })
+      stream.pipe(stream)
       return
     case '/any/early':
       stream.additionalHeaders({ ':status': 103, link: '</a.css>' })
@@ -113,6 +118,19 @@ t.test('interim responses pass, also to those who wait for one with their body',
   await once(stream, 'continue')
   stream.end('abc')
   t.equal(String(await once(stream, 'data')), '3')
+})
+
+t.test('the head of a response does not wait for its body, nor for the end of the request', async (t) => {
+  const { session, gateway, secretkey } = await start(t)
+  const stream = session.request({ ':path': '/any/talk', ':method': 'POST', secretkey })
+  await once(stream, 'response')
+  stream.end('abc')
+  t.equal(String(await once(stream, 'data')), 'abc')
+  const client = await connectRaw(t, gateway.url)
+  client.send(`POST /any/talk HTTP/1.1\r\nHost: x\r\nSecretKey: ${secretkey}\r\nContent-Length: 3\r\n\r\n`)
+  t.match(await client.readUntil('\r\n\r\n'), 'text/event-stream')
+  client.send('abc')
+  t.equal((await client.readUntil('0\r\n\r\n')).slice(0, 8), '3\r\nabc\r\n')
 })
 
 t.test('many requests share few connections', async (t) => {

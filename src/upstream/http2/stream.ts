@@ -114,7 +114,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents, Expirin
     try {
       if (!isWhole) throw new InvalidResponse('a head larger than 64 KiB')
       const head = readHead(fields)
-      if (head.status >= 200) this.#onResponse(head)
+      if (head.status >= 200) this.#onResponse(head, isLast)
       else if (isLast) throw new InvalidResponse('a 1xx that ends the response')
       else this.#events?.onInformation(head)
     } catch (error) {
@@ -122,11 +122,13 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents, Expirin
     }
   }
 
-  #onResponse(head: ResponseHead): void {
+  #onResponse(head: ResponseHead, isLast: boolean): void {
     this.#isHeadReceived = true
     const framing = this.#readFraming(head)
     if (this.#stream) this.#stream.awaitsHead = false
     this.#events?.onHead(head, framing)
+    // The client may wait for it before it sends the rest of its request, and its body may be long in coming.
+    if (!isLast) this.#events?.onRead()
     this.#armDeadline()
   }
 
