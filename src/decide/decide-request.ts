@@ -105,6 +105,7 @@ export function undecidable(scope: Scope): GatehouseError | undefined {
 
 /** The problem that the main listener would send; the proxy may get another status. */
 export function refuseDecision(arrival: DecideArrival, error: GatehouseError): void {
-  const { refusalStatus } = arrival
-  answerProblem(arrival, error, error.status === 401 ? undefined : refusalStatus)
+  const { status } = error
+  // Always said, so that a refused call of gRPC is no 200: the proxy would forward it.
+  answerProblem(arrival, error, status === 401 ? status : (arrival.refusalStatus ?? status))
 }

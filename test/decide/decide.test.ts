@@ -1,6 +1,7 @@
 import t from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { assertProblem } from '../gateway/support/problem.ts'
+import { ask as askHttp2, codeOf, connectHttp2 } from '../http2/ask.ts'
 import { startBackend } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw, rawRequest } from '../setup/raw-client.ts'
@@ -100,6 +101,27 @@ t.test('a refusal has the status, code, headers and body of the main listener', 
     t.ok(decided.status >= 400)
   }
   t.equal(backend.seen.length, 0, 'nothing is forwarded')
+})
+
+t.test('over HTTP/2 a refused call of gRPC has the status of its refusal', async (t) => {
+  const gateway = await startDecideGateway(t)
+  const { secretKey } = await gateway.createAccount()
+  const session = await connectHttp2(t, gateway.decideUrl)
+  const call = { ':method': 'POST', 'content-type': 'application/grpc' }
+  const refusal = async (uri: string, path: string, headers = {}) => {
+    const description = describing({ method: 'POST', uri }).map((line) => line.split(': '))
+    const answer = await askHttp2(session, path, {
+      headers: { ...Object.fromEntries(description), ...call, ...headers },
+    })
+    return `${answer.status} ${codeOf(answer)}`
+  }
+  t.equal(await refusal('/key/x', '/decide'), '401 credentials-missing')
+  t.equal(await refusal('', '/envoy/key/x'), '401 credentials-missing')
+  t.equal(await refusal('/key/x', '/decide', { secretkey: 'gate_sk_no' }), '401 secret-key-invalid')
+  t.equal(await refusal('/admin/x', '/decide', { secretkey: secretKey }), '403 role-forbidden')
+  t.equal(await refusal('/nowhere', '/decide?deny=403'), '403 route-not-found')
+  t.equal(await refusal('', '/decide'), '403 request-invalid')
+  t.equal(await refusal('/key/x', '/decide', { secretkey: secretKey }), '200 ')
 })
 
 t.test('deny=403 maps every refusal but 401 to 403, and keeps code and headers', async (t) => {

@@ -47,14 +47,15 @@ export function applyKeepAlive(request: IncomingMessage, response: ServerRespons
 
 /**
  * Answers with a problem, or aborts a started response.
- * @param sentStatus the status that is sent, where it is not that of the error; the log has that of the error
+ * @param sentStatus what is sent to calls of gRPC too, whose refusals else have status 200; undefined = the status of the
+ *   error, which the log has in any case
  */
-export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatus = error.status): void {
+export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatus?: number): void {
   const { connection, outcome, requestId, carriers } = arrival
   const { access, corsHeaders } = outcome
   recordFailure(arrival.outcome, error)
   if (!connection.isHeadSent) recordStatus(outcome, error.status)
-  if (connection.httpVersion === '2' && isGrpcCall(arrival.head)) {
+  if (sentStatus === undefined && connection.httpVersion === '2' && isGrpcCall(arrival.head)) {
     endGrpcCall(arrival, grpcStatusLines(error))
     return
   }
