@@ -55,6 +55,8 @@ t.test('a client that begins with HTTP/2 is decided about like any other', async
     t.match(answer.headers['x-request-id'], /./)
   }
   t.equal(backend.seen.length, 0)
+  const malformed = await ask(session, '/any/a b')
+  t.equal(JSON.parse(malformed.body).detail, 'This is not a well-formed HTTP request.')
   const headers = {
     secretkey,
     cookie: ['a=1', 'b=2'],

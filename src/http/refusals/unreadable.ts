@@ -44,7 +44,7 @@ export function brokenBodyError(cause: MalformedMessage | BodyTooSlow): Gatehous
 /** The error for a message that is not a well-formed request. */
 export function malformedError(cause: MalformedMessage): GatehouseError {
   return new GatehouseError('request-invalid', {
-    detail: 'This is not a well-formed HTTP/1.1 request.',
+    detail: 'This is not a well-formed HTTP request.',
     errors: [{ field: cause.field, message: cause.message }],
     cause,
   })
