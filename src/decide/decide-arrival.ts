@@ -1,5 +1,6 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientExchange } from '../exchange/client-exchange.ts'
+import { isExtendedConnect } from '../exchange/extended-connect.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../http/arrival.ts'
 import { toGatehouseError } from '../http/refusals/problem.ts'
@@ -67,6 +68,7 @@ export function createDecideArrivalReader({
       return unreadable(createArrival(connection, sentHead, { trusted, fieldReader }), untrusted)
     }
     try {
+      if (isExtendedConnect(connection, sentHead)) throw tunnelRefused
       const { method, target, host } = describe(sentHead, sentFields)
       const head = { ...sentHead, method, target, body: noBody, expectsContinue: false }
       const fields = { ...sentFields, host, isHostRepeated: false, forwardedHost: host }
@@ -88,6 +90,8 @@ export function createDecideArrivalReader({
 function unreadable(arrival: Arrival, problem: GatehouseError): DecideArrival {
   return { ...arrival, sentHead: arrival.head, problem, refusalStatus: forbidden }
 }
+
+const tunnelRefused = new GatehouseError('method-not-allowed', { allow: ['GET', 'POST'] })
 
 const untrusted = new GatehouseError('address-forbidden', {
   detail: 'Only the addresses in trustedProxies may ask for decisions.',

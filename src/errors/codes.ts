@@ -208,7 +208,8 @@ export const errorDefinitions = {
     status: 405,
     title: 'The method is not allowed here',
     detail: 'This path does not support this method; see Allow.',
-    check: '`methods` of the route. TRACE and CONNECT are never accepted.',
+    check:
+      '`methods` of the route. TRACE and CONNECT are never accepted. A WebSocket over HTTP/2 is a CONNECT, unless the route has `websocket: true`.',
   },
   'account-exists': {
     status: 409,
@@ -285,7 +286,8 @@ export const errorDefinitions = {
     status: 502,
     title: 'Invalid response from the service',
     detail: 'The service behind this path returned an invalid response.',
-    check: 'The `reason` in the log, such as closed too early, contradictory lengths, not HTTP/1.1.',
+    check:
+      'The `reason` in the log, such as closed too early, contradictory lengths, not HTTP/1.1; over HTTP/2 also a WebSocket that the backend has not accepted.',
   },
   'upstream-unavailable': {
     status: 503,

@@ -69,7 +69,10 @@ export interface ClientExchange {
   closeAfterAnswer(): void
   /** A 1xx. @param lines field lines, each ended by CR LF @returns false where more should wait for onClientDrain */
   writeInformation(status: number, reason: string, lines: string): boolean
-  /** Begins the response. @param lines field lines, each ended by CR LF, without those of the connection */
+  /**
+   * Begins the response. A 2xx to an extended CONNECT aborts it: its client would take the tunnel for open.
+   * @param lines field lines, each ended by CR LF, without those of the connection
+   */
   respond(status: number, reason: string, lines: string, framing: ResponseFraming): void
   /** @returns false where more should wait for onClientDrain */
   write(chunk: Buffer): boolean

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import type { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientExchange } from '../exchange/client-exchange.ts'
+import { isExtendedConnect } from '../exchange/extended-connect.ts'
 import type { BodyTooSlow, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestEvents } from '../exchange/request-events.ts'
 import { ownedCopy } from '../http1/read-buffers.ts'
@@ -145,8 +146,9 @@ function createIncomingMessage({ connection, head }: Arrival): IncomingMessage {
   const { method, target, minorVersion, rawHeaders } = head
   // No endpoint uses it.
   const request = new IncomingMessage(connection.socket ?? new Socket())
-  // Methods that no endpoint supports need no distinction: each endpoint refuses them in the same way.
-  request.method = ownMethodSet.has(method) ? method : unlistedMethod
+  // Methods that no endpoint supports, such as CONNECT, need no distinction: each refuses them in the same way.
+  const isListed = ownMethodSet.has(method) && !isExtendedConnect(connection, head)
+  request.method = isListed ? method : unlistedMethod
   request.url = target
   // Fastify sets Connection only where it is not 2, whose responses have no such field.
   const isHttp2 = connection.httpVersion === '2'

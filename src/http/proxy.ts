@@ -1,4 +1,5 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { isExtendedConnect } from '../exchange/extended-connect.ts'
 import { memoize } from '../platform/memoize.ts'
 import { createCostField } from '../proxy/cost-field.ts'
 import { forward } from '../proxy/forward.ts'
@@ -13,10 +14,17 @@ import { createAdmission } from './admission.ts'
 import type { Arrival } from './arrival.ts'
 import type { RedirectToSignIn } from './browser/sign-in-redirect.ts'
 import type { CheckDavDestination } from './dav-destination.ts'
-import { createGate, type GateOptions } from './gate.ts'
+import { createGate, type GateOptions, type GateResult } from './gate.ts'
 import type { OpenCalls } from './open-calls.ts'
 import { answerOptions } from './options-request.ts'
-import { destinationOf, principalOf, recordAnswered, recordSent, recordStatus } from './outcome.ts'
+import {
+  destinationOf,
+  principalOf,
+  recordAnswered,
+  recordReason,
+  recordSent,
+  recordStatus,
+} from './outcome.ts'
 import { prefersHtml } from './refusals/error-page.ts'
 import { isGrpcCall } from './refusals/grpc-status.ts'
 import { answerErrorPage, answerProblem } from './refusals/problem.ts'
@@ -65,10 +73,8 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
     ...options,
     findRoute: (arrival) => {
       const route = findForwardingRoute(table, arrival)
-      // Before the decision: what follows a refused upgrade is not a request.
-      if (!(route instanceof GatehouseError) && route.websocket && isWebSocketUpgrade(arrival.head))
-        arrival.connection.closeAfterAnswer()
-      return route
+      if (route instanceof GatehouseError || arrival.head.upgrade === undefined) return route
+      return checkUpgrade(table, route, arrival)
     },
   })
   const events = createEvents(options)
@@ -140,6 +146,24 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
     admit: forwardToUpstream,
     refuse,
   })
+}
+
+/** Finds out whether the route of an upgrade takes it, or as what. */
+function checkUpgrade(
+  table: ProxyOptions['table'],
+  route: Route<Upstream>,
+  arrival: Arrival,
+): GateResult<Route<Upstream>> {
+  const { connection, head, outcome } = arrival
+  if (route.websocket) {
+    // Before the decision: what follows a refused upgrade is not a request.
+    if (isWebSocketUpgrade(head)) connection.closeAfterAnswer()
+    return route
+  }
+  if (!isExtendedConnect(connection, head)) return route
+  // A backend might answer it with 2xx as an ordinary request: it is refused like any other CONNECT.
+  recordReason(outcome, 'a WebSocket over HTTP/2: the route lacks websocket: true')
+  return findForwardingRoute(table, { ...arrival, head: { ...head, method: 'CONNECT' } })
 }
 
 interface ProxiedRequest extends ForwardedRequest {

@@ -4,6 +4,7 @@ import type {
   ResponseFraming,
   UpgradedStream,
 } from '../exchange/client-exchange.ts'
+import { isExtendedConnect } from '../exchange/extended-connect.ts'
 import { BodyTooSlow } from '../exchange/malformed-message.ts'
 import type { RequestEvents } from '../exchange/request-events.ts'
 import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
@@ -113,6 +114,11 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   }
 
   respond(status: number, _reason: string, lines: string, framing: ResponseFraming): void {
+    // Only acceptUpgrade opens a tunnel.
+    if (status < 300 && this.head && isExtendedConnect(this, this.head)) {
+      this.abort()
+      return
+    }
     this.#framing = framing
     this.#status = status
     this.#lines = lines

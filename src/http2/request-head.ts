@@ -8,6 +8,8 @@ import { MalformedStream } from './framing/errors.ts'
 import { type PseudoFields, readPseudoFields } from './pseudo-fields.ts'
 
 const webSocket = 'websocket'
+/** Superseded by `:protocol`: what a client sends in them means nothing (RFC 8441 5). */
+const supersededFields = new Set(['sec-websocket-key', 'sec-websocket-accept'])
 
 /**
  * The head of a request in the form of HTTP/1.1, so that routes, credentials and identity are decided by the same code:
@@ -77,11 +79,17 @@ function targetOf(
   // Without Host there is no field, as in HTTP/1.1.
   if (authority === '' && host === undefined) rawHeaders.splice(0, 2)
   if (method === 'CONNECT' && protocol === webSocket) {
-    // A backend of HTTP/1.1 wants a key, which the handshake of HTTP/2 has not (RFC 8441 5).
-    rawHeaders.push('Sec-WebSocket-Key', randomBytes(16).toString('base64'))
+    writeKey(rawHeaders)
     return { method: 'GET', target: readPath(path), upgrade: webSocket }
   }
   return { method, target: method === 'CONNECT' ? authority : readPath(path), upgrade: undefined }
+}
+
+/** A backend of HTTP/1.1 wants a key, and one only (RFC 6455 11.3.1). */
+function writeKey(rawHeaders: string[]): void {
+  for (let index = rawHeaders.length - 2; index >= 0; index -= 2)
+    if (supersededFields.has(rawHeaders[index] ?? '')) rawHeaders.splice(index, 2)
+  rawHeaders.push('Sec-WebSocket-Key', randomBytes(16).toString('base64'))
 }
 
 /**

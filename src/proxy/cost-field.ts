@@ -63,18 +63,18 @@ function parseUnits(value: string): number | undefined {
 
 /** The units of one response: those of its head, or where that says nothing, of its trailers, or else one. */
 export class ResponseCost {
-  readonly field: CostField
+  readonly #field: CostField
   readonly #onUnits: (units: number) => void
   #isKnown = false
 
   /** @param onUnits called once */
   constructor(field: CostField, onUnits: (units: number) => void) {
-    this.field = field
+    this.#field = field
     this.#onUnits = onUnits
   }
 
   read(headers: readonly string[]): void {
-    const units = this.field.unitsIn(headers)
+    const units = this.#field.unitsIn(headers)
     if (units !== undefined) this.#report(units)
   }
 

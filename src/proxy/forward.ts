@@ -17,6 +17,7 @@ import { failureCodes } from './failure-codes.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
 import { forwardedRequestHead } from './forwarded-request-head.ts'
 import { forwardedResponseLines } from './forwarded-response.ts'
+import { handshakeFailure } from './handshake-response.ts'
 import { PendingBody } from './pending-body.ts'
 import { clientFramingOf, responseTrailerLines } from './response-head.ts'
 
@@ -48,7 +49,8 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   /** The body bytes that arrived before there was an upstream connection. */
   #pendingBody: PendingBody | undefined
   #isSettled = false
-  #hasSentContinue = false
+  /** Whether the client waits for a 100. */
+  #awaitsContinue: boolean
   /** Of the response. */
   #headers: readonly string[] = []
   #isChunked = false
@@ -60,6 +62,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     this.body = head.body.kind
     this.isLast = request.isLast
     this.#isBodyComplete = head.body.kind === 'none'
+    this.#awaitsContinue = head.expectsContinue
     this.responseTimeoutMs = responseTimeoutMs
     this.idleTimeoutMs = idleTimeoutMs
     this.#request = request
@@ -113,17 +116,10 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
 
   onInformation(received: ResponseHead): void {
     const { status, reason } = received
-    const { head } = this.#request
-    // HTTP/1.0 has no 1xx (RFC 9110 15.2); a 100 that the client did not ask for is useless.
-    if (head.minorVersion === 0) return
-    if (status !== 100) this.#sendInformational(status, reason, this.#clientHeaderLines(received, false))
-    else if (head.expectsContinue && !this.#hasSentContinue) {
-      this.#hasSentContinue = true
-      this.#sendInformational(status, reason, '')
-    }
-  }
-
-  #sendInformational(status: number, reason: string, lines: string): void {
+    // HTTP/1.0 has no 1xx (RFC 9110 15.2); a 100 that the client does not wait for is useless.
+    if (this.#request.head.minorVersion === 0 || (status === 100 && !this.#awaitsContinue)) return
+    if (status === 100) this.#awaitsContinue = false
+    const lines = status === 100 ? '' : this.#clientHeaderLines(received, false)
     if (!this.#connection.writeInformation(status, reason, lines)) this.#call.pause()
   }
 
@@ -131,6 +127,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     const { status, reason, headers } = received
     this.#headers = headers
     this.#cost?.read(headers)
+    if (this.isUpgrade && !this.#acceptsHandshake(received)) return
     const clientFraming = clientFramingOf(framing, this.#request.head)
     this.#isChunked = clientFraming === 'chunked'
     this.#events.onResponseHead(this.#request, status)
@@ -153,20 +150,24 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     this.#cost?.read(trailers)
     if (!this.#settle()) return
     this.#events.onResponseEnd(this.#request)
-    const isSent = trailers.length > 0 && this.#isChunked
-    this.#connection.end(isSent ? responseTrailerLines(this.#withoutCost(trailers), this.#headers) : '')
-  }
-
-  #withoutCost(headers: readonly string[]): readonly string[] {
-    return this.#cost?.field.remove(headers) ?? headers
+    const sent = this.#request.costField?.remove(trailers) ?? trailers
+    this.#connection.end(sent.length > 0 && this.#isChunked ? responseTrailerLines(sent, this.#headers) : '')
   }
 
   onUpgrade(received: ResponseHead, upstreamSocket: Socket, firstBytes: Buffer): void {
     const { reason, headers } = received
     this.#cost?.read(headers)
+    if (!this.#acceptsHandshake(received)) upstreamSocket.destroy()
     if (!this.#settle()) return
     const headerLines = this.#clientHeaderLines(received, false)
     this.#events.onUpgraded(this.#request, { reason, headerLines, upstreamSocket, firstBytes })
+  }
+
+  /** @returns false where the request has failed with it */
+  #acceptsHandshake(received: ResponseHead): boolean {
+    const failure = handshakeFailure(this.#request, received)
+    if (failure) this.onFailure(failure)
+    return failure === undefined
   }
 
   onFailure(failure: UpstreamFailure): void {
@@ -223,13 +224,9 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     if (this.#settle()) this.#call.cancel()
   }
 
-  #clientHeaderLines({ status, headers, repeated }: ResponseHead, mayHaveTrailers: boolean): string {
-    return forwardedResponseLines(this.#request, this.#target?.origin ?? '', {
-      status,
-      headers: this.#withoutCost(headers),
-      repeated: this.#cost === undefined ? repeated : undefined,
-      mayHaveTrailers,
-    })
+  #clientHeaderLines(received: ResponseHead, mayHaveTrailers: boolean): string {
+    const targetOrigin = this.#target?.origin ?? ''
+    return forwardedResponseLines(this.#request, received, { targetOrigin, mayHaveTrailers })
   }
 
   #fail(code: ErrorCode, cause?: unknown): void {

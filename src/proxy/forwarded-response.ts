@@ -1,3 +1,4 @@
+import type { ResponseHead } from '../upstream/response-head.ts'
 import { withGatewayCors } from './cors-headers.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
 import { type ResponseHeadInput, responseHeaderLines } from './response-head.ts'
@@ -5,15 +6,15 @@ import { type ResponseHeadInput, responseHeaderLines } from './response-head.ts'
 /** The header lines of the response to a forwarded request, for the client. */
 export function forwardedResponseLines(
   forwarded: ForwardedRequest,
-  targetOrigin: string,
-  received: Pick<ResponseHeadInput, 'status' | 'headers' | 'repeated' | 'mayHaveTrailers'>,
+  { status, headers, repeated }: ResponseHead,
+  { targetOrigin, mayHaveTrailers }: Pick<ResponseHeadInput, 'targetOrigin' | 'mayHaveTrailers'>,
 ): string {
-  const { status, headers, repeated, mayHaveTrailers } = received
-  const { corsHeaders, client, requestId, strippedPrefix, clientPath, portalScopes } = forwarded
+  const { corsHeaders, costField, client, requestId, strippedPrefix, clientPath, portalScopes } = forwarded
+  const kept = costField?.remove(headers) ?? headers
   return responseHeaderLines({
     status,
-    headers: corsHeaders === undefined ? headers : withGatewayCors(status, headers, corsHeaders),
-    repeated: corsHeaders === undefined ? repeated : undefined,
+    headers: corsHeaders === undefined ? kept : withGatewayCors(status, kept, corsHeaders),
+    repeated: corsHeaders === undefined && costField === undefined ? repeated : undefined,
     mayHaveTrailers,
     targetOrigin,
     client,

@@ -266,6 +266,19 @@ t.test('a question of another method than GET and POST, or of another path, is r
     t.equal((await send(line)).status, 403, line)
 })
 
+t.test('a WebSocket over HTTP/2 is no question, whatever it describes', async (t) => {
+  const gateway = await startDecideGateway(t)
+  const session = await connectHttp2(t, gateway.decideUrl)
+  const description = describing({ uri: '/public' }).map((line) => line.split(': '))
+  const question = Object.fromEntries(description)
+  for (const path of ['/decide', '/envoy/public']) {
+    t.equal((await askHttp2(session, path, { headers: question })).status, 200, path)
+    const handshake = { ...question, ':method': 'CONNECT', ':protocol': 'websocket' }
+    const answer = await askHttp2(session, path, { headers: handshake })
+    t.equal(`${answer.status} ${codeOf(answer)}`, '403 method-not-allowed', path)
+  }
+})
+
 t.test(
   'traceparent is that of the client, or of the span of the decision where tracing is configured',
   async (t) => {

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { connect as connectTls } from 'node:tls'
 import t, { type Test } from 'tap'
 import { readMetrics } from '../gateway/support/metrics.ts'
-import { shortFrame } from '../proxy/tunnels.ts'
 import { startBackend, startRawBackend } from '../setup/backend.ts'
 import { makeCertificate } from '../setup/certificates.ts'
 import { startGateway } from '../setup/gateway.ts'
@@ -259,59 +258,4 @@ t.test('log, metrics and status tell the version of HTTP', async (t) => {
     logged.map(({ httpVersion }) => httpVersion),
     ['2', '2', '2', '1.1', '1.0'],
   )
-})
-
-t.test('a WebSocket over HTTP/2 reaches a backend of HTTP/1.1, and ends when its key does', async (t) => {
-  const keys: (string | undefined)[] = []
-  const url = await startRawBackend(t, (socket) => {
-    socket.once('data', (head: Buffer) => {
-      keys.push(/sec-websocket-key: (\S+)/i.exec(head.toString('latin1'))?.[1])
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n')
-      socket.write('Sec-WebSocket-Accept: x\r\n\r\n')
-      socket.on('data', (frame: Buffer) => socket.write(frame)).on('error', () => {})
-    })
-  })
-  const routes = [{ name: 'chat', path: '/chat', upstream: 'backend', auth: 'any', websocket: true }]
-  const gateway = await startGateway(t, { backend: url, config: { routes } })
-  const { account, secretKey } = await gateway.createAccount()
-  const session = await connectHttp2(t, gateway.url)
-  const handshake = {
-    ':method': 'CONNECT',
-    ':protocol': 'websocket',
-    ':path': '/chat',
-    'sec-websocket-version': '13',
-  }
-  const refused = session.request(handshake)
-  const [{ ':status': status }] = await once(refused, 'response')
-  t.equal(status, 401)
-  refused.close()
-  const stream = session.request({ ...handshake, secretkey: secretKey })
-  const [head] = await once(stream, 'response')
-  t.strictSame([head[':status'], head['sec-websocket-accept'], head.upgrade], [200, undefined, undefined])
-  t.match(keys[0], /^.{24}$/)
-  const frame = shortFrame('hello', { isMasked: true })
-  stream.write(frame)
-  const [echo] = await once(stream, 'data')
-  t.strictSame(echo, frame)
-  const received: Buffer[] = []
-  stream.on('data', (chunk: Buffer) => received.push(chunk)).on('error', () => {})
-  await gateway.operate(({ keys }) => keys.resetSecretKey(account.id, 0))
-  await once(stream, 'close')
-  t.equal(Buffer.concat(received).readUInt16BE(2), 4001)
-})
-
-t.test('a WebSocket that its client ends with the handshake is ended for the backend', async (t) => {
-  const url = await startRawBackend(t, (socket) => {
-    socket.once('data', () => {
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n')
-      socket.on('end', () => socket.end('over')).on('error', () => {})
-    })
-  })
-  const routes = [{ name: 'chat', path: '/chat', upstream: 'backend', auth: 'none', websocket: true }]
-  const gateway = await startGateway(t, { backend: url, config: { routes } })
-  const session = await connectHttp2(t, gateway.url)
-  const headers = { ':method': 'CONNECT', ':protocol': 'websocket', ':path': '/chat' }
-  const stream = session.request({ ...headers, 'sec-websocket-version': '13' }, { endStream: true })
-  const [data] = await once(stream, 'data')
-  t.equal(String(data), 'over')
 })

@@ -69,7 +69,7 @@ export const route = item('Sends matching requests to an upstream.', {
   ),
   websocket: flag(
     false,
-    'Whether Upgrade: websocket is proxied too; if not, such a request is forwarded as an ordinary one.',
+    'Whether Upgrade: websocket is proxied too; if not, such a request is forwarded as an ordinary one, and refused over HTTP/2.',
   ),
   encodedSlash: choice(['auto', 'reject', 'pass'], {
     default: 'auto',

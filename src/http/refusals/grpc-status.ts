@@ -23,10 +23,11 @@ const unknown = 2
 const unauthenticated = 16
 
 /**
- * Whether a request is a call of gRPC, whose clients read only `grpc-status`. Those of gRPC-Web and Connect, which
- * browsers speak, read the HTTP status.
+ * Whether a request is a call of gRPC: a POST whose client reads only `grpc-status`. Clients of gRPC-Web and Connect,
+ * which browsers speak, read the HTTP status.
  */
-export function isGrpcCall({ rawHeaders }: Pick<RequestHead, 'rawHeaders'>): boolean {
+export function isGrpcCall({ method, rawHeaders }: Pick<RequestHead, 'method' | 'rawHeaders'>): boolean {
+  if (method !== 'POST') return false
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     if (rawHeaders[index] === 'content-type') return isGrpcType.test(rawHeaders[index + 1] ?? '')
   }
