@@ -1,8 +1,8 @@
 import * as timeouts from './timeouts.ts'
 
 /**
- * Reads on from a client whose connection ends: closing while it sends would reset the connection, and the client
- * might lose the response before reading it (RFC 9112 9.6). Bounded in time, silence and bytes.
+ * Reads on from a client whose connection ends, or whose stream does: closing while it sends would reset it, and the
+ * client might lose the response before reading it (RFC 9112 9.6). Bounded in time, silence and bytes.
  */
 export class LingeringClose {
   #endsAt: number | undefined

@@ -9,11 +9,12 @@ import { BodyTooSlow } from '../exchange/malformed-message.ts'
 import type { RequestEvents } from '../exchange/request-events.ts'
 import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
 import { BodyRate, type BodySender } from '../http1/body-rate.ts'
+import { LingeringClose } from '../http1/lingering-close.ts'
 import { sendTimeoutMs } from '../http1/timeouts.ts'
 import { errorCode } from './framing/constants.ts'
 import type { FrameStream } from './framing/stream.ts'
-import type { FieldWriter, StreamEvents } from './framing/stream-connection.ts'
-import { addLines, isAcceptOfKey } from './response-fields.ts'
+import type { StreamEvents } from './framing/stream-connection.ts'
+import { addLines, headWriter, isAcceptOfKey } from './response-fields.ts'
 import { StreamDuplex } from './stream-duplex.ts'
 import type { StreamOptions, StreamOwner } from './stream-options.ts'
 
@@ -30,6 +31,8 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   #events: RequestEvents | undefined
   /** undefined = the request has no body. */
   #bodyRate: BodyRate | undefined
+  /** undefined = the response was not sent, or nothing is to come after it. */
+  #lingering: LingeringClose | undefined
   #hasBegun = false
   #isAnswering = true
   #framing: ResponseFraming = 'none'
@@ -170,9 +173,9 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     return false
   }
 
-  /** The client has read nothing of its response for too long. */
+  /** The client has read nothing of its response for too long, or has not ended its body after it. */
   expire(): void {
-    this.#stream.reset(errorCode.cancel)
+    this.#stream.reset(this.#lingering === undefined ? errorCode.cancel : errorCode.noError)
   }
 
   onBodyTooSlow(): void {
@@ -183,12 +186,13 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   onHead(): void {}
 
   onData(chunk: Buffer): void {
+    if (this.#lingering !== undefined) this.#discard(this.#lingering, chunk.length)
     this.#bodyRate?.count(chunk.length)
     this.#events?.onBodyData(chunk)
   }
 
   isReleased(): boolean {
-    return this.#events?.isChunkReleased() === true
+    return this.#lingering !== undefined || this.#events?.isChunkReleased() === true
   }
 
   onEnd(trailers: readonly string[]): void {
@@ -231,13 +235,21 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     this.#events = undefined
     this.options.onEnd(this, isComplete)
     this.head = undefined
-    if (isComplete) this.#stream.discardRest()
+    if (isComplete && this.#stream.discardRest()) this.#linger()
   }
-}
 
-function headWriter(status: number, lines: string): FieldWriter {
-  return (encoder) => {
-    encoder.add(':status', String(status))
-    addLines(encoder, lines)
+  /**
+   * Reads on: RFC 9113 8.1 allows a reset after the response, but curl and others that are still sending lose the response
+   * by it. The stream stays one of those that the client may have open.
+   */
+  #linger(): void {
+    this.#lingering = new LingeringClose()
+    this.deadline = this.#lingering.begin(performance.now())
+  }
+
+  #discard(lingering: LingeringClose, bytes: number): void {
+    const deadline = lingering.discard(bytes, this.options.connections.sweptAt)
+    if (deadline === undefined) this.#stream.reset(errorCode.noError)
+    else this.deadline = deadline
   }
 }

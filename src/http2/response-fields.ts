@@ -1,3 +1,4 @@
+import type { FieldWriter } from './framing/stream-connection.ts'
 import type { HpackEncoder } from './hpack/encoder.ts'
 
 interface LineOptions {
@@ -5,6 +6,14 @@ interface LineOptions {
   readonly from?: number
   /** Tells which names, as they are in the lines, are not sent. */
   readonly isLeftOut?: (name: string) => boolean
+}
+
+/** @param lines field lines, each ended by CR LF */
+export function headWriter(status: number, lines: string): FieldWriter {
+  return (encoder) => {
+    encoder.add(':status', String(status))
+    addLines(encoder, lines)
+  }
 }
 
 /**

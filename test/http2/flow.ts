@@ -34,13 +34,17 @@ export function get({ socket }: RawSession, streamId: number, path: string): voi
 }
 
 export function post({ socket }: RawSession, streamId: number, path: string): void {
-  const fields = [
+  socket.write(frame('headers', endHeaders, streamId, postBlock(path)))
+}
+
+export function postBlock(path: string, fields: readonly (readonly [string, string])[] = []): Buffer {
+  return fieldBlock([
     [':method', 'POST'],
     [':path', path],
     [':scheme', 'http'],
     [':authority', 'a'],
-  ] as const
-  socket.write(frame('headers', endHeaders, streamId, fieldBlock(fields)))
+    ...fields,
+  ])
 }
 
 /** What has come of the body on a stream. */

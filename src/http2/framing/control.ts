@@ -132,8 +132,14 @@ export class Control {
       this.#guard.countControlFrame(performance.now())
       return
     }
-    if (this.#target.options.isServer) this.#guard.countWastedStream(performance.now())
+    if (this.#target.options.isServer) this.#countReset(stream)
     stream.onLost(uint32At(payload, 0))
+  }
+
+  /** After its response nothing is wasted: clients of gRPC reset each call that ends before they have sent all. */
+  #countReset({ hasSentEnd }: FrameStream): void {
+    if (hasSentEnd) this.#guard.countControlFrame(performance.now())
+    else this.#guard.countWastedStream(performance.now())
   }
 
   #onWindowUpdate(streamId: number, payload: Buffer): void {

@@ -25,7 +25,6 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
   #waiting: ByteQueue | undefined
   #trailers: FieldWriter | undefined
   #isEnding = false
-  /** Whether the end was sent. */
   #isEnded = false
   #awaitsDrain = false
 
@@ -34,6 +33,11 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
     this.id = id
     this.sendWindow = sendWindow
     this.body = new ReceivedBody(this, connection)
+  }
+
+  /** Whether the end of this side was sent. */
+  get hasSentEnd(): boolean {
+    return this.#isEnded
   }
 
   /** Whether nothing that was written has to wait. */
@@ -132,14 +136,15 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
     this.closeIfEnded()
   }
 
-  /** Nobody reads the rest of what it receives: its peer is told, if there is more to come (RFC 9113 8.1). */
-  discardRest(): void {
-    if (!this.body.hasEnded) {
-      this.reset(errorCode.noError)
-      return
-    }
-    this.body.drop()
+  /**
+   * Nobody needs the rest of what it receives. What still comes is read on, so that its window is given back.
+   * @returns whether there is more to come
+   */
+  discardRest(): boolean {
+    if (this.body.hasEnded) this.body.drop()
+    else this.body.resume()
     this.closeIfEnded()
+    return !this.isClosed
   }
 
   /** Closes it if both sides have ended, and what was received has been read. */
