@@ -1,3 +1,4 @@
+import { prepareSecondAttempt } from './second-attempt.ts'
 import { createTokens } from './tokens.ts'
 
 export interface ClientOptions {
@@ -18,7 +19,8 @@ export interface ClientOptions {
 export interface GatehouseClient {
   /**
    * `fetch` with a credential; paths are relative to the gateway. A request that is refused because its token has expired
-   * or was revoked is sent once more with another token, unless its body is a stream.
+   * or was revoked is sent once more with another token, unless its body is a stream: then the next one has the other
+   * token. The body of a Request counts as a stream beyond 1 MiB.
    * @throws ClientError where no token can be got; TypeError for a URL of another origin
    */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
@@ -53,11 +55,16 @@ export function createClient(options: ClientOptions): GatehouseClient {
     revoke: tokens.revoke,
     fetch: async (input, init) => {
       const request = requestFor(baseUrl, input, init)
-      const isRepeatable = request.body === null || isBuffered(init?.body)
-      const spare = isRepeatable ? request.clone() : undefined
+      const secondAttempt = prepareSecondAttempt(request, init?.body ?? null)
       const token = await tokens.current()
       const response = await send(withHeader(request, 'Authorization', `Bearer ${token}`))
-      if (!spare || !(await isStale(response))) return response
+      if (!(await isStale(response))) return response
+      const spare = secondAttempt()
+      if (spare === undefined) {
+        // For the next request; this one has its response, whether that succeeds or not.
+        await tokens.replace(token).catch(() => {})
+        return response
+      }
       const other = await tokens.replace(token)
       await response.body?.cancel()
       return send(withHeader(spare, 'Authorization', `Bearer ${other}`))
@@ -93,11 +100,6 @@ function requestFor(baseUrl: URL, input: string | URL | Request, init: RequestIn
 /** Node requires it for bodies that are streams. */
 function withDuplex(init: RequestInit | undefined): RequestInit | undefined {
   return init?.body instanceof ReadableStream ? { ...init, duplex: 'half' } : init
-}
-
-/** Whether a body can be sent again: a stream is read as it is sent. */
-function isBuffered(body: RequestInit['body'] | undefined): boolean {
-  return body !== undefined && !(body instanceof ReadableStream)
 }
 
 function withHeader(request: Request, name: string, value: string): Request {

@@ -20,6 +20,20 @@ async function start(t: Test, config: Readonly<Record<string, unknown>> = {}) {
   return { backend, gateway, created, calls, clientWith, client: clientWith({ secretKey, apiKey }) }
 }
 
+type Started = Awaited<ReturnType<typeof start>>
+
+/** Ends the client's session behind its back. @returns its token, which the gateway refuses from now on */
+async function revokeToken({ client, gateway, created }: Started): Promise<string> {
+  const token = await client.accessToken()
+  await gateway.operate(({ sessions }) => sessions.endAll(created.account.id))
+  const headers = { Authorization: `Bearer ${token}` }
+  await until('the gateway has heard of it', async () => {
+    const { status } = await fetch(`${gateway.url}/bearer`, { headers })
+    return status === 401
+  })
+  return token
+}
+
 const countOf = (calls: readonly string[], name: string) => calls.filter((path) => path.endsWith(name)).length
 
 t.test('a client gets a token once, and keeps it', async (t) => {
@@ -72,6 +86,61 @@ t.test('a session that was ended is followed by another one', async (t) => {
     return countOf(calls, '/access-token') > 1
   })
   t.equal(countOf(calls, '/access-token'), 2)
+})
+
+t.test('the body of a Request is sent once more, too, up to 1 MiB', async (t) => {
+  const started = await start(t)
+  const { backend, gateway, client, calls } = started
+  const body = 'b'.repeat(1_048_576)
+  const revoked = await revokeToken(started)
+  const response = await client.fetch(
+    new Request(`${gateway.url}/bearer`, { method: 'POST', body, headers: { 'X-Own': 'own' } }),
+  )
+  t.equal(response.status, 200)
+  t.equal(countOf(calls, '/bearer'), 2)
+  const { headers, body: sent } = backend.last()
+  t.strictSame([sent === body, headers['x-own']], [true, 'own'])
+  t.not(await client.accessToken(), revoked)
+})
+
+/** What cannot be sent again; each makes one request. */
+const streams: Readonly<Record<string, (url: string) => readonly [string | Request, RequestInit?]>> = {
+  'a stream': (url) => [url, { method: 'POST', body: new Blob(['x']).stream() }],
+  'more than 1 MiB in a Request': (url) => [
+    new Request(url, { method: 'POST', body: 'x'.repeat(1_048_577) }),
+  ],
+  'a stream in a Request that has not ended': (url) => {
+    const endless = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) })
+    return [new Request(url, { method: 'POST', body: endless, duplex: 'half' })]
+  },
+}
+
+for (const [what, requestOf] of Object.entries(streams))
+  t.test(`after a 401 to ${what} the next request has another token`, async (t) => {
+    const started = await start(t)
+    const { gateway, client, calls } = started
+    const revoked = await revokeToken(started)
+    const response = await client.fetch(...requestOf(`${gateway.url}/bearer`))
+    t.equal(response.status, 401)
+    t.match(await response.json(), { code: 'token-revoked' })
+    t.not(await client.accessToken(), revoked)
+    t.equal((await client.fetch('/bearer')).status, 200)
+    t.equal(countOf(calls, '/bearer'), 2)
+  })
+
+t.test('a refused stream has its response, also where no other token can be got', async (t) => {
+  const started = await start(t)
+  const { gateway, client, created } = started
+  await revokeToken(started)
+  await gateway.operate(({ accounts }) => accounts.remove(created.account.id))
+  const { secretKey: SecretKey, apiKey: APIKey } = created
+  await until('its keys are refused', async () => {
+    const { status } = await gateway.post('/api/v1/accounts/access-token', { SecretKey, APIKey })
+    return status === 401
+  })
+  const response = await client.fetch('/bearer', { method: 'POST', body: new Blob(['x']).stream() })
+  t.equal(response.status, 401)
+  await t.rejects(client.fetch('/bearer'), { code: 'credentials-invalid' })
 })
 
 t.test('a refusal that another token does not change is handed on, after one request', async (t) => {
