@@ -9,6 +9,7 @@ import type { ResponseHead } from './response-head.ts'
 import { isTargetFault, mayBeSentAgain, wasUnsent } from './retry.ts'
 import { SentBody } from './sent-body.ts'
 import { releaseOnClose, type Target } from './target.ts'
+import { Unsent } from './unsent.ts'
 import type { UpstreamConnection } from './upstream-connection.ts'
 import type { CallEvents, UpstreamRequest } from './upstream-request.ts'
 
@@ -150,6 +151,7 @@ export class Call implements ExchangeEvents, Waiter {
   onFailure(failure: UpstreamFailure): void {
     const isConnectionFault = this.#isConnectionFault(failure)
     this.#connection = undefined
+    if (failure instanceof Unsent) this.#sentBody ??= failure.body
     if (!isConnectionFault) this.#recordFailure(failure)
     const isBodyGone = this.#request.body !== 'none' && !this.#sentBody
     const mayRetry = !this.#isAnswered && mayBeSentAgain(this.#request, failure.reason, isBodyGone)
@@ -174,7 +176,7 @@ export class Call implements ExchangeEvents, Waiter {
     const now = performance.now()
     const { method, isUpgrade, body, isLast, responseTimeoutMs, idleTimeoutMs } = this.#request
     connection.start(head, { method, isUpgrade, body, isLast, responseTimeoutMs, idleTimeoutMs }, this, now)
-    if (body !== 'none' && connection.mayRefuse) this.#sendBodyAgain(connection)
+    if (body !== 'none' && (connection.mayRefuse || this.#sentBody)) this.#sendBodyAgain(connection)
     this.#events.onSent(target, now)
   }
 
@@ -182,7 +184,7 @@ export class Call implements ExchangeEvents, Waiter {
   #sendBodyAgain(connection: UpstreamConnection): void {
     this.#sentBody ??= new SentBody()
     this.#sentBody.sendOn(connection)
-    if (this.#sentBody.isTooLarge) this.#sentBody = undefined
+    if (this.#sentBody.isTooLarge || !connection.mayRefuse) this.#sentBody = undefined
   }
 
   #sendTo(target: Target): void {

@@ -221,8 +221,9 @@ export class Connection implements UpstreamConnection, Expiring {
 
   #fail(failure: UpstreamFailure): void {
     const events = this.#events
+    const unsent = this.isReused ? this.#sender.unsent(failure, this.#isRequestSent) : undefined
     this.destroy()
-    events?.onFailure(failure)
+    events?.onFailure(unsent ?? failure)
   }
 
   /** Starts the idle timeout within bodies, or the response timeout until the head. */

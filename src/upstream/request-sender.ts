@@ -1,7 +1,10 @@
 import type { Socket } from 'node:net'
 import { type DeferredWrite, deferWrite, mustWriteNow } from '../http1/deferred-writes.ts'
 import { smallChunkBytesMax } from '../http1/response-writer.ts'
+import type { UpstreamFailure } from './failure.ts'
 import { releaseMemory, takeMemory } from './request-memory.ts'
+import { SentBody } from './sent-body.ts'
+import { Unsent } from './unsent.ts'
 
 /**
  * Writes one request after the other to a socket, at the end of the turn of the event loop. Small pieces of a body are
@@ -10,11 +13,14 @@ import { releaseMemory, takeMemory } from './request-memory.ts'
 export class RequestSender implements DeferredWrite {
   readonly #socket: Socket
   readonly #isEncrypted: boolean
-  #isChunked = false
+  #framing: 'none' | 'counted' | 'chunked' = 'none'
   /** A head that waits for the part of its body that follows at once, or for other writes. */
   #bufferedHead = ''
   /** A piece of a body that waits for other writes, with the text around it. */
   #bufferedPiece: Buffer | undefined
+  /** Where the piece of the body begins in it, and how long it is. */
+  #pieceStart = 0
+  #pieceBytes = 0
   isDeferred = false
   /** Whether nothing of the request was written yet: so nothing can be an answer to it. */
   isPending = false
@@ -27,7 +33,7 @@ export class RequestSender implements DeferredWrite {
   /** @param head with the empty line at its end, in Latin-1 */
   begin(head: string, body: 'none' | 'counted' | 'chunked'): void {
     if (this.isDeferred) this.writeNow()
-    this.#isChunked = body === 'chunked'
+    this.#framing = body
     this.#bufferedHead = head
     this.isPending = true
     deferWrite(this)
@@ -41,7 +47,7 @@ export class RequestSender implements DeferredWrite {
   write(chunk: Buffer): boolean {
     if (chunk.length === 0) return true
     if (this.#bufferedPiece !== undefined) this.writeNow()
-    const isChunked = this.#isChunked
+    const isChunked = this.#framing === 'chunked'
     const before = isChunked ? `${this.#bufferedHead}${chunk.length.toString(16)}\r\n` : this.#bufferedHead
     this.#bufferedHead = ''
     if (chunk.length <= smallChunkBytesMax) return this.#writeJoined(before, chunk, isChunked ? '\r\n' : '')
@@ -51,9 +57,22 @@ export class RequestSender implements DeferredWrite {
 
   /** The body is complete. @param trailers field lines, each ended by CR LF; only chunks can carry them */
   end(trailers: string): void {
-    if (!this.#isChunked) return
+    if (this.#framing !== 'chunked') return
     this.writeNow()
     this.#socket.write(`0\r\n${trailers}\r\n`, 'latin1')
+  }
+
+  /** @param isComplete whether the body is complete @returns undefined where something of the request was written */
+  unsent(cause: UpstreamFailure, isComplete: boolean): Unsent | undefined {
+    if (!this.isPending) return undefined
+    if (this.#framing === 'none') return new Unsent(cause, undefined)
+    const body = new SentBody()
+    const start = this.#pieceStart
+    const taken = this.#bufferedPiece?.subarray(start, start + this.#pieceBytes)
+    // Its memory is used again.
+    if (taken) body.add(Buffer.from(taken))
+    if (isComplete) body.finish('')
+    return new Unsent(cause, body)
   }
 
   #writeJoined(before: string, chunk: Buffer, after: string): boolean {
@@ -62,6 +81,8 @@ export class RequestSender implements DeferredWrite {
     const isShared = this.#socket.writableLength === 0 && !this.#isEncrypted
     const piece = isShared ? takeMemory(bytes) : Buffer.allocUnsafe(bytes)
     let end = piece.write(before, 0, 'latin1')
+    this.#pieceStart = end
+    this.#pieceBytes = chunk.length
     end += chunk.copy(piece, end)
     if (after !== '') piece.write(after, end, 'latin1')
     this.#bufferedPiece = piece
@@ -81,7 +102,7 @@ export class RequestSender implements DeferredWrite {
 
   #writeLarge(before: string, chunk: Buffer): boolean {
     const socket = this.#socket
-    if (!this.#isChunked) {
+    if (this.#framing !== 'chunked') {
       // Corked they would be sent in one system call, which costs more than two plain writes.
       socket.write(before, 'latin1')
       return socket.write(chunk)
@@ -99,11 +120,20 @@ export class RequestSender implements DeferredWrite {
     this.isDeferred = false
     const head = this.#bufferedHead
     const piece = this.#bufferedPiece
-    if (piece !== undefined) this.#writePiece(piece)
+    if (this.#socket.destroyed) this.#keepPiece()
+    else if (piece !== undefined) this.#writePiece(piece)
     else if (head !== '') {
       this.#bufferedHead = ''
       this.isPending = false
-      if (!this.#socket.destroyed) this.#socket.write(head, 'latin1')
+      this.#socket.write(head, 'latin1')
     }
+  }
+
+  /** The connection is lost: what is pending stays so, in memory of its own. */
+  #keepPiece(): void {
+    const piece = this.#bufferedPiece
+    if (piece === undefined) return
+    this.#bufferedPiece = Buffer.from(piece)
+    releaseMemory(piece, false)
   }
 }
