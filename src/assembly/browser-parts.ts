@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { TokenCookie } from '../endpoints/token-cookies.ts'
 import { createAccessCookieReader, type ReadAccessCookie } from '../http/browser/access-cookie.ts'
+import { type CheckBasicKey, createBasicKeyCheck } from '../http/browser/basic-key.ts'
 import { createHandOverKeys, type HandOverKeys, handOverCookieNames } from '../http/browser/hand-over.ts'
 import { createSignInRedirect, type RedirectToSignIn } from '../http/browser/sign-in-redirect.ts'
 import { visitCookieName } from '../http/browser/visit-counter.ts'
@@ -43,6 +44,14 @@ export function createBrowserParts({
         })
       : undefined,
   }
+}
+
+/** For routes: pages of `cors.origins` may send keys by Basic. */
+export function createConfiguredBasicKeyCheck({
+  cors,
+  publicOrigin,
+}: Pick<Config, 'cors' | 'publicOrigin'>): CheckBasicKey {
+  return createBasicKeyCheck({ publicOrigin, origins: cors.origins })
 }
 
 /** For a portal on a host of its own. */

@@ -29,7 +29,11 @@ import type { Exporter } from '../tracing/exporter.ts'
 import { createTracer } from '../tracing/tracer.ts'
 import { createConfiguredNotices } from './account-services.ts'
 import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
-import { createBrowserParts, createConfiguredOwnCookies } from './browser-parts.ts'
+import {
+  createBrowserParts,
+  createConfiguredBasicKeyCheck,
+  createConfiguredOwnCookies,
+} from './browser-parts.ts'
 import { createAssertionHeader, createConfiguredWriter, ownHeaderNames } from './request-writer.ts'
 import { createTakePlan } from './take-plan.ts'
 import type { OpenUpstreams } from './upstreams.ts'
@@ -75,6 +79,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     failures: config.failures,
     metrics,
     keyUses,
+    checkBasicKey: createConfiguredBasicKeyCheck(config),
     readAccessCookie,
   }
   const checkDavDestination = createDavDestinationCheck({

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { adminRoute, ownAccountRoute } from '../endpoints/admin/admission.ts'
+import { adminRoute, createOwnBasicKeyCheck, ownAccountRoute } from '../endpoints/admin/admission.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { DecisionTrace } from '../http/decision-trace.ts'
 import { createGate, type GateOptions } from '../http/gate.ts'
@@ -57,7 +57,7 @@ function assertMethodAllowed({ head }: ExplainedArrival, methods: readonly strin
 async function explainAdmission(
   arrival: ExplainedArrival,
   methods: readonly string[],
-  { gateOptions, trace, passRoute }: OwnPathContext,
+  { config, gateOptions, trace, passRoute }: OwnPathContext,
 ): Promise<void> {
   const isAdmin = isAdminPath(destinationOf(arrival.outcome).target.path)
   const detail = isAdmin
@@ -65,6 +65,7 @@ async function explainAdmission(
     : "a path of the gateway itself, about the caller's own account"
   const gate = createGate<GatedRoute, ExplainedArrival>({
     ...gateOptions,
+    checkBasicKey: createOwnBasicKeyCheck(config.publicOrigin),
     findRoute: () => (isAdmin ? adminRoute : ownAccountRoute),
     trace: {
       passed: (step) => {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { createAuthParts } from '../assembly/auth-parts.ts'
+import { createConfiguredBasicKeyCheck } from '../assembly/browser-parts.ts'
 import { authenticate, type Schemes } from '../auth/authenticate.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { createStoreConnectionState } from '../cache/store-connection-state.ts'
@@ -79,7 +80,7 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
 /** What a gate decides by, so that it counts and changes nothing. */
 export function readOnlyGateOptions(
   schemes: Schemes,
-  { failures }: Pick<Config, 'failures'>,
+  config: Pick<Config, 'cors' | 'failures' | 'publicOrigin'>,
 ): Omit<GateOptions<GatedRoute>, 'findRoute' | 'trace'> {
   return {
     authenticator: {
@@ -89,9 +90,10 @@ export function readOnlyGateOptions(
     },
     limiter: unlimited,
     takePlan: () => undefined,
-    failures,
+    failures: config.failures,
     metrics: undefined,
     keyUses: { record: () => {} },
+    checkBasicKey: createConfiguredBasicKeyCheck(config),
   }
 }
 

@@ -12,7 +12,10 @@ import { createOutcome, destinationOf, principalOf, recordDestination, recordRea
 import { findRoute } from './route-request.ts'
 
 export interface DavDestinationOptions
-  extends Pick<GateOptions<Route<unknown>, Arrival<unknown>>, 'authenticator' | 'limiter' | 'failures'> {
+  extends Pick<
+    GateOptions<Route<unknown>, Arrival<unknown>>,
+    'authenticator' | 'limiter' | 'failures' | 'checkBasicKey'
+  > {
   readonly table: RouteTable<unknown>
   readonly ownPaths: Pick<OwnPaths, 'has'>
   /** Of `publicUrl`. */
@@ -36,11 +39,12 @@ export type CheckDavDestination = (
 ) => DavDestinationResult | Promise<DavDestinationResult>
 
 export function createDavDestinationCheck(options: DavDestinationOptions): CheckDavDestination {
-  const { authenticator, limiter, failures, table, ownPaths, publicOrigin } = options
+  const { authenticator, limiter, failures, checkBasicKey, table, ownPaths, publicOrigin } = options
   const gate = createGate<Route<unknown>, Arrival<unknown>>({
     authenticator,
     limiter,
     failures,
+    checkBasicKey,
     findRoute: (arrival) => {
       const route = findRoute(table, arrival)
       return route instanceof GatehouseError ? route : { ...route, rateLimit: undefined }

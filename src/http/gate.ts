@@ -6,6 +6,7 @@ import type { Decision, DecisionScheme, Refusal } from '../auth/decision.ts'
 import { countFailure, takeRate } from '../auth/limits.ts'
 import { createLookUpGuard } from '../auth/look-up-guard.ts'
 import type { TakePlan } from '../auth/plans.ts'
+import type { Principal } from '../auth/principal.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
@@ -14,8 +15,9 @@ import type { BrowserAccess, GatedRoute, RateLimit } from '../routes/route.ts'
 import type { Rate } from '../store/rates.ts'
 import { type Arrival, credentialsOf } from './arrival.ts'
 import type { ReadAccessCookie } from './browser/access-cookie.ts'
+import type { CheckBasicKey } from './browser/basic-key.ts'
 import { createDecisionCounter } from './decision-counter.ts'
-import type { DecisionTrace } from './decision-trace.ts'
+import { type DecisionTrace, traceDecision } from './decision-trace.ts'
 import { recordCookieCredentials, recordDecision, recordRoute } from './outcome.ts'
 import { refusalDetail } from './refusals/refusal-detail.ts'
 
@@ -32,6 +34,7 @@ export interface GateOptions<MatchedRoute extends GatedRoute, Came extends Arriv
   readonly metrics: Pick<Metrics, 'decisions'> | undefined
   /** Called for every valid secret key, even if the request is then refused with 403 or 429. */
   readonly keyUses: Pick<KeyUses, 'record'>
+  readonly checkBasicKey: CheckBasicKey
   /** absent = no route takes the access cookie. */
   readonly readAccessCookie?: ReadAccessCookie | undefined
   /** undefined in the gateway. */
@@ -72,7 +75,7 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
   options: GateOptions<MatchedRoute, Came>,
 ): Gate<MatchedRoute, Came> {
   const { findRoute, authenticator, limiter, takePlan, failures, metrics, keyUses } = options
-  const { readAccessCookie, trace } = options
+  const { checkBasicKey, readAccessCookie, trace } = options
   const count = createDecisionCounter(metrics)
   const lookUps = createLookUpGuard(limiter, failures)
 
@@ -92,8 +95,8 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
         : countRefusal(decision.scheme, error)
     }
     const { principal } = decision
-    if (principal !== undefined && !isFromAllowedAddress(principal, arrival.client.address))
-      return countRefusal(decision.scheme, sharedError('address-forbidden'))
+    const misplaced = principal && refuseFrom(principal, arrival)
+    if (misplaced) return countRefusal(decision.scheme, misplaced)
     recordKeyUse(arrival, decision)
     const code = authorize(route.access, principal)
     if (code !== undefined && !isConfirmed) return admitConfirmed(route, arrival, decision)
@@ -104,6 +107,13 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     return excess instanceof Promise
       ? excess.then((settled) => settle(route, decision, settled))
       : settle(route, decision, excess)
+  }
+
+  /** Why a valid credential is refused from where it came. */
+  function refuseFrom(principal: Principal, arrival: Came): GatehouseError | undefined {
+    return isFromAllowedAddress(principal, arrival.client.address)
+      ? checkBasicKey(arrival)
+      : sharedError('address-forbidden')
   }
 
   function settle(
@@ -225,17 +235,4 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
 function recentOf(refusal: Refusal, credentials: Credentials): RecentDecision | undefined {
   if (credentials.kind !== 'secretKey' && credentials.kind !== 'bearer') return undefined
   return credentials.recent?.decision === refusal ? credentials.recent : undefined
-}
-
-/** Refusals for the kind of the credentials, not for the caller. */
-const schemeCodes: ReadonlySet<ErrorCode> = new Set([
-  'credentials-missing',
-  'credentials-ambiguous',
-  'scheme-not-accepted',
-])
-
-function traceDecision(trace: DecisionTrace, decision: Decision): void {
-  if (decision.kind === 'refused' && schemeCodes.has(decision.code)) return
-  trace.passed('scheme')
-  if (decision.kind === 'allowed') trace.passed('principal')
 }

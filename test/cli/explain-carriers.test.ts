@@ -29,9 +29,12 @@ t.test('explain shows where the key came, and what was recognised instead of one
   const { secretKey, apiKey } = await gateway.createAccount()
   const basic = `Basic ${Buffer.from(`git:${secretKey}`).toString('base64')}`
 
-  async function explain(path: string, ...headers: readonly string[]) {
+  const explain = (path: string, ...headers: readonly string[]) => explainLine(`GET ${path}`, headers)
+
+  async function explainLine(line: string, headers: readonly string[]) {
+    const [method = '', path = ''] = line.split(' ')
     const flags = headers.flatMap((header) => ['-H', header])
-    const command = ['explain', 'GET', `http://gateway.test${path}`, ...flags]
+    const command = ['explain', method, `http://gateway.test${path}`, ...flags]
     const { stdout } = await run(t, [...command, '--config', gateway.configFile, '--json'])
     for (const secret of [secretKey, apiKey, basic, 'signature']) t.notOk(stdout.includes(secret))
     const explained = JSON.parse(stdout) as Explained
@@ -53,6 +56,11 @@ t.test('explain shows where the key came, and what was recognised instead of one
     const headers = JSON.stringify(explained.at('upstream')?.facts.headers)
     t.notMatch(headers, /x-gate|authorization/i)
   }
+
+  const fromPage = [`Authorization: ${basic}`, 'Sec-Fetch-Site: cross-site']
+  t.match(await explainLine('POST /key', fromPage), { decision: 'refuse', code: 'cross-site-request' })
+  const ofAccount = await explainLine('DELETE /api/v1/admin/accounts/x', fromPage)
+  t.match(ofAccount, { decision: 'refuse', code: 'cross-site-request' })
 
   const signed = await explain('/forwarding', `X-Gate: ${secretKey}`, 'Authorization: AWS4 signature')
   t.match(signed.at('scheme')?.detail, /Authorization is of another scheme, and so the backend's$/)

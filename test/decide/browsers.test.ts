@@ -41,3 +41,28 @@ t.test(
     t.equal((await decide('', [])).headers.location, undefined)
   },
 )
+
+t.test('other proxies are told to refuse a key that a browser adds for a foreign page', async (t) => {
+  const gateway = await startGateway(t, {
+    config: {
+      decide: { port: 0 },
+      trustedProxies: ['127.0.0.1'],
+      keys: { sealingKey: { file: 'sealing.key' }, accept: ['basic'] },
+      routes: [{ name: 'app', path: '/app', auth: 'secretKey' }],
+    },
+  })
+  const { secretKey } = await gateway.createAccount()
+  const basic = `Authorization: Basic ${Buffer.from(`x:${secretKey}`).toString('base64')}`
+  const decide = (method: string, query: string, headers: readonly string[]) =>
+    ask(t, gateway.decideUrl, `GET /decide${query}`, [
+      ...[`X-Forwarded-Method: ${method}`, 'X-Forwarded-Host: app.test', 'X-Forwarded-Proto: https'],
+      ...['X-Forwarded-Uri: /app/x', basic, ...headers],
+    ])
+  const foreign = ['Origin: https://evil.example', 'Sec-Fetch-Site: cross-site']
+
+  t.match((await decide('POST', '', foreign)).json(), { status: 403, code: 'cross-site-request' })
+  t.equal((await decide('POST', '?deny=403', foreign)).status, 403)
+  t.equal((await decide('GET', '', foreign)).status, 200, 'a link')
+  t.equal((await decide('POST', '', ['Origin: https://app.test'])).status, 200, 'the own page')
+  t.equal((await decide('POST', '', [])).status, 200, 'a program')
+})

@@ -3,6 +3,7 @@ import { adminRole } from '../../accounts/account-input.ts'
 import { authorize } from '../../auth/authorize.ts'
 import { GatehouseError, sharedError } from '../../errors/gatehouse-error.ts'
 import { type Arrival, arrivalOf, type EndpointConnection } from '../../http/arrival.ts'
+import { type CheckBasicKey, createBasicKeyCheck } from '../../http/browser/basic-key.ts'
 import { createGate, type GateOptions } from '../../http/gate.ts'
 import { ownRouteName, principalOf, recordDecision } from '../../http/outcome.ts'
 import type { GatedRoute } from '../../routes/route.ts'
@@ -33,7 +34,19 @@ export const ownAccountRoute: GatedRoute = {
 
 type EndpointArrival = Arrival<EndpointConnection>
 
-export type AdmissionOptions = Omit<GateOptions<GatedRoute, EndpointArrival>, 'findRoute' | 'takePlan'>
+export interface AdmissionOptions
+  extends Omit<GateOptions<GatedRoute, EndpointArrival>, 'findRoute' | 'takePlan' | 'checkBasicKey'> {
+  /** Of `publicUrl`. */
+  readonly publicOrigin: string
+}
+
+/**
+ * Not from pages of `cors.origins` either: the leave to call the gateway is not that to act with keys which the browser
+ * keeps for it, as with the refresh cookie.
+ */
+export function createOwnBasicKeyCheck(publicOrigin: string): CheckBasicKey {
+  return createBasicKeyCheck({ publicOrigin, origins: [] })
+}
 
 /** Admits the callers of some endpoints, with the same checks, limits and metrics as a route. */
 export function createAdmission(options: AdmissionOptions, route: GatedRoute): Admission {
@@ -42,6 +55,7 @@ export function createAdmission(options: AdmissionOptions, route: GatedRoute): A
   const gate = createGate<GatedRoute, EndpointArrival>({
     ...options,
     findRoute: () => route,
+    checkBasicKey: createOwnBasicKeyCheck(options.publicOrigin),
     // Plans are about routes: whoever has used up a quota can still ask how much is left, or give more.
     takePlan: () => undefined,
   })

@@ -12,7 +12,7 @@ const bodyProblems: readonly ErrorCode[] = ['body-too-large', 'media-type-unsupp
 const adminProblems: readonly ErrorCode[] = [
   ...(['credentials-ambiguous', 'credentials-missing', 'secret-key-invalid', 'scheme-not-accepted'] as const),
   ...(['token-invalid', 'token-expired', 'token-revoked', 'role-forbidden', 'account-disabled'] as const),
-  ...(['secret-key-expired', 'scope-forbidden', 'address-forbidden'] as const),
+  ...(['secret-key-expired', 'scope-forbidden', 'address-forbidden', 'cross-site-request'] as const),
   ...(['too-many-failures', 'store-unavailable'] as const),
 ]
 

@@ -24,8 +24,8 @@ export type ReadBrowserFields = (head: Pick<RequestHead, 'rawHeaders' | 'repeate
 
 const fieldLengths = lengthsOf(['cookie', 'origin', 'sec-fetch-site', 'sec-websocket-key'])
 
-/** @param cookieName of the access cookie: case counts, as in browsers */
-export function createBrowserFieldReader(cookieName: string): ReadBrowserFields {
+/** @param cookieName of the access cookie: case counts, as in browsers; undefined = it is not looked for */
+export function createBrowserFieldReader(cookieName: string | undefined): ReadBrowserFields {
   function readFields(rawHeaders: readonly string[]): BrowserFields {
     let credentials: Credentials = noCredentials
     let site: string | undefined
@@ -59,7 +59,7 @@ export function createBrowserFieldReader(cookieName: string): ReadBrowserFields 
    * tossing): nobody can tell which is which.
    */
   function withCookies(before: Credentials, header: string): Credentials {
-    if (!header.includes(cookieName)) return before
+    if (cookieName === undefined || !header.includes(cookieName)) return before
     let credentials = before
     for (const pair of header.split(';')) {
       const end = pair.indexOf('=')

@@ -1,24 +1,31 @@
 import type { Client } from '../../proxy/client.ts'
 import type { BrowserFields } from './browser-fields.ts'
 
-export interface SiteRuleOptions {
+export interface OriginRuleOptions {
   /** Of `publicUrl`. */
   readonly publicOrigin: string
   /** `cors.origins`: pages that are trusted with credentials. */
   readonly origins: readonly string[]
+}
+
+export interface SiteRuleOptions extends OriginRuleOptions {
   /** SameSite of the access cookie. */
   readonly sameSite: 'Strict' | 'Lax' | 'None'
 }
 
-/** What a request is, as far as the rule depends on it. */
-export interface SitedRequest extends Pick<BrowserFields, 'site' | 'origin'> {
+/** What says which page sent a request. */
+export interface PageRequest extends Pick<BrowserFields, 'site' | 'origin'> {
   readonly client: Pick<Client, 'protocol' | 'host'>
+}
+
+/** What a request is, as far as the rule depends on it. */
+export interface SitedRequest extends PageRequest {
   /** Whether it may change something, or opens a WebSocket. */
   readonly isUnsafe: boolean
 }
 
-/** Why the access cookie does not count, in words for the log; undefined = it does. */
-export type SiteRule = (request: SitedRequest) => string | undefined
+/** Why a credential that browsers send by themselves does not count, in words for the log; undefined = it does. */
+export type SiteRule<Request extends PageRequest = SitedRequest> = (request: Request) => string | undefined
 
 /**
  * The access cookie counts for requests of the same site only, as the browser says in Sec-Fetch-Site, else in Origin:
@@ -29,17 +36,15 @@ export type SiteRule = (request: SitedRequest) => string | undefined
  * A browser that says neither is an old one, or the gateway is called over plain HTTP: then a request that changes
  * nothing counts where the cookie itself is `SameSite=Strict`, as the browser has sent it for the same site only.
  */
-export function createSiteRule({ publicOrigin, origins, sameSite }: SiteRuleOptions): SiteRule {
-  const trusted = new Set(origins)
+export function createSiteRule({ sameSite, ...options }: SiteRuleOptions): SiteRule {
+  const findSender = createSenderFinder(options)
   const isStrict = sameSite === 'Strict'
 
-  return function checkSite({ site, origin, client, isUnsafe }) {
-    if (origin !== undefined && trusted.has(origin)) return undefined
-    if (site !== undefined) return isUnsafe ? problemOfUnsafe(site) : problemOfSafe(site)
-    if (origin !== undefined) {
-      const isOwn = origin === publicOrigin || origin === `${client.protocol}://${client.host}`
-      return isOwn ? undefined : notSameOrigin
-    }
+  return function checkSite(request) {
+    const { isUnsafe, site } = request
+    const sender = findSender(request, isUnsafe ? sameOrigin : sameSites)
+    if (sender === 'accepted') return undefined
+    if (sender === 'foreign') return isUnsafe || site === undefined ? notSameOrigin : notSameSite
     if (isUnsafe) return 'neither Sec-Fetch-Site nor Origin says which page sent it'
     return isStrict
       ? undefined
@@ -47,16 +52,35 @@ export function createSiteRule({ publicOrigin, origins, sameSite }: SiteRuleOpti
   }
 }
 
-function problemOfUnsafe(site: string): string | undefined {
-  return site === 'same-origin' ? undefined : notSameOrigin
+/**
+ * For what may change something, where programs send the same credential as browsers do, by Basic: a request that says
+ * nothing of a page counts too, as programs say nothing.
+ */
+export function createOriginRule(options: OriginRuleOptions): SiteRule<PageRequest> {
+  const findSender = createSenderFinder(options)
+  return (request) => (findSender(request, ownOrNoPage) === 'foreign' ? notSameOrigin : undefined)
 }
 
-function problemOfSafe(site: string): string | undefined {
-  return sameSites.has(site) ? undefined : notSameSite
+/** The page behind a request; `unknown` where neither field says. */
+type Sender = 'accepted' | 'foreign' | 'unknown'
+
+function createSenderFinder({ publicOrigin, origins }: OriginRuleOptions) {
+  const trusted = new Set(origins)
+
+  /** @param sites the values of Sec-Fetch-Site that are accepted */
+  return function findSender({ site, origin, client }: PageRequest, sites: ReadonlySet<string>): Sender {
+    if (origin !== undefined && trusted.has(origin)) return 'accepted'
+    if (site !== undefined) return sites.has(site) ? 'accepted' : 'foreign'
+    if (origin === undefined) return 'unknown'
+    const isOwn = origin === publicOrigin || origin === `${client.protocol}://${client.host}`
+    return isOwn ? 'accepted' : 'foreign'
+  }
 }
 
+const sameOrigin: ReadonlySet<string> = new Set(['same-origin'])
 /** `none`: the person typed the address, or chose a bookmark. */
 const sameSites: ReadonlySet<string> = new Set(['same-origin', 'same-site', 'none'])
+const ownOrNoPage: ReadonlySet<string> = new Set(['same-origin', 'none'])
 
 const notSameOrigin = 'the request comes from a page of another origin'
 const notSameSite = 'the request comes from a page of another site'

@@ -1,5 +1,6 @@
 import { createConfiguredNotices } from '../../assembly/account-services.ts'
 import { createApiOptions } from '../../assembly/api-options.ts'
+import { createConfiguredBasicKeyCheck } from '../../assembly/browser-parts.ts'
 import { type CallerAuth, openCallerAuth } from '../../assembly/caller-auth.ts'
 import { createConfiguredWriter } from '../../assembly/request-writer.ts'
 import { openStoreMonitor } from '../../assembly/store-monitor.ts'
@@ -83,6 +84,7 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
       failures: config.failures,
       metrics,
       keyUses,
+      checkBasicKey: createConfiguredBasicKeyCheck(config),
     },
     api: createApiOptions({ ...services, config, callerAuth, clock, gatewayUrl: () => '', metrics, log }),
     writer: createConfiguredWriter({ config, callerAuth, clock }, carriers),
