@@ -1,6 +1,7 @@
 import t from 'tap'
+import { ask as askHttp2, connectHttp2 } from '../http2/ask.ts'
 import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { isApp, startGateway } from '../setup/gateway.ts'
 import { accessTokenPath, ask, askJson, refreshTokenPath, revokeTokenPath } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 import { assertRefusals } from './support/refusals.ts'
@@ -103,4 +104,29 @@ t.test('every refused credential has its error code and a WWW-Authenticate chall
       /^Bearer realm="gatehouse", error="invalid_token", error_description="[ !#-[\]-~]+"$/,
     )
   })
+})
+
+t.test('an expired key is refused a token with the challenge for keys, over both versions', async (t) => {
+  let aheadMs = 0
+  const gateway = await startGateway(t, { clock: () => Date.now() + aheadMs })
+  const user = await gateway.createAccount()
+  const SecretKey = await gateway.operate(({ secretKeys }) => {
+    const expiresAt = Date.now() + 60_000
+    return secretKeys.create(user.account.id, { name: 'brief', scopes: [], addresses: [], expiresAt })
+  })
+  aheadMs = 120_000
+  const body = { SecretKey, APIKey: user.apiKey }
+
+  const response = await askJson(t, gateway.url, accessTokenPath, body)
+  assertProblem(t, response, { status: 401, code: 'secret-key-expired' })
+  t.equal(response.headers['www-authenticate'], key)
+
+  if (isApp()) return
+  const session = await connectHttp2(t, gateway.url)
+  const headers = { ':method': 'POST', 'content-type': 'application/json' }
+  const { status, headers: fields } = await askHttp2(session, accessTokenPath, {
+    headers,
+    body: JSON.stringify(body),
+  })
+  t.match([status, fields['www-authenticate']], [401, key])
 })

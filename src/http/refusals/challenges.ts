@@ -55,7 +55,10 @@ function challengeOf(scheme: SchemeName, code: ErrorCode): string {
   return error === undefined ? `Bearer ${realm}` : `Bearer ${realm}, ${error}`
 }
 
+/** Where an access token is asked for: the keys of the body are not accepted. */
+const keyCodes: ReadonlySet<ErrorCode> = new Set(['credentials-invalid', 'secret-key-expired'])
+
 /** The schemes of the built-in endpoints: the keys, or the tokens. */
 function ownSchemes(code: ErrorCode): readonly SchemeName[] {
-  return code === 'credentials-invalid' ? ['secretKey'] : ['bearer']
+  return keyCodes.has(code) ? ['secretKey'] : ['bearer']
 }
