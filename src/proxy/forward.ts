@@ -35,6 +35,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   readonly isUpgrade: boolean
   readonly body: 'none' | 'counted' | 'chunked'
   readonly isLast: boolean
+  readonly expectsContinue: boolean
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly #request: Forwarded
@@ -61,6 +62,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     this.isUpgrade = isUpgrade
     this.body = head.body.kind
     this.isLast = request.isLast
+    this.expectsContinue = head.expectsContinue
     this.#isBodyComplete = head.body.kind === 'none'
     this.#awaitsContinue = head.expectsContinue
     this.responseTimeoutMs = responseTimeoutMs
@@ -95,10 +97,9 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   }
 
   start(): void {
-    const { head } = this.#request
     this.#connection.attach(this)
     // A client that waits for a 100 sends nothing yet: the target decides with 100 (RFC 9110 10.1.1).
-    if (!this.#isBodyComplete && !head.expectsContinue) this.#pendingBody = new PendingBody()
+    if (!this.#isBodyComplete && !this.expectsContinue) this.#pendingBody = new PendingBody()
     this.#call.start()
     // No connection yet: body bytes that arrive meanwhile show whether the client is slow.
     if (this.#pendingBody && !this.#isSettled) this.#connection.resumeBody()

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import type { Balancer } from './balancer.ts'
-import type { ExchangeEvents } from './exchange.ts'
+import { type ExchangeEvents, requestOptionsOf } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { Acquisition, Waiter } from './pool/acquisition.ts'
 import type { BodyProgress } from './pool/claim.ts'
@@ -174,9 +174,9 @@ export class Call implements ExchangeEvents, Waiter {
     this.#connection = connection
     const head = this.#request.head(target)
     const now = performance.now()
-    const { method, isUpgrade, body, isLast, responseTimeoutMs, idleTimeoutMs } = this.#request
-    connection.start(head, { method, isUpgrade, body, isLast, responseTimeoutMs, idleTimeoutMs }, this, now)
-    if (body !== 'none' && (connection.mayRefuse || this.#sentBody)) this.#sendBodyAgain(connection)
+    connection.start(head, requestOptionsOf(this.#request), this, now)
+    const hasBody = this.#request.body !== 'none'
+    if (hasBody && (connection.mayRefuse || this.#sentBody)) this.#sendBodyAgain(connection)
     this.#events.onSent(target, now)
   }
 

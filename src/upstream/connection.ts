@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { chunksPerTurnMax } from '../http1/chunked-decoder.ts'
 import { hasWrittenAll, ownedCopy } from '../http1/read-buffers.ts'
 import { DirectSocketReader, type PooledSocketReader, type SocketReader } from '../http1/socket-reader.ts'
-import { DeadlineSweep, type Expiring } from '../platform/deadline-sweep.ts'
+import { DeadlineSweep } from '../platform/deadline-sweep.ts'
 import {
   catchWriteErrors,
   closeConnection,
@@ -12,6 +12,7 @@ import {
   strayBytesGraceMs,
 } from './connection-socket.ts'
 import type { ExchangeEvents, RequestOptions } from './exchange.ts'
+import { ExchangeDeadline } from './exchange-deadline.ts'
 import { readFailure, timeoutFailure, UpstreamFailure } from './failure.ts'
 import { LastHead } from './last-head.ts'
 import { RequestSender } from './request-sender.ts'
@@ -20,29 +21,21 @@ import { type ConnectionPersistence, type ResponseEvents, ResponseParser } from 
 import type { UpstreamConnection } from './upstream-connection.ts'
 
 const sweep = new DeadlineSweep(50)
-const never = Number.POSITIVE_INFINITY
 
 /** One HTTP/1.1 connection to a target: one request at a time, reused as long as both sides agree. */
-export class Connection implements UpstreamConnection, Expiring {
+export class Connection implements UpstreamConnection {
   readonly socket: Socket
   readonly #reader: SocketReader
   readonly #sender: RequestSender
   readonly #lastHead = new LastHead()
+  readonly #deadline = new ExchangeDeadline((isForHead) => this.#onTimeout(isForHead))
   onFree: (isReusable: boolean) => void = () => {}
   #events: ExchangeEvents | undefined
   #parser: ResponseParser | undefined
   #requestOptions: RequestOptions | undefined
   #persistence: ConnectionPersistence | undefined
-  #isRequestSent = false
-  #isHeadReceived = false
   #isEarlyResponse = false
   #isHandedOver = false
-  /** The deadline for the head of the response, or for the next data of a body. */
-  deadline = never
-  place = -1
-  #isDeadlineForHead = false
-  /** Whether reading is paused by us. */
-  #isPaused = false
   /** Set once the target has stopped reading the body. */
   #drainTimer: NodeJS.Timeout | undefined
   /** Until when it may be reused, on the clock of performance.now(). */
@@ -60,7 +53,7 @@ export class Connection implements UpstreamConnection, Expiring {
     this.#sender = new RequestSender(socket)
     socket.on('drain', this.#onDrain).on('end', this.#onEnd)
     socket.on('error', this.#onError).on('close', this.#onClose)
-    sweep.add(this)
+    sweep.add(this.#deadline)
   }
 
   get isOpen(): boolean {
@@ -75,39 +68,32 @@ export class Connection implements UpstreamConnection, Expiring {
     this.#events = events
     this.#requestOptions = options
     this.#parser = new ResponseParser(this.#responseEvents, options, this.#lastHead)
-    this.#isHeadReceived = false
     this.#isEarlyResponse = false
-    this.#isRequestSent = options.body === 'none'
-    this.#isDeadlineForHead = false
-    this.#isPaused = false
     this.#persistence = undefined
     if (options.body !== 'none') catchWriteErrors(this.socket, this.#mayStillAnswer, this.#onWriteError)
     this.#sender.begin(head, options.body)
-    this.#armDeadline(now)
+    this.#deadline.start(options, now)
   }
 
   write(chunk: Buffer): boolean {
-    this.#armDeadline()
+    this.#deadline.onRequestData()
     return this.#sender.write(chunk)
   }
 
   finish(trailers: string): void {
     this.#sender.end(trailers)
-    this.#isRequestSent = true
+    this.#deadline.onRequestEnd()
     if (this.#parser?.isComplete) this.#complete(true)
-    else this.#armDeadline()
   }
 
   pause(): void {
-    this.#isPaused = true
-    this.#armDeadline()
+    this.#deadline.pause()
     this.#reader.pause()
   }
 
   resume(): void {
-    if (!this.#isPaused) return
-    this.#isPaused = false
-    this.#armDeadline()
+    if (!this.#deadline.isPaused) return
+    this.#deadline.resume()
     this.#reader.resume()
   }
 
@@ -119,11 +105,14 @@ export class Connection implements UpstreamConnection, Expiring {
   }
 
   readonly #responseEvents: ResponseEvents = {
-    onInformation: (head) => this.#events?.onInformation(head),
+    onInformation: (head) => {
+      this.#deadline.onInformation(head.status)
+      this.#events?.onInformation(head)
+    },
     onHead: (head, persistence, framing) => {
-      this.#isHeadReceived = true
+      this.#deadline.onHead()
       // The rest of the request may stay unread.
-      this.#isEarlyResponse = !this.#isRequestSent || this.socket.writableLength > 0
+      this.#isEarlyResponse = !this.#deadline.isRequestSent || this.socket.writableLength > 0
       this.#persistence = persistence
       this.#events?.onHead(head, framing)
     },
@@ -146,7 +135,7 @@ export class Connection implements UpstreamConnection, Expiring {
       const rest = parser.feed(chunk)
       if (this.#isHandedOver) return false
       if (!parser.isComplete) {
-        this.#armDeadline()
+        this.#deadline.postpone()
         if (parser.chunksRead > chunksPerTurnMax) this.#reader.yieldTurn()
         return this.#events?.onRead() ?? false
       }
@@ -176,7 +165,7 @@ export class Connection implements UpstreamConnection, Expiring {
   }
 
   readonly #onClose = (): void => {
-    sweep.remove(this)
+    sweep.remove(this.#deadline)
     this.#fail(new UpstreamFailure('closed-early', 'the connection to the target was closed'))
     this.onFree(false)
   }
@@ -203,7 +192,7 @@ export class Connection implements UpstreamConnection, Expiring {
   #handOver(head: ResponseHead, rest: Buffer): void {
     const events = this.#events
     this.#clearDeadline()
-    sweep.remove(this)
+    sweep.remove(this.#deadline)
     this.#events = undefined
     this.#isHandedOver = true
     handOverSocket(this.socket, this.#reader)
@@ -216,35 +205,24 @@ export class Connection implements UpstreamConnection, Expiring {
   readonly #onWriteError = (error: Error): boolean => {
     if (!this.#events) return false
     this.#drainTimer ??= setTimeout(() => this.#onError(error), drainGraceMs)
+    this.#deadline.freeze()
     return true
   }
 
   #fail(failure: UpstreamFailure): void {
     const events = this.#events
-    const unsent = this.isReused ? this.#sender.unsent(failure, this.#isRequestSent) : undefined
+    const unsent = this.isReused ? this.#sender.unsent(failure, this.#deadline.isRequestSent) : undefined
     this.destroy()
     events?.onFailure(unsent ?? failure)
   }
 
-  /** Starts the idle timeout within bodies, or the response timeout until the head. */
-  #armDeadline(now = performance.now()): void {
-    const options = this.#requestOptions
-    if (!options || !this.#events || this.#drainTimer) return
-    const isWaiting = this.#isRequestSent && !this.#isHeadReceived
-    // The whole head must arrive in time: a 1xx does not extend the deadline.
-    if (isWaiting && this.#isDeadlineForHead) return
-    this.#isDeadlineForHead = isWaiting
-    const timeoutMs = isWaiting ? options.responseTimeoutMs : options.idleTimeoutMs
-    this.deadline = this.#isPaused ? never : now + timeoutMs
-  }
-
-  expire(): void {
-    const isClientIdle = !this.#isRequestSent && !this.socket.writableNeedDrain
-    this.#fail(timeoutFailure(this.#isDeadlineForHead ? 'response' : isClientIdle ? 'client' : 'target'))
+  #onTimeout(isForHead: boolean): void {
+    const isClientIdle = !this.#deadline.isRequestSent && !this.socket.writableNeedDrain
+    this.#fail(timeoutFailure(isForHead ? 'response' : isClientIdle ? 'client' : 'target'))
   }
 
   #clearDeadline(): void {
-    this.deadline = never
+    this.#deadline.stop()
     clearTimeout(this.#drainTimer)
   }
 }

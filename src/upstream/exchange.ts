@@ -11,8 +11,16 @@ export interface RequestOptions {
   readonly body: 'none' | 'counted' | 'chunked'
   /** Whether no request may follow it on its connection, as its head says. */
   readonly isLast: boolean
+  /** Whether its client may wait for a `100` before it sends the body. */
+  readonly expectsContinue: boolean
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number
+}
+
+/** Without all else that the request holds: connections keep it. */
+export function requestOptionsOf(request: RequestOptions): RequestOptions {
+  const { method, isUpgrade, body, isLast, expectsContinue, responseTimeoutMs, idleTimeoutMs } = request
+  return { method, isUpgrade, body, isLast, expectsContinue, responseTimeoutMs, idleTimeoutMs }
 }
 
 /** What happens to a request; after onEnd, onUpgrade or onFailure there are no more events. */

@@ -108,7 +108,7 @@ class HealthCheck implements ExchangeEvents, ConnectionReceiver {
     this.#connection = connection
     connection.start(
       `${method} ${path} HTTP/1.1\r\nHost: ${this.#target.authority}\r\n${headerLines}\r\n`,
-      { method, isUpgrade: false, body: framing, isLast: true, ...timeouts },
+      { method, isUpgrade: false, body: framing, isLast: true, expectsContinue: false, ...timeouts },
       this,
       performance.now(),
     )

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startBackend, startServer } from '../setup/backend.ts'
+import { startBackend, startRawBackend, startServer } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw, type RawClient } from '../setup/raw-client.ts'
@@ -161,3 +161,17 @@ t.test("a route's idle timeout overrides its upstream's, longer or shorter", asy
   streams.get('/events')?.()
   t.match(await events.readUntil('0\r\n\r\n'), 'data: 2')
 })
+
+t.test(
+  'a target that is silent while the client waits for a 100 is 504, not the fault of the client',
+  async (t) => {
+    const url = await startRawBackend(t, (socket) => socket.resume())
+    const timeouts = { response: '200ms', idle: '20s' }
+    const gateway = await startGateway(t, {
+      config: { upstreams: { backend: { targets: [{ url }], timeouts } } },
+    })
+    const client = await connectRaw(t, gateway.url)
+    client.send('PUT /public HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n')
+    assertProblem(t, await client.response(), { status: 504, code: 'upstream-timeout' })
+  },
+)

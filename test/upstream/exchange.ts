@@ -49,6 +49,7 @@ export interface Asked {
   readonly body?: 'none' | 'counted' | 'chunked'
   readonly isUpgrade?: boolean
   readonly isLast?: boolean
+  readonly expectsContinue?: boolean
   readonly responseTimeoutMs?: number
   readonly idleTimeoutMs?: number
   /** Default: of each request another. */
@@ -99,6 +100,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
       body,
       isUpgrade,
       isLast: asked.isLast ?? false,
+      expectsContinue: asked.expectsContinue ?? false,
       responseTimeoutMs: asked.responseTimeoutMs ?? upstream.responseTimeoutMs,
       idleTimeoutMs: asked.idleTimeoutMs ?? upstream.idleTimeoutMs,
       clientAddress: asked.clientAddress ?? '127.0.0.1',

@@ -126,7 +126,8 @@ export const route = item('Sends matching requests to an upstream.', {
         duration({
           min: '10ms',
           max: '24h',
-          description: 'From the end of the request to the head of the response.',
+          description:
+            'From the end of the request, or from its head while the client waits for a 100, to the head of the response.',
         }),
       ),
       idle: optional(

@@ -118,7 +118,8 @@ export const upstream = item('A named backend that routes send requests to.', {
       min: '10ms',
       max: '24h',
       default: '30s',
-      description: 'From the end of the request to the head of the response.',
+      description:
+        'From the end of the request, or from its head while the client waits for a 100, to the head of the response.',
     }),
     idle: duration({
       min: '10ms',

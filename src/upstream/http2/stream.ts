@@ -3,8 +3,9 @@ import { errorCode } from '../../http2/framing/constants.ts'
 import type { FrameStream } from '../../http2/framing/stream.ts'
 import type { StreamEvents } from '../../http2/framing/stream-connection.ts'
 import { addLines } from '../../http2/response-fields.ts'
-import { DeadlineSweep, type Expiring } from '../../platform/deadline-sweep.ts'
+import { DeadlineSweep } from '../../platform/deadline-sweep.ts'
 import type { ExchangeEvents, RequestOptions } from '../exchange.ts'
+import { ExchangeDeadline } from '../exchange-deadline.ts'
 import { InvalidResponse, readFailure, timeoutFailure, UpstreamFailure } from '../failure.ts'
 import { readResponseFraming } from '../response-framing.ts'
 import type { ResponseHead } from '../response-head.ts'
@@ -14,28 +15,22 @@ import { requestFields } from './request-fields.ts'
 import type { UpstreamSession } from './session.ts'
 
 const sweep = new DeadlineSweep(50)
-const never = Number.POSITIVE_INFINITY
 /** Statuses without a body, whatever their fields say (RFC 9110 6.4.1). */
 const bodiless = new Set([204, 304])
 
 /** One request to a target over HTTP/2. */
-export class UpstreamStream implements UpstreamConnection, StreamEvents, Expiring {
+export class UpstreamStream implements UpstreamConnection, StreamEvents {
   readonly isReused: boolean
   readonly mayRefuse = true
   readonly reusableFrom = 0
   readonly reusableUntil = 0
   onFree: (isReusable: boolean) => void = () => {}
-  deadline = never
-  place = -1
+  readonly #deadline = new ExchangeDeadline((isForHead) => this.#onTimeout(isForHead))
   readonly #session: UpstreamSession
   readonly #scheme: 'http' | 'https'
   #stream: FrameStream | undefined
   #events: ExchangeEvents | undefined
   #options: RequestOptions | undefined
-  #isRequestSent = false
-  #isHeadReceived = false
-  #isDeadlineForHead = false
-  #isPaused = false
   #isFreed = false
   /** Whether the memory of what was read last is released. */
   #isReleased = true
@@ -58,7 +53,6 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents, Expirin
   start(head: string, options: RequestOptions, events: ExchangeEvents, now: number): void {
     this.#events = events
     this.#options = options
-    this.#isRequestSent = options.body === 'none'
     if (!this.isOpen) {
       process.nextTick(() => this.#fail(unsent))
       return
@@ -68,46 +62,43 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents, Expirin
     stream.events = this
     stream.sendHead(requestFields(head, this.#scheme), options.body === 'none')
     stream.body.resume()
-    sweep.add(this)
-    this.#armDeadline(now)
+    sweep.add(this.#deadline)
+    this.#deadline.start(options, now)
   }
 
   write(chunk: Buffer): boolean {
-    this.#armDeadline()
+    this.#deadline.onRequestData()
     // A stream that is gone reports that itself.
     return this.#stream?.write(chunk) !== false
   }
 
   finish(trailers: string): void {
-    this.#isRequestSent = true
     this.#stream?.end(trailers === '' ? undefined : (encoder) => addLines(encoder, trailers))
-    this.#armDeadline()
+    this.#deadline.onRequestEnd()
   }
 
   pause(): void {
-    this.#isPaused = true
-    this.#armDeadline()
+    this.#deadline.pause()
     this.#stream?.body.pause()
   }
 
   resume(): void {
-    if (!this.#isPaused) return
-    this.#isPaused = false
-    this.#armDeadline()
+    if (!this.#deadline.isPaused) return
+    this.#deadline.resume()
     this.#stream?.body.resume()
   }
 
   destroy(): void {
     this.#events = undefined
-    this.deadline = never
+    this.#deadline.stop()
     if (this.#stream === undefined) this.#free()
     else this.#stream.reset(errorCode.cancel)
   }
 
-  expire(): void {
-    const isClientIdle = !this.#isRequestSent && this.hasWrittenAll
-    if (this.#isDeadlineForHead || !isClientIdle) this.#session.checkAlive()
-    this.#fail(timeoutFailure(this.#isDeadlineForHead ? 'response' : isClientIdle ? 'client' : 'target'))
+  #onTimeout(isForHead: boolean): void {
+    const isClientIdle = !this.#deadline.isRequestSent && this.hasWrittenAll
+    if (isForHead || !isClientIdle) this.#session.checkAlive()
+    this.#fail(timeoutFailure(isForHead ? 'response' : isClientIdle ? 'client' : 'target'))
   }
 
   onHead(fields: string[], isWhole: boolean, isLast: boolean): void {
@@ -116,20 +107,24 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents, Expirin
       const head = readHead(fields)
       if (head.status >= 200) this.#onResponse(head, isLast)
       else if (isLast) throw new InvalidResponse('a 1xx that ends the response')
-      else this.#events?.onInformation(head)
+      else this.#onInformation(head)
     } catch (error) {
       this.#fail(readFailure(error))
     }
   }
 
+  #onInformation(head: ResponseHead): void {
+    this.#deadline.onInformation(head.status)
+    this.#events?.onInformation(head)
+  }
+
   #onResponse(head: ResponseHead, isLast: boolean): void {
-    this.#isHeadReceived = true
+    this.#deadline.onHead()
     const framing = this.#readFraming(head)
     if (this.#stream) this.#stream.awaitsHead = false
     this.#events?.onHead(head, framing)
     // The client may wait for it before it sends the rest of its request, and its body may be long in coming.
     if (!isLast) this.#events?.onRead()
-    this.#armDeadline()
   }
 
   /** What HTTP/1.1 would need to end the response where this one ends. */
@@ -142,7 +137,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents, Expirin
   }
 
   onData(chunk: Buffer): void {
-    this.#armDeadline()
+    this.#deadline.postpone()
     this.#events?.onData(chunk)
     this.#isReleased = this.#events?.onRead() !== false
   }
@@ -160,9 +155,9 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents, Expirin
       return
     }
     this.#events = undefined
-    this.deadline = never
+    this.#deadline.stop()
     // The target has answered without the rest of the body (RFC 9113 8.1).
-    if (!this.#isRequestSent) this.#stream?.reset(errorCode.noError)
+    if (!this.#deadline.isRequestSent) this.#stream?.reset(errorCode.noError)
     events?.onEnd(trailers)
   }
 
@@ -173,7 +168,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents, Expirin
   onEndSent(): void {}
 
   onClose(code: number): void {
-    sweep.remove(this)
+    sweep.remove(this.#deadline)
     if (this.#events) this.#fail(failureOf(code))
     this.#free()
   }
@@ -189,18 +184,6 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents, Expirin
     const events = this.#events
     this.destroy()
     events?.onFailure(failure)
-  }
-
-  /** Starts the idle timeout within bodies, or the response timeout until the head. */
-  #armDeadline(now = performance.now()): void {
-    const options = this.#options
-    if (!options || !this.#events) return
-    const isWaiting = this.#isRequestSent && !this.#isHeadReceived
-    // The whole head must arrive in time: a 1xx does not extend the deadline.
-    if (isWaiting && this.#isDeadlineForHead) return
-    this.#isDeadlineForHead = isWaiting
-    const timeoutMs = isWaiting ? options.responseTimeoutMs : options.idleTimeoutMs
-    this.deadline = this.#isPaused ? never : now + timeoutMs
   }
 }
 
