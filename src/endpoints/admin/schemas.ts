@@ -134,7 +134,7 @@ export const secretKeyReset = objectSchema(
       maximum: graceSecondsMax,
       default: 0,
       description:
-        'How long the old key keeps working; 0 ends it, its sessions and its access tokens at once.',
+        'How long the old key keeps working: its sessions go on with the new key, also afterwards; 0 ends it, its sessions and its access tokens at once.',
     },
   },
   ['graceSeconds'],
