@@ -204,6 +204,39 @@ for (const driver of storeDrivers) {
   })
 }
 
+t.test('rotate --now seals with a new key, not with one that was announced before', async (t) => {
+  const place = createWorkspace(t)
+  const keyFile = join(place.folder, 'data/sealing.key')
+  const email = 'ada@example.com'
+  const created = await place.run('accounts', 'create', '--email', email, '--json')
+  t.equal((await place.run('sealing-key', 'rotate')).status, 0)
+  const announced = keysIn(keyFile)
+  const rotated = await place.run('sealing-key', 'rotate', '--now', '--json')
+  t.match(rotated.json(), { state: 'resealed', accounts: 1, unreadable: 0 })
+  const { current, next, previous } = keysIn(keyFile)
+  t.strictSame(previous?.key, announced.current)
+  t.notSame(current, announced.next)
+  t.equal(next, undefined)
+  t.notMatch(readFileSync(keyFile, 'utf8'), announced.next?.toString('base64') ?? '')
+  const { secretKey } = created.json() as { readonly secretKey: string }
+  t.equal((await place.run('sealing-key', 'rotate', '--drop', '--yes')).status, 0)
+  t.match((await place.run('keys', 'show', email, '--json')).json(), { secretKey })
+})
+
+t.test('--now and --drop exclude each other, whatever the state of the rotation', async (t) => {
+  const place = createWorkspace(t)
+  const keyFile = join(place.folder, 'data/sealing.key')
+  for (const step of [[], [], ['--drop', '--yes']]) {
+    t.equal((await place.run('sealing-key', 'rotate', ...step)).status, 0)
+    const before = readFileSync(keyFile, 'utf8')
+    t.match(await place.run('sealing-key', 'rotate', '--now', '--drop', '--yes'), {
+      status: 2,
+      stderr: /--now and --drop exclude each other/,
+    })
+    t.equal(readFileSync(keyFile, 'utf8'), before)
+  }
+})
+
 t.test('a sealing key in a variable is printed instead of written', async (t) => {
   const { config, folder } = createWorkspace(t, { keys: { sealingKey: { env: 'SEALING' } } })
   const env = { SEALING: sealingKey }

@@ -21,7 +21,7 @@ const rotate: Command = {
   options: {
     now: {
       type: 'boolean',
-      help: 'Seals with a new key at once, for when no gateway runs or the current key has leaked.',
+      help: 'Seals with a newly made key at once, for when no gateway runs or the current key has leaked.',
     },
     print: {
       type: 'boolean',
@@ -32,7 +32,7 @@ const rotate: Command = {
   },
   printsData: true,
   run: async (invocation) => {
-    if (invocation.asJson && invocation.flag('print')) throw new UsageError('--print prints no JSON')
+    assertUsage(invocation)
     const { config } = loadConfig(invocation.config)
     const mayCreate = config.store.driver === 'sqlite'
     const keys = readSealingKeys(config.keys.sealingKey, { mayCreate })
@@ -42,6 +42,11 @@ const rotate: Command = {
   },
 }
 
+function assertUsage({ asJson, flag }: Invocation): void {
+  if (asJson && flag('print')) throw new UsageError('--print prints no JSON')
+  if (flag('now') && flag('drop')) throw new UsageError('--now and --drop exclude each other')
+}
+
 type Step = (invocation: Invocation, config: Config, keys: SealingKeySet) => Promise<void>
 
 function stepFor({ next, previous }: SealingKeySet, { flag }: Invocation): Step {
@@ -49,9 +54,8 @@ function stepFor({ next, previous }: SealingKeySet, { flag }: Invocation): Step 
     if (!previous) throw new OperatorError('there is no previous sealing key to drop')
     return drop
   }
-  if (next) return promote
-  if (!previous) return flag('now') ? replaceNow : add
-  if (!flag('now')) return resealAll
+  if (!flag('now')) return next ? promote : previous ? resealAll : add
+  if (!previous) return replaceNow
   throw new OperatorError('the previous sealing key is still accepted, and there can be only one', {
     hint: 'Finish that rotation: gatehouse sealing-key rotate --drop',
   })
@@ -73,6 +77,7 @@ const promote: Step = async (invocation, config, { current, next = current }) =>
   await putIntoUse(invocation, config, { current: next, next: undefined, previous })
 }
 
+/** An announced key is dropped: what leaked the current one may have leaked it too, and it has sealed nothing. */
 const replaceNow: Step = async (invocation, config, { current }) => {
   const previous = { key: current, since: dayOf(Date.now()) }
   await putIntoUse(invocation, config, { current: createSealingKey(), next: undefined, previous })
