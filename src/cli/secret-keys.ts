@@ -54,7 +54,7 @@ const create: Command = {
     expires: {
       type: 'string',
       value: '90d',
-      help: 'How long the key is valid, such as 1h; default: until it is revoked.',
+      help: 'How long the key is valid, such as 1h, but at least 1s; default: until it is revoked.',
     },
     scopes: {
       type: 'string',
@@ -101,11 +101,14 @@ function readKeyInput(invocation: Invocation): SecretKeyInput {
   }
 }
 
+/** A shorter one may be over before the key is stored. */
+const lifetimeMsMin = 1_000
+
 function readExpiry(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const lifetimeMs = parseDurationMs(text) ?? 0
-  if (lifetimeMs > 0 && lifetimeMs <= keyLifetimeMsMax) return Date.now() + lifetimeMs
-  throw new UsageError(`--expires must be from 1ms to ${keyLifetimeMsMax / 86_400_000}d, such as 90d or 1h`)
+  if (lifetimeMs >= lifetimeMsMin && lifetimeMs <= keyLifetimeMsMax) return Date.now() + lifetimeMs
+  throw new UsageError(`--expires must be from 1s to ${keyLifetimeMsMax / 86_400_000}d, such as 90d or 1h`)
 }
 
 /** An option with an empty list is a mistake: without the option the key is not limited. */

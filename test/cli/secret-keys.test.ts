@@ -69,6 +69,7 @@ t.test('values of keys create and keys revoke that are wrong are refused by the 
     [[], /--name is missing/],
     [['--name', 'a', '--expires', '90'], /--expires must be from/],
     [['--name', 'a', '--expires', '0s'], /--expires must be from/],
+    [['--name', 'a', '--expires', '999ms'], /--expires must be from 1s to 3653d/],
     [['--name', 'a', '--expires', '3654d'], /--expires must be from/],
     [['--name', 'a', '--scopes', ''], /--scopes must be a list/],
     [['--name', 'a', '--from', '10.0.0.0/8,'], /--from must be a list/],
@@ -84,6 +85,7 @@ t.test('values of keys create and keys revoke that are wrong are refused by the 
     t.match(await create(...args), { status: 1, stdout: '', stderr: pattern }, args.join(' '))
   }
   t.match(await create('--name', 'x'.repeat(64), '--expires', '3653d'), { status: 0 })
+  t.match(await create('--name', 'brief', '--expires', '1s'), { status: 0 })
   t.match(await create('--name', 'x'.repeat(64)), { status: 1, stderr: /--name: .*another key/ })
   const revoke = (...args: readonly string[]) => run('keys', 'revoke', 'ada@example.com', ...args)
   t.match(await revoke('none'), { status: 1, stderr: /\n {2}NAME: .*no secret key called "none"/ })
