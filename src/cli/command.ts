@@ -84,15 +84,18 @@ export function optionsOf({ options, printsData }: Command): Readonly<Record<str
   return { ...options, ...(printsData && jsonOption), ...commonOptions }
 }
 
-/** @throws UsageError for unknown options, and missing or extra operands */
+/** @throws UsageError for unknown and repeated options, and missing or extra operands */
 export function parseInvocation(
   command: Command,
   args: readonly string[],
   terminal: Terminal,
 ): Invocation & { readonly wantsHelp: boolean } {
-  const { values, positionals } = parse(command, args)
+  const { values, positionals, tokens } = parse(command, args)
   const wantsHelp = values.help === true
-  if (!wantsHelp) assertOperands(command, positionals)
+  if (!wantsHelp) {
+    assertGivenOnce(command, tokens)
+    assertOperands(command, positionals)
+  }
   const text = (option: string) => {
     const value = values[option]
     return typeof value === 'string' ? value : undefined
@@ -130,6 +133,7 @@ function parse(command: Command, args: readonly string[]) {
       options,
       allowPositionals: true,
       strict: true,
+      tokens: true,
     })
   } catch (error) {
     throw new UsageError(describeParseError(error, Object.keys(options)))
@@ -169,6 +173,17 @@ function describeParseError(error: unknown, names: readonly string[]): string {
 function didYouMeanOption(unknown: string, names: readonly string[]): string {
   const meant = suggest(unknown, names)
   return meant === undefined ? '' : `, did you mean "--${meant}"?`
+}
+
+/** The last of several values would count and the others would not: `--scopes a --scopes b` is no list. */
+function assertGivenOnce(command: Command, tokens: ReturnType<typeof parse>['tokens']): void {
+  const options = optionsOf(command)
+  const given = new Set<string>()
+  for (const token of tokens) {
+    if (token.kind !== 'option' || token.value === undefined || options[token.name]?.multiple) continue
+    if (given.has(token.name)) throw new UsageError(`--${token.name} may be given only once`)
+    given.add(token.name)
+  }
 }
 
 function assertOperands({ operands }: Command, given: readonly string[]): void {

@@ -74,12 +74,18 @@ function unknownCommandMessage(
   const words = args.filter((word) => !word.startsWith('-'))
   if (words.length === 0) return generalHelp(all)
   if (words.length === 1 && group.length > 0) return generalHelp(group, words[0])
-  if (args[0]?.startsWith('-')) {
-    return `gatehouse: the command comes first, ${args[0]} after it\n  See: gatehouse --help`
-  }
+  const [first = '', second = '', ...rest] = args
+  if (first.startsWith('-')) return commandFirst(first)
+  const split = group.find(({ name }) => rest.some((word) => name === `${first} ${word}`))
+  if (second.startsWith('-') && split) return commandFirst(second, split.name)
   const given = words.slice(0, group.length > 0 ? 2 : 1).join(' ')
   const names = all.flatMap(({ name }) => [name, name.split(' ')[0] ?? ''])
   return `gatehouse: unknown command "${given}"${didYouMean(given, names)}\n  See: gatehouse --help`
+}
+
+function commandFirst(option: string, name?: string): string {
+  const words = ['gatehouse', ...(name === undefined ? [] : [name]), '--help']
+  return `gatehouse: the command comes first, ${option} after it\n  See: ${words.join(' ')}`
 }
 
 function report(error: unknown, command: Command, terminal: Terminal): number {

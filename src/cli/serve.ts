@@ -11,7 +11,7 @@ import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
 import { collectGarbage } from '../platform/collect-garbage.ts'
 import { startOptimizing } from '../platform/defer-optimizing.ts'
 import { limitHeapGrowth } from '../platform/heap-growth.ts'
-import type { Command } from './command.ts'
+import { type Command, UsageError } from './command.ts'
 import { printWelcome } from './print-welcome.ts'
 import { openReadyFile, type ReadyFile } from './ready-file.ts'
 
@@ -33,6 +33,7 @@ export const serveCommand: Command = {
   },
   run: async (invocation) => {
     const path = invocation.text('ready-file')
+    if (path === '') throw new UsageError('--ready-file must be a path')
     const readyFile = path === undefined ? undefined : openReadyFile(path)
     if (!invocation.flag('demo')) return runGateway({ input: invocation.config, readyFile })
     const { terminal } = invocation

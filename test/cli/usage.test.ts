@@ -20,6 +20,21 @@ const cases: readonly (readonly [what: string, args: readonly string[], expected
     /^Usage: gatehouse signing-keys COMMAND[\s\S]*rotate/,
   ],
   ['an option before the command', ['--config', 'gateway.yaml', 'check'], /--config/],
+  [
+    'an option between the words of a command',
+    ['keys', '--json', 'list', 'a@example.com'],
+    /^gatehouse: the command comes first, --json after it\n {2}See: gatehouse keys list --help/,
+  ],
+  [
+    'an option with a value between the words of a command',
+    ['accounts', '--config', 'gateway.yaml', 'show'],
+    /^gatehouse: the command comes first, --config after it\n {2}See: gatehouse accounts show --help/,
+  ],
+  [
+    'a misspelt second word after an option',
+    ['keys', '--json', 'lst'],
+    /"keys lst", did you mean "keys list"\?/,
+  ],
   ['a name that every object has', ['constructor'], /unknown command "constructor"/],
   ['an unknown option', ['check', '--nope'], /^gatehouse check: [Uu]nknown option '--nope'/],
   ['a misspelt option', ['serve', '--demmo'], /--demmo.*did you mean "?--demo/s],
@@ -28,6 +43,17 @@ const cases: readonly (readonly [what: string, args: readonly string[], expected
   ['an option without its value', ['keys', 'reset-secret', 'a@example.com', '--grace'], /--grace/],
   ['an option that takes no value', ['check', '--json=yes'], /--json.*does not take/],
   ['an option in place of a value', ['check', '--config', '--json'], /--config/],
+  [
+    'a list in two options',
+    ['keys', 'create', 'a@example.com', '--name', 'ci', '--scopes', 'a', '--scopes', 'b'],
+    /^gatehouse keys create: --scopes may be given only once\n/,
+  ],
+  [
+    'a common option twice',
+    ['check', '--config', 'a.yaml', '--config=b.yaml'],
+    /--config may be given only once/,
+  ],
+  ['a ready file without a name', ['serve', '--ready-file', ''], /--ready-file must be a path/],
   ['an operand too many', ['check', 'gateway.yaml'], /unexpected argument "gateway\.yaml"/],
   ['an operand too few', ['accounts', 'show'], /ID\|EMAIL is missing/],
   ['two operands for one', ['signing-keys', 'retire', 'a', 'b'], /unexpected argument "b"/],
@@ -73,6 +99,21 @@ t.test('an operand may begin with a dash, as IDs of keys do', async (t) => {
     t.equal(status, 1)
     t.match(stderr, /^gatehouse: there is no signing key -c1-_x\n/)
   }
+})
+
+t.test('a flag may be repeated, and so may an option that takes several values', async (t) => {
+  const { run } = createWorkspace(t)
+  const several = [
+    '-H',
+    'Accept: a/b',
+    '-H',
+    'Accept: c/d',
+    '--set',
+    'log.level=warn',
+    '--set',
+    'log.level=info',
+  ]
+  t.match(await run('explain', 'GET', '/', ...several, '--json', '--json'), { status: 0, stderr: '' })
 })
 
 t.test('-h shows help too', async (t) => {
