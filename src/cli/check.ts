@@ -1,5 +1,5 @@
 import { readConfig } from '../config/load.ts'
-import { listProblems } from '../config/problem.ts'
+import { formatProblem } from '../config/problem.ts'
 import { findWarnings } from '../config/warnings.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { createOwnPaths } from '../routes/own-paths.ts'
@@ -15,22 +15,21 @@ export const checkCommand: Command = {
   printsData: true,
   run: async (invocation) => {
     const reading = readConfig(invocation.config)
-    const problems = listProblems(reading.problems)
+    // All of them: a start lists the first ones, and points here for the others.
+    const problems = reading.problems.map(formatProblem)
     const warnings = reading.config
-      ? listProblems(
-          findWarnings(
-            reading,
-            createOwnPaths(reading.config.portal, reading.config.routes),
-            invocation.config,
-          ),
-        )
+      ? findWarnings(
+          reading,
+          createOwnPaths(reading.config.portal, reading.config.routes),
+          invocation.config,
+        ).map(formatProblem)
       : []
     const table = reading.config && buildTable(reading.config)
     const notes = table ? caseNotes(table) : []
     const verdict =
       problems.length === 0
         ? `${reading.file} is valid: ${count(table?.routes.length ?? 0, 'route')}, ${count(reading.config?.upstreams.length ?? 0, 'upstream')}.`
-        : `${reading.file} has ${count(reading.problems.length, 'problem')}.`
+        : `${reading.file} has ${count(problems.length, 'problem')}.`
     printData(invocation, { file: reading.file, isValid: problems.length === 0, problems, warnings, notes }, [
       ...problems,
       ...warnings.map((warning) => `warning: ${warning}`),

@@ -81,6 +81,27 @@ t.test('check --json reports the same problems as the text', async (t) => {
   t.equal(bad.stderr, '')
 })
 
+t.test('check prints every problem, however many there are, and nothing else among them', async (t) => {
+  const names = Array.from({ length: 250 }, (_, index) => `nope${index}`)
+  const { run } = createWorkspace(t, Object.fromEntries(names.map((name) => [name, 1])))
+  const lines = (await run('check')).stdout.trimEnd().split('\n')
+  const { problems } = (await run('check', '--json')).json() as { readonly problems: readonly string[] }
+  t.match(lines.pop(), /has 250 problems\.$/)
+  t.strictSame(problems, lines)
+  t.equal(problems.length, names.length)
+  for (const problem of problems) t.match(problem, /:\d+:\d+ {2}nope\d+: unknown option/)
+})
+
+t.test('check prints every warning, however many there are', async (t) => {
+  const names = Array.from({ length: 150 }, (_, index) => `backend-${index}`)
+  const unverified = { targets: [{ url: 'https://127.0.0.1:1' }], tls: { verify: false } }
+  const upstreams = Object.fromEntries(names.map((name) => [name, unverified]))
+  const { run } = createWorkspace(t, { upstreams, routes: [] })
+  const { warnings } = (await run('check', '--json')).json() as { readonly warnings: readonly string[] }
+  const named = warnings.map((warning) => / upstreams\.(backend-\d+)\.tls\.verify: /.exec(warning)?.[1])
+  t.strictSame(new Set(named.filter((name) => name !== undefined)), new Set(names))
+})
+
 t.test('check reports an unreadable config on stderr, with a remedy', async (t) => {
   const folder = tempFolder(t)
   for (const [args, reason] of [
