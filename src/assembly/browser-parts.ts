@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { TokenCookie } from '../endpoints/token-cookies.ts'
 import { createAccessCookieReader, type ReadAccessCookie } from '../http/browser/access-cookie.ts'
 import { type CheckBasicKey, createBasicKeyCheck } from '../http/browser/basic-key.ts'
+import { createSignInFinder, type FindSignIn } from '../http/browser/find-sign-in.ts'
 import { createHandOverKeys, type HandOverKeys, handOverCookieNames } from '../http/browser/hand-over.ts'
 import { createSignInRedirect, type RedirectToSignIn } from '../http/browser/sign-in-redirect.ts'
 import { visitCookieName } from '../http/browser/visit-counter.ts'
@@ -13,6 +14,8 @@ import { looksLikeAccessToken } from '../tokens/token-text.ts'
 /** What serves browsers that can set no header; all undefined where the access cookie is not enabled. */
 export interface BrowserParts {
   readonly readAccessCookie: ReadAccessCookie | undefined
+  /** undefined without the portal, too. */
+  readonly findSignIn: FindSignIn | undefined
   readonly redirectToSignIn: RedirectToSignIn | undefined
 }
 
@@ -25,24 +28,22 @@ export function createBrowserParts({
   publicOrigin,
   routes,
 }: BrowserConfig): BrowserParts {
-  if (!accessCookie.enabled) return { readAccessCookie: undefined, redirectToSignIn: undefined }
-  const { name, sameSite, isSecure } = accessCookie
+  const { enabled, name, sameSite, isSecure } = accessCookie
+  if (!enabled) return { readAccessCookie: undefined, findSignIn: undefined, redirectToSignIn: undefined }
+  const isAlone = portal.host !== undefined
+  const hosts = isAlone ? signInHostsOf(routes, publicOrigin) : undefined
+  const findSignIn = portal.enabled
+    ? createSignInFinder({
+        portalPath: portal.path,
+        isSecure,
+        portalHost: hosts && { origin: portal.origin, hosts },
+      })
+    : undefined
+  const handOverKeys = isAlone ? createConfiguredHandOverKeys({ publicOrigin }) : undefined
   return {
     readAccessCookie: createAccessCookieReader({ name, sameSite, publicOrigin, origins: cors.origins }),
-    redirectToSignIn: portal.enabled
-      ? createSignInRedirect({
-          portalPath: portal.path,
-          isSecure,
-          handOver:
-            portal.host === undefined
-              ? undefined
-              : {
-                  origin: portal.origin,
-                  hosts: signInHostsOf(routes, publicOrigin),
-                  keys: createConfiguredHandOverKeys({ publicOrigin }),
-                },
-        })
-      : undefined,
+    findSignIn,
+    redirectToSignIn: findSignIn && createSignInRedirect({ findSignIn, handOverKeys }),
   }
 }
 

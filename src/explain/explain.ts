@@ -55,11 +55,9 @@ export async function explain(
   const table = createRouteTable(compileRoutes(config.routes, upstreams))
   const ownPaths = createOwnPaths(config.portal, config.routes)
   const cors = createCors({ origins: config.cors.origins, table, ownPaths })
-  const gateOptions = {
-    ...readOnlyGateOptions(schemes, config),
-    readAccessCookie: createBrowserParts(config).readAccessCookie,
-  }
-  const recorder = createStepRecorder(config.failures)
+  const { readAccessCookie, findSignIn } = createBrowserParts(config)
+  const gateOptions = { ...readOnlyGateOptions(schemes, config), readAccessCookie }
+  const recorder = createStepRecorder({ failures: config.failures, findSignIn })
   return recorder.run(async () => {
     const arrival = readArrival(request, config)
     recorder.follow(arrival)

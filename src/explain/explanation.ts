@@ -34,7 +34,7 @@ export interface Explanation {
   /** `answer`: the path is the gateway's own, so that no route applies, and the head is not rejected. */
   readonly decision: 'forward' | 'refuse' | 'answer'
   /** 200 if nothing is refused, whatever the upstream then responds; 204 for a preflight, or OPTIONS that the gateway
-   * answers. */
+   * answers; 303 for a refused page visit that is led to the sign-in. */
   readonly status: number
   readonly code?: ErrorCode
   /** Name of the route, `_gateway` or `_unmatched`. */

@@ -1,8 +1,11 @@
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '../errors/codes.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { FindSignIn } from '../http/browser/find-sign-in.ts'
+import { signInStatus } from '../http/browser/sign-in-redirect.ts'
 import { unmatchedRouteName } from '../http/outcome.ts'
 import { errorMessage } from '../platform/system-error.ts'
 import type { Rate } from '../store/rates.ts'
+import { describeSignIn } from './describe-sign-in.ts'
 import { describeWrongKey } from './describe-steps.ts'
 import type { Explanation, Step, StepName, StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'
@@ -29,13 +32,29 @@ const order: readonly StepName[] = [
   'upstream',
 ]
 
-/** @param failures how many wrong credentials one client address may send */
-export function createStepRecorder(failures: Rate): StepRecorder {
+export interface StepRecorderOptions {
+  /** How many wrong credentials one client address may send. */
+  readonly failures: Rate
+  /** undefined = no route leads page visits to the sign-in. */
+  readonly findSignIn: FindSignIn | undefined
+}
+
+export function createStepRecorder({ failures, findSignIn }: StepRecorderOptions): StepRecorder {
   const steps = new Map<StepName, Step>()
   let current: StepName = 'request'
   let arrival: ExplainedArrival | undefined
 
   function refuse(error: GatehouseError): Explanation {
+    const signIn = arrival && findSignIn?.(arrival, error)
+    if (!signIn) return refuseWith(error)
+    if (signIn.loopError) return refuseWith(signIn.loopError)
+    const { code } = error
+    const result = describeSignIn(signIn, { code, reason: describe(error, arrival, failures) })
+    steps.set(current, { step: current, outcome: 'refused', ...result })
+    return { decision: 'refuse', status: signInStatus, code, ...found() }
+  }
+
+  function refuseWith(error: GatehouseError): Explanation {
     const { code, status, allow } = error
     // What was recognised says more than what to check for any credential.
     const facts = {
