@@ -169,6 +169,8 @@ function describeScopes(scopes: readonly string[] | null): string {
     : 'only keys and tokens without scopes'
 }
 
+const uncounted = 'explain neither counts nor reads the counter'
+
 /** What would be counted, and against which limit; the counter itself is not read. */
 export function describeLimits(
   { rateLimit, bodyBytesMax }: Route<unknown>,
@@ -184,7 +186,7 @@ export function describeLimits(
   const { limit, perMs, by } = rateLimit
   const counted = rateSubject(by, { principal, address }).replace(/^ip /, 'address ')
   return {
-    detail: `${limit} requests in ${perMs / 1_000} s, counted for ${counted} (explain neither counts nor reads the counter)${plan.detail}; ${body}`,
+    detail: `${limit} requests in ${perMs / 1_000} s, counted for ${counted} (${uncounted})${plan.detail}; ${body}`,
     facts: { rate: { limit, perMs, by, counted }, ...plan.facts, bodyMax },
   }
 }
@@ -199,7 +201,7 @@ function describePlan(name: string | undefined, plans: Plans): StepResult {
     ...(quota ? [`${quota.limit} a ${quota.per}`] : []),
   ]
   return {
-    detail: `; plan ${name}: ${limits.join(', ')}, over all routes`,
+    detail: `; plan ${name}: ${limits.join(', ')}, over all routes (${uncounted}: see gatehouse usage)`,
     facts: { plan: { name, quota: quota ?? null, rate: rateLimit ?? null } },
   }
 }

@@ -34,6 +34,18 @@ t.test('--plan gives an account a plan of the config, and none takes it away', a
   }
 })
 
+t.test('explain says that it does not read what is left of a plan', async (t) => {
+  const workspace = createWorkspace(t, { plans })
+  await createAda(t, workspace, '--plan', 'pro')
+  const shown = (await workspace.run('keys', 'show', 'ada@example.com', '--json')).json()
+  const { secretKey } = shown as { readonly secretKey: string }
+  const { stdout } = await workspace.run('explain', 'GET', '/', '-H', `SecretKey: ${secretKey}`)
+  t.match(
+    stdout,
+    /plan pro: 60 requests in 60 s, 500 a day, over all routes \(explain neither counts nor reads the counter: see gatehouse usage\)/,
+  )
+})
+
 t.test('a plan that is not in the config is refused, with those that are', async (t) => {
   const workspace = createWorkspace(t, { plans })
   await createAda(t, workspace, '--plan', 'free')
