@@ -61,7 +61,9 @@ const rotate: Command = {
     const when = isNow ? 'signs from now on' : `is published, and signs in ${announcedMs / 60_000} minutes`
     printData(invocation, { kid, signsFrom: new Date(signsFrom).toISOString() }, [
       `Signing key ${kid} ${when}.`,
-      'The previous key still verifies. Once its last tokens have expired, retire it: gatehouse signing-keys retire KID',
+      isNow
+        ? 'All others still verify, and none of them signs any more, an announced one included. Retire each that has leaked: gatehouse signing-keys retire KID'
+        : 'The previous key still verifies. Once its last tokens have expired, retire it: gatehouse signing-keys retire KID',
     ])
     return 0
   },
@@ -96,10 +98,13 @@ function assertKeptInStore({ tokens }: Config): void {
 function describe(keys: readonly StoredSigningKey[], { tokens }: Config) {
   const now = Date.now()
   const signer = currentSigner(keys, tokens.algorithm, now)
+  // A key that was announced before the one that signs will never sign.
+  const isNewer = (createdAt: number) => createdAt > (signer?.createdAt ?? 0)
   return keys.map(({ kid, algorithm, createdAt, signsFrom }) => ({
     kid,
     algorithm,
-    state: kid === signer?.kid ? 'signing' : signsFrom > now ? 'announced' : 'verifying',
+    state:
+      kid === signer?.kid ? 'signing' : signsFrom > now && isNewer(createdAt) ? 'announced' : 'verifying',
     createdAt: new Date(createdAt).toISOString(),
     signsFrom: new Date(signsFrom).toISOString(),
   }))

@@ -25,16 +25,23 @@ export const announcedMs = 600_000
 /** max-age of the JWKS. */
 export const jwksMaxAgeS = announcedMs / 2 / 1_000
 
-/** The key that signs now: of this algorithm the newest whose signsFrom has passed, else the next one. */
-export function currentSigner<Key extends Pick<SigningKey, 'algorithm' | 'signsFrom'>>(
+/**
+ * The key that signs now: of this algorithm the newest whose signsFrom has passed, else the next one. The newest, not the
+ * last to begin: after `rotate('now')` a key that was announced before never signs, as it may have leaked too.
+ */
+export function currentSigner<Key extends Pick<SigningKey, 'algorithm' | 'createdAt' | 'signsFrom'>>(
   keys: readonly Key[],
   algorithm: Algorithm,
   now: number,
 ): Key | undefined {
-  const candidates = keys
-    .filter((key) => key.algorithm === algorithm && key.signsFrom !== Number.POSITIVE_INFINITY)
-    .toSorted((a, b) => a.signsFrom - b.signsFrom)
-  return candidates.findLast(({ signsFrom }) => signsFrom <= now) ?? candidates[0]
+  const candidates = keys.filter(
+    (key) => key.algorithm === algorithm && key.signsFrom !== Number.POSITIVE_INFINITY,
+  )
+  const newest = candidates
+    .filter(({ signsFrom }) => signsFrom <= now)
+    .toSorted((a, b) => a.createdAt - b.createdAt || a.signsFrom - b.signsFrom)
+    .at(-1)
+  return newest ?? candidates.toSorted((a, b) => a.signsFrom - b.signsFrom)[0]
 }
 
 /** The keys in the store, as far as they can be unsealed. */
@@ -60,7 +67,10 @@ export interface SigningKeys {
   assertReadable(): Promise<void>
   /** The stored keys, without unsealing. */
   list(): Promise<readonly StoredSigningKey[]>
-  /** Adds a key that signs once announced, or at once. @param entry for the audit log; undefined = none */
+  /**
+   * Adds a key that signs once announced, or at once, and then until a later one begins.
+   * @param entry for the audit log; undefined = none
+   */
   rotate(when: 'announced' | 'now', entry?: AuditEntryOf): Promise<SigningKey>
   /**
    * Removes a key: its tokens become invalid. A key that cannot be unsealed may always be removed: it cannot sign.
@@ -107,7 +117,11 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
   }
 
   async function rotate(when: 'announced' | 'now', entry?: AuditEntryOf): Promise<SigningKey> {
-    const key = create(when === 'now' ? 0 : announcedMs)
+    const made = create(when === 'now' ? 0 : announcedMs)
+    const others = await store.listSigningKeys()
+    // Newer than any other, even one that was made where the clock was ahead: the newest signs.
+    const createdAt = Math.max(made.createdAt, ...others.map((other) => other.createdAt + 1))
+    const key = { ...made, createdAt }
     await store.addSigningKey(sealKey(key, sealer), undefined, entry?.(key.kid))
     return key
   }

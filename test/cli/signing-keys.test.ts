@@ -79,6 +79,8 @@ for (const driver of storeDrivers) {
         t.strictSame(retired.json(), { kid: firstKid })
         await until('its tokens are refused', async () => (await isRefused(firstToken)) || undefined)
         t.notOk((await published()).includes(firstKid))
+        const states = (await list()).map((key) => [key.kid === kid ? 'now' : 'announced before', key.state])
+        t.strictSame(Object.fromEntries(states), { now: 'signing', 'announced before': 'verifying' })
         t.notOk(await isRefused(await newToken()))
       },
     )

@@ -58,10 +58,11 @@ t.test('the JWKS has the public keys of all, and no part of a secret', async (t)
 
 t.test('the newest key that is already active signs', async (t) => {
   const now = 1_000
-  const at = (kid: string, signsFrom: number, algorithm: Algorithm = 'ES256') => ({
+  const at = (kid: string, signsFrom: number, algorithm: Algorithm = 'ES256', createdAt = 0) => ({
     kid,
     signsFrom,
     algorithm,
+    createdAt,
   })
   const never = Number.POSITIVE_INFINITY
   const cases: readonly [string, readonly ReturnType<typeof at>[], string | undefined][] = [
@@ -69,6 +70,7 @@ t.test('the newest key that is already active signs', async (t) => {
     ['the only one', [at('a', 0)], 'a'],
     ['the newest', [at('b', 900), at('a', 100)], 'b'],
     ['at its very moment', [at('a', 100), at('b', now)], 'b'],
+    ['the newest, not the last to begin', [at('b', 100, 'ES256', 2), at('a', 900, 'ES256', 1)], 'b'],
     ['not one that is announced', [at('b', now + 1), at('a', 100)], 'a'],
     ['the next to come, where none has come', [at('b', now + 9), at('a', now + 5)], 'a'],
     ['none of another algorithm', [at('b', 900, 'RS256'), at('a', 100)], 'a'],

@@ -106,6 +106,37 @@ t.test('a key rotated with --now signs at once', async (t) => {
   t.equal(currentSigner(await signingKeys.load(), 'ES256', time.now)?.kid, next.kid)
 })
 
+t.test('a key rotated with --now signs until a later rotation, whatever was announced before', async (t) => {
+  const { signingKeys, time } = await openSigningKeys(t)
+  await signingKeys.load()
+  time.now += 1_000
+  const announced = await signingKeys.rotate('announced')
+  time.now += 1_000
+  const now = await signingKeys.rotate('now')
+  const signerAt = async (at: number) => currentSigner(await signingKeys.load(), 'ES256', at)?.kid
+  for (const at of [time.now, announced.signsFrom - 1, announced.signsFrom, announced.signsFrom + 86_400_000])
+    t.equal(await signerAt(at), now.kid)
+  time.now = announced.signsFrom + 1_000
+  const later = await signingKeys.rotate('announced')
+  t.equal(await signerAt(later.signsFrom - 1), now.kid)
+  t.equal(await signerAt(later.signsFrom), later.kid)
+})
+
+t.test(
+  'a key rotated with --now signs also where a key was announced by a clock that was ahead',
+  async (t) => {
+    const { signingKeys, time } = await openSigningKeys(t)
+    await signingKeys.load()
+    time.now += 3_600_000
+    const ahead = await signingKeys.rotate('announced')
+    time.now -= 3_600_000
+    const now = await signingKeys.rotate('now')
+    const keys = await signingKeys.load()
+    for (const at of [time.now, ahead.signsFrom, ahead.signsFrom + 86_400_000])
+      t.equal(currentSigner(keys, 'ES256', at)?.kid, now.kid)
+  },
+)
+
 t.test('a retired key is removed, the last that can sign is kept', async (t) => {
   const { open, signingKeys } = await openSigningKeys(t)
   const [first] = await signingKeys.load()
