@@ -1,4 +1,4 @@
-import { parseAddressRange } from '../platform/address-ranges.ts'
+import { hasEveryIPv4, parseAddressRange } from '../platform/address-ranges.ts'
 import { isLoopback } from '../platform/host.ts'
 import { validityProblem } from './certificate.ts'
 import type { ConfigReadResult } from './load.ts'
@@ -79,8 +79,10 @@ const bitsMin = { ipv4: 8, ipv6: 7 } as const
 function overlyTrustedProxies({ trustedProxies }: Tree): Warning[] {
   return [...trustedProxies.entries()].flatMap(([index, text]) => {
     const range = parseAddressRange(text)
-    if (!range || range.bits >= bitsMin[range.family]) return []
-    const who = range.bits === 0 ? 'every client' : 'a large part of the Internet'
+    if (!range) return []
+    const isEveryone = range.bits === 0 || hasEveryIPv4(range)
+    if (!isEveryone && range.bits >= bitsMin[range.family]) return []
+    const who = isEveryone ? 'every client' : 'a large part of the Internet'
     const message = `X-Forwarded-* is trusted from ${who}: list only the proxies`
     return [{ path: ['trustedProxies', index], message }]
   })

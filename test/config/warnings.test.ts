@@ -67,6 +67,35 @@ t.test('trusted proxies that cover most addresses are warned of', async (t) => {
   ])
 })
 
+t.test('trusted proxies in the IPv6 form of IPv4 are warned of like the same range in IPv4', async (t) => {
+  const rest = 'list only the proxies'
+  const everyone = `X-Forwarded-* is trusted from every client: ${rest}`
+  const many = `X-Forwarded-* is trusted from a large part of the Internet: ${rest}`
+  const cases: readonly (readonly [range: string, warnings: readonly string[]])[] = [
+    ['::ffff:0:0/96', [everyone]],
+    ['::FFFF:0.0.0.0/96', [everyone]],
+    ['0:0:0:0:0:ffff:0:0/96', [everyone]],
+    ['::ffff:0:0/95', [everyone]],
+    ['::/80', [everyone]],
+    ['::/8', [everyone]],
+    ['::ffff:0:0/97', [many]],
+    ['::ffff:128.0.0.0/97', [many]],
+    ['::ffff:8.0.0.0/103', [many]],
+    ['::ffff:10.0.0.0/104', []],
+    ['::ffff:10.0.0.1', []],
+    ['::/96', []],
+    ['64:ff9b::/96', []],
+  ]
+  for (const [range, expected] of cases) {
+    const found = warnings(t, { ...minimalConfig, trustedProxies: [range] })
+    t.strictSame(
+      found,
+      expected.map((warning) => `trustedProxies.0: ${warning}`),
+      range,
+    )
+  }
+})
+
 t.test('a config without routes is warned of: is empty', async (t) => {
   t.strictSame(warnings(t, { ...minimalConfig, routes: [] }), [
     "routes: is empty: every request except to the gateway's own paths gets 404",

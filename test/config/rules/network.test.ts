@@ -40,6 +40,16 @@ t.test('a trusted proxy may be an address or a range', async (t) => {
   ])
 })
 
+t.test('a trusted proxy in the IPv6 form of IPv4 is the same in IPv4', async (t) => {
+  const trustedProxies = ['::ffff:10.0.0.1', '::ffff:a00:0/104', '0:0::ffff:0:0/96', '::ffff:0:0/95']
+  t.strictSame(load(t, { ...minimalConfig, trustedProxies }).trustedProxies, [
+    { address: '10.0.0.1', bits: 32, family: 'ipv4' },
+    { address: '10.0.0.0', bits: 8, family: 'ipv4' },
+    { address: '0.0.0.0', bits: 0, family: 'ipv4' },
+    { address: '::ffff:0:0', bits: 95, family: 'ipv6' },
+  ])
+})
+
 t.test('each trusted proxy that is neither address nor range is reported at its place', async (t) => {
   const wrong = [
     '10.0.0.0/33',
