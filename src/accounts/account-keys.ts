@@ -17,7 +17,7 @@ export interface KeyStatus {
   readonly createdAt: number
   /** Accurate to a few seconds; undefined = never used. */
   readonly lastUse: KeyUse | undefined
-  /** Whether a sealed copy is kept, so that it can be shown again. */
+  /** Whether it can be shown again: a sealed copy is kept, and keys.reveal is true. */
   readonly isRevealable: boolean
 }
 
@@ -38,7 +38,7 @@ export const graceSecondsMax = 30 * 86_400
 export interface AccountKeys {
   /** Uses of the keys, such as of the previous one, show within a few seconds. */
   status(idOrEmail: string): Promise<KeysStatus>
-  /** The key itself, recorded in the audit log; undefined where no copy is kept (keys.reveal: false). */
+  /** The key itself, recorded in the audit log; undefined with keys.reveal: false, or where no copy is kept. */
   reveal(idOrEmail: string, kind: KeyKind): Promise<string | undefined>
   /** The same without an audit entry: to be used for its owner, not to be shown. */
   unseal(account: Account, kind: KeyKind): string | undefined
@@ -80,7 +80,7 @@ export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
     const statusOf = (key: StoredKey): KeyStatus => ({
       createdAt: key.createdAt,
       lastUse: uses.get(digestText(key)),
-      isRevealable: key.sealed !== undefined,
+      isRevealable: options.reveal && key.sealed !== undefined,
     })
     const secretKey = defaultKeyOf(account)
     const previous = overlappingKeyOf(account, clock())
@@ -94,10 +94,15 @@ export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
     }
   }
 
+  /** Copies that were sealed before keys.reveal became false stay, and stay closed. */
+  function unseal(account: Account, kind: KeyKind): string | undefined {
+    return options.reveal ? unsealKey(kind, account, sealer) : undefined
+  }
+
   /** It is logged before it is shown: a key that is not in the log has not been seen. */
   async function reveal(id: string, kind: KeyKind): Promise<string | undefined> {
     const account = await accounts.find(id)
-    const key = unsealKey(kind, account, sealer)
+    const key = unseal(account, kind)
     if (key !== undefined) await store.appendAudit(entry('key-revealed', account, { key: kind }))
     return key
   }
@@ -128,7 +133,7 @@ export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
   return {
     status,
     reveal,
-    unseal: (account, kind) => unsealKey(kind, account, sealer),
+    unseal,
     resetSecretKey: async (id, graceSeconds) => {
       assertValidGrace(graceSeconds)
       return (await newSecretKey(await accounts.find(id), graceSeconds)) ?? notFound()

@@ -11,7 +11,7 @@ import type { SecretKeyInput } from './key-input.ts'
 
 export interface KeyOptions {
   readonly sealer: Sealer
-  /** Whether sealed copies of keys are kept. */
+  /** Whether keys can be shown again: whether sealed copies of new ones are kept, and copies opened. */
   readonly reveal: boolean
   /** How new keys begin. */
   readonly prefix: string

@@ -59,19 +59,25 @@ const resetApi: Command = {
 const show: Command = {
   name: 'keys show',
   operands: ['ID|EMAIL'],
-  summary: 'Shows both keys again, if encrypted copies are stored (keys.reveal).',
+  summary: 'Shows both keys again, if keys.reveal is true and encrypted copies are stored.',
   examples: ['gatehouse keys show ada@example.com'],
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
-    const { secretKey, apiKey } = await withOperator(invocation.config, async ({ accounts, keys }) => {
-      const { id } = await accounts.find(who)
-      return { secretKey: await keys.reveal(id, 'secretKey'), apiKey: await keys.reveal(id, 'apiKey') }
-    })
+    const { secretKey, apiKey, config } = await withOperator(
+      invocation.config,
+      async ({ accounts, keys, config }) => {
+        const { id } = await accounts.find(who)
+        const secretKey = await keys.reveal(id, 'secretKey')
+        return { secretKey, apiKey: await keys.reveal(id, 'apiKey'), config }
+      },
+    )
     if (secretKey === undefined || apiKey === undefined) {
-      throw new OperatorError('these keys cannot be shown again', {
-        hint: 'They were created with keys.reveal: false or with another sealing key. Reset them: gatehouse keys reset-secret',
-      })
+      const reason = config.keys.reveal
+        ? 'They were created with keys.reveal: false or with another sealing key.'
+        : 'The config has keys.reveal: false.'
+      const hint = `${reason} Reset them: gatehouse keys reset-secret`
+      throw new OperatorError('these keys cannot be shown again', { hint })
     }
     printData(invocation, { secretKey, apiKey }, fieldLines({ 'Secret key': secretKey, 'API key': apiKey }))
     return 0

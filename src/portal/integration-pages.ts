@@ -23,7 +23,8 @@ export const integrationPages: CreatePages = (options) => {
     try {
       await confirmPassword(context, options)
       const key = await actions.keys.reveal(viewer.account.id, kind)
-      if (key === undefined) throw invalidField('password', 'This key is not stored and cannot be revealed.')
+      if (key === undefined)
+        throw invalidField('password', 'This key cannot be revealed. Reset it to get a new one.')
       return acceptsHtml(context.request)
         ? show(context, { shown: { kind, key } })
         : { kind: 'data', data: { key } }

@@ -17,10 +17,12 @@ const input = {
   isVerified: false,
 }
 
+const sealingKey = randomBytes(32)
+
 async function openAccounts(t: Test, { reveal = true } = {}) {
   const store = await (await newSqlitePlace(t)).open()
   const time = { now: 1_700_000_000_000 }
-  const sealer = createSealer(randomBytes(32))
+  const sealer = createSealer(sealingKey)
   return { store, time, ...actsOn(store, { sealer, reveal, prefix: 'gate', clock: () => time.now }) }
 }
 
@@ -168,6 +170,30 @@ t.test('with keys shown only once no sealed copy is stored', async (t) => {
   const found = await store.findAccount(account.id)
   t.match(found, { secretKeys: [{ sealed: undefined }], apiKey: { sealed: undefined } })
   t.equal(found && keys.unseal(found, 'secretKey'), undefined)
+})
+
+t.test('keys sealed before keys are shown only once are not shown until they may be again', async (t) => {
+  const { store, accounts } = await openAccounts(t)
+  const { account, secretKey, apiKey } = await accounts.create(input)
+  const sealer = createSealer(sealingKey)
+  const keysWith = (reveal: boolean) =>
+    actsOn(store, { sealer, reveal, prefix: 'gate', clock: () => 1_700_000_000_000 }).keys
+  const closed = keysWith(false)
+  for (const kind of ['secretKey', 'apiKey'] as const) {
+    t.equal(await closed.reveal(account.id, kind), undefined, kind)
+    t.equal(closed.unseal(account, kind), undefined, kind)
+    t.equal((await closed.status(account.id))[kind].isRevealable, false, kind)
+  }
+  const filter = { action: 'key-revealed', who: undefined } as const
+  const { entries } = await store.findAudit({ filter, before: undefined, limit: 10 })
+  t.strictSame(entries, [], 'nothing was revealed')
+  const open = keysWith(true)
+  t.equal(await open.reveal(account.id, 'secretKey'), secretKey)
+  t.equal(await open.reveal(account.id, 'apiKey'), apiKey)
+  t.match(await open.status(account.id), {
+    secretKey: { isRevealable: true },
+    apiKey: { isRevealable: true },
+  })
 })
 
 t.test('a removed account is returned one last time, and its e-mail is free', async (t) => {

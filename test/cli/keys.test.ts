@@ -93,6 +93,19 @@ t.test('without sealed copies a key is shown once, at creation', async (t) => {
   t.match(stderr, /^gatehouse: these keys cannot be shown again\n.*keys\.reveal: false/)
 })
 
+t.test('keys sealed before keys.reveal became false are shown again only once it is true', async (t) => {
+  const { run } = createWorkspace(t)
+  await run('accounts', 'create', '--email', 'ada@example.com')
+  const show = (...args: readonly string[]) => run('keys', 'show', 'ada@example.com', ...args)
+  const refused = await show('--set', 'keys.reveal=false')
+  t.match(refused, { status: 1, stdout: '' })
+  t.match(
+    refused.stderr,
+    /^gatehouse: these keys cannot be shown again\n.*The config has keys\.reveal: false\./,
+  )
+  t.match(await show(), { status: 0, stdout: /gate_sk_\w+\n.*gate_ak_\w+/ })
+})
+
 t.test('keys show with another sealing key says why it cannot', async (t) => {
   const { run } = createWorkspace(t, {}, { 'other.key': sealingKey })
   await run('accounts', 'create', '--email', 'ada@example.com')

@@ -265,6 +265,29 @@ testWithoutCopies('where no copies are kept a key is shown at its reset alone', 
   t.match(await page.locator(secretBox).textContent(), '•')
 })
 
+testWithoutCopies(
+  'a copy that was sealed before is not revealed, whatever form asks for it',
+  async (t, portal) => {
+    const { page, email } = await portal.createPerson()
+    const reset = await portal.command('keys', 'reset-secret', email, '--set', 'keys.reveal=true')
+    // The cast is sound: the tests of the command look at what it prints.
+    const { secretKey } = reset as { readonly secretKey: string }
+    await page.goto(`${portal.url}/portal/integration`)
+    t.equal(await page.getByText('Reveal the secret').count(), 0)
+    await page.getByText('Reset the secret…').click()
+    // The page has no form to reveal it: this one is sent there instead.
+    const form = page.locator('#secretKey form[action$="/secret-key/reset"]')
+    await form.evaluate((element) => {
+      element.setAttribute('action', String(element.getAttribute('action')).replace(/reset$/, 'reveal'))
+    })
+    await page.locator('#secretKey-reset-password').fill(goodPassword)
+    const answered = page.waitForResponse(/secret-key.reveal$/)
+    await page.getByRole('button', { name: 'Reset the secret' }).click()
+    t.equal((await answered).status(), 400)
+    t.notMatch(await page.content(), secretKey)
+  },
+)
+
 async function untilRefused(portal: Portal, secretKey: string): Promise<void> {
   await until('the old key is refused', async () => (await statusWith(portal, secretKey)) === 401)
 }

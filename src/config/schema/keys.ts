@@ -22,7 +22,7 @@ export const keys = section('Secret keys and API keys.', {
   }),
   reveal: flag(
     true,
-    'Whether keys can be shown again; false = a key is shown once, at creation, and no encrypted copy is stored.',
+    'Whether keys can be shown again; false = a key is shown once, at creation, and no encrypted copy is stored. Copies that were stored before are kept, but not shown until it is true again; a reset drops that of its key.',
   ),
   maxPerAccount: integer({
     minimum: 1,
