@@ -1,6 +1,7 @@
 import { isRecord } from '../platform/json.ts'
 import type { Override } from './overrides.ts'
-import { formatSource, type Path, type Problem } from './problem.ts'
+import { formatPath, formatSource, type Path, type Problem } from './problem.ts'
+import { isPathPrefix } from './review.ts'
 
 /** A tree with overrides laid over it. */
 export interface OverrideResult {
@@ -13,7 +14,7 @@ export interface OverrideResult {
 
 /**
  * A new tree with the overrides laid over it, later ones over earlier ones. Environment variables have no order: two
- * of them for one option are an error, as in the file.
+ * of them for one option, or for a section and an option in it, are an error, as in the file.
  */
 export function applyOverrides(
   tree: Record<string, unknown>,
@@ -23,19 +24,24 @@ export function applyOverrides(
   const applied: Override[] = []
   const problems: Problem[] = []
   for (const override of overrides) {
-    const message = duplicateProblem(override, applied) ?? setAt(result, override)
+    const message = conflictProblem(override, applied) ?? setAt(result, override)
     if (message === undefined) applied.push(override)
     else problems.push({ source: override.source, path: override.path, message })
   }
   return { tree: result, applied, problems }
 }
 
-function duplicateProblem({ source, path }: Override, applied: readonly Override[]): string | undefined {
+function conflictProblem({ source, path }: Override, applied: readonly Override[]): string | undefined {
   if (source.kind !== 'env') return undefined
-  const isDuplicate = (other: Override) =>
-    other.path.join('\n') === path.join('\n') && other.source.kind === 'env'
-  const duplicate = applied.find(isDuplicate)
-  return duplicate && `is already set by ${formatSource(duplicate.source)}`
+  const conflicts = (other: Override) =>
+    other.source.kind === 'env' && (isPathPrefix(other.path, path) || isPathPrefix(path, other.path))
+  const other = applied.find(conflicts)
+  if (!other) return undefined
+  const name = formatSource(other.source)
+  if (other.path.length === path.length) return `is already set by ${name}`
+  return other.path.length < path.length
+    ? `is in ${formatPath(other.path)}, which ${name} sets as a whole: set it there`
+    : `has an option that ${name} sets, ${formatPath(other.path)}: set it here`
 }
 
 /** @returns what is wrong, if the tree has no such place */

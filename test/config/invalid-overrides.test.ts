@@ -1,5 +1,12 @@
 import t, { type Test } from 'tap'
-import { minimalConfig, type Options, problemMessages, problems, withUpstream } from './config-fixtures.ts'
+import {
+  load,
+  minimalConfig,
+  type Options,
+  problemMessages,
+  problems,
+  withUpstream,
+} from './config-fixtures.ts'
 
 const env = (name: string, value: string) => ({ env: { [name]: value } })
 
@@ -108,4 +115,29 @@ t.test('two variables for one option are a problem: neither is the later one', a
   const twice = { GATEHOUSE__LISTEN__PORT: '1', GATEHOUSE__Listen__Port: '2', GATEHOUSE__LISTEN__HOST: '::1' }
   const message = '$GATEHOUSE__Listen__Port  listen.port: is already set by $GATEHOUSE__LISTEN__PORT'
   t.strictSame(problems(t, JSON.stringify(minimalConfig), { env: twice }), [message])
+})
+
+t.test('a variable for a section and one for an option in it are a problem in either order', async (t) => {
+  const section = ['GATEHOUSE__LISTEN', '{ port: 1111 }'] as const
+  const option = ['GATEHOUSE__LISTEN__PORT', '2222'] as const
+  const other = ['GATEHOUSE__OPS__PORT', '3333'] as const
+  const problemsOf = (...variables: readonly (readonly [string, string])[]) =>
+    problems(t, JSON.stringify(minimalConfig), { env: Object.fromEntries(variables) })
+  t.strictSame(problemsOf(section, other, option), [
+    '$GATEHOUSE__LISTEN__PORT  listen.port: is in listen, which $GATEHOUSE__LISTEN sets as a whole: set it there',
+  ])
+  t.strictSame(problemsOf(option, other, section), [
+    '$GATEHOUSE__LISTEN  listen: has an option that $GATEHOUSE__LISTEN__PORT sets, listen.port: set it here',
+  ])
+  const routes = ['GATEHOUSE__ROUTES', '[{ name: a, path: /, upstream: backend, auth: any }]'] as const
+  t.match(problemsOf(routes, ['GATEHOUSE__ROUTES__0__AUTH', 'none']), [/^\$GATEHOUSE__ROUTES__0__AUTH /])
+  t.strictSame(problemsOf(section, other), [])
+})
+
+t.test('flags for a section and an option in it apply in their order, and after a variable', async (t) => {
+  const port = (settings: readonly string[], variables = {}) =>
+    load(t, minimalConfig, { settings, env: variables }).listen.port
+  t.equal(port(['listen={ port: 1111 }', 'listen.port=2222']), 2222)
+  t.equal(port(['listen.port=2222', 'listen={ port: 1111 }']), 1111)
+  t.equal(port(['listen.port=2222'], { GATEHOUSE__LISTEN: '{ port: 1111 }' }), 2222)
 })
