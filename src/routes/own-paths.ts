@@ -45,8 +45,10 @@ export type PublicPath = Exclude<OwnPath, GatedPath>
 
 const ownAccountPaths: readonly string[] = ['/api/v1/accounts/usage'] satisfies readonly OwnAccountPath[]
 
-/** Where both keys are exchanged for tokens, for the code examples. */
+/** Where both keys are exchanged for tokens. */
 export const accessTokenPath = '/api/v1/accounts/access-token' satisfies PublicPath
+/** Where a refresh token is, which browsers send as a cookie. */
+export const refreshTokenPath = '/api/v1/accounts/refresh-token' satisfies PublicPath
 
 /** One value for each operation, so that the compiler finds the one that is missing. */
 export type PerOperation<Value, Path extends OwnPath = OwnPath> = {

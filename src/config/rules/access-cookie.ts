@@ -1,12 +1,9 @@
 import type { Review } from '../review.ts'
-import { reviewCookieName } from './browsers.ts'
+import { isAtOrBelow, reviewCookieName } from './browsers.ts'
 
 type RouteTree = Review['tree']['routes'][number]
 
 const path = ['accessCookie']
-
-/** Names of the portal's own cookies begin with this, after a prefix. */
-const portalNames = /^(?:__secure-|__host-)?gatehouse-/i
 
 /** Reports an access cookie that browsers would drop, and routes that take it but can never get it. */
 export function reviewAccessCookie(review: Review): void {
@@ -26,8 +23,6 @@ function reviewName(review: Review): void {
   const at = [...path, 'name']
   if (review.isValid(['cookie', 'name']) && accessCookie.name.toLowerCase() === cookie.name.toLowerCase())
     review.report(at, `"${accessCookie.name}" is the name of the refresh cookie too`)
-  else if (portalNames.test(accessCookie.name))
-    review.report(at, `"${accessCookie.name}" could be a cookie of the portal: choose another name`)
 }
 
 function reviewRoute(review: Review, index: number, route: RouteTree): void {
@@ -66,10 +61,4 @@ function signInProblem(review: Review, index: number, { auth, browser }: RouteTr
     return 'needs the portal: portal.enabled is false'
   const isOptional = review.isValid(['routes', index, 'auth']) && auth === 'optional'
   return isOptional ? 'cannot be combined with auth: optional, which allows anonymous requests' : undefined
-}
-
-/** Whether a browser sends a cookie of this path to a route (RFC 6265bis 5.1.4), whatever follows its prefix. */
-function isAtOrBelow(routePath: string, cookiePath: string): boolean {
-  if (cookiePath.endsWith('/')) return `${routePath}/`.startsWith(cookiePath)
-  return `${routePath}/`.startsWith(`${cookiePath}/`)
 }

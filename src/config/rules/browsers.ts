@@ -1,25 +1,44 @@
+import { refreshTokenPath } from '../../routes/own-paths.ts'
 import { parseOrigin } from '../addresses.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 
-/** Reports a cookie that browsers would drop, as it breaks the rules of its name (RFC 6265bis 4.1.3). */
+/** Names of the portal's own cookies begin with this, after a prefix. */
+const portalNames = /^(?:__secure-|__host-)?gatehouse-/i
+
+/** Reports a cookie that browsers would drop, as it breaks the rules of its name (RFC 6265bis 4.1.3), or never send. */
 export function reviewCookie(review: Review): void {
   if (!review.hasValidShape(['cookie'])) return
   const { cookie } = review.tree
   reviewCookieName(review, ['cookie'], cookie)
+  if (review.isValid(['cookie', 'path']) && !isAtOrBelow(refreshTokenPath, cookie.path)) {
+    review.report(
+      ['cookie', 'path'],
+      `is not at or above ${refreshTokenPath}: browsers would never send the cookie there`,
+    )
+  }
   const isValid = review.isValid(['cookie', 'sameSite'])
   if (isValid && cookie.sameSite === 'None' && !isSecureOrUnknown(review)) {
     review.report(['cookie', 'sameSite'], 'None needs secure: true, or an https publicUrl')
   }
 }
 
-/** Reports a name with a prefix whose rules the cookie of a section does not meet. */
+/** Whether a browser sends a cookie of this path to a path (RFC 6265bis 5.1.4), whatever follows in it. */
+export function isAtOrBelow(path: string, cookiePath: string): boolean {
+  if (cookiePath.endsWith('/')) return `${path}/`.startsWith(cookiePath)
+  return `${path}/`.startsWith(`${cookiePath}/`)
+}
+
+/** Reports a name that the portal may use, or with a prefix whose rules the cookie of a section does not meet. */
 export function reviewCookieName(
   review: Review,
   section: Path,
   { name, path }: { readonly name: string; readonly path: string },
 ): void {
   const isValid = (field: string) => review.isValid([...section, field])
+  if (isValid('name') && portalNames.test(name)) {
+    review.report([...section, 'name'], `"${name}" could be a cookie of the portal: choose another name`)
+  }
   if (isValid('name') && /^__(host|secure)-/i.test(name) && !isSecureOrUnknown(review)) {
     const secure = section[0] === 'cookie' ? 'secure: true' : 'cookie.secure: true'
     review.report([...section, 'name'], `"${name}" needs ${secure}, or an https publicUrl`)

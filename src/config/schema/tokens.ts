@@ -99,7 +99,8 @@ export const cookie = section('The cookie that carries the refresh token.', {
   path: text({
     pattern: '^/[!-:<-~]*$',
     default: '/api/v1/accounts',
-    description: 'Path attribute.',
+    description:
+      'Path attribute: /api/v1/accounts/refresh-token must be at or below it, and revoke-token too where it is to take the cookie.',
   }),
   sameSite: choice(['Strict', 'Lax', 'None'], { default: 'Strict', description: 'SameSite attribute.' }),
   secure: either(exactly('auto'), trueOrFalse, {

@@ -3,7 +3,7 @@ import type { Credential, Credentials } from '../../auth/credentials.ts'
 import type { Refusal } from '../../auth/decision.ts'
 import { listText } from '../../platform/list-text.ts'
 import { memoizeByObject } from '../../platform/memoize.ts'
-import { accessTokenPath, type PublicPath } from '../../routes/own-paths.ts'
+import { accessTokenPath, refreshTokenPath } from '../../routes/own-paths.ts'
 import type { Access, SchemeName } from '../../routes/route.ts'
 import { formOf, type SecretForm } from '../../secrets/secret-form.ts'
 
@@ -75,8 +75,6 @@ function keyAdvice(credential: Credential, texts: Texts, taken: Taken): string |
 
 const notThePassword =
   'The password of Authorization: Basic is not a secret key. The user name is ignored: a key belongs in the password.'
-
-const refreshTokenPath = '/api/v1/accounts/refresh-token' satisfies PublicPath
 
 const textsOf = memoizeByObject((carriers: Carriers): Texts => {
   const places = listText(describeCarriers(carriers))
