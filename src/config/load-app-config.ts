@@ -4,7 +4,7 @@ import { isRecord } from '../platform/json.ts'
 import type { RouteOptions } from '../routes/compile.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
 import type { Config } from './config.ts'
-import { ConfigError, reviewConfig } from './load.ts'
+import { ConfigError, placesOf, reviewConfig } from './load.ts'
 import { environmentOverrides } from './overrides.ts'
 import type { Problem } from './problem.ts'
 import { type ConfigFile, readConfigFile } from './read-config-file.ts'
@@ -51,7 +51,11 @@ export function loadAppConfig(source: AppConfigOptions | string, env: Environmen
   const configFile = withoutRoutes(isFile ? readConfigFile(source) : optionsOf(source))
   const overrides = isFile ? environmentOverrides(env, configFile.tree) : []
   const { config, problems } = reviewConfig({ configFile, file, overrides, env })
-  if (!config) throw new ConfigError(problems, isFile ? `Fix ${file}.` : 'Fix the options of the plugin.')
+  if (!config)
+    throw new ConfigError(
+      problems,
+      isFile ? `Fix ${placesOf(file, problems)}.` : 'Fix the options of the plugin.',
+    )
   // Only routes of a gateway name them, or take the cookie: keys need not be fetched, nor the cookie be set.
   return { ...config, issuers: [], accessCookie: { ...config.accessCookie, enabled: false } }
 }

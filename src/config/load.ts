@@ -157,7 +157,19 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
 
 function assertUsable({ file, config, snapshot, problems, sourceOf }: ConfigReadResult): LoadedConfig {
   if (config && snapshot) return { config, snapshot, sourceOf }
-  throw new ConfigError(problems, `Fix ${file} and check it with: gatehouse check --config ${file}`)
+  const places = placesOf(file, problems)
+  throw new ConfigError(problems, `Fix ${places} and check the config with: gatehouse check --config ${file}`)
+}
+
+/** What has to be changed to solve the problems: a file may be right, and an override wrong. */
+export function placesOf(file: string, problems: readonly Problem[]): string {
+  const kinds = new Set(problems.map(({ source }) => source.kind))
+  const outside = [
+    ...(kinds.has('env') ? ['the environment'] : []),
+    ...(kinds.has('flag') ? ['what --set sets'] : []),
+  ]
+  const isInFile = kinds.size > outside.length
+  return [...(isInFile ? [file] : []), ...outside].join(' and ')
 }
 
 /** In the order of the file; problems from outside the file come last. */

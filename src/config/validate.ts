@@ -75,16 +75,17 @@ function constraintMessage(error: ErrorObject, node: SchemaNode): string {
   if (node.secret) return 'set exactly one of { file: … } and { env: … }'
   if (node.duration) {
     const { min, max } = node.duration
-    return `must be a duration such as 250ms, 30s, 10m, 24h or 30d, from ${min} to ${max}${durationHint(value)}`
+    return `must be a duration such as 250ms, 30s, 10m, 24h or 30d, from ${min} to ${max}${durationHint(value, node.duration)}`
   }
   if (node.size) {
     const alternative = node.size.alternative ? `, or "${node.size.alternative}"` : ''
-    return `must be a size such as 16KiB or 10MiB, from ${node.size.min} to ${node.size.max}${alternative}${sizeHint(value)}`
+    return `must be a size such as 16KiB or 10MiB, from ${node.size.min} to ${node.size.max}${alternative}${sizeHint(value, node.size)}`
   }
-  if (node.enum) return `must be one of ${node.enum.join(', ')}${suggestion(value, node.enum)}`
+  if (isQuoted(value, node)) return `must be ${describeValues(node)}, without quotes`
+  if (node.enum) return `must be ${describeValues(node)}${suggestion(value, node.enum)}`
   if (node.const !== undefined) return `must be ${String(node.const)}`
-  if (node.type === 'integer' || node.type === 'number') return `must be ${describeType(node)}`
-  if (node.anyOf) return `must be ${node.anyOf.map(describeType).join(' or ')}`
+  if (node.type === 'integer' || node.type === 'number' || node.anyOf)
+    return `must be ${describeValues(node)}`
   switch (error.keyword) {
     case 'type':
       return `must be ${describeType(node)}`
@@ -106,8 +107,23 @@ function describePattern(pattern: string | undefined): string {
   return beginning === undefined ? `match ${pattern}` : `begin with ${beginning}`
 }
 
+/** Whether a number or truth value was written as a text. */
+function isQuoted(value: unknown, { type, enum: values = [], anyOf = [] }: SchemaNode): boolean {
+  if (typeof value !== 'string') return false
+  if (anyOf.some((option) => isQuoted(value, option))) return true
+  if (type === 'boolean') return value === 'true' || value === 'false'
+  if (type === 'integer' || type === 'number') return /^\d+(?:\.\d+)?$/.test(value)
+  return values.some((each) => typeof each !== 'string' && String(each) === value)
+}
+
+function describeValues(node: SchemaNode): string {
+  if (node.enum) return node.enum.length === 1 ? String(node.enum[0]) : `one of ${node.enum.join(', ')}`
+  return (node.anyOf ?? [node]).map(describeType).join(' or ')
+}
+
 function suggestion(value: unknown, candidates: readonly unknown[]): string {
-  return typeof value === 'string' ? didYouMean(value, candidates.map(String)) : ''
+  const texts = candidates.filter((each) => typeof each === 'string')
+  return typeof value === 'string' ? didYouMean(value, texts) : ''
 }
 
 function describeType(node: SchemaNode): string {

@@ -1,3 +1,4 @@
+import { type Bounds, isDurationWithin, isSizeWithin } from './bounds.ts'
 import { parseDurationMs, parseSizeBytes } from './units.ts'
 
 /** What to write instead of a value in an invalid format: the end of a message, or an empty text. */
@@ -27,24 +28,45 @@ const sizeWords: Readonly<Record<string, string>> = {
   gib: 'GiB',
 }
 
+/** In the order in which they are suggested. */
+const durationUnits = ['s', 'ms', 'm', 'h', 'd']
+const sizeUnits = ['KiB', 'MiB', 'B', 'GiB']
+/** A number as large as this is meant in bytes. */
+const plainBytesMin = 1_024
+
 /** For a value that is not a duration, such as `30`, `5 minutes` or `1h30m`; empty if it is only out of range. */
-export function durationHint(value: unknown): string {
+export function durationHint(value: unknown, bounds: Bounds): string {
   if (typeof value === 'string' && parseDurationMs(value) !== undefined) return ''
-  if (typeof value === 'number') return `: add the unit, such as ${value}s or ${value}ms`
+  const isWithin = (text: string) => isDurationWithin(bounds, text)
+  if (isBareNumber(value)) return missingUnit(durationUnits.map((unit) => `${value}${unit}`).filter(isWithin))
   if (typeof value !== 'string') return ''
-  if (/^\d+$/.test(value)) return `: add the unit, such as ${value}s or ${value}ms`
-  const seconds = sumOfParts(value)
-  if (seconds !== undefined) return `: one number and one unit, such as ${seconds}`
-  return withUnit(value, durationWords)
+  const sum = sumOfParts(value)
+  if (sum !== undefined) return `: one number and one unit${isWithin(sum) ? `, such as ${sum}` : ''}`
+  return correction(withUnit(value, durationWords), isWithin)
 }
 
 /** For a value that is not a size, such as `10`, `16 KiB` or `10MB`; empty if it is only out of range. */
-export function sizeHint(value: unknown): string {
+export function sizeHint(value: unknown, bounds: Bounds): string {
   if (typeof value === 'string' && parseSizeBytes(value) !== undefined) return ''
-  if (typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value))) {
-    return `: add the unit, such as ${value}KiB or ${value}MiB`
+  const isWithin = (text: string) => isSizeWithin(bounds, text)
+  if (isBareNumber(value)) {
+    const units = Number(value) < plainBytesMin ? sizeUnits : ['B']
+    return missingUnit(units.map((unit) => `${value}${unit}`).filter(isWithin))
   }
-  return typeof value === 'string' ? withUnit(value, sizeWords) : ''
+  return typeof value === 'string' ? correction(withUnit(value, sizeWords), isWithin) : ''
+}
+
+function isBareNumber(value: unknown): value is number | string {
+  return typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value))
+}
+
+/** @param suggestions only those that would be accepted, the likeliest first */
+function missingUnit(suggestions: readonly string[]): string {
+  return suggestions.length === 0 ? '' : `: add the unit, such as ${suggestions.slice(0, 2).join(' or ')}`
+}
+
+function correction(meant: string | undefined, isWithin: (text: string) => boolean): string {
+  return meant !== undefined && isWithin(meant) ? `, did you mean ${meant}?` : ''
 }
 
 /**
@@ -67,10 +89,11 @@ function sumOfParts(value: string): string | undefined {
   return `${totalMs / scale[unit]}${unit}`
 }
 
-function withUnit(value: string, units: Readonly<Record<string, string>>): string {
+/** A number and a word for its unit; undefined if the value is neither. */
+function withUnit(value: string, units: Readonly<Record<string, string>>): string | undefined {
   const [, amount, word = ''] = /^(\d+)\s*([a-z]+)$/i.exec(value) ?? []
   const name = word.toLowerCase()
   const known = Object.values(units).find((symbol) => symbol.toLowerCase() === name)
   const unit = known ?? units[name] ?? units[name.replace(/s$/, '')]
-  return amount === undefined || unit === undefined ? '' : `, did you mean ${amount}${unit}?`
+  return amount === undefined || unit === undefined ? undefined : amount + unit
 }

@@ -41,7 +41,7 @@ tokens:
     '16:11  routes[1].path: must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash',
     '19:5  routes[1].roles: cannot be combined with auth: none, which allows anonymous requests',
     '20:21  keys.sealingKey: is never written inline: write { file: PATH } or { env: NAME }',
-    '22:19  tokens.accessLifetime: must be a duration such as 250ms, 30s, 10m, 24h or 30d, from 1s to 24h: add the unit, such as 10s or 10ms',
+    '22:19  tokens.accessLifetime: must be a duration such as 250ms, 30s, 10m, 24h or 30d, from 1s to 24h: add the unit, such as 10s or 10m',
   ])
 })
 
@@ -106,8 +106,24 @@ t.test('loading a config with problems throws an error with all of them', async 
       `  ${file}:2:9  routes: must be a list`,
       `  ${file}:3:1  nope: unknown option`,
     ].join('\n'),
-    hint: `Fix ${file} and check it with: gatehouse check --config ${file}`,
+    hint: `Fix ${file} and check the config with: gatehouse check --config ${file}`,
   })
+})
+
+t.test('the remedy for a wrong override names the override, not the file', async (t) => {
+  const folder = writeFiles(t, { 'good.yaml': JSON.stringify(minimalConfig), 'bad.yaml': 'routes: []\n' })
+  const hintFor = (name: string, env: Readonly<Record<string, string>>, settings: readonly string[] = []) => {
+    const file = join(folder, name)
+    const thrown = t.throws(() => loadConfig({ file, env, settings }), OperatorError)
+    return String((thrown as OperatorError).hint).replaceAll(file, 'FILE')
+  }
+  const rest = 'and check the config with: gatehouse check --config FILE'
+  const variable = { GATEHOUSE__LISTEN__PORT: 'x' }
+  t.equal(hintFor('good.yaml', variable), `Fix the environment ${rest}`)
+  t.equal(hintFor('good.yaml', {}, ['listen.port=x']), `Fix what --set sets ${rest}`)
+  t.equal(hintFor('good.yaml', variable, ['ops.port=x']), `Fix the environment and what --set sets ${rest}`)
+  t.equal(hintFor('bad.yaml', variable), `Fix FILE and the environment ${rest}`)
+  t.equal(hintFor('bad.yaml', {}), `Fix FILE ${rest}`)
 })
 
 t.test('the first hundred of very many problems are listed, with the total', async (t) => {
