@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { isAbsolute, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -35,7 +36,7 @@ interface ParsedDocument {
 /**
  * Reads a YAML 1.2 file. Duplicate keys and broken YAML are problems, not exceptions.
  * @param text default: what is in the file
- * @throws OperatorError if the file does not exist or may not be read
+ * @throws OperatorError if the file does not exist, may not be read, or is not UTF-8
  */
 export function readConfigFile(file: string, text = readText(file)): ConfigFile {
   const lines = new LineCounter()
@@ -70,6 +71,34 @@ export function shippedConfig(name: 'gateway.yaml' | 'gateway.example.yaml'): st
 }
 
 function readText(file: string): string {
+  const bytes = readBytes(file)
+  const problem = encodingProblem(bytes)
+  if (problem === undefined) return bytes.toString('utf8')
+  throw new OperatorError(`cannot read the config file ${file}: ${problem}`, {
+    hint: 'Save it as UTF-8, or convert it with iconv: a config file is always UTF-8.',
+  })
+}
+
+/** Decoded as it is, it would have other characters in place of those that are not UTF-8. */
+function encodingProblem(bytes: Buffer): string | undefined {
+  if (isUtf8(bytes)) return undefined
+  const mark = bytes.toString('hex', 0, 2)
+  return mark === 'fffe' || mark === 'feff' ? 'it is UTF-16' : `line ${firstBrokenLine(bytes)} is not UTF-8`
+}
+
+function firstBrokenLine(bytes: Buffer): number {
+  const newline = 0x0a
+  let [line, start] = [1, 0]
+  // No character in UTF-8 contains the byte of a line break, so that lines can be looked at one by one.
+  for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
+    if (!isUtf8(bytes.subarray(start, end))) return line
+    line++
+    start = end + 1
+  }
+  return line
+}
+
+function readBytes(file: string): Buffer {
   try {
     return readAtMost(file, configBytesMax)
   } catch (cause) {
@@ -79,7 +108,7 @@ function readText(file: string): string {
 }
 
 /** Reads at most `bytesMax`, whatever size the file reports: a device or a pipe has none. */
-function readAtMost(file: string, bytesMax: number): string {
+function readAtMost(file: string, bytesMax: number): Buffer {
   const descriptor = openSync(file, 'r')
   try {
     const bytes = Buffer.allocUnsafe(bytesMax + 1)
@@ -88,7 +117,7 @@ function readAtMost(file: string, bytesMax: number): string {
       count = readSync(descriptor, bytes, length, bytes.length - length, null)
     }
     if (length > bytesMax) throw new Error(`it is larger than ${bytesMax / 1_048_576} MiB`)
-    return bytes.toString('utf8', 0, length)
+    return bytes.subarray(0, length)
   } finally {
     closeSync(descriptor)
   }

@@ -68,6 +68,32 @@ t.test('a config file of 8 MiB is read, a larger one or an endless device refuse
   }
 })
 
+t.test('a config file that is not UTF-8 is refused with the line, and what to do', async (t) => {
+  const utf16 = Buffer.from(`\uFEFF${good}`, 'utf16le')
+  const latin1 = Buffer.from(`${good}# Schl\u00fcssel\nmail: { host: h, from: a@b.example }\n`, 'latin1')
+  const cutOff = Buffer.from(`${good}# \u20ac`).subarray(0, -1)
+  const files: Readonly<Record<string, readonly [content: Uint8Array, reason: string]>> = {
+    'little-endian.yaml': [utf16, 'it is UTF-16'],
+    'big-endian.yaml': [Buffer.from(utf16).swap16(), 'it is UTF-16'],
+    'latin1.yaml': [latin1, 'line 3 is not UTF-8'],
+    'first-line.yaml': [Buffer.from([0xfc]), 'line 1 is not UTF-8'],
+    'cut-off.yaml': [cutOff, 'line 3 is not UTF-8'],
+  }
+  const contents = Object.entries(files).map(([name, [content]]) => [name, content] as const)
+  const folder = writeFiles(t, Object.fromEntries(contents))
+  for (const [name, [, reason]] of Object.entries(files)) {
+    const file = join(folder, name)
+    t.match(
+      t.throws(() => readConfig({ file, env: {} }), OperatorError),
+      {
+        message: `cannot read the config file ${file}: ${reason}`,
+        hint: /^Save it as UTF-8/,
+      },
+    )
+  }
+  t.strictSame(problems(t, `${good}# Schl\u00fcssel, \u20ac, \u{1f511}, \ufffd\n`), [])
+})
+
 t.test('an empty config file lacks the two options without a default', async (t) => {
   for (const text of ['', '\n\n', '# nothing but words\n', 'null\n', '---\n']) {
     t.strictSame(
@@ -79,7 +105,7 @@ t.test('an empty config file lacks the two options without a default', async (t)
 })
 
 t.test('a config file that is not a map is refused as a whole', async (t) => {
-  for (const text of ['[]', '- a: 1\n', 'some words', '7', 'true', Buffer.from([0xff, 0xfe, 0, 0x78])]) {
+  for (const text of ['[]', '- a: 1\n', 'some words', '7', 'true']) {
     t.strictSame(problems(t, text), ['1:1  (config): must be a map of options'], String(text))
   }
 })
