@@ -28,6 +28,7 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
   'via',
   'xforwardedfor',
   'xforwardedhost',
+  'xforwardedprefix',
   'xforwardedproto',
   'xrealip',
   'xrequestid',
