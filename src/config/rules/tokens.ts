@@ -1,4 +1,4 @@
-import { parseKeyMaterial } from '../../tokens/key-material.ts'
+import { type KeyMaterial, parseKeyMaterial } from '../../tokens/key-material.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 
@@ -23,32 +23,45 @@ export function reviewTokens(review: Review): void {
   if (signers !== 1) review.report(path, `exactly one key must have use: sign, not ${signers}`)
 }
 
-/** Checks that a key has the half that its use needs, and that this can be read. */
+/** Checks that a key has the half that its use needs, and that those it has can be read and are of one key. */
 function reviewMaterial(review: Review, at: Path, key: KeyTree): void {
-  const half = key.private ? 'private' : 'public'
+  if (key.use === 'sign' && !key.private) {
+    review.report([...at, 'private'], 'is missing: this key signs')
+    return
+  }
+  if (!key.private && !key.public) review.report([...at, 'public'], 'is missing')
+  const ofPrivate = readHalf(review, at, { key, half: 'private' })
+  const ofPublic = readHalf(review, at, { key, half: 'public' })
+  // Only the private key is used then: another one beside it is a mistake in either.
+  if (ofPrivate && ofPublic && !isSameKey(ofPrivate, ofPublic))
+    review.report([...at, 'public'], 'does not belong to the key in private')
+}
+
+/** Keys of two kinds are not compared: OpenSSL would remember that as an error, and fail to read the next key. */
+function isSameKey(one: KeyMaterial, other: KeyMaterial): boolean {
+  return one.algorithm === other.algorithm && one.publicKey.equals(other.publicKey)
+}
+
+interface KeyHalf {
+  readonly key: KeyTree
+  readonly half: 'private' | 'public'
+}
+
+/** undefined if the key has no such half, or it is reported. */
+function readHalf(review: Review, at: Path, { key, half }: KeyHalf): KeyMaterial | undefined {
   const path = [...at, half]
   const reference = key[half]
-  if (key.use === 'sign' && !key.private) review.report([...at, 'private'], 'is missing: this key signs')
-  else if (!reference) review.report(path, 'is missing')
-  else {
-    const text = review.secret(path, reference)
-    const isReadable = text !== undefined && review.isValid(['tokens', 'algorithm'])
-    if (isReadable) reviewKey(review, { path, text, half, use: key.use })
-  }
-}
-
-interface KeyText {
-  readonly path: Path
-  readonly text: string
-  readonly half: 'private' | 'public'
-  readonly use: 'sign' | 'verify'
-}
-
-function reviewKey(review: Review, { path, text, half, use }: KeyText): void {
+  const text = reference && review.secret(path, reference)
+  if (text === undefined || !review.isValid(['tokens', 'algorithm'])) return undefined
   const { algorithm } = review.tree.tokens
   const material = parseKeyMaterial(text, half, algorithm)
-  if ('unfit' in material) review.report(path, material.unfit)
-  else if (use === 'sign' && material.algorithm !== algorithm) {
-    review.report(path, `is a key for ${material.algorithm}, but tokens.algorithm is ${algorithm}`)
+  if ('unfit' in material) {
+    review.report(path, material.unfit)
+    return undefined
   }
+  if (half === 'private' && key.use === 'sign' && material.algorithm !== algorithm) {
+    review.report(path, `is a key for ${material.algorithm}, but tokens.algorithm is ${algorithm}`)
+    return undefined
+  }
+  return material
 }

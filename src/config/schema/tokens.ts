@@ -20,7 +20,11 @@ const signingKey = item('A signing key from a file.', {
   private: optional(
     secret({ description: 'Private key (PEM), or the secret of HS256; needed with use: sign.' }),
   ),
-  public: optional(secret({ description: 'Public key (PEM); enough with use: verify.' })),
+  public: optional(
+    secret({
+      description: 'Public key (PEM); enough with use: verify. Beside `private` it must be of the same key.',
+    }),
+  ),
   use: choice(['sign', 'verify'], {
     description: 'sign = signs new tokens (exactly one key); every key verifies.',
   }),

@@ -143,6 +143,34 @@ t.test('a verifying key needs its public or its private half', async (t) => {
   ])
 })
 
+t.test('a public key beside a private one must be readable, and of the same key', async (t) => {
+  const otherEc = pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }))
+  const problemsOf = (algorithm: string, key: Key) => problemMessages(t, ...setUp(algorithm, [key]))
+  for (const [algorithm, key] of [
+    ['ES256', ec],
+    ['EdDSA', ed],
+    ['RS256', rsa],
+    ['HS256', { private: secret, public: secret }],
+  ] as const)
+    t.strictSame(problemsOf(algorithm, key), [], algorithm)
+  const mismatch = [`${at}.public: does not belong to the key in private`]
+  t.strictSame(problemsOf('ES256', { private: ec.private, public: otherEc.public }), mismatch)
+  t.strictSame(problemsOf('ES256', { private: ec.private, public: ed.public }), mismatch)
+  t.strictSame(problemsOf('HS256', { private: secret, public: 'x'.repeat(32) }), mismatch)
+  t.strictSame(problemsOf('HS256', { private: secret, public: ec.public }), mismatch)
+  t.strictSame(problemsOf('ES256', { private: ec.private, public: secret }), [
+    `${at}.public: contains no PEM key`,
+  ])
+  const [config] = setUp('ES256', [ec])
+  t.strictSame(problemMessages(t, config, { files: { 'config/0.private': ec.private } }), [
+    `${at}.public: cannot read config/0.public: no such file or directory`,
+  ])
+  const verifying = { kid: 'v', use: 'verify', private: ec.private, public: otherEc.public } as const
+  t.strictSame(problemMessages(t, ...setUp('ES256', [{ private: ec.private }, verifying])), [
+    'tokens.keys[1].public: does not belong to the key in private',
+  ])
+})
+
 t.test('exactly one key signs, and key IDs are unique', async (t) => {
   const signer = { private: ec.private }
   t.strictSame(problemMessages(t, ...setUp('ES256', [signer, { ...signer, kid: 'b' }])), [
