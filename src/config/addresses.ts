@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { NodeAddress } from '../store/redis/client.ts'
 
 // RFC 6454 4: a scheme and an authority, followed at most by the slash of an empty path.
@@ -20,4 +21,27 @@ export function parseRedisNode(text: string): NodeAddress | undefined {
   const host = address ?? name
   const port = Number(digits)
   return host !== undefined && port >= 1 && port <= 65_535 ? { host, port } : undefined
+}
+
+// RFC 1123 2.1, with the underscore that names of services have; letters of any script, which look-ups convert.
+const hostLabel = /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_-]{0,61}[\p{L}\p{M}\p{N}_])?$/u
+const hostLengthMax = 253
+
+/** What is wrong with the host to listen on or connect to, whose port is an option of its own; undefined = nothing. */
+export function hostProblem(host: string): string | undefined {
+  if (isIP(host) !== 0 || isHostName(host)) return undefined
+  const hint =
+    host === '*'
+      ? ': 0.0.0.0 stands for all IPv4 addresses, :: for all addresses'
+      : host.startsWith('[')
+        ? ', without brackets'
+        : ', without scheme and port'
+  return `must be a host name or an IP address${hint}`
+}
+
+/** The last label is no number: `300.1.1.1` is a misspelt address. */
+function isHostName(text: string): boolean {
+  const labels = text.replace(/\.$/, '').split('.')
+  const isNumber = /^\d+$/.test(labels.at(-1) ?? '')
+  return text.length <= hostLengthMax && !isNumber && labels.every((label) => hostLabel.test(label))
 }

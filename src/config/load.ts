@@ -13,7 +13,7 @@ import { reviewIdentity } from './rules/identity.ts'
 import { reviewIssuers } from './rules/issuers.ts'
 import { reviewKeyCarriers } from './rules/key-carriers.ts'
 import { reviewKeys } from './rules/keys.ts'
-import { reviewDecidePort, reviewListen, reviewPorts } from './rules/listen.ts'
+import { reviewDecidePort, reviewHosts, reviewListen, reviewPorts } from './rules/listen.ts'
 import { reviewNetwork, reviewTracing } from './rules/network.ts'
 import { reviewPlans } from './rules/plans.ts'
 import { reviewPortal } from './rules/portal.ts'
@@ -32,6 +32,7 @@ import { validate } from './validate.ts'
 const rules = [
   reviewNetwork,
   reviewListen,
+  reviewHosts,
   reviewPorts,
   reviewDecidePort,
   reviewUpstreams,

@@ -1,9 +1,20 @@
 import { normalizeHost } from '../../platform/host.ts'
+import { hostProblem } from '../addresses.ts'
 import { parseCertificate, parsePrivateKey, tlsPairProblem } from '../certificate.ts'
 import type { Review } from '../review.ts'
 import { defaultOpsPort } from '../schema/schema.ts'
 
 const path = ['listen', 'tls']
+
+/** Checks that each listener has a host that it can listen on. */
+export function reviewHosts(review: Review): void {
+  for (const section of ['listen', 'ops', 'decide'] as const) {
+    const at = [section, 'host']
+    const host = review.isValid(at) ? review.tree[section]?.host : undefined
+    const problem = host === undefined ? undefined : hostProblem(host)
+    if (problem !== undefined) review.report(at, problem)
+  }
+}
 
 /** Checks that the ops listener has a different address: two listeners cannot share a port. */
 export function reviewPorts(review: Review): void {

@@ -1,4 +1,5 @@
 import { parseRequestTarget } from '../../routes/request-target.ts'
+import { hostProblem } from '../addresses.ts'
 import type { Review } from '../review.ts'
 import { reviewOidc } from './oidc.ts'
 import { reviewCertificates } from './upstreams.ts'
@@ -37,6 +38,8 @@ function reviewMail(review: Review): void {
   const { mail } = review.tree
   if (!mail || !review.hasValidShape(['mail'])) return
   const isValid = (...fields: readonly string[]) => review.isValid(['mail', ...fields])
+  const problem = isValid('host') ? hostProblem(mail.host) : undefined
+  if (problem !== undefined) review.report(['mail', 'host'], problem)
   if (mail.password && isValid('password')) review.secret(['mail', 'password'], mail.password)
   const isPaired = (mail.username === undefined) === (mail.password === undefined)
   if (!isPaired && isValid('username') && isValid('password')) {

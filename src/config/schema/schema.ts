@@ -44,7 +44,7 @@ export const configSchema = {
         'Origin that clients use: for portal links, the default issuer, and whether the cookie is Secure.',
     }),
     listen: section('The listener for clients.', {
-      host: text({ default: '127.0.0.1', description: 'Address to listen on.' }),
+      host: text({ default: '127.0.0.1', description: 'Address to listen on, or a host name that has it.' }),
       port: port({ default: 8080, description: '0 = any free port.' }),
       workers: either(
         exactly('auto'),
@@ -77,7 +77,7 @@ export const configSchema = {
       }),
     }),
     ops: section('The listener for operators: /status /metrics /livez /readyz.', {
-      host: text({ default: '127.0.0.1', description: 'Address to listen on.' }),
+      host: text({ default: '127.0.0.1', description: 'Address to listen on, or a host name that has it.' }),
       port: port({ default: defaultOpsPort, description: '0 = any free port.' }),
       hosts: list(
         text({ pattern: '^[A-Za-z0-9_.-]{1,253}$', description: 'A host name, without scheme and port.' }),
@@ -91,7 +91,10 @@ export const configSchema = {
     }),
     decide: optional(
       item('The listener that other proxies ask whether to forward a request; absent = none.', {
-        host: text({ default: '127.0.0.1', description: 'Address to listen on.' }),
+        host: text({
+          default: '127.0.0.1',
+          description: 'Address to listen on, or a host name that has it.',
+        }),
         port: port({ default: defaultDecidePort, description: '0 = any free port.' }),
       }),
     ),

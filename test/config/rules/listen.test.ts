@@ -93,3 +93,51 @@ t.test('the listener for other proxies has an address of its own', async (t) => 
         `decide.port: conflicts with ${section}.port on the same address: choose another port`,
       ])
 })
+
+t.test('each listener, and the mail server, has a host name or an address', async (t) => {
+  const long = `${'a'.repeat(63)}.${'b'.repeat(63)}.example`
+  const hosts = ['127.0.0.1', '0.0.0.0', '::', '::1', '0:0::1', '::ffff:10.0.0.1', 'fe80::1%eth0']
+  const names = [
+    'localhost',
+    'LOCALHOST',
+    'a',
+    'smtp.example.com.',
+    'a_b-c',
+    '1.example',
+    'b\u00fccher.example',
+    long,
+  ]
+  const text = 'must be a host name or an IP address'
+  const problemsOf = (host: string) =>
+    problemMessages(t, {
+      ...minimalConfig,
+      listen: { host },
+      ops: { host },
+      decide: { host },
+      mail: { host, from: 'gatehouse@example.com' },
+    })
+  const everywhere = (message: string) =>
+    ['listen.host', 'ops.host', 'decide.host', 'mail.host'].map((option) => `${option}: ${message}`)
+  for (const host of [...hosts, ...names]) t.strictSame(problemsOf(host), [], host)
+  const forms = ['http://localhost', 'smtp://h', 'h:25', '127.0.0.1:80', 'a b', ' a', 'a\n', 'a/b', 'u@h']
+  const misspelt = [
+    '300.1.1.1',
+    '10.0.0',
+    '010.0.0.1',
+    '1',
+    '.',
+    '..',
+    'a..b',
+    '-a',
+    'a-',
+    'a*',
+    '%61',
+    ':::',
+  ]
+  for (const host of [...forms, ...misspelt, `${'a'.repeat(64)}.b`, `${'a.'.repeat(126)}bc`])
+    t.strictSame(problemsOf(host).toSorted(), everywhere(`${text}, without scheme and port`).toSorted(), host)
+  t.match(problemsOf('[::1]'), [`listen.host: ${text}, without brackets`])
+  t.match(problemsOf('*'), [
+    `listen.host: ${text}: 0.0.0.0 stands for all IPv4 addresses, :: for all addresses`,
+  ])
+})
