@@ -235,14 +235,9 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     this.#events = undefined
     this.options.onEnd(this, isComplete)
     this.head = undefined
-    if (isComplete && this.#stream.discardRest()) this.#linger()
-  }
-
-  /**
-   * Reads on: RFC 9113 8.1 allows a reset after the response, but curl and others that are still sending lose the response
-   * by it. The stream stays one of those that the client may have open.
-   */
-  #linger(): void {
+    if (!isComplete || !this.#stream.discardRest()) return
+    // It is read on: RFC 9113 8.1 allows a reset after the response, but curl and others that are still sending lose the
+    // response by it. The stream stays one of those that the client may have open.
     this.#lingering = new LingeringClose()
     this.deadline = this.#lingering.begin(performance.now())
   }
