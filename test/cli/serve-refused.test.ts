@@ -11,7 +11,8 @@ function starts(t: Test, variants: readonly (readonly string[])[]): Promise<read
   return Promise.all(
     variants.map((args) => {
       const { config, folder } = createWorkspace(t)
-      return runProgram(t, ['serve', '--config', config, ...args], { cwd: folder, withinMs: 6_000 })
+      const file = args.includes('--config') ? [] : ['--config', config]
+      return runProgram(t, ['serve', ...file, ...args], { cwd: folder, withinMs: 6_000 })
     }),
   )
 }
