@@ -5,7 +5,7 @@ import type { ConfigReadResult } from './load.ts'
 import type { Problem, Warning } from './problem.ts'
 import type { Environment } from './secrets.ts'
 import { findAddressConflicts } from './warnings/addresses.ts'
-import { findTossableCookie } from './warnings/cookies.ts'
+import { findTossableCookie, findUnsentCookie } from './warnings/cookies.ts'
 import { findInsecureFileModes } from './warnings/file-modes.ts'
 import { findOidcProblems } from './warnings/oidc.ts'
 import { findPrefixProblems } from './warnings/prefixes.ts'
@@ -42,6 +42,7 @@ export function findWarnings(
     ...untrustedDecide(tree),
     ...insecureCookie(tree),
     ...findTossableCookie(tree),
+    ...findUnsentCookie(tree),
     ...unverifiedUpstreams(tree),
     ...inlineCredentials(tree),
     ...webSocketsWithoutGet(tree),

@@ -56,9 +56,9 @@ export class ExchangeDeadline implements Expiring {
     if (status === 100 && this.#awaitsContinue) this.onRequestData()
   }
 
+  /** To be postponed once all that came with it is read. */
   onHead(): void {
     this.#isHeadReceived = true
-    this.postpone()
   }
 
   /** What is not read cannot be known to stand still. */
@@ -78,7 +78,7 @@ export class ExchangeDeadline implements Expiring {
     if (!options) return
     const isForHead = (this.isRequestSent || this.#awaitsContinue) && !this.#isHeadReceived
     // The whole head must arrive in time: a 1xx does not extend the deadline.
-    if (isForHead && this.#isForHead) return
+    if (isForHead && this.#isForHead && this.deadline !== never) return
     this.#isForHead = isForHead
     const timeoutMs = isForHead ? options.responseTimeoutMs : options.idleTimeoutMs
     this.deadline = this.isPaused ? never : now + timeoutMs

@@ -31,9 +31,9 @@ const cases: {
   },
   {
     name: 'name, path, sameSite and secure are as configured',
-    config: { cookie: { name: 'rt', path: '/api', sameSite: 'Lax', secure: true } },
+    config: { cookie: { name: 'rt', path: '/x/y', sameSite: 'Lax', secure: true } },
     cookie: 'rt',
-    attributes: ['HttpOnly', 'Path=/api', 'SameSite=Lax', 'Secure'],
+    attributes: ['HttpOnly', 'Path=/x/y', 'SameSite=Lax', 'Secure'],
   },
   {
     name: 'secure: false holds behind an https publicUrl too',

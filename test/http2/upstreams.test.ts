@@ -5,6 +5,8 @@ import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { ask, codeOf, connectHttp2, startStreamBackend } from './ask.ts'
+import { startFrameBackend } from './frame-backend.ts'
+import { endHeaders, frame, frameTypes, uint32 } from './frames.ts'
 
 const largeBytes = 8 * 1024 * 1024
 
@@ -131,6 +133,27 @@ t.test('the head of a response does not wait for its body, nor for the end of th
   t.match(await client.readUntil('\r\n\r\n'), 'text/event-stream')
   client.send('abc')
   t.equal((await client.readUntil('0\r\n\r\n')).slice(0, 8), '3\r\nabc\r\n')
+})
+
+t.test('a response that fails together with its head is a 502', async (t) => {
+  const backend = await startFrameBackend(t, {
+    onFrame: ({ socket }, { type, streamId }) => {
+      if (type !== frameTypes.headers) return
+      const head = frame('headers', endHeaders, streamId, Buffer.from([0x88]))
+      socket.write(
+        Buffer.concat([head, frame('resetStream', 0, streamId, uint32(constants.NGHTTP2_INTERNAL_ERROR))]),
+      )
+    },
+  })
+  const gateway = await startGateway(t, {
+    config: {
+      upstreams: { backend: { targets: [{ url: backend.url }], protocol: 'http2' } },
+      routes: [{ name: 'any', path: '/any', upstream: 'backend', auth: 'none' }],
+    },
+  })
+  const session = await connectHttp2(t, gateway.url)
+  t.equal((await ask(session, '/any')).status, 502)
+  t.equal((await fetch(`${gateway.url}/any`)).status, 502)
 })
 
 t.test('many requests share few connections', async (t) => {

@@ -1,4 +1,3 @@
-import { refreshTokenPath } from '../../routes/own-paths.ts'
 import { parseOrigin } from '../addresses.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
@@ -6,17 +5,11 @@ import type { Review } from '../review.ts'
 /** Names of the portal's own cookies begin with this, after a prefix. */
 const portalNames = /^(?:__secure-|__host-)?gatehouse-/i
 
-/** Reports a cookie that browsers would drop, as it breaks the rules of its name (RFC 6265bis 4.1.3), or never send. */
+/** Reports a cookie that browsers would drop, as it breaks the rules of its name (RFC 6265bis 4.1.3) */
 export function reviewCookie(review: Review): void {
   if (!review.hasValidShape(['cookie'])) return
   const { cookie } = review.tree
   reviewCookieName(review, ['cookie'], cookie)
-  if (review.isValid(['cookie', 'path']) && !isAtOrBelow(refreshTokenPath, cookie.path)) {
-    review.report(
-      ['cookie', 'path'],
-      `is not at or above ${refreshTokenPath}: browsers would never send the cookie there`,
-    )
-  }
   const isValid = review.isValid(['cookie', 'sameSite'])
   if (isValid && cookie.sameSite === 'None' && !isSecureOrUnknown(review)) {
     review.report(['cookie', 'sameSite'], 'None needs secure: true, or an https publicUrl')

@@ -1,4 +1,6 @@
+import { refreshTokenPath } from '../../routes/own-paths.ts'
 import type { Warning } from '../problem.ts'
+import { isAtOrBelow } from '../rules/browsers.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 
 /**
@@ -19,4 +21,11 @@ export function findTossableCookie({
       ? `"__Host-${name.replace(/^__secure-/i, '')}" rules that out`
       : `"__Secure-${name}" at least keeps plain HTTP from it`
   return [{ path: ['accessCookie', 'name'], message: `${setter}: ${better}` }]
+}
+
+/** A refresh cookie that browsers send to `refresh-token` only through a proxy that mounts the gateway below a prefix. */
+export function findUnsentCookie({ cookie: { path } }: Pick<ConfigTree, 'cookie'>): Warning[] {
+  if (isAtOrBelow(refreshTokenPath, path)) return []
+  const message = `is not at or above ${refreshTokenPath}: browsers do not send the cookie there, unless a proxy in front adds a prefix`
+  return [{ path: ['cookie', 'path'], message }]
 }

@@ -61,8 +61,8 @@ export function createClient(options: ClientOptions): GatehouseClient {
       if (!(await isStale(response))) return response
       const spare = secondAttempt()
       if (spare === undefined) {
-        // For the next request; this one has its response, whether that succeeds or not.
-        await tokens.replace(token).catch(() => {})
+        // For the next request, which waits for it: this one has its response already.
+        void tokens.replace(token).catch(() => {})
         return response
       }
       const other = await tokens.replace(token)

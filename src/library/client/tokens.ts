@@ -107,7 +107,8 @@ export function createTokens({ baseUrl, source, fetch, clock }: TokensOptions): 
   }
 
   return {
-    current: async () => (held && clock() < held.renewAt ? held : await renew()).access,
+    // While it is replaced it may be one that was refused.
+    current: async () => (!renewal && held && clock() < held.renewAt ? held : await renew()).access,
     replace: async (refused) => (held && held.access !== refused ? held : await renew()).access,
     revoke: async () => {
       const last = (await renewal?.catch(() => undefined)) ?? held

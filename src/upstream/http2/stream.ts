@@ -120,11 +120,13 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
 
   #onResponse(head: ResponseHead, isLast: boolean): void {
     this.#deadline.onHead()
+    this.#deadline.postpone()
     const framing = this.#readFraming(head)
     if (this.#stream) this.#stream.awaitsHead = false
     this.#events?.onHead(head, framing)
     // The client may wait for it before it sends the rest of its request, and its body may be long in coming.
-    if (!isLast) this.#events?.onRead()
+    // Not before all that came with it is read: a stream that fails with it gets another response.
+    if (!isLast) process.nextTick(() => this.#events?.onRead())
   }
 
   /** What HTTP/1.1 would need to end the response where this one ends. */

@@ -3,12 +3,16 @@ import { findWarnings } from '../../../src/config/warnings.ts'
 import { createOwnPaths } from '../../../src/routes/own-paths.ts'
 import { read, withRoute } from '../config-fixtures.ts'
 
-function warnings(t: Test, accessCookie: object, publicUrl = 'https://app.example.com'): readonly string[] {
-  const reading = read(t, { ...withRoute({ auth: 'any' }), publicUrl, accessCookie })
+function warningsOf(t: Test, section: 'accessCookie' | 'cookie', config: object): readonly string[] {
+  const reading = read(t, { ...withRoute({ auth: 'any' }), ...config })
   t.strictSame(reading.problems, [])
   return findWarnings(reading, createOwnPaths(reading.tree.portal), { env: {} })
     .map(({ path, message }) => `${path.join('.')}: ${message}`)
-    .filter((line) => line.startsWith('accessCookie'))
+    .filter((line) => line.startsWith(section))
+}
+
+function warnings(t: Test, accessCookie: object, publicUrl = 'https://app.example.com'): readonly string[] {
+  return warningsOf(t, 'accessCookie', { publicUrl, accessCookie })
 }
 
 t.test('an access cookie that other hosts of the domain can set is warned of', async (t) => {
@@ -27,4 +31,13 @@ t.test('an access cookie that other hosts of the domain can set is warned of', a
 
 t.test('over plain HTTP no name is safer, and none is warned of', async (t) => {
   t.strictSame(warnings(t, { enabled: true }, 'http://localhost:8080'), [])
+})
+
+t.test('a path at which browsers do not send the refresh cookie to refresh-token is warned of', async (t) => {
+  const own = '/api/v1/accounts'
+  const ofPath = (path: string) => warningsOf(t, 'cookie', { cookie: { path } })
+  for (const path of ['/', '/api', '/api/', '/api/v1', own, `${own}/`, `${own}/refresh-token`])
+    t.strictSame(ofPath(path), [], path)
+  for (const path of ['/auth', '/ap', '/API', '//', `${own}/revoke-token`, `${own}/refresh-token/x`])
+    t.match(ofPath(path), [/^cookie\.path: is not at or above/], path)
 })
