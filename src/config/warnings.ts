@@ -81,7 +81,7 @@ function overlyTrustedProxies({ trustedProxies }: Tree): Warning[] {
   return [...trustedProxies.entries()].flatMap(([index, text]) => {
     const range = parseAddressRange(text)
     if (!range) return []
-    const isEveryone = range.bits === 0 || hasEveryIPv4(range)
+    const isEveryone = hasEveryIPv4(range)
     if (!isEveryone && range.bits >= bitsMin[range.family]) return []
     const who = isEveryone ? 'every client' : 'a large part of the Internet'
     const message = `X-Forwarded-* is trusted from ${who}: list only the proxies`

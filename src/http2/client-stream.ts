@@ -157,10 +157,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     this.#events = undefined
     this.#hasBegun = true
     if (this.head) this.head = withoutTexts(this.head)
-    this.#stream.sendHead((encoder) => {
-      encoder.add(':status', '200')
-      addLines(encoder, lines, { isLeftOut: isAcceptOfKey })
-    }, false)
+    this.#stream.sendHead(headWriter(200, lines, { isLeftOut: isAcceptOfKey }), false)
     return { stream: new StreamDuplex(this.#stream, () => this.onClose()), firstBytes: undefined }
   }
 

@@ -9,10 +9,10 @@ interface LineOptions {
 }
 
 /** @param lines field lines, each ended by CR LF */
-export function headWriter(status: number, lines: string): FieldWriter {
+export function headWriter(status: number, lines: string, options?: LineOptions): FieldWriter {
   return (encoder) => {
     encoder.add(':status', String(status))
-    addLines(encoder, lines)
+    addLines(encoder, lines, options)
   }
 }
 

@@ -44,10 +44,11 @@ t.test(
   },
 )
 
+const counted = (bytes: number) => ({ body: 'counted', lines: `Content-Length: ${bytes}\r\n` }) as const
+
 t.test('and so is its body, however much of it had come', async (t) => {
-  const counted = { body: 'counted', lines: 'Content-Length: 8\r\n' } as const
   const chunked = { body: 'chunked', lines: 'Transfer-Encoding: chunked\r\n' } as const
-  for (const framing of [counted, chunked]) {
+  for (const framing of [counted(8), chunked]) {
     for (const taken of ['', 'some']) {
       const { upstream, sockets, seen } = await openIdle(t)
       const { call, answer, events } = exchange(upstream, { method: 'POST', ...framing })
@@ -64,11 +65,7 @@ t.test('and so is its body, however much of it had come', async (t) => {
 
 t.test('also one that was complete', async (t) => {
   const { upstream, sockets, seen } = await openIdle(t)
-  const { call, answer } = exchange(upstream, {
-    method: 'PUT',
-    body: 'counted',
-    lines: 'Content-Length: 4\r\n',
-  })
+  const { call, answer } = exchange(upstream, { method: 'PUT', ...counted(4) })
   call.write(Buffer.from('some'))
   call.finish('')
   sockets[0]?.destroy()
@@ -78,11 +75,7 @@ t.test('also one that was complete', async (t) => {
 
 t.test('one of which something was written is not', async (t) => {
   const { upstream, sockets, seen } = await openIdle(t)
-  const { call, failure } = exchange(upstream, {
-    method: 'POST',
-    body: 'counted',
-    lines: 'Content-Length: 8\r\n',
-  })
+  const { call, failure } = exchange(upstream, { method: 'POST', ...counted(8) })
   call.write(Buffer.from('some'))
   await new Promise((resolve) => setImmediate(resolve))
   sockets[0]?.destroy()

@@ -5,7 +5,7 @@ import type { Review } from '../review.ts'
 /** Names of the portal's own cookies begin with this, after a prefix. */
 const portalNames = /^(?:__secure-|__host-)?gatehouse-/i
 
-/** Reports a cookie that browsers would drop, as it breaks the rules of its name (RFC 6265bis 4.1.3) */
+/** Reports a cookie that browsers would drop, as it breaks the rules of its name (RFC 6265bis 4.1.3). */
 export function reviewCookie(review: Review): void {
   if (!review.hasValidShape(['cookie'])) return
   const { cookie } = review.tree

@@ -104,7 +104,7 @@ export const cookie = section('The cookie that carries the refresh token.', {
     pattern: '^/[!-:<-~]*$',
     default: '/api/v1/accounts',
     description:
-      'Path attribute: /api/v1/accounts/refresh-token must be at or below it, and revoke-token too where it is to take the cookie.',
+      'Path attribute: browsers send the cookie to refresh-token and revoke-token only where these are at or below it.',
   }),
   sameSite: choice(['Strict', 'Lax', 'None'], { default: 'Strict', description: 'SameSite attribute.' }),
   secure: either(exactly('auto'), trueOrFalse, {
