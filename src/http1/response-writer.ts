@@ -138,7 +138,8 @@ export class ResponseWriter implements DeferredWrite {
       if (buffered !== '') this.#socket.write(buffered, 'latin1')
       return
     }
-    if (this.#isEncrypted) this.#socket.write(buffered, 'latin1', onWritten)
+    // Not where it is empty: within a read, TLS would deliver the next record before this one is handled.
+    if (this.#isEncrypted && buffered !== '') this.#socket.write(buffered, 'latin1', onWritten)
     else this.#writeLast(buffered, onWritten)
   }
 

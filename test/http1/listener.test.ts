@@ -126,6 +126,39 @@ t.test('a body buffered when a TLS client half-closes is still read', async (t) 
   t.equal((await client.response()).body, 'hello')
 })
 
+t.test(
+  'TLS records that arrive together, just after a response has ended, are read in their order',
+  async (t) => {
+    const large = Buffer.alloc(20_000, 'x')
+    const asked: ClientConnection[] = []
+    function onRequest(connection: ClientConnection, { target }: { readonly target: string }): void {
+      connection.respond(200, target, `Content-Length: ${large.length}\r\n`, 'counted')
+      connection.write(large)
+      if (asked.push(connection) > 1) connection.end()
+    }
+    const { port } = await listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })
+    const tcp = connectTcp({ port, host: '127.0.0.1' })
+    const socket = connect({ socket: duplexOf(tcp), rejectUnauthorized: false })
+    await once(socket, 'secureConnect')
+    const client = new RawClient(socket)
+    t.teardown(() => tcp.destroy())
+    socket.write('GET /first HTTP/1.1\r\n\r\n')
+    const connection = await until('it asks', () => asked[0])
+    await until('all is written', () => connection.socket.writableLength === 0)
+    const targets = Array.from({ length: 5 }, (_, index) => `/${index}`)
+    tcp.cork()
+    for (const target of targets) socket.write(`GET ${target} HTTP/1.1\r\n\r\n`)
+    await new Promise<void>((resolve) => socket.write('', () => resolve()))
+    // The end of the response has nothing left to write, and an empty write makes TLS deliver the next record.
+    setTimeout(() => {
+      connection.end()
+      tcp.uncork()
+    })
+    for (const target of ['/first', ...targets])
+      t.match((await client.response()).head, `HTTP/1.1 200 ${target}`)
+  },
+)
+
 /** The same stream, of which TLS does not know what it is: it writes through it. */
 function duplexOf(tcp: Socket): Duplex {
   const duplex = new Duplex({
