@@ -11,7 +11,7 @@ if (major < minimumVersion[0] || (major === minimumVersion[0] && minor < minimum
 
 const [{ cacheCompiledCode }, { deferOptimizing }] = await Promise.all([
   import('./platform/compile-cache.ts'),
-  import('./platform/defer-optimizing.ts'),
+  import('./platform/v8/defer-optimizing.ts'),
 ])
 
 cacheCompiledCode()

@@ -8,9 +8,7 @@ import { openEchoServer } from '../demo/echo-server.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
 import { addressOf } from '../http/listen.ts'
 import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
-import { collectGarbage } from '../platform/collect-garbage.ts'
-import { startOptimizing } from '../platform/defer-optimizing.ts'
-import { limitHeapGrowth } from '../platform/heap-growth.ts'
+import { tuneForTraffic } from '../platform/v8/tune-for-traffic.ts'
 import { type Command, UsageError } from './command.ts'
 import { printWelcome } from './print-welcome.ts'
 import { openReadyFile, type ReadyFile } from './ready-file.ts'
@@ -84,11 +82,7 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
     await gateway.shutDown()
     throw error
   }
-  // A fifth of its memory is garbage of the start, which V8 would keep for hours. At once, though the first requests wait
-  // for it: it drops compiled code, too, and once requests have made V8 optimize, they would cost a tenth more for good.
-  collectGarbage()
-  startOptimizing()
-  limitHeapGrowth()
+  tuneForTraffic()
   await stop
   const isClean = await gateway.shutDown()
   log.info({ isClean }, 'stopped')

@@ -5,9 +5,7 @@ import type { Config } from '../config/config.ts'
 import { type ConfigSnapshot, restoreConfig } from '../config/snapshot.ts'
 import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
 import { createMetrics } from '../metrics/metrics.ts'
-import { collectGarbage } from '../platform/collect-garbage.ts'
-import { startOptimizing } from '../platform/defer-optimizing.ts'
-import { limitHeapGrowth } from '../platform/heap-growth.ts'
+import { tuneForTraffic } from '../platform/v8/tune-for-traffic.ts'
 import { readVersion } from '../platform/version.ts'
 import { openChannel, type RequestHandlers } from './channel.ts'
 import {
@@ -63,11 +61,7 @@ export function runWorker(): void {
     })
     current = { worker, log, prepared: undefined }
     // As in a single process, once the first process knows that this one is ready.
-    setImmediate(() => {
-      collectGarbage()
-      startOptimizing()
-      limitHeapGrowth()
-    })
+    setImmediate(tuneForTraffic)
     return { url: worker.url, decideUrl: worker.decideUrl }
   }
 

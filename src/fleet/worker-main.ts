@@ -1,5 +1,5 @@
 import { cacheCompiledCode } from '../platform/compile-cache.ts'
-import { deferOptimizing } from '../platform/defer-optimizing.ts'
+import { deferOptimizing } from '../platform/v8/defer-optimizing.ts'
 
 cacheCompiledCode()
 deferOptimizing()

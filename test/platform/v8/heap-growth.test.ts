@@ -5,7 +5,7 @@ import t from 'tap'
 const script = `
 import { setImmediate } from 'node:timers/promises'
 import { getHeapSpaceStatistics } from 'node:v8'
-import { limitHeapGrowth } from '${new URL('../../src/platform/heap-growth.ts', import.meta.url)}'
+import { limitHeapGrowth } from '${new URL('../../../src/platform/v8/heap-growth.ts', import.meta.url)}'
 
 if (process.argv[1] === 'limited') limitHeapGrowth()
 const kept = []

@@ -1,5 +1,5 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
-import { everySecond } from './every-second.ts'
+import { everySecond } from '../every-second.ts'
 
 /** A heap up to this size is left to V8: its collections are rare then, and bounding it costs a tenth of the CPU. */
 const freeBytesMax = 72 * 1_024 * 1_024
