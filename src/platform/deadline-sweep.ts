@@ -42,9 +42,6 @@ export class DeadlineSweep<Item extends Expiring = Expiring> {
 
   remove(item: Item): void {
     this.#all.remove(item)
-    if (this.#all.size > 0) return
-    clearInterval(this.#timer)
-    this.#timer = undefined
   }
 
   /** Those that it watches. They may be removed meanwhile, and others added: those that are added are left out. */
@@ -53,6 +50,12 @@ export class DeadlineSweep<Item extends Expiring = Expiring> {
   }
 
   #run(): void {
+    // Only here, not with the last that is removed: where they come one at a time, each would start a timer of its own.
+    if (this.#all.size === 0) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+      return
+    }
     const now = performance.now()
     this.#sweptAt = now
     for (const item of this.#all) if (item.deadline <= now) item.expire(now)
