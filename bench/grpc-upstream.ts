@@ -96,4 +96,4 @@ function serve(socket: Socket): void {
   }
 }
 
-reportUrl(createServer({ noDelay: true }, serve))
+await reportUrl(createServer({ noDelay: true }, serve))

@@ -1,11 +1,14 @@
-import type { AddressInfo, Server } from 'node:net'
+import type { Server } from 'node:net'
+import { listenOnAll } from '../src/http/listen.ts'
 
-/** Reports the listening URL to the parent process; exits with it. */
-export function reportUrl(server: Server, port = 0): void {
+/**
+ * Reports the listening URL to the parent process; exits with it.
+ * @param further servers on the same port
+ */
+export async function reportUrl(server: Server, port = 0, further: readonly Server[] = []): Promise<void> {
   process.on('disconnect', () => process.exit())
-  server.listen(port, '127.0.0.1', 32_768, () => {
-    process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
-  })
+  const chosen = await listenOnAll([server, ...further], { host: '127.0.0.1', port }, 'the port of the bench')
+  process.send?.({ url: `http://127.0.0.1:${chosen}` })
 }
 
 /** The message of reportUrl. */

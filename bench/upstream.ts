@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createServer, type Socket } from 'node:net'
-import { reportUrl } from './report-url.ts'
+import type { Socket } from 'node:net'
+import { serveSockets } from './socket-server.ts'
 
 /**
  * The upstream of all subjects. It is as cheap as possible: only the path and Content-Length of a head are parsed.
@@ -99,4 +99,4 @@ function acceptWebSocket(socket: Socket, head: string): void {
   socket.write(`HTTP/1.1 101 Switching Protocols\r\n${fields}\r\n`)
 }
 
-reportUrl(createServer({ noDelay: true }, serve))
+await serveSockets([], serve)

@@ -53,4 +53,4 @@ function answerWithReceived(
 const [protocol, port = '0'] = process.argv.slice(2)
 const server = protocol === 'http2' ? createHttp2Server(answerWithReceived) : createServer(answerWithReceived)
 // The port of the target that it stands in for, if there was one.
-reportUrl(server, Number(port))
+await reportUrl(server, Number(port))

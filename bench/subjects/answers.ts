@@ -10,7 +10,7 @@ const headers = {
   'Content-Length': 0,
 }
 
-reportUrl(
+await reportUrl(
   createServer({ keepAliveTimeout: 60_000 }, (_request, response) => {
     response.writeHead(200, headers).end()
   }),

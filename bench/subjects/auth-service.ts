@@ -14,7 +14,7 @@ function isGood(authorization: string | undefined): boolean {
   }
 }
 
-reportUrl(
+await reportUrl(
   createServer({ keepAliveTimeout: 60_000 }, ({ headers }, response) => {
     response.writeHead(isGood(headers.authorization) ? 204 : 401, { 'Content-Length': 0 }).end()
   }),

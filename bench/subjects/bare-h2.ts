@@ -32,4 +32,4 @@ server.on('stream', (stream: ServerHttp2Stream, headers) => {
   else answer(stream)
 })
 server.on('sessionError', () => {})
-reportUrl(server)
+await reportUrl(server)

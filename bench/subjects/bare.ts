@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { reportUrl } from '../report-url.ts'
 
 /** The baseline: Node's own server, which responds itself and forwards nothing. */
-reportUrl(
+await reportUrl(
   createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     function answer(): void {
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': 15 })

@@ -11,4 +11,4 @@ const options = { upstream, maxBody: 'unlimited', connections: 1_024 } as const
 await app.register(httpProxy, app.gatehouse.proxy({ ...options, prefix: '/any', auth: 'any' }))
 await app.register(httpProxy, app.gatehouse.proxy({ ...options, prefix: '/public', auth: 'none' }))
 await app.ready()
-reportUrl(app.server)
+await reportUrl(app.server)

@@ -10,4 +10,4 @@ await app.register(httpProxy, {
   undici: { connections: 1_024, pipelining: 1 },
 })
 await app.ready()
-reportUrl(app.server)
+await reportUrl(app.server)

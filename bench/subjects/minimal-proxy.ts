@@ -1,7 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { DirectSocketReader, PooledSocketReader } from '../../src/http1/socket-reader.ts'
-import { reportUrl } from '../report-url.ts'
-import { createSocketServer } from './socket-server.ts'
+import { serveSockets } from '../socket-server.ts'
 
 /**
  * The least that a proxy for HTTP/1.1 does in Node, with the gateway's own way of reading: a request without a body is
@@ -48,4 +47,4 @@ function serve(client: Socket): void {
   client.on('error', () => client.destroy())
 }
 
-reportUrl(createSocketServer(tlsFiles, serve))
+await serveSockets(tlsFiles, serve)

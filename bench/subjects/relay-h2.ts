@@ -48,4 +48,4 @@ server.on('stream', (stream: ServerHttp2Stream) => {
   stream.on('error', () => {})
 })
 server.on('sessionError', () => {})
-reportUrl(server)
+await reportUrl(server)

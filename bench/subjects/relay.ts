@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { reportUrl } from '../report-url.ts'
-import { createSocketServer } from './socket-server.ts'
+import { serveSockets } from '../socket-server.ts'
 
 /** Holds the same two connections for each client as a proxy does, and forwards bytes: nothing else. */
 const [upstreamUrl = '', ...tlsFiles] = process.argv.slice(2)
@@ -16,4 +15,4 @@ function relay(client: Socket): void {
   }
 }
 
-reportUrl(createSocketServer(tlsFiles, relay))
+await serveSockets(tlsFiles, relay)

@@ -35,8 +35,7 @@ t.test('items that come one at a time share a timer, which ends when none is lef
     sweep.remove(item)
   }
   t.equal(started().length, 1)
-  let endings = 0
-  await until('the timer has ended', () => (endings += ended().length) === 1)
+  await until('the timer has ended', () => ended().length === 1)
   const item = new Item()
   sweep.add(item)
   item.deadline = 0
