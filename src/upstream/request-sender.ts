@@ -46,6 +46,7 @@ export class RequestSender implements DeferredWrite {
    */
   write(chunk: Buffer): boolean {
     if (chunk.length === 0) return true
+    if (this.#socket.destroyed) return this.#keep(chunk)
     if (this.#bufferedPiece !== undefined) this.writeNow()
     const isChunked = this.#framing === 'chunked'
     const before = isChunked ? `${this.#bufferedHead}${chunk.length.toString(16)}\r\n` : this.#bufferedHead
@@ -127,6 +128,15 @@ export class RequestSender implements DeferredWrite {
       this.isPending = false
       this.#socket.write(head, 'latin1')
     }
+  }
+
+  /** The connection is lost, which it is about to report: one piece can be sent on another. */
+  #keep(chunk: Buffer): false {
+    if (this.#bufferedPiece !== undefined) this.isPending = false
+    this.#bufferedPiece = Buffer.from(chunk)
+    this.#pieceStart = 0
+    this.#pieceBytes = chunk.length
+    return false
   }
 
   /** The connection is lost: what is pending stays so, in memory of its own. */

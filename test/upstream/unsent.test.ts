@@ -73,6 +73,33 @@ t.test('also one that was complete', async (t) => {
   t.strictSame([seen, sockets.length], [['PUT some'], 2])
 })
 
+t.test('and one of which a piece comes before the loss of the connection is reported', async (t) => {
+  for (const bytes of [4, 16_384, 20_000]) {
+    const { upstream, sockets, seen } = await openIdle(t)
+    const { call, answer } = exchange(upstream, { method: 'POST', ...counted(bytes) })
+    sockets[0]?.destroy()
+    call.write(Buffer.alloc(bytes, 'x'))
+    call.finish('')
+    t.equal((await answer).body, 'x'.repeat(bytes))
+    t.equal(seen.length, 1)
+  }
+})
+
+t.test('but not one of which several come: not all of them are kept', async (t) => {
+  const { upstream, sockets, seen } = await openIdle(t)
+  const { call, failure } = exchange(upstream, {
+    method: 'POST',
+    body: 'chunked',
+    lines: 'Transfer-Encoding: chunked\r\n',
+  })
+  call.write(Buffer.from('so'))
+  sockets[0]?.destroy()
+  call.write(Buffer.from('me'))
+  call.finish('')
+  t.equal((await failure).reason, 'closed-early')
+  t.strictSame([seen, sockets.length], [[], 1])
+})
+
 t.test('one of which something was written is not', async (t) => {
   const { upstream, sockets, seen } = await openIdle(t)
   const { call, failure } = exchange(upstream, { method: 'POST', ...counted(8) })
