@@ -27,8 +27,11 @@ export function acceptUpgrade({ arrival, accepted }: AcceptedUpgrade, onClosed: 
   // Bytes that arrived early are relayed first.
   if (accepted.firstBytes.length > 0) accepted.upstreamSocket.unshift(accepted.firstBytes)
   // The client closed its side while the upstream was deciding: the tunnel would not see that event.
-  if (stream.readableEnded) accepted.upstreamSocket.end(firstBytes ?? '')
-  else if (firstBytes !== undefined) stream.unshift(firstBytes)
+  if (stream.readableEnded) {
+    // Not `end('')`: an empty write would make TLS read.
+    if (firstBytes !== undefined) accepted.upstreamSocket.write(firstBytes)
+    accepted.upstreamSocket.end()
+  } else if (firstBytes !== undefined) stream.unshift(firstBytes)
   stream.resume()
   forgetHead(connection)
   return tunnel

@@ -88,7 +88,9 @@ class Direction {
   relay(chunk: Buffer): void {
     if (this.#isEnded) return
     const consumed = this.#tracker.consume(chunk, this.#closeFrame !== undefined)
-    const isFlowing = this.to.write(consumed === chunk.length ? chunk : chunk.subarray(0, consumed))
+    const sent = consumed === chunk.length ? chunk : chunk.subarray(0, consumed)
+    // An empty write would make TLS read.
+    const isFlowing = sent.length === 0 || this.to.write(sent)
     if (this.#closeFrame && this.#tracker.isAtBoundary) this.#end()
     else if (!isFlowing) this.from.pause()
   }
