@@ -22,6 +22,11 @@ function countPretenured(how: string): number {
 }
 
 t.test('nothing is allocated in the old generation, however long objects were kept before', async (t) => {
-  t.ok(countPretenured('as usual') > 0, 'V8 would do so')
+  // Nearly always at once: when V8 collects depends on what else runs.
+  const trials = Array.from({ length: 5 })
+  t.ok(
+    trials.some(() => countPretenured('as usual') > 0),
+    'V8 would do so',
+  )
   t.equal(countPretenured('disabled'), 0)
 })
