@@ -130,12 +130,14 @@ export class RequestSender implements DeferredWrite {
     }
   }
 
-  /** The connection is lost, which it is about to report: one piece can be sent on another. */
+  /** The connection is lost, which it is about to report: one piece can be sent on another, several cannot. */
   #keep(chunk: Buffer): false {
     if (this.#bufferedPiece !== undefined) this.isPending = false
-    this.#bufferedPiece = Buffer.from(chunk)
-    this.#pieceStart = 0
-    this.#pieceBytes = chunk.length
+    else {
+      this.#bufferedPiece = Buffer.from(chunk)
+      this.#pieceStart = 0
+      this.#pieceBytes = chunk.length
+    }
     return false
   }
 
