@@ -1,5 +1,5 @@
-import { createServer, type Socket } from 'node:net'
-import { reportUrl } from './report-url.ts'
+import type { Socket } from 'node:net'
+import { serveSockets } from './socket-server.ts'
 
 /**
  * The upstream of all subjects for gRPC. It is as cheap as possible: HTTP/2 with prior knowledge whose heads are not
@@ -96,4 +96,4 @@ function serve(socket: Socket): void {
   }
 }
 
-await reportUrl(createServer({ noDelay: true }, serve))
+await serveSockets([], serve)

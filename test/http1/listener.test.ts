@@ -1,26 +1,13 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect as connectTcp, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Duplex } from 'node:stream'
 import { connect } from 'node:tls'
 import t, { type Test } from 'tap'
 import type { ClientConnection } from '../../src/http1/client-connection.ts'
+import { makeCertificate } from '../setup/certificates.ts'
 import { until } from '../setup/net.ts'
 import { RawClient } from '../setup/raw-client.ts'
 import { answerWith, listen } from './listen.ts'
-
-function makeCertificate(t: Test) {
-  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-wire-'))
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  const [key, cert] = [join(dir, 'tls.key'), join(dir, 'tls.crt')]
-  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  const names = ['-subj', '/CN=localhost', '-days', '2', '-keyout', key, '-out', cert]
-  execFileSync('openssl', [...kind, ...names], { stdio: 'ignore' })
-  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
-}
 
 /** Answers each request with its target and body. */
 async function listenOverTls(t: Test) {
@@ -40,7 +27,7 @@ async function listenOverTls(t: Test) {
     if (connection.bodyState === 'complete') answer()
     else connection.resumeBody()
   }
-  return listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })
+  return listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t, 'DNS:localhost') })
 }
 
 t.test('a connection over TLS carries many requests with bodies', async (t) => {
@@ -84,7 +71,10 @@ t.test('a connection ended before the TLS handshake is closed at once', async (t
 t.test('a half-closed TLS client gets its answer', async (t) => {
   const onRequest = (connection: ClientConnection) =>
     void connection.socket.once('end', () => setImmediate(() => answerWith(connection, 'late')))
-  const { port } = await listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })
+  const { port } = await listen(t, onRequest, {
+    requestTimeoutMs: 1_000,
+    tls: makeCertificate(t, 'DNS:localhost'),
+  })
   const options = { port, host: '127.0.0.1', rejectUnauthorized: false, allowHalfOpen: true }
   const socket = connect(options)
   await once(socket, 'secureConnect')
@@ -110,13 +100,12 @@ t.test('a body buffered when a TLS client half-closes is still read', async (t) 
     })
     asked.push(connection)
   }
-  const { port } = await listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })
-  const tcp = connectTcp({ port, host: '127.0.0.1' })
-  const socket = connect({ socket: duplexOf(tcp), rejectUnauthorized: false })
+  const { port } = await listen(t, onRequest, {
+    requestTimeoutMs: 1_000,
+    tls: makeCertificate(t, 'DNS:localhost'),
+  })
+  const { tcp, socket, client } = await connectOverDuplex(t, port)
   socket.allowHalfOpen = true
-  await once(socket, 'secureConnect')
-  const client = new RawClient(socket)
-  t.teardown(() => tcp.destroy())
   // All of it, with the word that it is the last, in one piece.
   tcp.cork()
   socket.end('POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello', () => tcp.uncork())
@@ -136,12 +125,11 @@ t.test(
       connection.write(large)
       if (asked.push(connection) > 1) connection.end()
     }
-    const { port } = await listen(t, onRequest, { requestTimeoutMs: 1_000, tls: makeCertificate(t) })
-    const tcp = connectTcp({ port, host: '127.0.0.1' })
-    const socket = connect({ socket: duplexOf(tcp), rejectUnauthorized: false })
-    await once(socket, 'secureConnect')
-    const client = new RawClient(socket)
-    t.teardown(() => tcp.destroy())
+    const { port } = await listen(t, onRequest, {
+      requestTimeoutMs: 1_000,
+      tls: makeCertificate(t, 'DNS:localhost'),
+    })
+    const { tcp, socket, client } = await connectOverDuplex(t, port)
     socket.write('GET /first HTTP/1.1\r\n\r\n')
     const connection = await until('it asks', () => asked[0])
     await until('all is written', () => connection.socket.writableLength === 0)
@@ -158,6 +146,15 @@ t.test(
       t.match((await client.response()).head, `HTTP/1.1 200 ${target}`)
   },
 )
+
+/** A TLS client whose records can be held back, by corking the socket below. */
+async function connectOverDuplex(t: Test, port: number) {
+  const tcp = connectTcp({ port, host: '127.0.0.1' })
+  t.teardown(() => tcp.destroy())
+  const socket = connect({ socket: duplexOf(tcp), rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  return { tcp, socket, client: new RawClient(socket) }
+}
 
 /** The same stream, of which TLS does not know what it is: it writes through it. */
 function duplexOf(tcp: Socket): Duplex {
