@@ -8,7 +8,7 @@ import {
 } from '../auth/credentials.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
-import type { RepeatedHead } from '../proxy/request-head.ts'
+import type { RepeatedHead } from '../proxy/repeated-head.ts'
 
 /** The header fields that decisions depend on, read in one pass over the raw headers. */
 export interface RequestFields {

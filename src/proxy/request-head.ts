@@ -1,6 +1,5 @@
 import type { Principal } from '../auth/principal.ts'
 import type { RequestBody, RequestHead } from '../exchange/request-head.ts'
-import { copyString } from '../platform/copy-string.ts'
 import { memoizeByObject } from '../platform/memoize.ts'
 import type { Route } from '../routes/route.ts'
 import type { UpstreamHeaders } from '../upstream/upstream-headers.ts'
@@ -9,36 +8,26 @@ import type { HeaderRule, HeaderRules } from './header-rules.ts'
 import { connectionLines, framingLine } from './hop-by-hop-lines.ts'
 import type { AssertionHeader } from './identity-headers.ts'
 import type { OwnCookies } from './own-cookies.ts'
+import {
+  type HeadLines,
+  type HeadUpstream,
+  type RepeatedHead,
+  type ReusedFor,
+  reuseLines,
+} from './repeated-head.ts'
 import { specialLine } from './special-line.ts'
-import { forwardedPrefix, type StrippedPrefix } from './stripped-prefix.ts'
+import { forwardedPrefix } from './stripped-prefix.ts'
 
-/** What the head depends on of the upstream that gets it. */
-export interface HeadUpstream {
-  readonly name: string
-  /** The fields that it gets instead of the client's; undefined = none. */
-  readonly headers: UpstreamHeaders | undefined
-}
-
-export interface RequestHeadInput {
-  /** Name, value, name, value, as they arrived. */
-  readonly rawHeaders: readonly string[]
+export interface RequestHeadInput extends ReusedFor {
   /** Where their lines are kept, as this is the array of an earlier request; undefined = it is not known to be. */
   readonly repeated: RepeatedHead | undefined
   /** The gateway's own, which stands for a field of the client; undefined = there is none. */
   readonly traceparent?: string | undefined
-  readonly route: Pick<
-    Route<HeadUpstream>,
-    'forwardsCredentials' | 'passesMethodOverride' | 'passesTrailers' | 'upstream'
-  >
-  readonly principal: Principal | undefined
   readonly client: Client
   readonly requestId: string
-  /** undefined = the route strips nothing. */
-  readonly strippedPrefix: StrippedPrefix | undefined
   readonly body: RequestBody
   /** Names in Connection, in lower case; these fields are hop-by-hop. */
   readonly connectionOptions: ReadonlySet<string> | undefined
-  readonly isUpgrade: boolean
   /** Whether the upstream is told that no request follows on the connection (see isLastOnConnection). */
   readonly isLast: boolean
   /** The client's HTTP version: 1.0 has neither trailer fields nor expectations. */
@@ -53,27 +42,6 @@ export interface RequestHeadOptions {
   readonly assertion: AssertionHeader | undefined
   /** The cookies that never leave the gateway. */
   readonly ownCookies: OwnCookies
-}
-
-/** The lines that stay the same between requests with the same fields. */
-interface ReusableLines {
-  /** The client's forwarded fields, the framing, the fields set for the upstream, and the client's protocol and host. */
-  readonly first: string
-  readonly identity: string
-}
-
-/** Cached lines, and all that they depend on. */
-interface CachedLines
-  extends ReusableLines,
-    Pick<RequestHeadInput, 'rawHeaders' | 'route' | 'principal' | 'isUpgrade'> {
-  readonly options: RequestHeadOptions
-  readonly isTrusted: boolean
-  readonly protocol: string
-}
-
-/** Belongs to a head that repeats: a map of all such heads would be searched for each request. For the writer alone. */
-export interface RepeatedHead {
-  lines: CachedLines | undefined
 }
 
 /** Fields that a name in Connection cannot remove: the framing and the routing of the request. */
@@ -111,7 +79,8 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
 
   function writeHead(input: RequestHeadInput): string {
     const { route, principal, client, requestId, repeated } = input
-    const { first, identity } = repeated ? reuseLines(repeated, input) : buildLines(input)
+    const { first, identity } =
+      repeated === undefined ? buildLines(input) : reuseLines(repeated, input, options, buildLines)
     // The identity comes last, so that no client field can follow it.
     const trace = input.traceparent === undefined ? '' : traceLine(input, input.traceparent)
     const lines = `${first}X-Forwarded-For: ${client.forwardedFor}\r\nX-Request-Id: ${requestId}\r\n${trace}${identity}`
@@ -119,30 +88,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     return `${lines}${assertion.header}: ${assertion.of(principal, route.upstream.name)}\r\n`
   }
 
-  /** The lines of repeated heads are built once. */
-  function reuseLines(repeated: RepeatedHead, input: RequestHeadInput): ReusableLines {
-    const { rawHeaders, route, principal, isUpgrade } = input
-    const { isTrusted, protocol } = input.client
-    const cached = repeated.lines
-    if (
-      cached?.rawHeaders === rawHeaders &&
-      cached.options === options &&
-      cached.route === route &&
-      cached.principal === principal &&
-      cached.isUpgrade === isUpgrade &&
-      cached.isTrusted === isTrusted &&
-      cached.protocol === protocol
-    ) {
-      return cached
-    }
-    const { first, identity } = buildLines(input)
-    // Copied into one flat string each: a concatenated one would be flattened again for each request.
-    const reusable = { first: copyString(first), identity: copyString(identity) }
-    repeated.lines = { ...reusable, rawHeaders, options, route, principal, isUpgrade, isTrusted, protocol }
-    return reusable
-  }
-
-  function buildLines(input: RequestHeadInput): ReusableLines {
+  function buildLines(input: RequestHeadInput): HeadLines {
     const { client, principal, strippedPrefix } = input
     const prefixLine =
       strippedPrefix === undefined ? '' : `X-Forwarded-Prefix: ${forwardedPrefix(strippedPrefix)}\r\n`

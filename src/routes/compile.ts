@@ -1,3 +1,4 @@
+import { memoizeByContent } from './memoize-by-content.ts'
 import { metadataUrl } from './protected-resource.ts'
 import { parseRequestTarget } from './request-target.ts'
 import { compileCaching, type KeyFields } from './response-caching.ts'
@@ -64,20 +65,26 @@ export function compileRoutes<Upstream extends WithTimeouts>(
   keyFields: KeyFields = usualKeyFields,
   publicOrigin?: string,
 ): readonly Route<Upstream | undefined>[] {
+  // Routes with equal rules share one object: what is kept for a caller, or a head, is then kept for all of them.
+  const accessOf = memoizeByContent(compileAccess)
+  const cachingOf = memoizeByContent((auth: AuthOption, takesCookie: boolean) =>
+    auth === 'none'
+      ? undefined
+      : compileCaching({ schemes: schemesOf(auth), isOptional: auth === 'optional' }, keyFields, takesCookie),
+  )
   return configs.map((config) => {
     const upstream = config.upstream === undefined ? undefined : upstreams.get(config.upstream)
     const target = parseRequestTarget(config.path)
     if ((config.upstream !== undefined && !upstream) || !target)
       throw new Error(`route ${config.name} is valid but cannot be compiled`)
     const prefix = target.path.replace(/\/$/, '')
-    const access = compileAccess(config, publicOrigin && metadataUrl(config, publicOrigin))
     return {
       name: config.name,
       host: config.host?.toLowerCase(),
       prefix,
       depth: prefix.split('/').length - 1,
       methods: compileMethods(config.methods),
-      access,
+      access: accessOf(accessOptionsOf(config), metadataOf(config, publicOrigin)),
       upstream,
       stripPrefix: config.stripPrefix,
       websocket: config.websocket,
@@ -87,7 +94,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       passesTrailers: config.trailers === 'pass',
       forwardsCredentials: config.forwardCredentials,
       browser: compileBrowser(config),
-      caching: compileCaching(access, keyFields, config.browser.cookie),
+      caching: cachingOf(config.auth, config.browser.cookie),
       rateLimit: config.rateLimit,
       costHeader: config.costHeader,
       bodyBytesMax: config.bodyBytesMax,
@@ -106,16 +113,22 @@ function compileMethods(methods: readonly string[] | undefined): ReadonlySet<str
   return methods && new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)
 }
 
+/** The options of a route that say who may call it. */
+type AccessOptions = Pick<RouteOptions, 'auth' | 'roles' | 'scopes' | 'verifiedOnly'> &
+  Partial<Pick<RouteOptions, 'issuers'>>
+
+function accessOptionsOf({ auth, roles, scopes, verifiedOnly, issuers }: RouteOptions): AccessOptions {
+  return { auth, roles, scopes, verifiedOnly, issuers }
+}
+
+/** Where clients find out about the issuers of a route; undefined = they are not told, or it takes none. */
+function metadataOf(config: RouteOptions, publicOrigin: string | undefined): string | undefined {
+  return publicOrigin && config.issuers.length > 0 ? metadataUrl(config, publicOrigin) : undefined
+}
+
 /** Who may call a route. @param metadata where clients find out about its issuers */
 export function compileAccess(
-  {
-    auth,
-    roles,
-    scopes,
-    verifiedOnly,
-    issuers = [],
-  }: Pick<RouteOptions, 'auth' | 'roles' | 'scopes' | 'verifiedOnly'> &
-    Partial<Pick<RouteOptions, 'issuers'>>,
+  { auth, roles, scopes, verifiedOnly, issuers = [] }: AccessOptions,
   metadata?: string,
 ): Access {
   if (auth === 'none') return { kind: 'public' }
@@ -127,7 +140,7 @@ export function compileAccess(
     scopes,
     verifiedOnly,
     issuers: issuers.length === 0 ? undefined : new Set(issuers),
-    metadataUrl: issuers.length === 0 ? undefined : metadata,
+    metadataUrl: metadata,
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Access, ResponseCaching } from './route.ts'
+import type { ResponseCaching, SchemeName } from './route.ts'
 
 /** Where a secret key may come: names of header fields, and `Authorization` by either scheme. */
 export interface KeyFields {
@@ -7,24 +7,28 @@ export interface KeyFields {
   readonly basic: boolean
 }
 
+/** By what the callers of a route authenticate, and whether they have to. */
+export interface AcceptedCredentials {
+  readonly schemes: readonly SchemeName[]
+  readonly isOptional: boolean
+}
+
 /**
  * A cache keys by the URL alone (RFC 9111 2), and knows of credentials only those in `Authorization` (3.5): without
  * `Vary` it would serve what one caller got to the next.
  * @param takesCookie whether the access cookie authenticates too, by the site that the request comes from
- * @returns undefined for a public route, whose responses do not depend on a credential
  */
 export function compileCaching(
-  access: Access,
+  { schemes, isOptional }: AcceptedCredentials,
   { headers, bearer, basic }: KeyFields,
   takesCookie: boolean,
-): ResponseCaching | undefined {
-  if (access.kind === 'public') return undefined
-  const takesKeys = access.schemes.includes('secretKey')
-  const takesAuthorization = access.schemes.includes('bearer') || (takesKeys && (bearer || basic))
+): ResponseCaching {
+  const takesKeys = schemes.includes('secretKey')
+  const takesAuthorization = schemes.includes('bearer') || (takesKeys && (bearer || basic))
   const names = [
     ...(takesKeys ? headers : []),
     // On an optional route one of another scheme is the backend's.
-    ...(takesAuthorization || access.isOptional ? ['Authorization'] : []),
+    ...(takesAuthorization || isOptional ? ['Authorization'] : []),
     ...(takesCookie ? ['Cookie', 'Origin', 'Sec-Fetch-Site'] : []),
   ]
   const varyLine = `Vary: ${names.join(', ')}\r\n`

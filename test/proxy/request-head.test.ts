@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { RequestBody } from '../../src/exchange/request-head.ts'
+import type { RepeatedHead } from '../../src/proxy/repeated-head.ts'
 import { isLastOnConnection, type RequestHeadInput } from '../../src/proxy/request-head.ts'
 import { createUpstreamHeaders } from '../../src/upstream/upstream-headers.ts'
 import { client, inputOf, linesOf, ownLines, principal, routeOf, writerOf } from './heads.ts'
@@ -226,22 +227,42 @@ t.test('an upgrade says so in words of the gateway, and keeps the fields of the 
 
 t.test('cached header lines equal newly written ones', async (t) => {
   const writer = writerOf()
-  const rawHeaders = ['Accept', 'a', 'SecretKey', 'k', 'Authorization', 'b', 'Forwarded', 'for=x', 'X-A', '1']
+  const sent = {
+    SecretKey: 'k',
+    Authorization: 'b',
+    Forwarded: 'for=x',
+    'X-A': '1',
+    TE: 'trailers',
+    Trailer: 'x',
+  }
+  const rawHeaders = ['Accept', 'a', 'X-HTTP-Method', 'PUT', 'If', '</a/b>', ...Object.entries(sent).flat()]
   const input: RequestHeadInput = { ...inputOf(rawHeaders), repeated: { lines: undefined } }
-  let inputs = [input]
-  const vary = (changesOf: readonly ((input: RequestHeadInput) => Partial<RequestHeadInput>)[]) => {
-    inputs = inputs.flatMap((each) => changesOf.map((changes) => ({ ...each, ...changes(each) })))
-  }
-  const route = routeOf(true)
-  vary([() => ({}), () => ({ route })])
-  vary([() => ({}), () => ({ principal: undefined }), () => ({ principal: { ...principal, role: 'User' } })])
-  vary([() => ({}), (each) => ({ client: { ...each.client, isTrusted: true } })])
-  vary([() => ({}), (each) => ({ client: { ...each.client, protocol: 'http' } })])
-  vary([() => ({}), (each) => ({ client: { ...each.client, forwardedFor: '192.0.2.1' } })])
-  vary([() => ({}), () => ({ isUpgrade: true, requestId: 'req-2' })])
-  for (const each of [...inputs, ...inputs.toReversed()].flatMap((each) => [each, each])) {
-    t.equal(writer.writeHead(each), writerOf().writeHead({ ...each, repeated: undefined }))
-  }
+  const routes = [
+    routeOf(true),
+    routeOf(false, true),
+    { ...routeOf(false), passesTrailers: true },
+    { ...routeOf(false), upstream: { name: 'other', headers: undefined } },
+    { ...routeOf(false), upstream: { name: 'backend', headers: createUpstreamHeaders([], ['X-A']) } },
+  ]
+  const variations: readonly (readonly Partial<RequestHeadInput>[])[] = [
+    routes.map((route) => ({ route })),
+    ['/a', '/b'].map((own) => ({ strippedPrefix: { own, outer: '' } })),
+    [{ principal: undefined }, { principal: { ...principal, role: 'User' } }],
+    [{ client: { ...client, isTrusted: true } }, { client: { ...client, protocol: 'http' } }],
+    [{ client: { ...client, forwardedFor: '192.0.2.1' } }],
+    [{ isUpgrade: true, requestId: 'req-2' }],
+  ]
+  let inputs: readonly RequestHeadInput[] = [input]
+  for (const changes of variations)
+    inputs = inputs.flatMap((each) => [each, ...changes.map((change) => ({ ...each, ...change }))])
+  const expected = (each: RequestHeadInput) => writerOf().writeHead({ ...each, repeated: undefined })
+  const isWrong = (each: RequestHeadInput) => writer.writeHead(each) !== expected(each)
+  // Each before and after one that differs from it in a single thing.
+  const wrong = inputs.flatMap((each) =>
+    variations.flat().filter((change) => isWrong(each) || isWrong({ ...each, ...change })),
+  )
+  t.strictSame(wrong, [])
+  t.equal(new Set(inputs.map(expected)).size > 100, true)
 })
 
 t.test('header lines that another writer has cached, or for other fields, are not reused', async (t) => {
@@ -323,4 +344,21 @@ t.test('the lines of a repeated head are reused, each time with a traceparent of
   for (const traceparent of ['one', 'two'])
     t.match(writer.writeHead({ ...input, traceparent }), `traceparent: ${traceparent}\r\nX-User-Id`)
   t.notMatch(writer.writeHead(input), 'traceparent')
+})
+
+t.test('routes with equal rules share the lines of a repeated head', async (t) => {
+  const writer = writerOf()
+  const repeated: RepeatedHead = { lines: undefined }
+  const input: RequestHeadInput = { ...inputOf(['A', '1']), repeated }
+  writer.writeHead(input)
+  const { lines } = repeated
+  for (const route of [
+    routeOf(false),
+    { ...routeOf(false), upstream: { name: 'other', headers: undefined } },
+  ])
+    writer.writeHead({ ...input, route })
+  t.ok(lines)
+  t.equal(repeated.lines, lines)
+  writer.writeHead({ ...input, route: routeOf(true) })
+  t.not(repeated.lines, lines)
 })

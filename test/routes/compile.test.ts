@@ -80,6 +80,40 @@ t.test('switches and limits of a route are compiled unchanged', async (t) => {
   })
 })
 
+t.test('routes with equal rules share their access and caching, others have their own', async (t) => {
+  const admins = { roles: ['Admin'] }
+  const different: readonly Partial<RouteOptions>[] = [
+    {},
+    admins,
+    { roles: ['Admin', 'Staff'] },
+    { auth: 'bearer' },
+    { auth: 'optional' },
+    { auth: 'none' },
+    { scopes: ['Admin'] },
+    { verifiedOnly: true },
+    { issuers: ['one'] },
+    { issuers: ['two'] },
+  ]
+  const compile = (all: readonly Partial<RouteOptions>[], origin?: string) =>
+    compileRoutes(
+      all.map((changes, index) => ({ ...options, path: `/${index}`, ...changes })),
+      upstreams,
+      undefined,
+      origin,
+    )
+  const equal = compile([admins, { ...admins, name: 'other', websocket: true, bodyBytesMax: 1 }])
+  t.equal(new Set(equal.map(({ access }) => access)).size, 1)
+  t.equal(new Set(equal.map(({ caching }) => caching)).size, 1)
+  for (const route of compile([...different, ...different])) {
+    const alone = compileOne({ ...different[Number(route.prefix.slice(1)) % different.length] })
+    t.strictSame([route.access, route.caching], [alone.access, alone.caching])
+  }
+  t.equal(new Set(compile([...different, ...different]).map(({ access }) => access)).size, different.length)
+  const issuers = ['one']
+  const told = compile([{ issuers }, { issuers }], 'https://api.example')
+  t.equal(new Set(told.map(({ access }) => access)).size, 2, 'each has metadata of its own')
+})
+
 t.test('compiling a route without its upstream or with an ambiguous path throws', async (t) => {
   t.throws(() => compileRoutes([{ ...options, upstream: 'other' }], upstreams), /route it/)
   t.throws(() => compileRoutes([{ ...options, path: '/a/../b' }], upstreams), /route it/)

@@ -1,0 +1,97 @@
+import type { Principal } from '../auth/principal.ts'
+import { copyString } from '../platform/copy-string.ts'
+import type { Route } from '../routes/route.ts'
+import type { UpstreamHeaders } from '../upstream/upstream-headers.ts'
+import type { Client } from './client.ts'
+import type { StrippedPrefix } from './stripped-prefix.ts'
+
+/** What the head depends on of the upstream that gets it. */
+export interface HeadUpstream {
+  readonly name: string
+  /** The fields that it gets instead of the client's; undefined = none. */
+  readonly headers: UpstreamHeaders | undefined
+}
+
+/** The lines that stay the same between requests with the same fields. */
+export interface HeadLines {
+  /** The client's forwarded fields, the framing, the fields set for the upstream, and the client's protocol and host. */
+  readonly first: string
+  readonly identity: string
+}
+
+/** What the lines depend on. */
+export interface ReusedFor {
+  /** Name, value, name, value, as they arrived. */
+  readonly rawHeaders: readonly string[]
+  readonly route: Pick<
+    Route<HeadUpstream>,
+    'forwardsCredentials' | 'passesMethodOverride' | 'passesTrailers' | 'upstream'
+  >
+  readonly principal: Principal | undefined
+  /** undefined = the route strips nothing. */
+  readonly strippedPrefix: StrippedPrefix | undefined
+  readonly isUpgrade: boolean
+  readonly client: Pick<Client, 'isTrusted' | 'protocol'>
+}
+
+interface CachedLines extends HeadLines, Omit<ReusedFor, 'client'> {
+  /** Of the writer. */
+  readonly options: object
+  readonly isTrusted: boolean
+  readonly protocol: string
+}
+
+/** Belongs to a head that repeats: a map of all such heads would be searched for each request. */
+export interface RepeatedHead {
+  /** For `reuseLines` alone. */
+  lines: CachedLines | undefined
+}
+
+/** Builds the lines of a repeated head once. @param options of the writer that builds them */
+export function reuseLines<Input extends ReusedFor>(
+  repeated: RepeatedHead,
+  input: Input,
+  options: object,
+  build: (input: Input) => HeadLines,
+): HeadLines {
+  const { rawHeaders, route, principal, strippedPrefix, isUpgrade } = input
+  const { isTrusted, protocol } = input.client
+  const cached = repeated.lines
+  if (
+    cached?.rawHeaders === rawHeaders &&
+    cached.options === options &&
+    (cached.route === route || isAlike(cached.route, route)) &&
+    cached.principal === principal &&
+    cached.isUpgrade === isUpgrade &&
+    cached.isTrusted === isTrusted &&
+    cached.protocol === protocol &&
+    // What others have stripped is read from the same fields.
+    cached.strippedPrefix?.own === strippedPrefix?.own
+  )
+    return cached
+  const { first, identity } = build(input)
+  // Copied into one flat string each: a concatenated one would be flattened again for each request.
+  const lines = { first: copyString(first), identity: copyString(identity) }
+  repeated.lines = {
+    ...lines,
+    rawHeaders,
+    options,
+    route,
+    principal,
+    strippedPrefix,
+    isUpgrade,
+    isTrusted,
+    protocol,
+  }
+  return lines
+}
+
+/** Whether two routes make the same lines of a head. */
+function isAlike(a: ReusedFor['route'], b: ReusedFor['route']): boolean {
+  return (
+    a.upstream.headers === b.upstream.headers &&
+    a.forwardsCredentials === b.forwardsCredentials &&
+    a.passesMethodOverride === b.passesMethodOverride &&
+    a.passesTrailers === b.passesTrailers
+  )
+}
