@@ -1,5 +1,4 @@
-const places = 2_048
-/** A fingerprint has 30 bits, a place 11: the bits that lead to it begin at one of these. */
+/** A fingerprint has 30 bits, a place 11 to 13: the bits that lead to it begin at one of these. */
 const shifts = [0, 7, 14, 3, 10, 17]
 
 /** @param sum a hash of 32 bits @returns a number from 1 to 2^30 - 1 */
@@ -8,12 +7,17 @@ export function toFingerprint(sum: number): number {
 }
 
 /**
- * Remembers what was seen lately, in 8 KiB. Two that share a place displace each other: if they took turns, neither
+ * Remembers what was seen lately, in four bytes for each place. Two that share a place displace each other: if they took turns, neither
  * would ever be found again (of 200, one in ten). So the places change after so many misses as there are places.
  */
 export class SeenLately {
-  readonly #marks = new Int32Array(places)
+  readonly #marks: Int32Array
   #misses = 0
+
+  /** @param places a power of two: more than what comes in turn, of which each would displace another */
+  constructor(places = 2_048) {
+    this.#marks = new Int32Array(places)
+  }
 
   /**
    * @param fingerprint as `toFingerprint` gives it
@@ -21,6 +25,7 @@ export class SeenLately {
    * @returns whether it is remembered; from now on it is
    */
   note(fingerprint: number, mark: number): boolean {
+    const places = this.#marks.length
     const shift = shifts[Math.floor(this.#misses / places) % shifts.length] ?? 0
     const place = (fingerprint >>> shift) % places
     if (this.#marks[place] === mark) return true

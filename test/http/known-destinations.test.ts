@@ -121,9 +121,28 @@ t.test('targets of 256 characters are kept, longer ones and those with a query a
   t.notOk(isKept({ method: 'A'.repeat(257) }))
 })
 
-t.test('destinations that share a place displace each other', async (t) => {
+/** How many of these targets are kept once each was requested often. */
+function countKept(targets: readonly string[], rounds = 25): number {
   const handle = start()
-  const targets = Array.from({ length: 1_000 }, (_, index) => `/${index}`)
-  for (let round = 0; round < 4; round++)
-    for (const target of targets) t.equal(handle({ target }).destination?.target.path, target)
+  for (let round = 0; round < rounds; round++)
+    for (const target of targets)
+      if (handle({ target }).destination?.target.path !== target) throw new Error(`${target} is misread`)
+  const last = targets.map((target) => handle({ target }).destination)
+  return targets.filter((target, index) => handle({ target }).destination === last[index]).length
+}
+
+t.test('thousands of destinations are kept, those that find no place displace each other', async (t) => {
+  const targets = (count: number) => Array.from({ length: count }, (_, index) => `/services/s${index}/items`)
+  const ofAll = countKept(targets(3_000))
+  t.ok(ofAll > 2_800, `${ofAll} of 3,000`)
+  const ofMany = countKept(targets(20_000), 10)
+  t.ok(ofMany > 0 && ofMany <= 8_192, `${ofMany} of 20,000`)
+})
+
+t.test('the texts of all destinations have a bound', async (t) => {
+  const long = Array.from({ length: 8_000 }, (_, index) => `/${String(index).padStart(255, 'a')}`)
+  const ofMany = countKept(long, 10)
+  t.ok(ofMany <= 1_048_576 / 256, `${ofMany} of 8,000`)
+  const ofFew = countKept(long.slice(0, 2_000))
+  t.ok(ofFew > 1_900, `below it they are kept: ${ofFew} of 2,000`)
 })
