@@ -108,10 +108,21 @@ function createRouteSeries(metrics: Metrics, route: string, listener: string) {
   const countOf = memoize((method: string) =>
     memoize((status: number) => metrics.requests.labels(route, method, String(status), listener)),
   )
+  // Most requests to a route have the method and status of the one before.
+  let last = { method: '', status: 0, count: { value: 0 } }
+
+  function find(method: string, status: number): { value: number } {
+    if (last.method === method && last.status === status) return last.count
+    const label = methodLabel(method)
+    const count = countOf(label)(status)
+    if (label === method) last = { method: label, status, count }
+    return count
+  }
+
   return {
     duration: metrics.requestDuration.labels(route, listener),
     count: (method: string, status: number) => {
-      countOf(methodLabel(method))(status).value++
+      find(method, status).value++
     },
   }
 }
