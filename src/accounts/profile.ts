@@ -51,7 +51,7 @@ export interface ProfileOptions {
   readonly portalUrl: string
   /** undefined = no mail can be sent. */
   readonly sendMail: SendMail | undefined
-  readonly limiter: { take(subject: string, rate: Rate): Promise<RateResult> }
+  readonly limiter: { take(subject: string, rate: Rate): RateResult | Promise<RateResult> }
   readonly clock: Clock
 }
 

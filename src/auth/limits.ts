@@ -13,14 +13,30 @@ interface RateSubject {
 }
 
 /** @returns `rate-limited` if the caller has to wait */
-export async function takeRate(
-  limiter: RateLimiter,
+export function takeRate(
+  limiter: Pick<RateLimiter, 'take'>,
   routeName: string,
-  { limit, perMs, by }: RateLimit,
-  { principal, address }: RateSubject,
-): Promise<GatehouseError | undefined> {
-  const who = rateSubject(by, { principal, address })
-  const taken = await limiter.take(`route ${routeName} ${who}`, { limit, perMs })
+  rate: RateLimit,
+  caller: RateSubject,
+): GatehouseError | undefined | Promise<GatehouseError | undefined> {
+  return takeFrom(limiter, `route ${routeName} ${rateSubject(rate.by, caller)}`, rate)
+}
+
+/**
+ * Synchronous where this process counts alone.
+ * @param subject who is counted, and for what
+ * @returns `rate-limited` if it has to wait
+ */
+export function takeFrom(
+  limiter: Pick<RateLimiter, 'take'>,
+  subject: string,
+  rate: Rate,
+): GatehouseError | undefined | Promise<GatehouseError | undefined> {
+  const taken = limiter.take(subject, rate)
+  return taken instanceof Promise ? taken.then((settled) => excessOf(rate, settled)) : excessOf(rate, taken)
+}
+
+function excessOf({ limit }: Rate, taken: RateResult): GatehouseError | undefined {
   return taken.isAllowed ? undefined : new GatehouseError('rate-limited', { rate: { limit, ...taken } })
 }
 
@@ -49,8 +65,8 @@ export function takePortalAction(limiter: Pick<RateLimiter, 'take'>, accountId: 
 }
 
 async function takeOrThrow(limiter: Pick<RateLimiter, 'take'>, subject: string, rate: Rate): Promise<void> {
-  const taken = await limiter.take(subject, rate)
-  if (!taken.isAllowed) throw new GatehouseError('rate-limited', { rate: { limit: rate.limit, ...taken } })
+  const excess = await takeFrom(limiter, subject, rate)
+  if (excess) throw excess
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Plan, Plans } from '../accounts/plan-reports.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Quota } from '../store/quotas.ts'
 import type { Rate } from '../store/rates.ts'
+import { takeFrom } from './limits.ts'
 import type { Principal } from './principal.ts'
 import type { QuotaResult } from './quota-reservation.ts'
 import type { Quotas } from './quotas.ts'
@@ -49,14 +50,15 @@ export function createPlans(options: PlanOptions): TakePlan {
     onUnknown(name)
   }
 
-  async function takeRate(
+  function takeRateAndQuota(
     accountId: string,
     { rate, quota }: { readonly rate: Rate; readonly quota: Quota | undefined },
     now: number,
-  ): Promise<GatehouseError | undefined> {
-    const taken = await limiter.take(`plan account ${accountId}`, rate)
-    if (!taken.isAllowed) return new GatehouseError('rate-limited', { rate: { limit: rate.limit, ...taken } })
-    return quota && takeQuota(accountId, quota, now)
+  ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
+    const excess = takeFrom(limiter, `plan account ${accountId}`, rate)
+    const takeRest = (settled: GatehouseError | undefined) =>
+      settled ?? (quota && takeQuota(accountId, quota, now))
+    return excess instanceof Promise ? excess.then(takeRest) : takeRest(excess)
   }
 
   function takeQuota(
@@ -74,7 +76,7 @@ export function createPlans(options: PlanOptions): TakePlan {
     if (principal?.plan === undefined) return undefined
     const plan = planOf(principal.plan)
     if (plan?.rateLimit)
-      return takeRate(principal.accountId, { rate: plan.rateLimit, quota: plan.quota }, now)
+      return takeRateAndQuota(principal.accountId, { rate: plan.rateLimit, quota: plan.quota }, now)
     return plan?.quota && takeQuota(principal.accountId, plan.quota, now)
   }
 }

@@ -5,8 +5,8 @@ import type { InstanceCounts, Rate, RateResult, RateStore } from '../store/rates
 
 /** Counts requests, across instances as long as the store is reachable. */
 export interface RateLimiter {
-  /** @param subject who is counted, and for what */
-  take(subject: string, rate: Rate): Promise<RateResult>
+  /** Synchronous where this process counts alone. @param subject who is counted, and for what */
+  take(subject: string, rate: Rate): RateResult | Promise<RateResult>
   /** Counts in this process only, without the store. */
   takeInProcess(subject: string, rate: Rate): RateResult
   /** Counts in all workers of this instance, without the store; undefined = there is only one. */
@@ -77,11 +77,13 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
     if (clock() >= dueAt) void heartbeat()
   }
 
-  async function take(subject: string, rate: Rate): Promise<RateResult> {
-    if (storeConnection.isUp) {
-      const taken = await store.takeFromRate(subject, rate).catch(() => undefined)
-      if (taken) return taken
-    }
+  function take(subject: string, rate: Rate): RateResult | Promise<RateResult> {
+    if (!storeConnection.isUp) return takeShare(subject, rate)
+    const taken = store.takeFromRate(subject, rate)
+    return taken instanceof Promise ? taken.catch(() => takeShare(subject, rate)) : taken
+  }
+
+  function takeShare(subject: string, rate: Rate): RateResult {
     return local.take(subject, { ...rate, limit: Math.max(1, Math.floor(rate.limit / instances)) })
   }
 

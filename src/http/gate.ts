@@ -11,7 +11,7 @@ import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import type { BrowserAccess, GatedRoute, RateLimit } from '../routes/route.ts'
+import type { BrowserAccess, GatedRoute } from '../routes/route.ts'
 import type { Rate } from '../store/rates.ts'
 import { type Arrival, credentialsOf } from './arrival.ts'
 import type { ReadAccessCookie } from './browser/access-cookie.ts'
@@ -102,8 +102,7 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     if (code !== undefined && !isConfirmed) return admitConfirmed(route, arrival, decision)
     if (code !== undefined) return countRefusal(decision.scheme, sharedError(code))
     trace?.passed('policy')
-    if (route.rateLimit) return admitRateLimited(route, route.rateLimit, arrival, decision)
-    const excess = takePlan(principal, arrival.arrivedAt)
+    const excess = takeLimits(route, arrival, principal)
     return excess instanceof Promise
       ? excess.then((settled) => settle(route, decision, settled))
       : settle(route, decision, excess)
@@ -126,15 +125,17 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     return route
   }
 
-  async function admitRateLimited(
-    route: MatchedRoute,
-    rateLimit: RateLimit,
+  /** Counts the request against the rate of its route, then against the plan of its caller. */
+  function takeLimits(
+    { name, rateLimit }: MatchedRoute,
     { client: { address }, arrivedAt }: Came,
-    decision: Allowed,
-  ): Promise<GateResult<MatchedRoute>> {
-    const { principal } = decision
-    const excess = await takeRate(limiter, route.name, rateLimit, { principal, address })
-    return settle(route, decision, excess ?? (await takePlan(principal, arrivedAt)))
+    principal: Principal | undefined,
+  ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
+    if (rateLimit === undefined) return takePlan(principal, arrivedAt)
+    const excess = takeRate(limiter, name, rateLimit, { principal, address })
+    return excess instanceof Promise
+      ? excess.then((settled) => settled ?? takePlan(principal, arrivedAt))
+      : (excess ?? takePlan(principal, arrivedAt))
   }
 
   /**

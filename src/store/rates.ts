@@ -1,10 +1,11 @@
 /** Requests, counted against limits, and the instances that count them. */
 export interface RateStore {
   /**
-   * Takes one request from a rate, which is counted across instances where the store has several.
+   * Takes one request from a rate, which is counted across instances where the store has several. Synchronous where
+   * this process counts alone.
    * @param subject who is counted, and for what
    */
-  takeFromRate(subject: string, rate: Rate): Promise<RateResult>
+  takeFromRate(subject: string, rate: Rate): RateResult | Promise<RateResult>
   /** Records a heartbeat of an instance. @returns the number of live instances */
   heartbeat(instance: string): Promise<number>
 }

@@ -6,7 +6,7 @@ import type { RateStore } from '../rates.ts'
 export function createRates(): RateStore {
   const rates = createLocalRates(monotonicClock)
   return {
-    takeFromRate: async (subject, rate) => rates.take(subject, rate),
+    takeFromRate: rates.take,
     heartbeat: async () => 1,
   }
 }
