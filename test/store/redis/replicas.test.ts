@@ -90,9 +90,12 @@ t.test('many writes wait together, not one after the other', async (t) => {
 })
 
 t.test('with a replica many writes are answered each with its own outcome', async (t) => {
-  const { server, careful } = await startMaster(t)
+  const { server, options } = await startMaster(t)
   await startReplica(t, server)
-  const account = await createAccount(careful)
+  const careful = await openStoreAt(t, { ...options, replicas: 1, commandTimeoutMs: 10_000 })
+  const account = await until('the replica is quick enough to confirm it', () =>
+    createAccount(careful).catch(() => undefined),
+  )
   const resets = Array.from({ length: 20 }, () => careful.resetApiKey(account.id, { apiKey: newKey() }))
   const taken = careful.createAccounts([newAccount({ email: account.email })])
   const keys = Array.from({ length: 20 }, () => careful.addSigningKey(newSigningKey()))
