@@ -34,12 +34,15 @@ export function encodeSpans(spans: readonly Span[], resource: Readonly<Record<st
 }
 
 function encodeSpan(
-  { kind, startMs, endMs, isError, attributes, parentSpanId, ...span }: Span,
+  { traceId, spanId, parentSpanId, name, kind, startMs, endMs, isError, attributes }: Span,
   originMs: number,
 ) {
   return {
-    ...span,
-    ...(parentSpanId !== undefined && { parentSpanId }),
+    traceId,
+    spanId,
+    // JSON leaves out what is undefined.
+    parentSpanId,
+    name,
     kind: kinds[kind],
     startTimeUnixNano: unixNano(originMs + startMs),
     endTimeUnixNano: unixNano(originMs + endMs),
@@ -49,16 +52,20 @@ function encodeSpan(
 }
 
 function attributesOf(attributes: Span['attributes']) {
-  return Object.entries(attributes)
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => ({
+  const encoded = []
+  for (const key in attributes) {
+    const value = attributes[key]
+    if (value === undefined) continue
+    // In protobuf's JSON 64-bit integers are texts.
+    encoded.push({
       key,
-      // In protobuf's JSON 64-bit integers are texts.
       value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },
-    }))
+    })
+  }
+  return encoded
 }
 
-/** As text: a number cannot represent it exactly. */
+/** As text, to the microsecond: a number cannot represent it exactly. */
 function unixNano(atMs: number): string {
-  return (BigInt(Math.round(atMs * 1_000)) * 1_000n).toString()
+  return `${Math.round(atMs * 1_000)}000`
 }
