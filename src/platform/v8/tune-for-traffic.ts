@@ -1,7 +1,6 @@
 import { collectGarbage } from './collect-garbage.ts'
 import { startOptimizing } from './defer-optimizing.ts'
 import { limitHeapGrowth } from './heap-growth.ts'
-import { delayMemoryReducer } from './memory-reducer.ts'
 import { disablePretenuring } from './pretenuring.ts'
 
 /** Has V8 do for the traffic what it was kept from for the start, and what it would not do by itself: once it is over. */
@@ -10,7 +9,6 @@ export function tuneForTraffic(): void {
   // for it: it drops compiled code, too, and once requests have made V8 optimize, they would cost a tenth more for good.
   collectGarbage()
   disablePretenuring()
-  delayMemoryReducer()
   startOptimizing()
   limitHeapGrowth()
 }

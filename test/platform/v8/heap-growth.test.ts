@@ -35,3 +35,29 @@ t.test('the heap stays close to what is in use while a cache churns', async (t) 
   const [limited, usual] = [run('limited'), run('as usual')]
   t.ok(limited.old < 0.8 * usual.old, `${limited.old / mib} MiB instead of ${usual.old / mib}`)
 })
+
+/** Says how long V8 waits, in milliseconds, before it gives memory back. The heap has some 30 or 200 MiB. */
+const waitingScript = `
+import { limitHeapGrowth } from '${new URL('../../../src/platform/v8/heap-growth.ts', import.meta.url)}'
+
+const [how, size] = process.argv.slice(1)
+if (how === 'limited') limitHeapGrowth()
+const kept = []
+for (let number = 0; number < (size === 'large' ? 2_000_000 : 200_000); number++) kept.push({ text: 'entry ' + number })
+// The size is looked at once a second, and V8 begins to wait after that.
+setTimeout(() => globalThis.gc(), 2_000)
+setTimeout(() => globalThis.gc(), 3_000)
+`
+
+function waitOf(how: 'limited' | 'as usual', size: 'small' | 'large'): number {
+  const flags = ['--expose-gc', '--trace-memory-reducer', '--gc-memory-reducer-start-delay-ms=1500']
+  const args = [...flags, '--input-type=module', '--eval', waitingScript, how, size]
+  const trace = execFileSync(process.execPath, args, { encoding: 'utf8' })
+  return Number(/.*Memory reducer: waiting for (\d+) ms/s.exec(trace)?.[1])
+}
+
+t.test('memory of a small heap is given back after a minute, that of a large one sooner', async (t) => {
+  t.equal(waitOf('as usual', 'small'), 8_000, 'as V8 does by itself')
+  t.equal(waitOf('limited', 'small'), 60_000)
+  t.equal(waitOf('limited', 'large'), 8_000)
+})
