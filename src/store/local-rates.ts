@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
+import { Debts } from './debts.ts'
 import type { Rate, RateResult } from './rates.ts'
 
 export interface LocalRates {
@@ -9,7 +10,7 @@ export interface LocalRates {
 }
 
 /**
- * How many subjects are kept at most, in no more than 24 MiB. Settled ones are removed sooner; beyond the limit the
+ * How many subjects are kept at most, in no more than 17 MiB. Settled ones are removed sooner; beyond the limit the
  * least indebted of a small sample is evicted, so that a flood of new subjects evicts itself rather than those that
  * have used up their limit.
  */
@@ -22,23 +23,12 @@ const evictionCandidatesMax = 8
 /** How long a subject may be to be kept as it is. */
 const subjectLengthMax = 64
 
-/** How long it takes, from `at` on, until all that a subject took is given back. */
-interface Debt {
-  at: number
-  /** A duration: an absolute time would leave a number no precision for fractions of an interval. */
-  owedMs: number
-}
-
 /**
  * Rates of this process only (GCRA): as many at once as the limit, then one each time a slot is free again.
  * @param clock monotonic, as rates are spans
  */
 export function createLocalRates(clock: Clock): LocalRates {
-  // Entries are changed in place: a Map that is deleted from and added to by the same key walks over all that it
-  // deleted there.
-  const debts = new Map<string, Debt>()
-  /** A cursor over the map that starts again at its end; a new iterator would walk over what was deleted there. */
-  let sweep = debts.entries()
+  const debts = new Debts(subjectsMax)
   let usesUntilSweep = usesPerSweep
 
   function take(subject: string, { limit, perMs }: Rate): RateResult {
@@ -46,38 +36,34 @@ export function createLocalRates(clock: Clock): LocalRates {
     const now = clock()
     if (--usesUntilSweep === 0) sweepSettled(now)
     const intervalMs = perMs / limit
-    const debt = debts.get(key)
-    const beforeMs = remainingDebtMs(debt, now)
+    const place = debts.find(key)
+    const beforeMs = place === undefined ? 0 : debts.remainingMs(place, now)
     const afterMs = beforeMs + intervalMs
     const excessMs = afterMs - perMs
     // Less than a millionth of a slot is rounding.
     if (excessMs > intervalMs / 1_000_000) {
       // The clock was set back: the debt runs off from now on, not only once the clock has reached the old time.
-      if (debt && now < debt.at) setDebt(key, debt, { at: now, owedMs: beforeMs })
+      if (place !== undefined && debts.isAhead(place, now)) debts.set(place, now, beforeMs)
       return { isAllowed: false, remaining: 0, retryMs: Math.ceil(excessMs), resetMs: Math.ceil(beforeMs) }
     }
-    setDebt(key, debt, { at: now, owedMs: afterMs })
+    if (place === undefined) addDebt(key, now, afterMs)
+    else debts.set(place, now, afterMs)
     const remaining = Math.floor((perMs - afterMs) / intervalMs + 0.001)
     return { isAllowed: true, remaining, retryMs: 0, resetMs: Math.ceil(afterMs) }
   }
 
-  function setDebt(key: string, debt: Debt | undefined, { at, owedMs }: Debt): void {
-    if (debt) {
-      debt.at = at
-      debt.owedMs = owedMs
-      return
-    }
-    if (debts.size >= subjectsMax) evictLeast(at)
-    debts.set(key, { at, owedMs })
+  function addDebt(key: string, now: number, owedMs: number): void {
+    if (debts.size >= subjectsMax) evictLeast(now)
+    debts.add(key, now, owedMs)
   }
 
   function sweepSettled(now: number): void {
     usesUntilSweep = usesPerSweep
     for (let left = Math.min(sweptMax, debts.size); left > 0; left--) {
-      const entry = nextEntry()
+      const entry = debts.next()
       if (entry === undefined) return
-      const [key, debt] = entry
-      if (remainingDebtMs(debt, now) === 0) debts.delete(key)
+      const [key, place] = entry
+      if (debts.remainingMs(place, now) === 0) debts.delete(key)
     }
   }
 
@@ -85,28 +71,17 @@ export function createLocalRates(clock: Clock): LocalRates {
     let least: string | undefined
     let leastMs = Number.POSITIVE_INFINITY
     for (let count = 0; count < evictionCandidatesMax; count++) {
-      const [key, debt] = nextEntry() ?? []
-      const owedMs = remainingDebtMs(debt, now)
-      if (key === undefined || owedMs >= leastMs) continue
+      const [key, place] = debts.next() ?? []
+      if (key === undefined || place === undefined) return
+      const owedMs = debts.remainingMs(place, now)
+      if (owedMs >= leastMs) continue
       least = key
       leastMs = owedMs
     }
     if (least !== undefined) debts.delete(least)
   }
 
-  /** undefined only where there is none at all. */
-  function nextEntry(): [string, Debt] | undefined {
-    const { value, done } = sweep.next()
-    if (!done) return value
-    sweep = debts.entries()
-    return sweep.next().value
-  }
-
   return { take, size: () => debts.size }
-}
-
-function remainingDebtMs(debt: Debt | undefined, now: number): number {
-  return debt ? Math.max(0, debt.owedMs - Math.max(0, now - debt.at)) : 0
 }
 
 /**
