@@ -7,8 +7,9 @@ export function toFingerprint(sum: number): number {
 }
 
 /**
- * Remembers what was seen lately, in four bytes for each place. Two that share a place displace each other: if they took turns, neither
- * would ever be found again (of 200, one in ten). So the places change after so many misses as there are places.
+ * Remembers what was seen lately, in four bytes for each place. Two that share a place displace each other: if they took
+ * turns, neither would ever be found again (of 200, one in ten). So the places change after so many misses as there are
+ * places.
  */
 export class SeenLately {
   readonly #marks: Int32Array

@@ -3,14 +3,22 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server } from 'node:net'
 
-/** Below the ports that systems give to those who ask for any (from 32768 on Linux): no server or client gets it meanwhile. */
+/**
+ * Below the ports that systems give to those who ask for any (from 32768 on Linux): no server or client gets it
+ * meanwhile. Files that run at the same time, by tap's number for them, have ports of their own: two might choose the
+ * same one before either of them listens.
+ */
 const portsFrom = 20_000
-const portsTo = 32_000
+const portsEach = 1_500
+const jobsMax = 8
+const ownFrom = portsFrom + (Number(process.env.TAP_JOB_ID ?? 0) % jobsMax) * portsEach
+let last = randomInt(portsEach)
 
-/** A port that nobody listens on now. */
+/** A port that nobody listens on now; each time another. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(portsFrom, portsTo)
+    last = (last + 1) % portsEach
+    const port = ownFrom + last
     if (await isFree(port)) return port
   }
 }
