@@ -1,21 +1,19 @@
-import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { everySecond } from '../every-second.ts'
 
+const mib = 1_024 * 1_024
 /** A heap up to this size grows as V8 likes: its collections are rare then, and bounding it costs a tenth of the CPU. */
-const smallBytesMax = 72 * 1_024 * 1_024
+const smallBytesMax = 72 * mib
+/** From this size on the young generation stays as it is: V8 would let it have 64 MiB, nearly all of it garbage. */
+const youngBytesEnough = 20 * mib
 
-const flags = {
-  /**
-   * Memory is given back after a minute with hardly a request, not after V8's eight seconds: V8 drops optimized code of
-   * requests then, and the first second after such a pause would cost twice the CPU.
-   */
-  small: ['--heap-growing-percent=0', '--semi-space-growth-factor=2', '--memory-reducer-delay-ms=60000'],
-  /**
-   * A quarter of growth beyond what was in use after the last full collection. The young generation, which V8 would let
-   * grow to 64 MiB, stays as it is.
-   */
-  large: ['--heap-growing-percent=25', '--semi-space-growth-factor=1', '--memory-reducer-delay-ms=8000'],
-} as const
+/** By how much a large heap may grow beyond what was in use after the last full collection; 0 = as V8 likes. */
+const growthPercent = { small: 0, large: 12 }
+/**
+ * How long there is hardly a request before memory is given back. V8 drops optimized code of requests then, and the first
+ * second after such a pause costs up to twice the CPU: that of a small heap is kept for longer than V8's eight seconds.
+ */
+const reducerDelayMs = { small: 60_000, large: 8_000 }
 
 /**
  * Bounds the garbage that V8 keeps in a large heap, for as long as the process runs: V8 lets it double or more, the more
@@ -23,14 +21,31 @@ const flags = {
  * collection: the limits of its heap can only be given to Node itself, and a gateway is started in many ways.
  */
 export function limitHeapGrowth(): void {
-  let size = choose('small')
-  everySecond(() => {
-    const isLarge = getHeapStatistics().total_heap_size > smallBytesMax
-    if (isLarge !== (size === 'large')) size = choose(isLarge ? 'large' : 'small')
-  })
+  const setGrowth = flagSetter('heap-growing-percent')
+  const setReducerDelay = flagSetter('memory-reducer-delay-ms')
+  const setYoungGrowth = flagSetter('semi-space-growth-factor')
+
+  function adjust(): void {
+    const size = getHeapStatistics().total_heap_size > smallBytesMax ? 'large' : 'small'
+    setGrowth(growthPercent[size])
+    setReducerDelay(reducerDelayMs[size])
+    setYoungGrowth(youngBytes() < youngBytesEnough ? 2 : 1)
+  }
+
+  adjust()
+  everySecond(adjust)
 }
 
-function choose(size: keyof typeof flags): keyof typeof flags {
-  for (const flag of flags[size]) setFlagsFromString(flag)
-  return size
+/** Sets a flag of V8 where it has another value. */
+function flagSetter(flag: string): (value: number) => void {
+  let last: number | undefined
+  return (value) => {
+    if (value === last) return
+    last = value
+    setFlagsFromString(`--${flag}=${value}`)
+  }
+}
+
+function youngBytes(): number {
+  return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0
 }
