@@ -64,7 +64,12 @@ export function takePortalAction(limiter: Pick<RateLimiter, 'take'>, accountId: 
   return takeOrThrow(limiter, `portal act ${accountId}`, portalActionRate)
 }
 
-async function takeOrThrow(limiter: Pick<RateLimiter, 'take'>, subject: string, rate: Rate): Promise<void> {
+/** The same for callers that wait for it. @throws GatehouseError `rate-limited` */
+export async function takeOrThrow(
+  limiter: Pick<RateLimiter, 'take'>,
+  subject: string,
+  rate: Rate,
+): Promise<void> {
   const excess = await takeFrom(limiter, subject, rate)
   if (excess) throw excess
 }

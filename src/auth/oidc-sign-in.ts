@@ -11,6 +11,7 @@ import type { PortalStore } from '../store/portal.ts'
 import type { Rate } from '../store/rates.ts'
 import type { Visitor } from '../store/visitor.ts'
 import type { KnownClients } from './known-clients.ts'
+import { takeOrThrow } from './limits.ts'
 import type { PortalSessions, SignedIn } from './portal-sessions.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
@@ -150,11 +151,7 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
       if (account?.id === accountId && !account.isDisabled) return
       throw await refuse(person, visitor, 'another-person', await store.findAccount(accountId))
     },
-    admit: async ({ address }) => {
-      const taken = await limiter.take(`oidc ${clientNetwork(address)}`, callbackRate)
-      if (taken.isAllowed) return
-      throw new GatehouseError('rate-limited', { rate: { limit: callbackRate.limit, ...taken } })
-    },
+    admit: ({ address }) => takeOrThrow(limiter, `oidc ${clientNetwork(address)}`, callbackRate),
   }
 }
 

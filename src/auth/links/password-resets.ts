@@ -13,6 +13,7 @@ import type { AccountReader } from '../../store/accounts.ts'
 import type { PortalStore } from '../../store/portal.ts'
 import type { Rate } from '../../store/rates.ts'
 import type { Visitor } from '../../store/visitor.ts'
+import { takeOrThrow } from '../limits.ts'
 import type { RateLimiter } from '../rate-limiter.ts'
 
 /** Forgotten passwords: a link is mailed to the account's e-mail. */
@@ -51,11 +52,6 @@ export function createPasswordResets(options: PasswordResetsOptions): PasswordRe
   const { store, limiter, outbox, sendMail, portalUrl, linkLifetimeMs, clock } = options
   const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
 
-  async function takeOrThrow(subject: string, rate: Rate): Promise<void> {
-    const taken = await limiter.take(subject, rate)
-    if (!taken.isAllowed) throw new GatehouseError('rate-limited', { rate: { limit: rate.limit, ...taken } })
-  }
-
   async function mailLink(email: string, { address }: Visitor, send: SendMail): Promise<void> {
     const account = await store.findAccountByEmail(email)
     if (!account || account.isDisabled) return
@@ -73,9 +69,9 @@ export function createPasswordResets(options: PasswordResetsOptions): PasswordRe
     request: async (email, visitor) => {
       if (!sendMail) throw new GatehouseError('mail-unavailable')
       assertValid({ email })
-      await takeOrThrow(`forgotten ${clientNetwork(visitor.address)}`, addressRate)
+      await takeOrThrow(limiter, `forgotten ${clientNetwork(visitor.address)}`, addressRate)
       // By its digest: an unknown e-mail counts as one of an account does, and keys in memory stay short.
-      await takeOrThrow(`forgotten ${hash('sha256', emailKey(email), 'base64url')}`, emailRate)
+      await takeOrThrow(limiter, `forgotten ${hash('sha256', emailKey(email), 'base64url')}`, emailRate)
       outbox.add({ about: { mail: 'forgotten password' }, run: () => mailLink(email, visitor, sendMail) })
     },
   }
