@@ -18,7 +18,8 @@ export function createRemoteCounts(
   function flush(): void {
     const batch = pending
     pending = []
-    const takes = batch.map(({ subject, rate }) => ({ subject, rate }))
+    // No more of a rate than counts: that of a route has more members.
+    const takes = batch.map(({ subject, rate: { limit, perMs } }) => ({ subject, rate: { limit, perMs } }))
     fleet.request('take', takes).then(
       (taken) => settle(batch, taken),
       (error: unknown) => {

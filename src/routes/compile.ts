@@ -1,7 +1,7 @@
 import { memoizeByContent } from './memoize-by-content.ts'
 import { metadataUrl } from './protected-resource.ts'
 import { parseRequestTarget } from './request-target.ts'
-import { compileCaching, type KeyFields } from './response-caching.ts'
+import { type AcceptedCredentials, compileCaching, type KeyFields } from './response-caching.ts'
 import type { Access, BrowserAccess, RateLimit, Route, SchemeName } from './route.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
@@ -67,10 +67,8 @@ export function compileRoutes<Upstream extends WithTimeouts>(
 ): readonly Route<Upstream | undefined>[] {
   // Routes with equal rules share one object: what is kept for a caller, or a head, is then kept for all of them.
   const accessOf = memoizeByContent(compileAccess)
-  const cachingOf = memoizeByContent((auth: AuthOption, takesCookie: boolean) =>
-    auth === 'none'
-      ? undefined
-      : compileCaching({ schemes: schemesOf(auth), isOptional: auth === 'optional' }, keyFields, takesCookie),
+  const cachingOf = memoizeByContent((accepted: AcceptedCredentials, takesCookie: boolean) =>
+    compileCaching(accepted, keyFields, takesCookie),
   )
   return configs.map((config) => {
     const upstream = config.upstream === undefined ? undefined : upstreams.get(config.upstream)
@@ -78,13 +76,14 @@ export function compileRoutes<Upstream extends WithTimeouts>(
     if ((config.upstream !== undefined && !upstream) || !target)
       throw new Error(`route ${config.name} is valid but cannot be compiled`)
     const prefix = target.path.replace(/\/$/, '')
+    const access = accessOf(accessOptionsOf(config), metadataOf(config, publicOrigin))
     return {
       name: config.name,
       host: config.host?.toLowerCase(),
       prefix,
       depth: prefix.split('/').length - 1,
       methods: compileMethods(config.methods),
-      access: accessOf(accessOptionsOf(config), metadataOf(config, publicOrigin)),
+      access,
       upstream,
       stripPrefix: config.stripPrefix,
       websocket: config.websocket,
@@ -94,7 +93,10 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       passesTrailers: config.trailers === 'pass',
       forwardsCredentials: config.forwardCredentials,
       browser: compileBrowser(config),
-      caching: cachingOf(config.auth, config.browser.cookie),
+      caching:
+        access.kind === 'public'
+          ? undefined
+          : cachingOf({ schemes: access.schemes, isOptional: access.isOptional }, config.browser.cookie),
       rateLimit: config.rateLimit,
       costHeader: config.costHeader,
       bodyBytesMax: config.bodyBytesMax,

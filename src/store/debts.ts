@@ -36,7 +36,10 @@ export class Debts {
     return now < (this.#at[place] ?? 0)
   }
 
-  /** @param owedMs from `at` on: an absolute time would leave a number no precision for fractions of an interval */
+  /**
+   * In place: a Map that is deleted from and added to by the same key walks over all that it deleted there.
+   * @param owedMs from `at` on: an absolute time would leave a number no precision for fractions of an interval
+   */
   set(place: number, at: number, owedMs: number): void {
     this.#at[place] = at
     this.#owedMs[place] = owedMs
