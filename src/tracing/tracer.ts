@@ -37,24 +37,38 @@ export function createTracer(sampleRatio: number): Tracer {
     startTrace: (rawHeaders) => {
       const text = onlyValueOf(rawHeaders, 'traceparent')
       const parent = text === undefined ? undefined : parseTraceparent(text)
-      const context = parent ?? {
-        traceId: newTraceId(),
-        parentId: undefined,
-        isSampled: Math.random() < sampleRatio,
-      }
-      const spanId = newSpanId()
-      const upstreamSpanId = newSpanId()
-      // The gateway sends no span: the upstream's parent is then the caller's span.
-      if (parent && !parent.isSampled)
-        return { ...context, spanId, upstreamSpanId, rawHeaders, traceparent: undefined }
-      return {
-        ...context,
-        spanId,
-        upstreamSpanId,
-        rawHeaders: withoutTraceHeaders(rawHeaders, parent === undefined),
-        traceparent: formatTraceparent(context.traceId, upstreamSpanId, context.isSampled),
-      }
+      return parent ? continueTrace(parent, rawHeaders) : newTrace(rawHeaders, Math.random() < sampleRatio)
     },
+  }
+}
+
+function newTrace(rawHeaders: readonly string[], isSampled: boolean): Trace {
+  const traceId = newTraceId()
+  const spanId = newSpanId()
+  // Without spans nobody can tell one ID from two.
+  const upstreamSpanId = isSampled ? newSpanId() : spanId
+  return {
+    traceId,
+    parentId: undefined,
+    isSampled,
+    spanId,
+    upstreamSpanId,
+    rawHeaders: withoutTraceHeaders(rawHeaders, true),
+    traceparent: formatTraceparent(traceId, upstreamSpanId, isSampled),
+  }
+}
+
+function continueTrace(parent: TraceContext, rawHeaders: readonly string[]): Trace {
+  const spanId = newSpanId()
+  const upstreamSpanId = newSpanId()
+  // The gateway sends no span: the upstream's parent is then the caller's span.
+  if (!parent.isSampled) return { ...parent, spanId, upstreamSpanId, rawHeaders, traceparent: undefined }
+  return {
+    ...parent,
+    spanId,
+    upstreamSpanId,
+    rawHeaders: withoutTraceHeaders(rawHeaders, false),
+    traceparent: formatTraceparent(parent.traceId, upstreamSpanId, true),
   }
 }
 
