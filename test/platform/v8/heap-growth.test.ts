@@ -42,7 +42,8 @@ import { limitHeapGrowth } from '${new URL('../../../src/platform/v8/heap-growth
 
 const [how, size] = process.argv.slice(1)
 if (how === 'limited') limitHeapGrowth()
-const kept = []
+// A global, as V8 would collect another before it is large.
+const kept = (globalThis.kept = [])
 for (let number = 0; number < (size === 'large' ? 2_000_000 : 200_000); number++) kept.push({ text: 'entry ' + number })
 // The size is looked at once a second, and V8 begins to wait after that.
 setTimeout(() => globalThis.gc(), 2_000)
