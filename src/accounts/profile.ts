@@ -51,7 +51,7 @@ export interface ProfileOptions {
   readonly portalUrl: string
   /** undefined = no mail can be sent. */
   readonly sendMail: SendMail | undefined
-  readonly limiter: { take(subject: string, rate: Rate): RateResult | Promise<RateResult> }
+  readonly limiter: { take(purpose: string, subject: string, rate: Rate): RateResult | Promise<RateResult> }
   readonly clock: Clock
 }
 
@@ -68,7 +68,7 @@ export function createProfile(options: ProfileOptions): OwnProfile {
     const account = await accounts.find(id)
     const holder = await store.findAccountByEmail(email)
     if (holder && holder.id !== account.id) throw new GatehouseError('account-exists')
-    const rateResult = await limiter.take(`verification ${account.id}`, verificationRate)
+    const rateResult = await limiter.take('verification', account.id, verificationRate)
     if (!rateResult.isAllowed) {
       throw new GatehouseError('rate-limited', { rate: { limit: verificationRate.limit, ...rateResult } })
     }

@@ -1,7 +1,6 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { clientNetwork } from '../platform/client-network.ts'
-import { memoizeBounded } from '../platform/memoize.ts'
-import type { RateLimit } from '../routes/route.ts'
+import type { RateLimit, RouteRate } from '../routes/route.ts'
 import type { Rate, RateResult } from '../store/rates.ts'
 import type { Principal } from './principal.ts'
 import type { RateLimiter } from './rate-limiter.ts'
@@ -15,24 +14,26 @@ interface RateSubject {
 /** @returns `rate-limited` if the caller has to wait */
 export function takeRate(
   limiter: Pick<RateLimiter, 'take'>,
-  routeName: string,
-  rate: RateLimit,
+  rate: RouteRate,
   caller: RateSubject,
 ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-  return takeFrom(limiter, `route ${routeName} ${rateSubject(rate.by, caller)}`, rate)
+  const by = countedBy(rate.by, caller.principal)
+  return takeFrom(limiter, rate.purposes[by], rateSubject(by, caller), rate)
 }
 
 /**
  * Synchronous where this process counts alone.
- * @param subject who is counted, and for what
+ * @param purpose what is counted
+ * @param subject who is counted
  * @returns `rate-limited` if it has to wait
  */
 export function takeFrom(
   limiter: Pick<RateLimiter, 'take'>,
+  purpose: string,
   subject: string,
   rate: Rate,
 ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-  const taken = limiter.take(subject, rate)
+  const taken = limiter.take(purpose, subject, rate)
   return taken instanceof Promise ? taken.then((settled) => excessOf(rate, settled)) : excessOf(rate, taken)
 }
 
@@ -40,13 +41,21 @@ function excessOf({ limit }: Rate, taken: RateResult): GatehouseError | undefine
   return taken.isAllowed ? undefined : new GatehouseError('rate-limited', { rate: { limit, ...taken } })
 }
 
-/** The account or its key, if there is one, else the client address. */
-export function rateSubject(by: RateLimit['by'], { principal, address }: RateSubject): string {
-  if (by === 'ip' || !principal) return `ip ${clientNetwork(address)}`
+/** By what a caller is counted: the account or its key, if there is one, else the client address. */
+export function countedBy(by: RateLimit['by'], principal: Principal | undefined): RateLimit['by'] {
+  if (by === 'ip' || !principal) return 'ip'
   // The name of the key is not known in an outage: then all keys of the account count together.
-  if (by === 'account' || principal.key === undefined) return `account ${principal.accountId}`
-  return `key ${principal.accountId} ${principal.key}`
+  return by === 'account' || principal.key === undefined ? 'account' : 'key'
 }
+
+/** @param by as `countedBy` gives it */
+export function rateSubject(by: RateLimit['by'], { principal, address }: RateSubject): string {
+  if (by === 'ip' || !principal) return clientNetwork(address)
+  return by === 'account' ? principal.accountId : `${principal.accountId} ${principal.key}`
+}
+
+/** Wrong credentials of an address. */
+const failurePurpose = 'failure ip'
 
 /** Session starts of one account: burst 600, then 10 per second. Each is a write to the store. */
 export const sessionStartRate: Rate = { limit: 600, perMs: 60_000 }
@@ -56,21 +65,22 @@ export const portalActionRate: Rate = { limit: 600, perMs: 3_600_000 }
 
 /** @throws GatehouseError `rate-limited` if the account starts too many sessions */
 export function takeSessionStart(limiter: Pick<RateLimiter, 'take'>, accountId: string): Promise<void> {
-  return takeOrThrow(limiter, `session start ${accountId}`, sessionStartRate)
+  return takeOrThrow(limiter, 'session start', accountId, sessionStartRate)
 }
 
 /** @throws GatehouseError `rate-limited` if the account submits too many portal forms: each may be audited */
 export function takePortalAction(limiter: Pick<RateLimiter, 'take'>, accountId: string): Promise<void> {
-  return takeOrThrow(limiter, `portal act ${accountId}`, portalActionRate)
+  return takeOrThrow(limiter, 'portal act', accountId, portalActionRate)
 }
 
 /** The same for callers that wait for it. @throws GatehouseError `rate-limited` */
 export async function takeOrThrow(
   limiter: Pick<RateLimiter, 'take'>,
+  purpose: string,
   subject: string,
   rate: Rate,
 ): Promise<void> {
-  const excess = await takeFrom(limiter, subject, rate)
+  const excess = await takeFrom(limiter, purpose, subject, rate)
   if (excess) throw excess
 }
 
@@ -85,8 +95,8 @@ export function countFailure(
   rate: Rate,
   { address, isMalformed }: { readonly address: string; readonly isMalformed: boolean },
 ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-  const subject = failureSubject(address)
-  const here = limiter.takeInProcess(subject, rate)
+  const subject = clientNetwork(address)
+  const here = limiter.takeInProcess(failurePurpose, subject, rate)
   if (!here.isAllowed) return tooManyFailures(rate, here)
   if (isMalformed && !limiter.takeInInstance) return undefined
   return countShared(limiter, rate, { subject, here, isMalformed })
@@ -101,7 +111,7 @@ export function failuresLeft(
   { limit, perMs }: Rate,
   address: string,
 ): number {
-  const { resetMs } = limiter.takeInProcess(failureSubject(address), {
+  const { resetMs } = limiter.takeInProcess(failurePurpose, clientNetwork(address), {
     limit: Number.POSITIVE_INFINITY,
     perMs,
   })
@@ -114,16 +124,10 @@ async function countShared(
   rate: Rate,
   { subject, here, isMalformed }: { subject: string; here: RateResult; isMalformed: boolean },
 ): Promise<GatehouseError | undefined> {
-  const known = (await limiter.takeInInstance?.(subject, rate).catch(() => here)) ?? here
-  const taken = known.isAllowed && !isMalformed ? await limiter.take(subject, rate) : known
+  const known = (await limiter.takeInInstance?.(failurePurpose, subject, rate).catch(() => here)) ?? here
+  const taken = known.isAllowed && !isMalformed ? await limiter.take(failurePurpose, subject, rate) : known
   return taken.isAllowed ? undefined : tooManyFailures(rate, taken)
 }
-
-/** An IPv6 address has at most 45 characters, plus a zone: together no more than 0.3 MiB. */
-const memoizedAddresses = { entriesMax: 1_000, keyLengthMax: 64 }
-
-/** An address that sends one wrong credential sends more: its subject is created once. */
-const failureSubject = memoizeBounded(memoizedAddresses, (address) => `failure ip ${clientNetwork(address)}`)
 
 function tooManyFailures({ limit }: Rate, taken: RateResult): GatehouseError {
   return new GatehouseError('too-many-failures', { rate: { limit, ...taken } })

@@ -138,7 +138,7 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
     { identity, email }: Person,
     { account, visitor, reason }: { account: Account | undefined; visitor: Visitor; reason: string },
   ): Promise<void> {
-    if (!limiter.takeInProcess('audit oidc sign-in-failed', auditRate).isAllowed) return
+    if (!limiter.takeInProcess('audit', 'oidc sign-in-failed', auditRate).isAllowed) return
     const { address } = visitor
     const details = { reason, address, ...identity, ...(email !== undefined && { email }) }
     await store.appendAudit(entry('sign-in-failed', account, details))
@@ -151,7 +151,7 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
       if (account?.id === accountId && !account.isDisabled) return
       throw await refuse(person, visitor, 'another-person', await store.findAccount(accountId))
     },
-    admit: ({ address }) => takeOrThrow(limiter, `oidc ${clientNetwork(address)}`, callbackRate),
+    admit: ({ address }) => takeOrThrow(limiter, 'oidc', clientNetwork(address), callbackRate),
   }
 }
 

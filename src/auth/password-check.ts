@@ -86,8 +86,8 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
 
   async function admit(email: string, { address }: Visitor): Promise<void> {
     const limit = failures.limit * attemptsPerFailure
-    const subject = `password ${clientNetwork(address)} ${emailDigest(email)}`
-    const taken = await limiter.take(subject, { ...failures, limit })
+    const subject = `${clientNetwork(address)} ${emailDigest(email)}`
+    const taken = await limiter.take('password', subject, { ...failures, limit })
     if (taken.isAllowed) return
     // Not the text of the table: here even the right password is rejected.
     const detail = 'Too many attempts with this e-mail from this address.'
@@ -97,7 +97,7 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
   /** Counts the attempt before it is verified. @returns the consecutive attempts with it; undefined = no account */
   async function countAttempt({ account, client, email }: PasswordAttempt): Promise<number | undefined> {
     if (!account) {
-      const taken = await limiter.take(`nobody ${emailDigest(email)}`, unknownEmailRate)
+      const taken = await limiter.take('nobody', emailDigest(email), unknownEmailRate)
       if (!taken.isAllowed) throw tooManyConsecutive(undefined)
       return undefined
     }
@@ -152,7 +152,10 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     inARow: number,
     { visitor, client }: Pick<PasswordAttempt, 'visitor' | 'client'>,
   ): Promise<void> {
-    if (!auditedFailures.has(inARow) || !limiter.takeInProcess('audit sign-in-failed', auditRate).isAllowed)
+    if (
+      !auditedFailures.has(inARow) ||
+      !limiter.takeInProcess('audit', 'sign-in-failed', auditRate).isAllowed
+    )
       return
     const { address } = visitor
     const details = { address, inARow, isKnownClient: client !== undefined }

@@ -55,7 +55,7 @@ export function createPlans(options: PlanOptions): TakePlan {
     { rate, quota }: { readonly rate: Rate; readonly quota: Quota | undefined },
     now: number,
   ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-    const excess = takeFrom(limiter, `plan account ${accountId}`, rate)
+    const excess = takeFrom(limiter, 'plan account', accountId, rate)
     const takeRest = (settled: GatehouseError | undefined) =>
       settled ?? (quota && takeQuota(accountId, quota, now))
     return excess instanceof Promise ? excess.then(takeRest) : takeRest(excess)

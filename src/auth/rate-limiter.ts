@@ -5,12 +5,12 @@ import type { InstanceCounts, Rate, RateResult, RateStore } from '../store/rates
 
 /** Counts requests, across instances as long as the store is reachable. */
 export interface RateLimiter {
-  /** Synchronous where this process counts alone. @param subject who is counted, and for what */
-  take(subject: string, rate: Rate): RateResult | Promise<RateResult>
+  /** As `RateStore.takeFromRate`: synchronous where this process counts alone. */
+  take(purpose: string, subject: string, rate: Rate): RateResult | Promise<RateResult>
   /** Counts in this process only, without the store. */
-  takeInProcess(subject: string, rate: Rate): RateResult
+  takeInProcess(purpose: string, subject: string, rate: Rate): RateResult
   /** Counts in all workers of this instance, without the store; undefined = there is only one. */
-  readonly takeInInstance: ((subject: string, rate: Rate) => Promise<RateResult>) | undefined
+  readonly takeInInstance: InstanceCounts['take'] | undefined
   /** The number of processes last known, at least 1. */
   instances(): number
   /**
@@ -77,19 +77,20 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
     if (clock() >= dueAt) void heartbeat()
   }
 
-  function take(subject: string, rate: Rate): RateResult | Promise<RateResult> {
-    if (!storeConnection.isUp) return takeShare(subject, rate)
-    const taken = store.takeFromRate(subject, rate)
-    return taken instanceof Promise ? taken.catch(() => takeShare(subject, rate)) : taken
+  function take(purpose: string, subject: string, rate: Rate): RateResult | Promise<RateResult> {
+    if (!storeConnection.isUp) return takeShare(purpose, subject, rate)
+    const taken = store.takeFromRate(purpose, subject, rate)
+    return taken instanceof Promise ? taken.catch(() => takeShare(purpose, subject, rate)) : taken
   }
 
-  function takeShare(subject: string, rate: Rate): RateResult {
-    return local.take(subject, { ...rate, limit: Math.max(1, Math.floor(rate.limit / instances)) })
+  function takeShare(purpose: string, subject: string, rate: Rate): RateResult {
+    return local.take(purpose, subject, { ...rate, limit: Math.max(1, Math.floor(rate.limit / instances)) })
   }
 
   setImmediate(heartbeat)
 
-  const takeInInstance = counts && ((subject: string, rate: Rate) => counts.take(`here ${subject}`, rate))
+  const takeInInstance: RateLimiter['takeInInstance'] =
+    counts && ((purpose, subject, rate) => counts.take(`here ${purpose}`, subject, rate))
 
   return {
     take,

@@ -83,7 +83,7 @@ export function createSignInCodes({ sealer, sessions, limiter, clock }: SignInCo
     if (now >= code.expiresAt || now < code.expiresAt - 2 * lifetimeMs) return 'it has expired'
     // Before it is counted: nobody else can use it up.
     if (!isSameText(code.challenge, challenge)) return 'another browser began the visit'
-    const { isAllowed } = await limiter.take(`sign-in-code:${code.id}`, use)
+    const { isAllowed } = await limiter.take('sign-in-code', code.id, use)
     if (!isAllowed) return 'it was used before'
     return (await sessions.resume(code, visitor)) ?? 'the session is over'
   }

@@ -1,7 +1,7 @@
 import type { Plans } from '../accounts/plan-reports.ts'
 import { accessCookieCarrier, type Carrier } from '../auth/carriers.ts'
 import type { Credentials } from '../auth/credentials.ts'
-import { rateSubject } from '../auth/limits.ts'
+import { countedBy, rateSubject } from '../auth/limits.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { credentialsOf } from '../http/arrival.ts'
@@ -184,7 +184,8 @@ export function describeLimits(
   if (!rateLimit)
     return { detail: `no rate limit${plan.detail}; ${body}`, facts: { rate: null, ...plan.facts, bodyMax } }
   const { limit, perMs, by } = rateLimit
-  const counted = rateSubject(by, { principal, address }).replace(/^ip /, 'address ')
+  const kind = countedBy(by, principal)
+  const counted = `${kind === 'ip' ? 'address' : kind} ${rateSubject(kind, { principal, address })}`
   return {
     detail: `${limit} requests in ${perMs / 1_000} s, counted for ${counted} (${uncounted})${plan.detail}; ${body}`,
     facts: { rate: { limit, perMs, by, counted }, ...plan.facts, bodyMax },

@@ -75,7 +75,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
       log,
       startTimeoutMs,
       handlers: {
-        take: (takes) => takes.map(({ subject, rate }) => rates.take(subject, rate)),
+        take: (takes) => takes.map(({ purpose, subject, rate }) => rates.take(purpose, subject, rate)),
         remember: (notes) => {
           memory.remember(index, notes)
           return null

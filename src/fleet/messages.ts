@@ -71,6 +71,7 @@ export type MemoryUpdate =
   | { readonly kind: 'watch' | 'clear'; readonly at: number }
 
 export interface RateRequest {
+  readonly purpose: string
   readonly subject: string
   readonly rate: Rate
 }

@@ -19,7 +19,11 @@ export function createRemoteCounts(
     const batch = pending
     pending = []
     // No more of a rate than counts: that of a route has more members.
-    const takes = batch.map(({ subject, rate: { limit, perMs } }) => ({ subject, rate: { limit, perMs } }))
+    const takes = batch.map(({ purpose, subject, rate: { limit, perMs } }) => ({
+      purpose,
+      subject,
+      rate: { limit, perMs },
+    }))
     fleet.request('take', takes).then(
       (taken) => settle(batch, taken),
       (error: unknown) => {
@@ -30,10 +34,10 @@ export function createRemoteCounts(
 
   return {
     workers,
-    take: (subject, rate) =>
+    take: (purpose, subject, rate) =>
       new Promise((resolve, reject) => {
         if (pending.length === 0) setImmediate(flush)
-        pending.push({ subject: rateKey(subject), rate, resolve, reject })
+        pending.push({ purpose, subject: rateKey(subject), rate, resolve, reject })
       }),
   }
 }

@@ -127,12 +127,12 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
 
   /** Counts the request against the rate of its route, then against the plan of its caller. */
   function takeLimits(
-    { name, rateLimit }: MatchedRoute,
+    { rateLimit }: MatchedRoute,
     { client: { address }, arrivedAt }: Came,
     principal: Principal | undefined,
   ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
     if (rateLimit === undefined) return takePlan(principal, arrivedAt)
-    const excess = takeRate(limiter, name, rateLimit, { principal, address })
+    const excess = takeRate(limiter, rateLimit, { principal, address })
     return excess instanceof Promise
       ? excess.then((settled) => settled ?? takePlan(principal, arrivedAt))
       : (excess ?? takePlan(principal, arrivedAt))

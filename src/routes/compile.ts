@@ -2,7 +2,7 @@ import { memoizeByContent } from './memoize-by-content.ts'
 import { metadataUrl } from './protected-resource.ts'
 import { parseRequestTarget } from './request-target.ts'
 import { type AcceptedCredentials, compileCaching, type KeyFields } from './response-caching.ts'
-import type { Access, BrowserAccess, RateLimit, Route, SchemeName } from './route.ts'
+import type { Access, BrowserAccess, RateLimit, Route, RouteRate, SchemeName } from './route.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
 
@@ -97,13 +97,19 @@ export function compileRoutes<Upstream extends WithTimeouts>(
         access.kind === 'public'
           ? undefined
           : cachingOf({ schemes: access.schemes, isOptional: access.isOptional }, config.browser.cookie),
-      rateLimit: config.rateLimit,
+      rateLimit: compileRate(config.name, config.rateLimit),
       costHeader: config.costHeader,
       bodyBytesMax: config.bodyBytesMax,
       responseTimeoutMs: config.responseTimeoutMs ?? upstream?.responseTimeoutMs ?? Number.POSITIVE_INFINITY,
       idleTimeoutMs: config.idleTimeoutMs ?? upstream?.idleTimeoutMs ?? Number.POSITIVE_INFINITY,
     }
   })
+}
+
+export function compileRate(routeName: string, rateLimit: RateLimit | undefined): RouteRate | undefined {
+  if (!rateLimit) return undefined
+  const purpose = (by: RateLimit['by']) => `route ${routeName} ${by}`
+  return { ...rateLimit, purposes: { account: purpose('account'), key: purpose('key'), ip: purpose('ip') } }
 }
 
 function compileBrowser({ browser, methodOverride }: RouteOptions): BrowserAccess | undefined {

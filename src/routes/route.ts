@@ -4,7 +4,7 @@ import type { RequestTarget } from './request-target.ts'
 export interface GatedRoute {
   readonly name: string
   readonly access: Access
-  readonly rateLimit: RateLimit | undefined
+  readonly rateLimit: RouteRate | undefined
   /** How browsers authenticate that can set no header; absent = they cannot. */
   readonly browser?: BrowserAccess | undefined
 }
@@ -64,6 +64,12 @@ export interface RateLimit {
   readonly limit: number
   readonly perMs: number
   readonly by: 'account' | 'key' | 'ip'
+}
+
+/** That of one route. */
+export interface RouteRate extends RateLimit {
+  /** What is counted, by who is: texts that are the same objects for each request, as looking up a new one takes long. */
+  readonly purposes: Readonly<Record<RateLimit['by'], string>>
 }
 
 export type SchemeName = 'secretKey' | 'bearer'

@@ -1,16 +1,30 @@
+/** Who owes, and for what. */
+export interface Debtor {
+  readonly purpose: string
+  readonly subject: string
+}
+
+/** A debtor, and the place of its numbers until it is deleted. */
+export interface Debt extends Debtor {
+  readonly place: number
+}
+
+/** By subject, the places of those who owe for one purpose. */
+type Places = Map<string, number>
+
 /**
- * How long it takes until all is given back that subjects took: numbers by subject. They are in two arrays, as an object
- * for each would take 56 bytes more, a third of the whole.
+ * How long it takes until all is given back that subjects took: numbers by purpose and subject. They are in two arrays,
+ * as an object for each would take 56 bytes more, a third of the whole.
  */
 export class Debts {
-  /** By subject, its place in the arrays. */
-  readonly #places = new Map<string, number>()
+  /** By purpose; those for which nobody owes are dropped. Two look-ups take a tenth of the time of joining two texts. */
+  readonly #places = new Map<string, Places>()
   readonly #at: Float64Array
   readonly #owedMs: Float64Array
   /** Places whose subjects were deleted. */
   readonly #free: number[] = []
-  /** A cursor over the map that starts again at its end; a new iterator would walk over what was deleted there. */
-  #cursor = this.#places.entries()
+  #size = 0
+  readonly #walk = walkOver(this.#places)
 
   /** @param subjectsMax how many there may be at once */
   constructor(subjectsMax: number) {
@@ -19,12 +33,12 @@ export class Debts {
   }
 
   get size(): number {
-    return this.#places.size
+    return this.#size
   }
 
   /** The place of a subject until it is deleted; undefined = it owes nothing. */
-  find(subject: string): number | undefined {
-    return this.#places.get(subject)
+  find(purpose: string, subject: string): number | undefined {
+    return this.#places.get(purpose)?.get(subject)
   }
 
   remainingMs(place: number, now: number): number {
@@ -46,24 +60,37 @@ export class Debts {
   }
 
   /** Only where there is room, for a subject that owes nothing. */
-  add(subject: string, at: number, owedMs: number): void {
-    const place = this.#free.pop() ?? this.#places.size
-    this.#places.set(subject, place)
+  add({ purpose, subject }: Debtor, at: number, owedMs: number): void {
+    const place = this.#free.pop() ?? this.#size
+    const places = this.#places.get(purpose) ?? new Map<string, number>()
+    if (places.size === 0) this.#places.set(purpose, places)
+    places.set(subject, place)
+    this.#size++
     this.set(place, at, owedMs)
   }
 
-  delete(subject: string): void {
-    const place = this.#places.get(subject)
-    if (place === undefined) return
-    this.#places.delete(subject)
+  delete({ purpose, subject }: Debtor): void {
+    const places = this.#places.get(purpose)
+    const place = places?.get(subject)
+    if (places === undefined || place === undefined) return
+    places.delete(subject)
+    if (places.size === 0) this.#places.delete(purpose)
     this.#free.push(place)
+    this.#size--
   }
 
-  /** One subject after the other and its place, from the first again after the last; undefined where there is none. */
-  next(): readonly [subject: string, place: number] | undefined {
-    const { value, done } = this.#cursor.next()
-    if (!done) return value
-    this.#cursor = this.#places.entries()
-    return this.#cursor.next().value
+  /** One debt after the other, from the first again after the last; undefined where there is none. */
+  next(): Debt | undefined {
+    return this.#walk.next().value
+  }
+}
+
+/** Without end: from the first again after the last. A new walk would pass all that was deleted before its start. */
+function* walkOver(byPurpose: ReadonlyMap<string, Places>): Generator<Debt | undefined, never> {
+  for (;;) {
+    if (byPurpose.size === 0) yield undefined
+    for (const [purpose, places] of byPurpose) {
+      for (const [subject, place] of places) yield { purpose, subject, place }
+    }
   }
 }

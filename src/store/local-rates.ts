@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
-import { Debts } from './debts.ts'
+import { type Debtor, Debts } from './debts.ts'
 import type { Rate, RateResult } from './rates.ts'
 
 export interface LocalRates {
-  take(subject: string, rate: Rate): RateResult
+  /** As `RateStore.takeFromRate`. */
+  take(purpose: string, subject: string, rate: Rate): RateResult
   /** How many subjects are kept. */
   size(): number
 }
@@ -31,12 +32,12 @@ export function createLocalRates(clock: Clock): LocalRates {
   const debts = new Debts(subjectsMax)
   let usesUntilSweep = usesPerSweep
 
-  function take(subject: string, { limit, perMs }: Rate): RateResult {
+  function take(purpose: string, subject: string, { limit, perMs }: Rate): RateResult {
     const key = rateKey(subject)
     const now = clock()
     if (--usesUntilSweep === 0) sweepSettled(now)
     const intervalMs = perMs / limit
-    const place = debts.find(key)
+    const place = debts.find(purpose, key)
     const beforeMs = place === undefined ? 0 : debts.remainingMs(place, now)
     const afterMs = beforeMs + intervalMs
     const excessMs = afterMs - perMs
@@ -46,36 +47,35 @@ export function createLocalRates(clock: Clock): LocalRates {
       if (place !== undefined && debts.isAhead(place, now)) debts.set(place, now, beforeMs)
       return { isAllowed: false, remaining: 0, retryMs: Math.ceil(excessMs), resetMs: Math.ceil(beforeMs) }
     }
-    if (place === undefined) addDebt(key, now, afterMs)
+    if (place === undefined) addDebt({ purpose, subject: key }, now, afterMs)
     else debts.set(place, now, afterMs)
     const remaining = Math.floor((perMs - afterMs) / intervalMs + 0.001)
     return { isAllowed: true, remaining, retryMs: 0, resetMs: Math.ceil(afterMs) }
   }
 
-  function addDebt(key: string, now: number, owedMs: number): void {
+  function addDebt(debtor: Debtor, now: number, owedMs: number): void {
     if (debts.size >= subjectsMax) evictLeast(now)
-    debts.add(key, now, owedMs)
+    debts.add(debtor, now, owedMs)
   }
 
   function sweepSettled(now: number): void {
     usesUntilSweep = usesPerSweep
     for (let left = Math.min(sweptMax, debts.size); left > 0; left--) {
-      const entry = debts.next()
-      if (entry === undefined) return
-      const [key, place] = entry
-      if (debts.remainingMs(place, now) === 0) debts.delete(key)
+      const debt = debts.next()
+      if (debt === undefined) return
+      if (debts.remainingMs(debt.place, now) === 0) debts.delete(debt)
     }
   }
 
   function evictLeast(now: number): void {
-    let least: string | undefined
+    let least: Debtor | undefined
     let leastMs = Number.POSITIVE_INFINITY
     for (let count = 0; count < evictionCandidatesMax; count++) {
-      const [key, place] = debts.next() ?? []
-      if (key === undefined || place === undefined) return
-      const owedMs = debts.remainingMs(place, now)
+      const debt = debts.next()
+      if (debt === undefined) return
+      const owedMs = debts.remainingMs(debt.place, now)
       if (owedMs >= leastMs) continue
-      least = key
+      least = debt
       leastMs = owedMs
     }
     if (least !== undefined) debts.delete(least)

@@ -3,9 +3,10 @@ export interface RateStore {
   /**
    * Takes one request from a rate, which is counted across instances where the store has several. Synchronous where
    * this process counts alone.
-   * @param subject who is counted, and for what
+   * @param purpose what is counted, such as `session start`
+   * @param subject who is counted
    */
-  takeFromRate(subject: string, rate: Rate): RateResult | Promise<RateResult>
+  takeFromRate(purpose: string, subject: string, rate: Rate): RateResult | Promise<RateResult>
   /** Records a heartbeat of an instance. @returns the number of live instances */
   heartbeat(instance: string): Promise<number>
 }
@@ -30,5 +31,6 @@ export interface RateResult {
 export interface InstanceCounts {
   /** How many workers there are. */
   readonly workers: number
-  take(subject: string, rate: Rate): Promise<RateResult>
+  /** As `RateStore.takeFromRate`. */
+  take(purpose: string, subject: string, rate: Rate): Promise<RateResult>
 }

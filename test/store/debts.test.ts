@@ -1,36 +1,41 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { Debts } from '../../src/store/debts.ts'
+import { type Debtor, Debts } from '../../src/store/debts.ts'
 
 const subjectsMax = 8
 const now = 1_000
 
-interface Use {
+interface Use extends Debtor {
   readonly isDeletion: boolean
-  readonly subject: string
   readonly owedMs: number
 }
 
 /** Applies a use to both, as a rate would. */
-function apply(debts: Debts, expected: Map<string, number>, { isDeletion, subject, owedMs }: Use): void {
-  const place = debts.find(subject)
+function apply(debts: Debts, expected: Map<string, number>, { isDeletion, owedMs, ...debtor }: Use): void {
+  // The cursor stands anywhere when something changes.
+  debts.next()
+  const place = debts.find(debtor.purpose, debtor.subject)
   if (isDeletion) {
-    debts.delete(subject)
-    expected.delete(subject)
+    debts.delete(debtor)
+    expected.delete(nameOf(debtor))
     return
   }
   if (place === undefined && debts.size === subjectsMax) return
-  if (place === undefined) debts.add(subject, now, owedMs)
+  if (place === undefined) debts.add(debtor, now, owedMs)
   else debts.set(place, now, owedMs)
-  expected.set(subject, owedMs)
+  expected.set(nameOf(debtor), owedMs)
 }
 
-/** What is owed by subject, as the cursor finds it in one turn. */
+function nameOf({ purpose, subject }: Debtor): string {
+  return `${purpose} ${subject}`
+}
+
+/** What is owed by whom, as the cursor finds it in one turn. */
 function readAll(debts: Debts): Map<string, number> {
   const found = new Map<string, number>()
   for (let count = 0; count < 3 * subjectsMax; count++) {
-    const [subject, place] = debts.next() ?? []
-    if (subject !== undefined && place !== undefined) found.set(subject, debts.remainingMs(place, now))
+    const debt = debts.next()
+    if (debt) found.set(nameOf(debt), debts.remainingMs(debt.place, now))
   }
   return found
 }
@@ -38,7 +43,8 @@ function readAll(debts: Debts): Map<string, number> {
 t.test('each subject has its own debt, whatever is added and deleted', async () => {
   const use = fc.record({
     isDeletion: fc.boolean(),
-    subject: fc.constantFrom(...'abcdefghijkl'),
+    purpose: fc.constantFrom('one', 'two', 'three'),
+    subject: fc.constantFrom(...'abcd'),
     owedMs: fc.integer({ min: 1, max: 100 }),
   })
   fc.assert(
@@ -50,7 +56,7 @@ t.test('each subject has its own debt, whatever is added and deleted', async () 
       return (
         debts.size === expected.size &&
         found.size === expected.size &&
-        [...expected].every(([subject, owedMs]) => found.get(subject) === owedMs)
+        [...expected].every(([name, owedMs]) => found.get(name) === owedMs)
       )
     }),
     { numRuns: 2_000 },
@@ -59,8 +65,8 @@ t.test('each subject has its own debt, whatever is added and deleted', async () 
 
 t.test('a debt runs off from when it was set, and not while the clock is before that', async (t) => {
   const debts = new Debts(1)
-  debts.add('a', now, 10)
-  const place = debts.find('a') ?? -1
+  debts.add({ purpose: 'one', subject: 'a' }, now, 10)
+  const place = debts.find('one', 'a') ?? -1
   t.strictSame(
     [-5, 0, 4, 10, 20].map((ms) => debts.remainingMs(place, now + ms)),
     [10, 10, 6, 0, 0],

@@ -17,37 +17,42 @@ function startRates() {
 t.test('a rate allows as many requests at once as its limit', async (t) => {
   const { rates } = startRates()
   const rate = { limit: 3, perMs: 60_000 }
-  t.strictSame(rates.take('a', rate), { isAllowed: true, remaining: 2, retryMs: 0, resetMs: 20_000 })
-  t.strictSame(rates.take('a', rate), { isAllowed: true, remaining: 1, retryMs: 0, resetMs: 40_000 })
-  t.strictSame(rates.take('a', rate), { isAllowed: true, remaining: 0, retryMs: 0, resetMs: 60_000 })
+  t.strictSame(rates.take('rate', 'a', rate), { isAllowed: true, remaining: 2, retryMs: 0, resetMs: 20_000 })
+  t.strictSame(rates.take('rate', 'a', rate), { isAllowed: true, remaining: 1, retryMs: 0, resetMs: 40_000 })
+  t.strictSame(rates.take('rate', 'a', rate), { isAllowed: true, remaining: 0, retryMs: 0, resetMs: 60_000 })
   for (const _ of [1, 2]) {
-    t.strictSame(rates.take('a', rate), { isAllowed: false, remaining: 0, retryMs: 20_000, resetMs: 60_000 })
+    t.strictSame(rates.take('rate', 'a', rate), {
+      isAllowed: false,
+      remaining: 0,
+      retryMs: 20_000,
+      resetMs: 60_000,
+    })
   }
 })
 
 t.test('a rate frees one request after each share of its window, not sooner', async (t) => {
   const { rates, pass } = startRates()
   const rate = { limit: 3, perMs: 60_000 }
-  for (const _ of [1, 2, 3]) rates.take('a', rate)
+  for (const _ of [1, 2, 3]) rates.take('rate', 'a', rate)
   pass(19_999)
-  t.match(rates.take('a', rate), { isAllowed: false, retryMs: 1 })
+  t.match(rates.take('rate', 'a', rate), { isAllowed: false, retryMs: 1 })
   pass(1)
-  t.match(rates.take('a', rate), { isAllowed: true, remaining: 0 })
-  t.match(rates.take('a', rate), { isAllowed: false, retryMs: 20_000 })
+  t.match(rates.take('rate', 'a', rate), { isAllowed: true, remaining: 0 })
+  t.match(rates.take('rate', 'a', rate), { isAllowed: false, retryMs: 20_000 })
   pass(60_000)
-  t.strictSame(rates.take('a', rate), { isAllowed: true, remaining: 2, retryMs: 0, resetMs: 20_000 })
+  t.strictSame(rates.take('rate', 'a', rate), { isAllowed: true, remaining: 2, retryMs: 0, resetMs: 20_000 })
 })
 
 t.test("a rate's wait never grows when the clock is set back", async (t) => {
   const { rates, pass } = startRates()
   const rate = { limit: 3, perMs: 60_000 }
-  for (const _ of [1, 2, 3]) rates.take('a', rate)
+  for (const _ of [1, 2, 3]) rates.take('rate', 'a', rate)
   pass(-3_600_000)
-  t.match(rates.take('a', rate), { isAllowed: false, retryMs: 20_000 })
+  t.match(rates.take('rate', 'a', rate), { isAllowed: false, retryMs: 20_000 })
   pass(19_999)
-  t.match(rates.take('a', rate), { isAllowed: false, retryMs: 1 })
+  t.match(rates.take('rate', 'a', rate), { isAllowed: false, retryMs: 1 })
   pass(1)
-  t.match(rates.take('a', rate), { isAllowed: true, remaining: 0 })
+  t.match(rates.take('rate', 'a', rate), { isAllowed: true, remaining: 0 })
 })
 
 t.test('a request is allowed after the announced wait, whatever the rate', async (t) => {
@@ -56,13 +61,14 @@ t.test('a request is allowed after the announced wait, whatever the rate', async
       const { rates, pass } = startRates()
       const rate = { limit, perMs }
       for (let count = 0; count < Math.min(limit, 2_000); count++) {
-        if (!rates.take('a', rate).isAllowed) t.fail(`${limit} per ${perMs}: the ${count}th is refused`)
+        if (!rates.take('rate', 'a', rate).isAllowed)
+          t.fail(`${limit} per ${perMs}: the ${count}th is refused`)
       }
       if (limit > 2_000) continue
-      const { isAllowed, retryMs } = rates.take('a', rate)
+      const { isAllowed, retryMs } = rates.take('rate', 'a', rate)
       t.equal(isAllowed, false, `${limit} per ${perMs} ms`)
       pass(retryMs)
-      t.equal(rates.take('a', rate).isAllowed, true, `after ${retryMs} ms`)
+      t.equal(rates.take('rate', 'a', rate).isAllowed, true, `after ${retryMs} ms`)
     }
   }
 })
@@ -72,7 +78,7 @@ t.test('a rate allows its average over time, and its limit as a burst at first',
   const rate = { limit: 7, perMs: 1_000 }
   let allowed = 0
   for (let ms = 0; ms < 100_000; ms++) {
-    if (rates.take('a', rate).isAllowed) allowed++
+    if (rates.take('rate', 'a', rate).isAllowed) allowed++
     pass(1)
   }
   t.ok(allowed >= 7 * 100 + 6 - 1 && allowed <= 7 * 100 + 6 + 1, `${allowed}`)
@@ -81,13 +87,13 @@ t.test('a rate allows its average over time, and its limit as a burst at first',
 t.test('a rate neither gains nor loses requests when the clock goes back', async (t) => {
   const { rates, pass } = startRates()
   const rate = { limit: 2, perMs: 1_000 }
-  rates.take('a', rate)
-  rates.take('a', rate)
+  rates.take('rate', 'a', rate)
+  rates.take('rate', 'a', rate)
   pass(-5_000)
-  t.equal(rates.take('a', rate).isAllowed, false)
-  t.equal(rates.take('b', rate).isAllowed, true)
+  t.equal(rates.take('rate', 'a', rate).isAllowed, false)
+  t.equal(rates.take('rate', 'b', rate).isAllowed, true)
   pass(5_500)
-  t.equal(rates.take('a', rate).isAllowed, true)
+  t.equal(rates.take('rate', 'a', rate).isAllowed, true)
 })
 
 t.test(
@@ -95,25 +101,27 @@ t.test(
   async (t) => {
     const { rates } = startRates()
     const rate = { limit: 10, perMs: 3_600_000 }
-    for (let count = 0; count < 10; count++) rates.take('spent', rate)
-    for (let count = 1; count < 100_000; count++) rates.take(`subject ${count}`, rate)
+    for (let count = 0; count < 10; count++) rates.take('rate', 'spent', rate)
+    for (let count = 1; count < 100_000; count++) rates.take('rate', `subject ${count}`, rate)
     t.equal(rates.size(), 100_000, 'at the limit')
-    rates.take('one more', rate)
+    rates.take('rate', 'one more', rate)
     t.equal(rates.size(), 100_000, 'one over')
-    for (let count = 0; count < 150_000; count++) rates.take(`made up ${count}`, rate)
+    for (let count = 0; count < 150_000; count++) rates.take('rate', `made up ${count}`, rate)
     t.equal(rates.size(), 100_000, 'far over')
-    t.equal(rates.take('spent', rate).isAllowed, false)
+    t.equal(rates.take('rate', 'spent', rate).isAllowed, false)
   },
 )
 
 t.test('subjects with nothing used up are dropped over time', async (t) => {
   const { rates, pass } = startRates()
-  for (let count = 0; count < 10_000; count++) rates.take(`brief ${count}`, { limit: 1, perMs: 1_000 })
-  for (let count = 0; count < 100; count++) rates.take(`long ${count}`, { limit: 1, perMs: 86_400_000 })
+  for (let count = 0; count < 10_000; count++)
+    rates.take('rate', `brief ${count}`, { limit: 1, perMs: 1_000 })
+  for (let count = 0; count < 100; count++)
+    rates.take('rate', `long ${count}`, { limit: 1, perMs: 86_400_000 })
   pass(1_000)
-  for (let count = 0; count < 5_100; count++) rates.take('another', { limit: 1e6, perMs: 1_000 })
+  for (let count = 0; count < 5_100; count++) rates.take('rate', 'another', { limit: 1e6, perMs: 1_000 })
   t.ok(rates.size() <= 101, `${rates.size()} are left`)
-  t.equal(rates.take('long 7', { limit: 1, perMs: 86_400_000 }).isAllowed, false)
+  t.equal(rates.take('rate', 'long 7', { limit: 1, perMs: 86_400_000 }).isAllowed, false)
 })
 
 t.test('a subject of any length costs as much memory as a short one, and counts as itself', async (t) => {
@@ -121,20 +129,20 @@ t.test('a subject of any length costs as much memory as a short one, and counts 
   const rate = { limit: 1, perMs: 3_600_000 }
   const long = (index: number) => `${'x'.repeat(60_000)}${index}`
   const before = heapMiB()
-  for (let index = 0; index < 6_000; index++) rates.take(long(index), rate)
+  for (let index = 0; index < 6_000; index++) rates.take('rate', long(index), rate)
   const grownMiB = heapMiB() - before
   t.ok(grownMiB < 8, `${grownMiB} MiB for 6,000 subjects of 60 kB`)
-  t.equal(rates.take(long(3), rate).isAllowed, false)
-  t.equal(rates.take(long(6_000), rate).isAllowed, true)
+  t.equal(rates.take('rate', long(3), rate).isAllowed, false)
+  t.equal(rates.take('rate', long(6_000), rate).isAllowed, true)
 })
 
 t.test('a rate among 100,000 subjects takes as long as among a few', async (t) => {
   const { rates } = startRates()
   const rate = { limit: 1e6, perMs: 3_600_000 }
-  for (let count = 0; count < 100_000; count++) rates.take(`subject ${count}`, rate)
+  for (let count = 0; count < 100_000; count++) rates.take('rate', `subject ${count}`, rate)
   const startedAt = process.cpuUsage()
-  for (let count = 0; count < 100_000; count++) rates.take('the same', rate)
-  for (let count = 0; count < 100_000; count++) rates.take(`made up ${count}`, rate)
+  for (let count = 0; count < 100_000; count++) rates.take('rate', 'the same', rate)
+  for (let count = 0; count < 100_000; count++) rates.take('rate', `made up ${count}`, rate)
   const { user } = process.cpuUsage(startedAt)
   t.ok(user / 200_000 < 25, `${user / 200_000} us`)
 })

@@ -16,7 +16,7 @@ export interface NoticesOptions {
   readonly store: Pick<PortalStore, 'noteSignInNetwork'>
   readonly outbox: Pick<Outbox, 'add'>
   readonly sendMail: SendMail
-  readonly limiter: { takeInProcess(subject: string, rate: Rate): RateResult }
+  readonly limiter: { takeInProcess(purpose: string, subject: string, rate: Rate): RateResult }
   /** The portal's URL as clients see it. */
   readonly portalUrl: string
 }
@@ -39,7 +39,7 @@ export function createNotices(options: NoticesOptions): SendNotice {
   const { store, outbox, sendMail, limiter, portalUrl } = options
 
   function add(account: AuditSubject, run: () => Promise<void>): void {
-    if (!limiter.takeInProcess(`notice ${account.id}`, noticeRate).isAllowed) return
+    if (!limiter.takeInProcess('notice', account.id, noticeRate).isAllowed) return
     outbox.add({ about: { mail: 'notice', account: account.id }, run })
   }
 

@@ -69,9 +69,9 @@ export function createPasswordResets(options: PasswordResetsOptions): PasswordRe
     request: async (email, visitor) => {
       if (!sendMail) throw new GatehouseError('mail-unavailable')
       assertValid({ email })
-      await takeOrThrow(limiter, `forgotten ${clientNetwork(visitor.address)}`, addressRate)
+      await takeOrThrow(limiter, 'forgotten', clientNetwork(visitor.address), addressRate)
       // By its digest: an unknown e-mail counts as one of an account does, and keys in memory stay short.
-      await takeOrThrow(limiter, `forgotten ${hash('sha256', emailKey(email), 'base64url')}`, emailRate)
+      await takeOrThrow(limiter, 'forgotten', hash('sha256', emailKey(email), 'base64url'), emailRate)
       outbox.add({ about: { mail: 'forgotten password' }, run: () => mailLink(email, visitor, sendMail) })
     },
   }

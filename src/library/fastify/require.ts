@@ -5,7 +5,7 @@ import { createGate, type GateResult } from '../../http/gate.ts'
 import { principalOf, recordRouteName } from '../../http/outcome.ts'
 import { toGatehouseError } from '../../http/refusals/problem.ts'
 import { memoize } from '../../platform/memoize.ts'
-import { compileAccess } from '../../routes/compile.ts'
+import { compileAccess, compileRate } from '../../routes/compile.ts'
 import type { GatedRoute } from '../../routes/route.ts'
 import { callerOf } from './caller.ts'
 import type { AppParts } from './open-app-parts.ts'
@@ -50,7 +50,9 @@ export function createRequire(parts: AppParts, options: RequireOptions = {}): on
   )
   const access = compileAccess(route)
   // Rates and usage are counted by the path that the app has given its route.
-  const routeOf = memoize((name: string): GatedRoute => ({ name, access, rateLimit: route.rateLimit }))
+  const routeOf = memoize(
+    (name: string): GatedRoute => ({ name, access, rateLimit: compileRate(name, route.rateLimit) }),
+  )
   const gate = createGate<GatedRoute, AppArrival>({
     ...parts.gate,
     findRoute: ({ connection, outcome }) => connection.malformed ?? routeOf(outcome.route),

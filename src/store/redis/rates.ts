@@ -12,9 +12,10 @@ const heartbeatTimeoutMs = 15_000
 /** Rates that are counted across instances; losing counts in a failover does not matter. */
 export function openRates({ keys, run }: Connection): RateStore {
   return {
-    takeFromRate: async (subject, { limit, perMs }) => {
+    takeFromRate: async (purpose, subject, { limit, perMs }) => {
       // Hashed: addresses and names from outside must not get into keys as they are.
-      const reply = await run(takeScript, [keys.rate(hash('sha256', subject, 'base64url'))], [limit, perMs])
+      const key = keys.rate(hash('sha256', `${purpose} ${subject}`, 'base64url'))
+      const reply = await run(takeScript, [key], [limit, perMs])
       const [isAllowed, remaining, retryMs, resetMs] = Array.isArray(reply) ? reply.map(Number) : []
       return {
         isAllowed: isAllowed === 1,
