@@ -4,6 +4,7 @@ import type { Credentials } from '../auth/credentials.ts'
 import type { ClientExchange } from '../exchange/client-exchange.ts'
 import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
 import type { AddressSet } from '../platform/address-ranges.ts'
+import { monotonicClock } from '../platform/clock.ts'
 import { copyString } from '../platform/copy-string.ts'
 import { type Client, readClient } from '../proxy/client.ts'
 import { userAgentLengthMax, type Visitor } from '../store/visitor.ts'
@@ -60,7 +61,7 @@ export function createArrival<Connection extends Pick<ClientExchange, 'peerAddre
     connection,
     head,
     requestId: trustedRequestId(fields, client.isTrusted) ?? createRequestId(),
-    arrivedAt: performance.now(),
+    arrivedAt: monotonicClock(),
     client,
     fields,
     carriers: fieldReader.carriers,

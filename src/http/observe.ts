@@ -1,5 +1,6 @@
 import type { Log } from '../log/log.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { monotonicClock } from '../platform/clock.ts'
 import { METHODS } from '../platform/http.ts'
 import { memoize } from '../platform/memoize.ts'
 import { createAccessLineWriter } from './access-line.ts'
@@ -51,7 +52,7 @@ export function createObserver(options: ObserverOptions): Observer {
   const accessLine = createAccessLineWriter(options.listener)
 
   function end(arrival: Arrival, isComplete: boolean): void {
-    const now = performance.now()
+    const now = monotonicClock()
     metrics.requestEnded()
     count(arrival, now)
     recordTrace?.(arrival, now)

@@ -1,5 +1,6 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isExtendedConnect } from '../exchange/extended-connect.ts'
+import { monotonicClock } from '../platform/clock.ts'
 import { memoize } from '../platform/memoize.ts'
 import { createCostField } from '../proxy/cost-field.ts'
 import { forward } from '../proxy/forward.ts'
@@ -189,13 +190,13 @@ function createEvents({
       if (principal !== undefined) usageMeter.onUnits(route, principal, units)
     },
     onResponseEnd: ({ arrival }) => {
-      recordAnswered(arrival.outcome, performance.now())
+      recordAnswered(arrival.outcome, monotonicClock())
     },
     onFailed: ({ arrival }, error) => {
       answerProblem(arrival, error instanceof GatehouseError ? error : brokenBodyError(error))
     },
     onUpgraded: ({ arrival }, accepted) => {
-      recordAnswered(arrival.outcome, performance.now())
+      recordAnswered(arrival.outcome, monotonicClock())
       onUpgraded({ arrival, accepted })
     },
   }

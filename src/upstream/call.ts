@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
+import { monotonicClock } from '../platform/clock.ts'
 import type { Balancer } from './balancer.ts'
 import { type ExchangeEvents, requestOptionsOf } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
@@ -173,7 +174,7 @@ export class Call implements ExchangeEvents, Waiter {
     this.#acquisition = undefined
     this.#connection = connection
     const head = this.#request.head(target)
-    const now = performance.now()
+    const now = monotonicClock()
     connection.start(head, requestOptionsOf(this.#request), this, now)
     const hasBody = this.#request.body !== 'none'
     if (hasBody && (connection.mayRefuse || this.#sentBody)) this.#sendBodyAgain(connection)
@@ -236,8 +237,7 @@ export class Call implements ExchangeEvents, Waiter {
 
   /** Another target for a request that may be retried; undefined where no target or no attempt is left. */
   #nextTarget(): Target | undefined {
-    if (!this.#target) return undefined
-    if (this.#tried.length >= this.#options.retryAttempts) return undefined
+    if (!this.#target || this.#tried.length >= this.#options.retryAttempts) return undefined
     this.#tried = [...this.#tried, this.#target]
     return this.#options.chooseTarget(this.#request, this.#tried)
   }

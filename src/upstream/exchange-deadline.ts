@@ -1,3 +1,4 @@
+import { monotonicClock } from '../platform/clock.ts'
 import type { Expiring } from '../platform/deadline-sweep.ts'
 import type { RequestOptions } from './exchange.ts'
 
@@ -73,7 +74,7 @@ export class ExchangeDeadline implements Expiring {
   }
 
   /** Data has moved, in either direction. */
-  postpone(now = performance.now()): void {
+  postpone(now = monotonicClock()): void {
     const options = this.#options
     if (!options) return
     const isForHead = (this.isRequestSent || this.#awaitsContinue) && !this.#isHeadReceived

@@ -1,3 +1,4 @@
+import { monotonicClock } from '../../platform/clock.ts'
 import { DeadlineSweep } from '../../platform/deadline-sweep.ts'
 import { type Listed, UnorderedList } from '../../platform/unordered-list.ts'
 import { UpstreamFailure } from '../failure.ts'
@@ -93,7 +94,7 @@ export class Pool {
 
   /** The connection used last, which the target is the least likely to have closed; none that may get stray bytes. */
   #takeIdle(): PoolSlot | undefined {
-    const now = performance.now()
+    const now = monotonicClock()
     for (let index = this.#idle.length - 1; index >= 0; index--) {
       const slot = this.#idle[index]
       if (!slot || now < (slot.connection?.reusableFrom ?? 0)) continue
@@ -183,7 +184,7 @@ export class Pool {
   /** From when only a connection is missing. A client that sends slowly is bounded by the minimum rate of bodies. */
   #startQueueTimeout(queued: QueuedWaiter): void {
     if (queued.user.bodyProgress === 'pending' || queued.place !== -1) return
-    queued.deadline = performance.now() + this.#options.connectTimeoutMs
+    queued.deadline = monotonicClock() + this.#options.connectTimeoutMs
     deadlines.add(queued)
   }
 
@@ -207,7 +208,7 @@ export class Pool {
   }
 
   readonly #sweep = (): void => {
-    const now = performance.now()
+    const now = monotonicClock()
     for (const { connection } of this.#idle.filter(
       ({ connection }) => (connection?.reusableUntil ?? 0) <= now,
     ))
