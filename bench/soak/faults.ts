@@ -66,13 +66,10 @@ export class FaultLog {
       : 'before any fault'
   }
 
-  /** A fault that occurred and ended without intervention. */
-  note(fault: Pick<Fault, 'name' | 'explains'>, from: number): void {
-    this.#spans.push({
-      fault: { ...fault, run: async () => {} },
-      from,
-      until: performance.now() + starvedSettleMs,
-    })
+  /** A fault that nobody injected. @param lastsMs how long from now on it still explains responses */
+  note(fault: Pick<Fault, 'name' | 'explains'>, from: number, lastsMs = starvedSettleMs): void {
+    const until = performance.now() + lastsMs
+    this.#spans.push({ fault: { ...fault, run: async () => {} }, from, until })
   }
 
   /** How often each occurred. */
