@@ -10,8 +10,9 @@ function comparable({ head, body }: RawResponse): string {
   return `${head}\r\n\r\n${body}`.replaceAll(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|Date: [^\r]+/g, '')
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+/** What the work itself takes: most of the others have waited for the processor too, where it is busy. */
+function fastestTenth(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)] ?? 0
 }
 
 for (const driver of storeDrivers) {
@@ -77,17 +78,19 @@ for (const driver of storeDrivers) {
       } as const
       const times: Record<string, number[]> = {}
       for (let round = 0; round < 120; round++) {
-        // In turns, so that whatever else the machine does meets all kinds alike.
-        for (const [name, [SecretKey, APIKey]] of Object.entries(kinds)) {
+        // In turns, each of them first as often as the others: whatever else the machine does meets all kinds alike.
+        const entries = Object.entries(kinds)
+        const first = round % entries.length
+        for (const [name, [SecretKey, APIKey]] of [...entries.slice(first), ...entries.slice(0, first)]) {
           const body = JSON.stringify({ SecretKey, APIKey })
           const start = performance.now()
           await (await gateway.post(accessTokenPath, JSON.parse(body))).text()
           times[name] = [...(times[name] ?? []), performance.now() - start]
         }
       }
-      const medians = Object.values(times).map(median)
-      const spread = Math.max(...medians) - Math.min(...medians)
-      t.ok(spread < 1 + Math.min(...medians) / 2, `medians in ms: ${medians.map((ms) => ms.toFixed(3))}`)
+      const tenths = Object.values(times).map(fastestTenth)
+      const spread = Math.max(...tenths) - Math.min(...tenths)
+      t.ok(spread < 1 + Math.min(...tenths) / 2, `fastest tenths in ms: ${tenths.map((ms) => ms.toFixed(3))}`)
     })
 
     t.test('keys in the query, the headers or a form are not taken', async (t) => {
