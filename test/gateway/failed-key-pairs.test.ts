@@ -76,10 +76,10 @@ for (const driver of storeDrivers) {
         secretKeyOnly: [ada.secretKey, bob.apiKey],
         apiKeyOnly: [reset.secretKey, reset.apiKey],
       } as const
+      const entries = Object.entries(kinds)
       const times: Record<string, number[]> = {}
       for (let round = 0; round < 120; round++) {
         // In turns, each of them first as often as the others: whatever else the machine does meets all kinds alike.
-        const entries = Object.entries(kinds)
         const first = round % entries.length
         for (const [name, [SecretKey, APIKey]] of [...entries.slice(first), ...entries.slice(0, first)]) {
           const body = JSON.stringify({ SecretKey, APIKey })

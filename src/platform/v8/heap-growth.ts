@@ -20,9 +20,10 @@ const growthPercent = { small: 75, large: 12 }
 const reducerDelayMs = { small: 60_000, large: 8_000 }
 
 /**
- * Bounds the garbage that V8 keeps in a large heap, for as long as the process runs: V8 lets it double or more, the more
- * the more memory the machine has, so that half of the heap is garbage while caches fill. By flags that V8 reads at each
- * collection: the limits of its heap can only be given to Node itself, and a gateway is started in many ways.
+ * Sets how much garbage V8 keeps, for as long as the process runs: more than it would in a small heap, and less in a large
+ * one, which it lets double or more, the more the more memory the machine has, so that half of it is garbage while caches
+ * fill. By flags that V8 reads at each collection: the limits of its heap can only be given to Node itself, and a gateway
+ * is started in many ways.
  */
 export function limitHeapGrowth(): void {
   const setGrowth = flagSetter('heap-growing-percent')
