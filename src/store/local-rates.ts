@@ -16,9 +16,11 @@ export interface LocalRates {
  * have used up their limit.
  */
 const subjectsMax = 100_000
-/** How often settled ones are looked for, in uses, and how many are visited then: more than uses may have added. */
-const usesPerSweep = 16
-const sweptMax = 2 * usesPerSweep
+/** How often settled ones are looked for, while there are uses, and how many are visited then: all within 32 s. */
+const sweepIntervalMs = 10
+const sweptMax = 32
+/** How long those that have settled are kept: most come again soon, and adding one costs ten times as much as a use. */
+const settledKeptMs = 1_000
 /** How many are compared for an eviction. */
 const evictionCandidatesMax = 8
 /** How long a subject may be to be kept as it is. */
@@ -30,12 +32,12 @@ const subjectLengthMax = 64
  */
 export function createLocalRates(clock: Clock): LocalRates {
   const debts = new Debts(subjectsMax)
-  let usesUntilSweep = usesPerSweep
+  let sweepAt = Number.NEGATIVE_INFINITY
 
   function take(purpose: string, subject: string, { limit, perMs }: Rate): RateResult {
     const key = rateKey(subject)
     const now = clock()
-    if (--usesUntilSweep === 0) sweepSettled(now)
+    if (now >= sweepAt) sweepSettled(now)
     const intervalMs = perMs / limit
     const place = debts.find(purpose, key)
     const beforeMs = place === undefined ? 0 : debts.remainingMs(place, now)
@@ -59,11 +61,11 @@ export function createLocalRates(clock: Clock): LocalRates {
   }
 
   function sweepSettled(now: number): void {
-    usesUntilSweep = usesPerSweep
+    sweepAt = now + sweepIntervalMs
     for (let left = Math.min(sweptMax, debts.size); left > 0; left--) {
       const debt = debts.next()
       if (debt === undefined) return
-      if (debts.remainingMs(debt.place, now) === 0) debts.delete(debt)
+      if (debts.remainingMs(debt.place, now - settledKeptMs) === 0) debts.delete(debt)
     }
   }
 

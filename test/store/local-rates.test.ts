@@ -112,16 +112,34 @@ t.test(
   },
 )
 
-t.test('subjects with nothing used up are dropped over time', async (t) => {
+t.test('subjects with nothing used up are dropped over time, by uses of others', async (t) => {
   const { rates, pass } = startRates()
-  for (let count = 0; count < 10_000; count++)
-    rates.take('rate', `brief ${count}`, { limit: 1, perMs: 1_000 })
-  for (let count = 0; count < 100; count++)
-    rates.take('rate', `long ${count}`, { limit: 1, perMs: 86_400_000 })
-  pass(1_000)
-  for (let count = 0; count < 5_100; count++) rates.take('rate', 'another', { limit: 1e6, perMs: 1_000 })
-  t.ok(rates.size() <= 101, `${rates.size()} are left`)
-  t.equal(rates.take('rate', 'long 7', { limit: 1, perMs: 86_400_000 }).isAllowed, false)
+  const brief = { limit: 1, perMs: 1_000 }
+  const long = { limit: 1, perMs: 86_400_000 }
+  for (let count = 0; count < 10_000; count++) rates.take('rate', `brief ${count}`, brief)
+  for (let count = 0; count < 100; count++) rates.take('rate', `long ${count}`, long)
+  const use = (times: number) => {
+    for (let count = 0; count < times; count++) {
+      rates.take('rate', 'another', { limit: 1e6, perMs: 1_000 })
+      pass(10)
+    }
+  }
+  use(199)
+  t.equal(rates.size(), 10_101, 'none within a second of its last debt')
+  pass(10)
+  use(320)
+  t.equal(rates.size(), 101)
+  t.equal(rates.take('rate', 'long 7', long).isAllowed, false)
+})
+
+t.test('a subject that comes again within a second is kept, however little it owes', async (t) => {
+  const { rates, pass } = startRates()
+  const rate = { limit: 1e6, perMs: 1_000 }
+  for (let time = 0; time < 100; time++) {
+    for (let count = 0; count < 3_000; count++) rates.take(`route ${count}`, 'ada', rate)
+    t.equal(rates.size(), 3_000)
+    pass(999)
+  }
 })
 
 t.test('a subject of any length costs as much memory as a short one, and counts as itself', async (t) => {
