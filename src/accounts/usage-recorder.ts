@@ -52,18 +52,22 @@ const dayCheckMs = 1_000
 export const pendingMax = 100_000
 
 interface Count {
-  readonly accountId: string
   readonly key: string
   requests: number
   units: number
+  /** That of another key of the account; undefined = it is the last of the list. */
+  readonly next: Count | undefined
 }
 
-/** What was counted on one day: by route, and by account the counts of its keys, of which few are in use at once. */
+/**
+ * What was counted on one day: by account, and by route a list of the counts of its keys, of which few are in use at
+ * once. By account first, as there are callers of thousands of routes, and what belongs to a caller is used for all.
+ */
 interface DayCounts {
   readonly day: number
   /** Until when this is known to be the day, on the monotonic clock. */
   currentUntil: number
-  readonly routes: Map<string, Map<string, Count[]>>
+  readonly accounts: Map<string, Map<string, Count>>
 }
 
 export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder {
@@ -88,8 +92,9 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
     now: number,
   ): void {
     if (now >= current.currentUntil) checkDay(now)
-    const counts = current.routes.get(route)?.get(accountId) ?? startCounts(route, accountId)
-    for (const known of counts) {
+    const routes = current.accounts.get(accountId)
+    const first = routes?.get(route)
+    for (let known = first; known !== undefined; known = known.next) {
       if (known.key !== key) continue
       known.requests += requests
       known.units += units
@@ -100,7 +105,9 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
       return
     }
     pending++
-    counts.push({ accountId, key, requests, units })
+    const counts = routes ?? new Map<string, Count>()
+    if (routes === undefined) current.accounts.set(accountId, counts)
+    counts.set(route, { key, requests, units, next: first })
     timer ??= setTimeout(flushLater, flushMs).unref()
   }
 
@@ -111,19 +118,9 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
     current.currentUntil = now + Math.min(dayCheckMs, startOfDay(day + 1) - time)
   }
 
-  function startCounts(route: string, accountId: string): Count[] {
-    const counts: Count[] = []
-    // A full recorder must not grow by empty lists either.
-    if (pending >= pendingMax) return counts
-    const accounts = current.routes.get(route) ?? new Map<string, Count[]>()
-    accounts.set(accountId, counts)
-    current.routes.set(route, accounts)
-    return counts
-  }
-
   /** Hands over what was counted to be written. */
   function seal(day: number): void {
-    if (current.routes.size > 0) sealed.push(batchesOf(current))
+    if (current.accounts.size > 0) sealed.push(batchesOf(current))
     current = noCounts(day)
   }
 
@@ -205,15 +202,16 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
 }
 
 function noCounts(day: number): DayCounts {
-  return { day, currentUntil: Number.NEGATIVE_INFINITY, routes: new Map() }
+  return { day, currentUntil: Number.NEGATIVE_INFINITY, accounts: new Map() }
 }
 
-function* batchesOf({ day, routes }: DayCounts): Generator<readonly UsageEntry[]> {
+function* batchesOf({ day, accounts }: DayCounts): Generator<readonly UsageEntry[]> {
   let entries: UsageEntry[] = []
-  for (const [route, accounts] of routes) {
-    for (const counts of accounts.values()) {
-      for (const count of counts) {
-        entries.push({ ...count, day, route })
+  for (const [accountId, routes] of accounts) {
+    for (const [route, first] of routes) {
+      for (let count: Count | undefined = first; count !== undefined; count = count.next) {
+        const { key, requests, units } = count
+        entries.push({ accountId, key, day, route, requests, units })
         if (entries.length < usageBatchMax) continue
         yield entries
         entries = []

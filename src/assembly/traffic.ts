@@ -112,6 +112,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     metrics,
     log,
     logsAccess: config.log.access,
+    routeCount: table.routes.length,
     recordTrace: tracer && exporter && createTraceRecorder(tracer, exporter),
   }
   return {

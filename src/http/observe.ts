@@ -1,4 +1,5 @@
 import type { Log } from '../log/log.ts'
+import type { CounterSeries } from '../metrics/instrument.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { monotonicClock } from '../platform/clock.ts'
 import { METHODS } from '../platform/http.ts'
@@ -24,6 +25,8 @@ export interface ObserverOptions {
   readonly logsAccess: boolean
   /** Which listener it is of, in logs and metrics; undefined = the main one. */
   readonly listener?: 'decide'
+  /** How many routes the table has. */
+  readonly routeCount: number
   /** Sends the spans of a request; undefined = tracing is off. */
   readonly recordTrace: ((arrival: Arrival, now: number) => void) | undefined
 }
@@ -41,7 +44,8 @@ const otherMethod = 'other'
 /** Writes one line for each request and counts it. */
 export function createObserver(options: ObserverOptions): Observer {
   const { metrics, log, logsAccess, listener = '', recordTrace } = options
-  const seriesOf = memoize((route: string) => createRouteSeries(metrics, route, listener))
+  const seriesNamed = memoize((route: string) => new RouteSeries(metrics, route, listener))
+  const seriesByIndex = Array.from<RouteSeries | undefined>({ length: options.routeCount })
   const upstreamDurationOf = memoize((upstream: string) => metrics.upstreamDuration.labels(upstream))
   const overhead = metrics.overhead.labels()
   const countOfVersion = {
@@ -61,10 +65,10 @@ export function createObserver(options: ObserverOptions): Observer {
   }
 
   function count({ head, outcome, arrivedAt, connection }: Arrival, now: number): void {
-    const { route, upstream, sentAt, answeredAt, status = clientClosedRequest } = outcome
+    const { route, routeIndex, upstream, sentAt, answeredAt, status = clientClosedRequest } = outcome
     // How long a WebSocket stays open is not its latency.
     const endedAt = status === switchingProtocols ? (answeredAt ?? now) : now
-    const series = seriesOf(route)
+    const series = seriesOf(route, routeIndex)
     series.duration.observe((endedAt - arrivedAt) / 1_000)
     series.count(head.method, status)
     countOfVersion[connection.httpVersion].value++
@@ -73,6 +77,16 @@ export function createObserver(options: ObserverOptions): Observer {
     if (upstream === undefined || sentAt === undefined) return
     upstreamDurationOf(upstream).observe(((answeredAt ?? now) - sentAt) / 1_000)
     if (answeredAt !== undefined) overhead.observe((sentAt - arrivedAt + endedAt - answeredAt) / 1_000)
+  }
+
+  /** By its place, as finding a name takes longer where there are many routes. */
+  function seriesOf(route: string, index: number | undefined): RouteSeries {
+    if (index === undefined) return seriesNamed(route)
+    const known = seriesByIndex[index]
+    if (known !== undefined) return known
+    const series = seriesNamed(route)
+    seriesByIndex[index] = series
+    return series
   }
 
   /** Logged even when access logging is off: the stack is needed to fix it. */
@@ -104,27 +118,36 @@ export function createObserver(options: ObserverOptions): Observer {
   return { begin: metrics.requestStarted, end, recordUnreadable }
 }
 
-/** The series of one route. @param listener empty = the main one */
-function createRouteSeries(metrics: Metrics, route: string, listener: string) {
-  const countOf = memoize((method: string) =>
-    memoize((status: number) => metrics.requests.labels(route, method, String(status), listener)),
-  )
+/** The series of one route. */
+class RouteSeries {
+  readonly duration: ReturnType<Metrics['requestDuration']['labels']>
+  readonly #countOf: (method: string) => (status: number) => CounterSeries
   // Most requests to a route have the method and status of the one before.
-  let last = { method: '', status: 0, count: { value: 0 } }
+  #lastMethod = ''
+  #lastStatus = 0
+  #lastCount: CounterSeries = { value: 0 }
 
-  function find(method: string, status: number): { value: number } {
-    if (last.method === method && last.status === status) return last.count
-    const label = methodLabel(method)
-    const count = countOf(label)(status)
-    if (label === method) last = { method: label, status, count }
-    return count
+  /** @param listener empty = the main one */
+  constructor(metrics: Metrics, route: string, listener: string) {
+    this.duration = metrics.requestDuration.labels(route, listener)
+    this.#countOf = memoize((method: string) =>
+      memoize((status: number) => metrics.requests.labels(route, method, String(status), listener)),
+    )
   }
 
-  return {
-    duration: metrics.requestDuration.labels(route, listener),
-    count: (method: string, status: number) => {
-      find(method, status).value++
-    },
+  count(method: string, status: number): void {
+    this.#find(method, status).value++
+  }
+
+  #find(method: string, status: number): CounterSeries {
+    if (this.#lastMethod === method && this.#lastStatus === status) return this.#lastCount
+    const label = methodLabel(method)
+    const count = this.#countOf(label)(status)
+    if (label !== method) return count
+    this.#lastMethod = method
+    this.#lastStatus = status
+    this.#lastCount = count
+    return count
   }
 }
 

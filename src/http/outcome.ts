@@ -34,6 +34,8 @@ export interface Outcome {
   readonly corsHeaders: CorsHeaders | undefined
   /** Name of the route, `_gateway` or `_unmatched`. */
   readonly route: string
+  /** The place of the matched route in its table; undefined = not of one in a table. */
+  readonly routeIndex: number | undefined
   /** Access of the matched route; undefined until it is found. */
   readonly access: Access | undefined
   /** What the matched route offers to browsers; undefined = nothing, or it is not found yet. */
@@ -76,6 +78,7 @@ export function createOutcome(): Outcome {
     destination: undefined,
     corsHeaders: undefined,
     route: unmatchedRouteName,
+    routeIndex: undefined,
     access: undefined,
     browser: undefined,
     cookieCredentials: undefined,
@@ -103,10 +106,12 @@ export function recordCorsHeaders(outcome: Writable, corsHeaders: CorsHeaders | 
 /** Records the route that the path belongs to, whatever the decision. */
 export function recordRouteName(outcome: Writable, name: string): void {
   outcome.route = name
+  outcome.routeIndex = undefined
 }
 
-export function recordRoute(outcome: Writable, { name, access, browser }: GatedRoute): void {
+export function recordRoute(outcome: Writable, { name, index, access, browser }: GatedRoute): void {
   outcome.route = name
+  outcome.routeIndex = index
   outcome.access = access
   outcome.browser = browser
 }

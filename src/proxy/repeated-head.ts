@@ -34,9 +34,14 @@ export interface ReusedFor {
   readonly client: Pick<Client, 'isTrusted' | 'protocol'>
 }
 
-interface CachedLines extends HeadLines, Omit<ReusedFor, 'client'> {
+interface CachedLines extends HeadLines, Omit<ReusedFor, 'route' | 'client'> {
   /** Of the writer. */
   readonly options: object
+  /** Of the route, and of its upstream: routes that are alike make the same lines. */
+  readonly forwardsCredentials: boolean
+  readonly passesMethodOverride: boolean
+  readonly passesTrailers: boolean
+  readonly upstreamHeaders: UpstreamHeaders | undefined
   readonly isTrusted: boolean
   readonly protocol: string
 }
@@ -56,11 +61,16 @@ export function reuseLines<Input extends ReusedFor>(
 ): HeadLines {
   const { rawHeaders, route, principal, strippedPrefix, isUpgrade } = input
   const { isTrusted, protocol } = input.client
+  const { forwardsCredentials, passesMethodOverride, passesTrailers } = route
+  const { headers: upstreamHeaders } = route.upstream
   const cached = repeated.lines
   if (
     cached?.rawHeaders === rawHeaders &&
     cached.options === options &&
-    (cached.route === route || isAlike(cached.route, route)) &&
+    cached.forwardsCredentials === forwardsCredentials &&
+    cached.passesMethodOverride === passesMethodOverride &&
+    cached.passesTrailers === passesTrailers &&
+    cached.upstreamHeaders === upstreamHeaders &&
     cached.principal === principal &&
     cached.isUpgrade === isUpgrade &&
     cached.isTrusted === isTrusted &&
@@ -76,7 +86,10 @@ export function reuseLines<Input extends ReusedFor>(
     ...lines,
     rawHeaders,
     options,
-    route,
+    forwardsCredentials,
+    passesMethodOverride,
+    passesTrailers,
+    upstreamHeaders,
     principal,
     strippedPrefix,
     isUpgrade,
@@ -84,14 +97,4 @@ export function reuseLines<Input extends ReusedFor>(
     protocol,
   }
   return lines
-}
-
-/** Whether two routes make the same lines of a head. */
-function isAlike(a: ReusedFor['route'], b: ReusedFor['route']): boolean {
-  return (
-    a.upstream.headers === b.upstream.headers &&
-    a.forwardsCredentials === b.forwardsCredentials &&
-    a.passesMethodOverride === b.passesMethodOverride &&
-    a.passesTrailers === b.passesTrailers
-  )
 }

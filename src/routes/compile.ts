@@ -70,38 +70,40 @@ export function compileRoutes<Upstream extends WithTimeouts>(
   const cachingOf = memoizeByContent((accepted: AcceptedCredentials, takesCookie: boolean) =>
     compileCaching(accepted, keyFields, takesCookie),
   )
-  return configs.map((config) => {
+  return configs.map((config, index) => {
     const upstream = config.upstream === undefined ? undefined : upstreams.get(config.upstream)
     const target = parseRequestTarget(config.path)
     if ((config.upstream !== undefined && !upstream) || !target)
       throw new Error(`route ${config.name} is valid but cannot be compiled`)
     const prefix = target.path.replace(/\/$/, '')
     const access = accessOf(accessOptionsOf(config), metadataOf(config, publicOrigin))
+    // First what each request reads: V8 keeps them in this order, in as few lines of the core's cache as can be.
     return {
       name: config.name,
-      host: config.host?.toLowerCase(),
-      prefix,
-      depth: prefix.split('/').length - 1,
-      methods: compileMethods(config.methods),
+      index,
       access,
+      browser: compileBrowser(config),
+      rateLimit: compileRate(config.name, config.rateLimit),
       upstream,
       stripPrefix: config.stripPrefix,
       websocket: config.websocket,
-      passesEncodedSlash: config.encodedSlash !== 'reject',
-      isCaseSensitive: config.caseSensitive,
-      passesMethodOverride: config.methodOverride === 'pass',
       passesTrailers: config.trailers === 'pass',
+      passesMethodOverride: config.methodOverride === 'pass',
       forwardsCredentials: config.forwardCredentials,
-      browser: compileBrowser(config),
+      costHeader: config.costHeader,
       caching:
         access.kind === 'public'
           ? undefined
           : cachingOf({ schemes: access.schemes, isOptional: access.isOptional }, config.browser.cookie),
-      rateLimit: compileRate(config.name, config.rateLimit),
-      costHeader: config.costHeader,
       bodyBytesMax: config.bodyBytesMax,
       responseTimeoutMs: config.responseTimeoutMs ?? upstream?.responseTimeoutMs ?? Number.POSITIVE_INFINITY,
       idleTimeoutMs: config.idleTimeoutMs ?? upstream?.idleTimeoutMs ?? Number.POSITIVE_INFINITY,
+      host: config.host?.toLowerCase(),
+      prefix,
+      depth: prefix.split('/').length - 1,
+      methods: compileMethods(config.methods),
+      passesEncodedSlash: config.encodedSlash !== 'reject',
+      isCaseSensitive: config.caseSensitive,
     }
   })
 }

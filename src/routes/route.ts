@@ -3,6 +3,8 @@ import type { RequestTarget } from './request-target.ts'
 /** Who may call a route, and how often. */
 export interface GatedRoute {
   readonly name: string
+  /** Its place in the table that it is of; undefined = it is of none. */
+  readonly index?: number | undefined
   readonly access: Access
   readonly rateLimit: RouteRate | undefined
   /** How browsers authenticate that can set no header; absent = they cannot. */

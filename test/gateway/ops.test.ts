@@ -106,6 +106,9 @@ t.test('the ops listener', async (t) => {
   t.test('/metrics counts each request under its route, method and status', async (t) => {
     const rows = [
       ['GET /key/secret-path', [key], { route: 'key', method: 'GET', code: '200' }],
+      ['PUT /key', [key], { route: 'key', method: 'PUT', code: '200' }],
+      ['GET /key', [], { route: 'key', method: 'GET', code: '401' }],
+      ['GET /key', [key], { route: 'key', method: 'GET', code: '200' }],
       ['POST /bearer', [], { route: 'bearer', method: 'POST', code: '401' }],
       ['GET /nowhere', [], { route: '_unmatched', method: 'GET', code: '404' }],
       ['GET /key/../x', [], { route: '_unmatched', method: 'GET', code: '400' }],
