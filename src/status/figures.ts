@@ -1,4 +1,5 @@
-import type { MetricsReading, Quantiles } from './read-metrics.ts'
+import type { Quantiles } from './quantiles.ts'
+import type { MetricsReading } from './read-metrics.ts'
 
 /** Figures of a set of requests. */
 export interface RequestFigures {
@@ -59,6 +60,7 @@ export interface FigureNames {
 }
 
 export function figuresOf(reading: MetricsReading, { routes, upstreams }: FigureNames): Figures {
+  const ofRoute = reading.by('route')
   const names = new Set([...routes.map(({ name }) => name), ...reading.labelValues(requests, 'route')])
   return {
     ...requestFigures(reading, {}),
@@ -71,7 +73,7 @@ export function figuresOf(reading: MetricsReading, { routes, upstreams }: Figure
       ? requestFigures(reading, decideListener)
       : null,
     overheadMs: reading.quantiles('gatehouse_overhead_duration_seconds') ?? null,
-    routes: [...names].map((name) => ({ name, ...requestFigures(reading, { route: name }) })),
+    routes: [...names].map((name) => ({ name, ...requestFigures(ofRoute(name), {}) })),
     refusals: refusalsOf(reading),
     rateLimited: reading.sum('gatehouse_rate_limited_total'),
     tokensIssued: reading.sum('gatehouse_tokens_issued_total'),
@@ -87,7 +89,7 @@ export function figuresOf(reading: MetricsReading, { routes, upstreams }: Figure
 
 function requestFigures(reading: MetricsReading, labels: Readonly<Record<string, string>>): RequestFigures {
   const countByStatus = (passes: (code: string) => boolean) =>
-    reading.sum(requests, labels, ({ code = '' }) => passes(code))
+    reading.sum(requests, labels, ({ code = '' }) => passes(String(code)))
   return {
     requests: reading.sum(requests, labels),
     refused: countByStatus((code) => refusedStatuses.has(code)),

@@ -1,5 +1,6 @@
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
-import { type MetricsReading, type Quantiles, readMetrics } from './read-metrics.ts'
+import { type Buckets, increaseOf, type Quantiles, quantilesOf } from './quantiles.ts'
+import { type MetricsReading, readMetrics } from './read-metrics.ts'
 
 /** The traffic between two samples. */
 export interface Point {
@@ -36,22 +37,33 @@ export const historyMs = 3_600_000
 /** How far back `oldestRecentSample` goes: whole snapshots are kept only for that long. */
 const recentMs = 60_000
 
+/** What was counted until a sample, of all routes together: comparing whole snapshots takes long with thousands of them. */
+interface Totals {
+  readonly at: number
+  readonly requests: number
+  readonly failed: number
+  readonly refusals: ReadonlyMap<string, number>
+  readonly latency: Buckets
+  readonly overhead: Buckets
+}
+
 interface TimedPoint {
   readonly endedAt: number
   readonly point: Point
 }
 
 export function createHistory(): History {
+  let last: Totals | undefined
   let samples: readonly Sample[] = []
   let timed: readonly TimedPoint[] = []
 
   return {
     add: (at, snapshot) => {
-      const last = samples.at(-1)
       // The clock was set back: samples in the future are dropped.
-      const clockWentBack = last !== undefined && last.at > at
-      if (last && !clockWentBack && at - last.at < sampleMs) return
-      if (last && !clockWentBack) timed = [...timed, { endedAt: at, point: pointOf(last, { at, snapshot }) }]
+      const before = last !== undefined && last.at <= at ? last : undefined
+      if (before && at - before.at < sampleMs) return
+      last = totalsOf(at, readMetrics(snapshot))
+      if (before) timed = [...timed, { endedAt: at, point: pointOf(before, last) }]
       timed = timed.filter(({ endedAt }) => endedAt <= at && at - endedAt < historyMs)
       const kept = samples.filter((sample) => sample.at <= at && at - sample.at <= recentMs)
       samples = [...kept, { at, snapshot }]
@@ -62,24 +74,38 @@ export function createHistory(): History {
   }
 }
 
-function pointOf(before: Sample, { at, snapshot }: Sample): Point {
-  const reading = readMetrics(snapshot, before.snapshot)
+const requests = 'gatehouse_http_requests_total'
+const decisions = 'gatehouse_auth_decisions_total'
+const refused = { outcome: 'refused' }
+
+function totalsOf(at: number, reading: MetricsReading): Totals {
+  const ofReason = reading.by('reason')
   return {
-    at: new Date(at).toISOString(),
-    seconds: (at - before.at) / 1_000,
-    requests: reading.sum('gatehouse_http_requests_total'),
-    failed: reading.sum('gatehouse_http_requests_total', {}, ({ code = '' }) => code.startsWith('5')),
-    refusals: refusalsOf(reading),
-    latencyMs: reading.quantiles('gatehouse_http_request_duration_seconds') ?? null,
-    overheadMs: reading.quantiles('gatehouse_overhead_duration_seconds') ?? null,
+    at,
+    requests: reading.sum(requests),
+    failed: reading.sum(requests, {}, ({ code = '' }) => String(code).startsWith('5')),
+    refusals: new Map(
+      reading
+        .labelValues(decisions, 'reason', refused)
+        .map((reason) => [reason, ofReason(reason).sum(decisions, refused)]),
+    ),
+    latency: reading.buckets('gatehouse_http_request_duration_seconds'),
+    overhead: reading.buckets('gatehouse_overhead_duration_seconds'),
   }
 }
 
-function refusalsOf(reading: MetricsReading): Point['refusals'] {
-  const decisions = 'gatehouse_auth_decisions_total'
-  const refused = { outcome: 'refused' }
-  const counts = reading
-    .labelValues(decisions, 'reason', refused)
-    .map((reason) => [reason, reading.sum(decisions, { ...refused, reason })] as const)
-  return Object.fromEntries(counts.filter(([, count]) => count > 0))
+function pointOf(before: Totals, now: Totals): Point {
+  const refusals = [...now.refusals].map(
+    ([reason, count]) => [reason, count - (before.refusals.get(reason) ?? 0)] as const,
+  )
+  return {
+    at: new Date(now.at).toISOString(),
+    seconds: (now.at - before.at) / 1_000,
+    // Never below 0: a worker that died may have counted more than it reported.
+    requests: Math.max(0, now.requests - before.requests),
+    failed: Math.max(0, now.failed - before.failed),
+    refusals: Object.fromEntries(refusals.filter(([, count]) => count > 0)),
+    latencyMs: quantilesOf(increaseOf(now.latency, before.latency)) ?? null,
+    overheadMs: quantilesOf(increaseOf(now.overhead, before.overhead)) ?? null,
+  }
 }

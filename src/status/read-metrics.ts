@@ -1,109 +1,152 @@
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
+import { memoize } from '../platform/memoize.ts'
+import { type Buckets, type Quantiles, quantilesOf } from './quantiles.ts'
 
-type Labels = Readonly<Record<string, string>>
-
-/** Quantiles in milliseconds, as exact as the buckets allow. */
-export interface Quantiles {
-  readonly p50: number
-  readonly p95: number
-  readonly p99: number
-}
+/** Those of the library may be numbers. */
+type Labels = Readonly<Record<string, string | number>>
+type AskedLabels = Readonly<Record<string, string>>
+type Metric = MetricsSnapshot[number]
 
 /** The values of the metrics, or their increase since an earlier snapshot. */
 export interface MetricsReading {
   /** Sum of the series that have these labels and pass; 0 where there is none. */
-  sum(name: string, labels?: Labels, passes?: (labels: Labels) => boolean): number
+  sum(name: string, labels?: AskedLabels, passes?: (labels: Labels) => boolean): number
   /** The values of a label. */
-  labelValues(name: string, label: string, labels?: Labels): readonly string[]
+  labelValues(name: string, label: string, labels?: AskedLabels): readonly string[]
+  /** Those of a histogram, of all its series with these labels together. */
+  buckets(name: string, labels?: AskedLabels): Buckets
   /** undefined where nothing was observed. */
-  quantiles(name: string, labels?: Labels): Quantiles | undefined
+  quantiles(name: string, labels?: AskedLabels): Quantiles | undefined
+  /** Splits it by the values of a label: looking at all series again for each of thousands of routes takes a minute. */
+  by(label: string): (value: string) => MetricsReading
 }
 
 /** @param since counters and histograms show their increase since then; gauges their current values */
 export function readMetrics(now: MetricsSnapshot, since: MetricsSnapshot = []): MetricsReading {
-  const byName = new Map(now.map((metric) => [metric.name, seriesOf(metric)]))
+  const current = new Map(now.map((metric) => [metric.name, metric]))
   const before = new Map(
-    since
-      .filter(({ type }) => String(type) !== 'gauge')
-      .map((metric) => [metric.name, new Map(seriesOf(metric).map(({ key, value }) => [key, value]))]),
+    since.filter(({ type }) => String(type) !== 'gauge').map((metric) => [metric.name, metric]),
   )
+  // Only what is asked for: a histogram has seventeen samples for each route.
+  return readingOf(
+    memoize((name: string) => {
+      const metric = current.get(name)
+      return metric === undefined ? [] : seriesOf(metric, before.get(name))
+    }),
+  )
+}
 
-  function find(name: string, labels: Labels): readonly Series[] {
+/** @param seriesOfMetric those of a metric; none where there is no such metric */
+function readingOf(seriesOfMetric: (metric: string) => readonly Series[]): MetricsReading {
+  function find(name: string, labels: AskedLabels): readonly Series[] {
+    const own = seriesOfMetric(name)
     // The series of a histogram are stored under its own name.
-    const whole = byName.get(name) ?? byName.get(name.replace(/_(?:bucket|count|sum)$/, '')) ?? []
+    const whole = own.length > 0 ? own : seriesOfMetric(name.replace(/_(?:bucket|count|sum)$/, ''))
+    const asked = Object.entries(labels)
     return whole.filter(
       (series) =>
-        series.name === name &&
-        Object.entries(labels).every(([label, value]) => series.labels[label] === value),
+        series.name === name && asked.every(([label, value]) => String(series.labels[label]) === value),
     )
   }
 
-  /** Never below 0: a worker that died may have counted more than it reported. */
-  function amountOf({ metric, key, value }: Series): number {
-    return Math.max(0, value - (before.get(metric)?.get(key) ?? 0))
-  }
-
-  function sum(name: string, labels: Labels = {}, passes: (labels: Labels) => boolean = () => true): number {
+  function sum(
+    name: string,
+    labels: AskedLabels = {},
+    passes: (labels: Labels) => boolean = () => true,
+  ): number {
     return find(name, labels).reduce(
-      (total, series) => (passes(series.labels) ? total + amountOf(series) : total),
+      (total, series) => (passes(series.labels) ? total + series.amount : total),
       0,
     )
   }
 
-  function quantiles(name: string, labels: Labels = {}): Quantiles | undefined {
-    const byBound = new Map<number, number>()
-    for (const series of find(`${name}_bucket`, labels)) {
-      const bound = series.labels.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(series.labels.le)
-      byBound.set(bound, (byBound.get(bound) ?? 0) + amountOf(series))
+  function buckets(name: string, labels: AskedLabels = {}): Buckets {
+    const found = new Map<number, number>()
+    for (const { labels: own, amount } of find(`${name}_bucket`, labels)) {
+      const bound = own.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(own.le)
+      found.set(bound, (found.get(bound) ?? 0) + amount)
     }
-    const buckets = [...byBound].toSorted(([a], [b]) => a - b)
-    if ((buckets.at(-1)?.[1] ?? 0) === 0) return undefined
-    const at = (share: number) => Math.round(quantile(buckets, share) * 1e5) / 100
-    return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
+    return found
+  }
+
+  function by(label: string): (value: string) => MetricsReading {
+    const groups = memoize((metric: string) =>
+      Map.groupBy(seriesOfMetric(metric), ({ labels }) => String(labels[label])),
+    )
+    return (value) => readingOf((metric) => groups(metric).get(value) ?? [])
   }
 
   return {
     sum,
-    quantiles,
+    buckets,
+    by,
+    quantiles: (name, labels) => quantilesOf(buckets(name, labels)),
     labelValues: (name, label, labels = {}) => [
-      ...new Set(find(name, labels).flatMap(({ labels }) => labels[label] ?? [])),
+      ...new Set(find(name, labels).flatMap(({ labels }) => (label in labels ? String(labels[label]) : []))),
     ],
   }
 }
 
-/** In seconds; interpolated linearly within a bucket, and above the last bound that bound, as in Prometheus. */
-function quantile(buckets: readonly (readonly [bound: number, count: number])[], share: number): number {
-  const rank = share * (buckets.at(-1)?.[1] ?? 0)
-  let lower = 0
-  let below = 0
-  for (const [bound, count] of buckets) {
-    if (bound === Number.POSITIVE_INFINITY) return lower
-    if (count >= rank && count > below) return lower + (bound - lower) * ((rank - below) / (count - below))
-    lower = bound
-    below = count
-  }
-  return lower
-}
-
 interface Series {
-  readonly metric: string
   readonly name: string
   readonly labels: Labels
-  /** Its name and labels. */
-  readonly key: string
+  /** Its value, or the increase of it: never below 0, as a worker that died may have counted more than it reported. */
+  readonly amount: number
+}
+
+function seriesOf(metric: Metric, before: Metric | undefined): readonly Series[] {
+  const earlierValueOf = before ? createLookUp(samplesOf(before)) : () => 0
+  return samplesOf(metric).map((sample, place) => {
+    const { name, labels, value } = sample
+    return { name, labels, amount: before ? Math.max(0, value - earlierValueOf(sample, place)) : value }
+  })
+}
+
+interface Sample {
+  readonly name: string
+  readonly labels: Labels
   readonly value: number
 }
 
-function seriesOf({ name: metric, values }: MetricsSnapshot[number]): readonly Series[] {
+function samplesOf({ name: metric, values }: Metric): readonly Sample[] {
   return values.map((sample) => {
     // The cast is sound: samples of a histogram name the bucket, sum or count that they belong to, and samples without
     // labels have no such member, whatever the library's types say.
-    const { metricName: name = metric, labels: given = {} } = sample as {
+    const {
+      metricName: name = metric,
+      labels = {},
+      value,
+    } = sample as Omit<Sample, 'labels'> & {
       readonly metricName?: string
       readonly labels?: Labels
     }
-    const labels = Object.fromEntries(Object.entries(given).map(([label, value]) => [label, String(value)]))
-    const key = `${name} ${JSON.stringify(Object.entries(labels).toSorted())}`
-    return { metric, name, labels, key, value: sample.value }
+    return { name, labels, value }
   })
+}
+
+/** Finds the value of a series among samples, first where it is in its own snapshot: series mostly keep their places. */
+function createLookUp(samples: readonly Sample[]): (of: Sample, place: number) => number {
+  let byKey: ReadonlyMap<string, number> | undefined
+  return (of, place) => {
+    const there = samples[place]
+    if (there !== undefined && isSameSeries(there, of)) return there.value
+    byKey ??= new Map(samples.map((sample) => [keyOf(sample), sample.value]))
+    return byKey.get(keyOf(of)) ?? 0
+  }
+}
+
+function isSameSeries(a: Sample, b: Sample): boolean {
+  const labels = Object.keys(a.labels)
+  return (
+    a.name === b.name &&
+    labels.length === Object.keys(b.labels).length &&
+    labels.every((label) => a.labels[label] === b.labels[label])
+  )
+}
+
+/** Its name and labels, whatever their order. */
+function keyOf({ name, labels }: Sample): string {
+  let key = name
+  for (const label of Object.keys(labels).toSorted()) key += `\n${label}\n${labels[label]}`
+  return key
 }
