@@ -1,5 +1,10 @@
 import { addCumulative, type MergedMetrics, mergeMetrics } from '../metrics/merge-metrics.ts'
-import type { Metrics, MetricsSnapshot } from '../metrics/metrics.ts'
+import {
+  type Metrics,
+  type MetricsSnapshot,
+  type PackedSnapshot,
+  unpackSnapshot,
+} from '../metrics/metrics.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /** The metrics of all workers, merged. */
@@ -46,13 +51,13 @@ export function createFleetMetrics({ metrics, workers }: FleetMetricsOptions): F
     // Synchronously: a worker is either among the members or in `endedCounts`, never in both or in neither.
     return mergeMetrics({
       instance,
-      workers: workers().map(({ lastSample }) => lastSample),
+      workers: workers().map(({ lastSample }) => unpackSnapshot(lastSample)),
       ended: endedCounts,
     })
   }
 
-  async function addEnded(last: MetricsSnapshot): Promise<void> {
-    endedCounts = await addCumulative(endedCounts, last)
+  async function addEnded(last: PackedSnapshot): Promise<void> {
+    endedCounts = await addCumulative(endedCounts, unpackSnapshot(last))
   }
 
   async function allAdded(): Promise<void> {

@@ -3,7 +3,7 @@ import type { StoreHealth } from '../cache/store-connection-state.ts'
 import type { ConfigSnapshot } from '../config/snapshot.ts'
 import type { FetchedKeySet, FetchReason } from '../issuers/key-set-fetches.ts'
 import type { KeySetLocation } from '../issuers/load-keys.ts'
-import type { MetricsSnapshot } from '../metrics/metrics.ts'
+import type { PackedSnapshot } from '../metrics/metrics.ts'
 import type { StoreState } from '../store/diagnostics.ts'
 import type { Rate, RateResult } from '../store/rates.ts'
 
@@ -37,7 +37,7 @@ export type RequestsToWorker = {
   discard: { given: null; answer: null }
   /** Answered immediately by a worker that is not hung. */
   ping: { given: null; answer: PingReply }
-  sample: { given: null; answer: MetricsSnapshot }
+  sample: { given: null; answer: PackedSnapshot }
   health: { given: null; answer: StoreHealth }
   storeState: { given: null; answer: StoreState }
   /** Answered when the drain is over: false if requests were aborted. Then the worker exits. */

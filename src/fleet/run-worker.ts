@@ -109,7 +109,7 @@ export function runWorker(): void {
     commit,
     discard,
     ping: () => ({ lastReadAt: lastReadAt() }),
-    sample: metrics.snapshot,
+    sample: metrics.packedSnapshot,
     health: () => running().worker.health(),
     storeState: () => running().worker.storeState(),
     drain: ({ timeoutMs }) => drain(timeoutMs),

@@ -4,7 +4,7 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 import { OperatorError } from '../errors/operator-error.ts'
-import type { MetricsSnapshot } from '../metrics/metrics.ts'
+import type { PackedSnapshot } from '../metrics/metrics.ts'
 import { errorMessage } from '../platform/system-error.ts'
 import { type Channel, openChannel, type RequestHandlers } from './channel.ts'
 import type { RequestsToFleet, RequestsToWorker, WorkerStartOptions } from './messages.ts'
@@ -17,7 +17,7 @@ export interface WorkerProcess {
   /** When it began to serve requests, on the clock of performance.now(). */
   readonly readyAt: number
   /** The metrics that it reported last. */
-  lastSample: MetricsSnapshot
+  lastSample: PackedSnapshot
   /** Resolves when the process has exited, for whatever reason. */
   readonly ended: Promise<WorkerExit>
   hasEnded(): boolean

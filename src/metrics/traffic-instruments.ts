@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import { FastCounter, FastHistogram, register } from './instrument.ts'
+import { FastHistogram } from './histogram.ts'
+import { FastCounter, register } from './instrument.ts'
 
 /** From a cached key on loopback to a slow report, in seconds. */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
