@@ -18,7 +18,8 @@ export function takeRate(
   caller: RateSubject,
 ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
   const by = countedBy(rate.by, caller.principal)
-  return takeFrom(limiter, rate.purposes[by], rateSubject(by, caller), rate)
+  const purpose = by === rate.by ? rate.purpose : rate.purposes[by]
+  return takeFrom(limiter, purpose, rateSubject(by, caller), rate)
 }
 
 /**

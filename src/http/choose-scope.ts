@@ -79,10 +79,7 @@ function readScope(
   if (ownPaths.has(path, hostName)) return 'own'
   // On the portal's own host no backend may answer, or it would share the portal's origin.
   if (ownPaths.isOwnHost(hostName)) throw new GatehouseError('route-not-found')
-  known?.keep(sentDestination(arrival), ({ target, host }) => ({
-    ...parseDestination(target, { ...fields, host }),
-    match: { table: undefined, route: undefined, method: '' },
-  }))
+  known?.keep(sentDestination(arrival), ({ target, host }) => parseDestination(target, { ...fields, host }))
   return 'routes'
 }
 

@@ -1,6 +1,6 @@
 import { SeenLately, toFingerprint } from '../http1/seen-lately.ts'
 import { copyString } from '../platform/copy-string.ts'
-import type { Destination } from './outcome.ts'
+import type { Destination, DestinationMatch } from './outcome.ts'
 
 /** A destination is kept in one of so many places of its set: of 3,000 destinations 99 % find one. */
 const sets = 2_048
@@ -22,8 +22,12 @@ export interface SentDestination {
   readonly host: string
 }
 
-interface Known extends SentDestination {
-  readonly destination: Destination
+/** All in one object, as few lines of the core's cache hold what belongs to one of thousands of paths. */
+interface Known extends Destination, DestinationMatch {
+  readonly sentTarget: string
+  readonly host: string
+  /** Itself. */
+  match: Known | undefined
 }
 
 /** The destinations of the last targets that came more than once: many requests are for a few paths. */
@@ -31,6 +35,8 @@ export class KnownDestinations {
   #known = noneKnown()
   #characters = 0
   readonly #seen = new SeenLately(seenPlaces)
+  /** What was kept last. */
+  #last = { method: '', host: '' }
   /** Which place of a set is given up next. */
   #victim = 0
 
@@ -40,7 +46,7 @@ export class KnownDestinations {
     for (let place = first; place < first + waysEach; place++) {
       const known = this.#known[place]
       if (known === undefined) return undefined
-      if (known.target === target && known.host === host && known.method === method) return known.destination
+      if (known.sentTarget === target && known.host === host && known.method === method) return known
     }
     return undefined
   }
@@ -52,14 +58,20 @@ export class KnownDestinations {
     if (!isShort || target.includes('?')) return
     const fingerprint = toFingerprint(hashOf(method, hashOf(host, hashOf(target, 0))))
     if (!this.#seen.note(fingerprint, fingerprint)) return
-    // Slices of a head would keep all of it, with its credentials.
-    const copy = { method: copyString(method), target: copyString(target), host: copyString(host) }
-    this.#put({ ...copy, destination: read(copy) })
+    // Slices of a head would keep all of it, with its credentials. What most have in common is kept once.
+    const last = this.#last
+    const copy = {
+      method: method === last.method ? last.method : copyString(method),
+      target: copyString(target),
+      host: host === last.host ? last.host : copyString(host),
+    }
+    this.#last = copy
+    this.#put(knownOf(copy, read(copy)))
   }
 
   /** Sets are filled from their first place on. */
   #put(known: Known): void {
-    const first = setOf(known.target) * waysEach
+    const first = setOf(known.sentTarget) * waysEach
     const free = this.#known.slice(first, first + waysEach).indexOf(undefined)
     this.#victim = (this.#victim + 1) % waysEach
     const place = first + (free === -1 ? this.#victim : free)
@@ -77,8 +89,24 @@ function noneKnown(): (Known | undefined)[] {
   return Array.from({ length: sets * waysEach }, () => undefined)
 }
 
-function lengthOf(known: SentDestination | undefined): number {
-  return known === undefined ? 0 : known.method.length + known.target.length + known.host.length
+function knownOf({ method, target: sentTarget, host }: SentDestination, destination: Destination): Known {
+  const { target, hostName } = destination
+  const known: Known = {
+    sentTarget,
+    host,
+    method,
+    table: undefined,
+    route: undefined,
+    target,
+    hostName,
+    match: undefined,
+  }
+  known.match = known
+  return known
+}
+
+function lengthOf(known: Known | undefined): number {
+  return known === undefined ? 0 : known.method.length + known.sentTarget.length + known.host.length
 }
 
 /** By its end, in which paths mostly differ: hashing all of a long one takes longer than what it saves. */

@@ -20,10 +20,11 @@ export interface Destination {
 
 /** Belongs to a destination that is kept. For http/route-request.ts alone. */
 export interface DestinationMatch {
+  /** Of the requests to it: one with another method has another destination. */
+  readonly method: string
   table: object | undefined
   /** Of that table. */
   route: object | undefined
-  method: string
 }
 
 /** What became of a request: what was decided, and what its log line, metrics and trace say. Written only here. */

@@ -1,5 +1,4 @@
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
-import { copyString } from '../platform/copy-string.ts'
 import { readMaxForwards, withMaxForwards } from '../proxy/max-forwards.ts'
 import type { HeadUpstream } from '../proxy/repeated-head.ts'
 import { isLastOnConnection, type RequestHeadInput } from '../proxy/request-head.ts'
@@ -20,12 +19,13 @@ export function findRoute<Upstream>(
   { head, outcome }: Arrival<unknown>,
 ): GateResult<Route<Upstream>> {
   const { hostName, target, match: known } = destinationOf(outcome)
+  const kept = known?.method === head.method ? known : undefined
   // The cast is sound: it is a route of this table.
-  if (known?.table === table && known.method === head.method) return known.route as Route<Upstream>
+  if (kept?.table === table) return kept.route as Route<Upstream>
   const match = table.match(hostName, target, head.method)
   switch (match.kind) {
     case 'route':
-      if (known) Object.assign(known, { table, route: match.route, method: copyString(head.method) })
+      if (kept) Object.assign(kept, { table, route: match.route })
       return match.route
     case 'none':
       return sharedError('route-not-found')

@@ -110,8 +110,9 @@ export function compileRoutes<Upstream extends WithTimeouts>(
 
 export function compileRate(routeName: string, rateLimit: RateLimit | undefined): RouteRate | undefined {
   if (!rateLimit) return undefined
-  const purpose = (by: RateLimit['by']) => `route ${routeName} ${by}`
-  return { ...rateLimit, purposes: { account: purpose('account'), key: purpose('key'), ip: purpose('ip') } }
+  const purposeOf = (by: RateLimit['by']) => `route ${routeName} ${by}`
+  const purposes = { account: purposeOf('account'), key: purposeOf('key'), ip: purposeOf('ip') }
+  return { ...rateLimit, purpose: purposes[rateLimit.by], purposes }
 }
 
 function compileBrowser({ browser, methodOverride }: RouteOptions): BrowserAccess | undefined {
