@@ -1,6 +1,6 @@
 import type { StoreHealth } from '../cache/store-connection-state.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import type { MetricsSnapshot } from '../metrics/metrics.ts'
+import type { PackedSnapshot } from '../metrics/metrics.ts'
 import type { StoreState } from '../store/diagnostics.ts'
 
 /** Serves the requests: this process, or several workers that share a port. */
@@ -14,7 +14,7 @@ export interface RequestServer {
   /** The whole exposition in Prometheus text format. */
   metricsText(): Promise<string>
   /** The same as plain JSON. */
-  metricsSnapshot(): Promise<MetricsSnapshot>
+  metricsSnapshot(): Promise<PackedSnapshot>
   /**
    * Builds all that another config needs, beside the current one.
    * @throws why it cannot be built: nothing has changed then

@@ -18,7 +18,7 @@ const sampled = ['nodejs_eventloop_utilization_summary', 'nodejs_eventloop_utili
 /** The values of the instruments of one process. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[]
 
-/** The same for another process, of a tenth of the size where there are thousands of routes. */
+/** The same to be kept, or sent to another process: of a tenth of the size where there are thousands of routes. */
 export type PackedSnapshot = readonly (MetricsSnapshot[number] | PackedHistogram)[]
 
 /**
@@ -46,19 +46,13 @@ export function createMetrics({ version }: { readonly version: string }) {
     ...createOperationInstruments(registry, version),
     /** All metrics as plain JSON, to be merged with those of other processes. */
     snapshot: (): Promise<MetricsSnapshot> => registry.getMetricsAsJSON(),
-    packedSnapshot: (): Promise<PackedSnapshot> =>
-      Promise.all(
-        registry.getMetricsAsArray().flatMap(({ name }) => {
-          const metric: { get(): Promise<MetricsSnapshot[number]> } | undefined =
-            registry.getSingleMetric(name)
-          return metric instanceof FastHistogram ? metric.packed() : (metric?.get() ?? [])
-        }),
-      ),
+    packedSnapshot: () => pack(registry, registry.getMetricsAsArray()),
     /** Only what the gateway counts itself: reading the rest would reset its event loop statistics. */
-    ownSnapshot: (): Promise<MetricsSnapshot> => {
-      const own = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('gatehouse_'))
-      return Promise.all(own.flatMap(({ name }) => registry.getSingleMetric(name)?.get() ?? []))
-    },
+    ownSnapshot: () =>
+      pack(
+        registry,
+        registry.getMetricsAsArray().filter(({ name }) => name.startsWith('gatehouse_')),
+      ),
     /** The whole exposition in Prometheus text format. */
     text: () => registry.metrics(),
     contentType: registry.contentType,
@@ -67,6 +61,15 @@ export function createMetrics({ version }: { readonly version: string }) {
     /** Stops the sampling. */
     close,
   }
+}
+
+function pack(registry: Registry, metrics: readonly { readonly name: string }[]): Promise<PackedSnapshot> {
+  return Promise.all(
+    metrics.flatMap(({ name }) => {
+      const metric: { get(): Promise<MetricsSnapshot[number]> } | undefined = registry.getSingleMetric(name)
+      return metric instanceof FastHistogram ? metric.packed() : (metric?.get() ?? [])
+    }),
+  )
 }
 
 export function unpackSnapshot(packed: PackedSnapshot): MetricsSnapshot {

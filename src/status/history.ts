@@ -1,4 +1,4 @@
-import type { MetricsSnapshot } from '../metrics/metrics.ts'
+import type { PackedSnapshot } from '../metrics/metrics.ts'
 import { type Buckets, increaseOf, type Quantiles, quantilesOf } from './quantiles.ts'
 import { type MetricsReading, readMetrics } from './read-metrics.ts'
 
@@ -20,7 +20,7 @@ export interface Point {
 /** Figures of the last hour, kept in memory: they survive a reload of the page, or of the config. */
 export interface History {
   /** To be called with each snapshot: takes a sample if one is due. */
-  add(at: number, snapshot: MetricsSnapshot): void
+  add(at: number, snapshot: PackedSnapshot): void
   /** The earliest sample of the last minute; undefined = there is none before `now`. */
   oldestRecentSample(now: number): Sample | undefined
   /** Oldest first; at most `historyMs / sampleMs` of them. */
@@ -29,7 +29,7 @@ export interface History {
 
 export interface Sample {
   readonly at: number
-  readonly snapshot: MetricsSnapshot
+  readonly snapshot: PackedSnapshot
 }
 
 export const sampleMs = 15_000

@@ -1,11 +1,12 @@
-import type { MetricsSnapshot } from '../metrics/metrics.ts'
+import { unpackHistogram } from '../metrics/histogram.ts'
+import type { PackedSnapshot } from '../metrics/metrics.ts'
 import { memoize } from '../platform/memoize.ts'
 import { type Buckets, type Quantiles, quantilesOf } from './quantiles.ts'
 
 /** Those of the library may be numbers. */
 type Labels = Readonly<Record<string, string | number>>
 type AskedLabels = Readonly<Record<string, string>>
-type Metric = MetricsSnapshot[number]
+type Metric = PackedSnapshot[number]
 
 /** The values of the metrics, or their increase since an earlier snapshot. */
 export interface MetricsReading {
@@ -22,7 +23,7 @@ export interface MetricsReading {
 }
 
 /** @param since counters and histograms show their increase since then; gauges their current values */
-export function readMetrics(now: MetricsSnapshot, since: MetricsSnapshot = []): MetricsReading {
+export function readMetrics(now: PackedSnapshot, since: PackedSnapshot = []): MetricsReading {
   const current = new Map(now.map((metric) => [metric.name, metric]))
   const before = new Map(
     since.filter(({ type }) => String(type) !== 'gauge').map((metric) => [metric.name, metric]),
@@ -108,12 +109,14 @@ interface Sample {
   readonly value: number
 }
 
-function samplesOf({ name: metric, values }: Metric): readonly Sample[] {
+function samplesOf(metric: Metric): readonly Sample[] {
+  const { values }: { readonly values: readonly object[] } =
+    'rows' in metric ? unpackHistogram(metric) : metric
   return values.map((sample) => {
     // The cast is sound: samples of a histogram name the bucket, sum or count that they belong to, and samples without
     // labels have no such member, whatever the library's types say.
     const {
-      metricName: name = metric,
+      metricName: name = metric.name,
       labels = {},
       value,
     } = sample as Omit<Sample, 'labels'> & {

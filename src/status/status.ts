@@ -1,5 +1,5 @@
 import type { StoreHealth } from '../cache/store-connection-state.ts'
-import type { MetricsSnapshot } from '../metrics/metrics.ts'
+import type { PackedSnapshot } from '../metrics/metrics.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { StoreState } from '../store/diagnostics.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
@@ -51,7 +51,7 @@ export interface StatusOptions {
   health(): StoreHealth | Promise<StoreHealth>
   storeState(): StoreState | Promise<StoreState>
   isShuttingDown(): boolean
-  snapshot(): Promise<MetricsSnapshot>
+  snapshot(): Promise<PackedSnapshot>
   readonly version: string
   readonly clock: Clock
 }
