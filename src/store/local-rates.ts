@@ -16,9 +16,11 @@ export interface LocalRates {
  * have used up their limit.
  */
 const subjectsMax = 100_000
-/** How often settled ones are looked for, while there are uses, and how many are visited then: all within 32 s. */
+/** How often settled ones are looked for, while there are uses: all are visited within 32 s. */
 const sweepIntervalMs = 10
-const sweptMax = 32
+/** And after how many additions, and how many are visited then: more than may have been added. */
+const additionsPerSweep = 16
+const sweptMax = 2 * additionsPerSweep
 /** How long those that have settled are kept: most come again soon, and adding one costs ten times as much as a use. */
 const settledKeptMs = 1_000
 /** How many are compared for an eviction. */
@@ -33,6 +35,7 @@ const subjectLengthMax = 64
 export function createLocalRates(clock: Clock): LocalRates {
   const debts = new Debts(subjectsMax)
   let sweepAt = Number.NEGATIVE_INFINITY
+  let additionsUntilSweep = additionsPerSweep
 
   function take(purpose: string, subject: string, { limit, perMs }: Rate): RateResult {
     const key = rateKey(subject)
@@ -56,12 +59,14 @@ export function createLocalRates(clock: Clock): LocalRates {
   }
 
   function addDebt(debtor: Debtor, now: number, owedMs: number): void {
+    if (--additionsUntilSweep === 0) sweepSettled(now)
     if (debts.size >= subjectsMax) evictLeast(now)
     debts.add(debtor, now, owedMs)
   }
 
   function sweepSettled(now: number): void {
     sweepAt = now + sweepIntervalMs
+    additionsUntilSweep = additionsPerSweep
     for (let left = Math.min(sweptMax, debts.size); left > 0; left--) {
       const debt = debts.next()
       if (debt === undefined) return

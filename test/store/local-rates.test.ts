@@ -132,6 +132,15 @@ t.test('subjects with nothing used up are dropped over time, by uses of others',
   t.equal(rates.take('rate', 'long 7', long).isAllowed, false)
 })
 
+t.test('subjects with nothing used up are dropped by additions too, though no time passes', async (t) => {
+  const { rates, pass } = startRates()
+  const brief = { limit: 1e6, perMs: 1_000 }
+  for (let count = 0; count < 10_000; count++) rates.take('rate', `brief ${count}`, brief)
+  pass(1_002)
+  for (let count = 0; count < 10_000; count++) rates.take('rate', `other ${count}`, brief)
+  t.ok(rates.size() <= 10_050, `${rates.size()} are left`)
+})
+
 t.test('a subject that comes again within a second is kept, however little it owes', async (t) => {
   const { rates, pass } = startRates()
   const rate = { limit: 1e6, perMs: 1_000 }
