@@ -46,8 +46,9 @@ export function createMetrics({ version }: { readonly version: string }) {
     ...createOperationInstruments(registry, version),
     /** All metrics as plain JSON, to be merged with those of other processes. */
     snapshot: (): Promise<MetricsSnapshot> => registry.getMetricsAsJSON(),
+    /** The same, packed. */
     packedSnapshot: () => pack(registry, registry.getMetricsAsArray()),
-    /** Only what the gateway counts itself: reading the rest would reset its event loop statistics. */
+    /** Packed too, and only what the gateway counts itself: reading the rest would reset its event loop statistics. */
     ownSnapshot: () =>
       pack(
         registry,
@@ -72,6 +73,7 @@ function pack(registry: Registry, metrics: readonly { readonly name: string }[])
   )
 }
 
+/** As `snapshot` gives it. */
 export function unpackSnapshot(packed: PackedSnapshot): MetricsSnapshot {
   // The cast is sound: the label of a bucket is a number, whatever the library's type says.
   return packed.map((metric) => ('rows' in metric ? unpackHistogram(metric) : metric)) as MetricsSnapshot
