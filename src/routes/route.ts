@@ -70,9 +70,9 @@ export interface RateLimit {
 
 /** That of one route. */
 export interface RouteRate extends RateLimit {
-  /** What is counted, where who is counted is as `by` says. */
+  /** Of `purposes`, where who is counted is as `by` says: of thousands of routes each object is one more load from memory. */
   readonly purpose: string
-  /** The same by who is: texts that are the same objects for each request, as looking up a new one takes long. */
+  /** What is counted, by who is: texts that are the same objects for each request, as looking up a new one takes long. */
   readonly purposes: Readonly<Record<RateLimit['by'], string>>
 }
 

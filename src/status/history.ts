@@ -79,7 +79,6 @@ const decisions = 'gatehouse_auth_decisions_total'
 const refused = { outcome: 'refused' }
 
 function totalsOf(at: number, reading: MetricsReading): Totals {
-  const ofReason = reading.by('reason')
   return {
     at,
     requests: reading.sum(requests),
@@ -87,7 +86,7 @@ function totalsOf(at: number, reading: MetricsReading): Totals {
     refusals: new Map(
       reading
         .labelValues(decisions, 'reason', refused)
-        .map((reason) => [reason, ofReason(reason).sum(decisions, refused)]),
+        .map((reason) => [reason, reading.sum(decisions, { ...refused, reason })]),
     ),
     latency: reading.buckets('gatehouse_http_request_duration_seconds'),
     overhead: reading.buckets('gatehouse_overhead_duration_seconds'),

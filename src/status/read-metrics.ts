@@ -32,17 +32,19 @@ export function readMetrics(now: PackedSnapshot, since: PackedSnapshot = []): Me
   return readingOf(
     memoize((name: string) => {
       const metric = current.get(name)
-      return metric === undefined ? [] : seriesOf(metric, before.get(name))
+      const earlier = before.get(name)
+      const samples = metric === undefined ? [] : samplesOf(metric)
+      return earlier === undefined ? samples : increasesOf(samples, samplesOf(earlier))
     }),
   )
 }
 
-/** @param seriesOfMetric those of a metric; none where there is no such metric */
-function readingOf(seriesOfMetric: (metric: string) => readonly Series[]): MetricsReading {
-  function find(name: string, labels: AskedLabels): readonly Series[] {
-    const own = seriesOfMetric(name)
+/** @param samplesOfMetric none where there is no such metric */
+function readingOf(samplesOfMetric: (metric: string) => readonly Sample[]): MetricsReading {
+  function find(name: string, labels: AskedLabels): readonly Sample[] {
+    const own = samplesOfMetric(name)
     // The series of a histogram are stored under its own name.
-    const whole = own.length > 0 ? own : seriesOfMetric(name.replace(/_(?:bucket|count|sum)$/, ''))
+    const whole = own.length > 0 ? own : samplesOfMetric(name.replace(/_(?:bucket|count|sum)$/, ''))
     const asked = Object.entries(labels)
     return whole.filter(
       (series) =>
@@ -56,23 +58,23 @@ function readingOf(seriesOfMetric: (metric: string) => readonly Series[]): Metri
     passes: (labels: Labels) => boolean = () => true,
   ): number {
     return find(name, labels).reduce(
-      (total, series) => (passes(series.labels) ? total + series.amount : total),
+      (total, series) => (passes(series.labels) ? total + series.value : total),
       0,
     )
   }
 
   function buckets(name: string, labels: AskedLabels = {}): Buckets {
     const found = new Map<number, number>()
-    for (const { labels: own, amount } of find(`${name}_bucket`, labels)) {
+    for (const { labels: own, value } of find(`${name}_bucket`, labels)) {
       const bound = own.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(own.le)
-      found.set(bound, (found.get(bound) ?? 0) + amount)
+      found.set(bound, (found.get(bound) ?? 0) + value)
     }
     return found
   }
 
   function by(label: string): (value: string) => MetricsReading {
     const groups = memoize((metric: string) =>
-      Map.groupBy(seriesOfMetric(metric), ({ labels }) => String(labels[label])),
+      Map.groupBy(samplesOfMetric(metric), ({ labels }) => String(labels[label])),
     )
     return (value) => readingOf((metric) => groups(metric).get(value) ?? [])
   }
@@ -88,25 +90,20 @@ function readingOf(seriesOfMetric: (metric: string) => readonly Series[]): Metri
   }
 }
 
-interface Series {
-  readonly name: string
-  readonly labels: Labels
-  /** Its value, or the increase of it: never below 0, as a worker that died may have counted more than it reported. */
-  readonly amount: number
-}
-
-function seriesOf(metric: Metric, before: Metric | undefined): readonly Series[] {
-  const earlierValueOf = before ? createLookUp(samplesOf(before)) : () => 0
-  return samplesOf(metric).map((sample, place) => {
-    const { name, labels, value } = sample
-    return { name, labels, amount: before ? Math.max(0, value - earlierValueOf(sample, place)) : value }
-  })
-}
-
 interface Sample {
   readonly name: string
   readonly labels: Labels
+  /** As it is, or its increase. */
   readonly value: number
+}
+
+/** With the increase of each; never below 0, as a worker that died may have counted more than it reported. */
+function increasesOf(samples: readonly Sample[], before: readonly Sample[]): readonly Sample[] {
+  const earlierValueOf = createLookUp(before)
+  return samples.map((sample, place) => {
+    const { name, labels, value } = sample
+    return { name, labels, value: Math.max(0, value - earlierValueOf(sample, place)) }
+  })
 }
 
 function samplesOf(metric: Metric): readonly Sample[] {
