@@ -1,11 +1,9 @@
 import { SeenLately, toFingerprint } from '../http1/seen-lately.ts'
 import { copyString } from '../platform/copy-string.ts'
+import { SetCache, ways } from '../platform/set-cache.ts'
 import type { Destination, DestinationMatch } from './outcome.ts'
 
-/** A destination is kept in one of so many places of its set: of 3,000 destinations 99 % find one. */
-const sets = 2_048
-const waysEach = 4
-const seenPlaces = 8_192
+const placesMax = 8_192
 /** How many characters of a target choose its set. */
 const hashedLength = 48
 /** With longer texts nothing is kept, and no target with a query, which may hold secrets. */
@@ -26,25 +24,23 @@ export interface SentDestination {
 interface Known extends Destination, DestinationMatch {
   readonly sentTarget: string
   readonly host: string
+  readonly characters: number
   /** Itself. */
   match: Known | undefined
 }
 
 /** The destinations of the last targets that came more than once: many requests are for a few paths. */
 export class KnownDestinations {
-  #known = noneKnown()
-  #characters = 0
-  readonly #seen = new SeenLately(seenPlaces)
+  readonly #known = new SetCache<Known>(placesMax, charactersMax)
+  readonly #seen = new SeenLately(placesMax)
   /** What was kept last. */
   #last = { method: '', host: '' }
-  /** Which place of a set is given up next. */
-  #victim = 0
 
   find({ method, target, host }: SentDestination): Destination | undefined {
     if (target.length > lengthMax) return undefined
-    const first = setOf(target) * waysEach
-    for (let place = first; place < first + waysEach; place++) {
-      const known = this.#known[place]
+    const set = this.#known.setOf(hashOfEnd(target))
+    for (let way = 0; way < ways; way++) {
+      const known = this.#known.at(set, way)
       if (known === undefined) return undefined
       if (known.sentTarget === target && known.host === host && known.method === method) return known
     }
@@ -66,27 +62,8 @@ export class KnownDestinations {
       host: host === last.host ? last.host : copyString(host),
     }
     this.#last = copy
-    this.#put(knownOf(copy, read(copy)))
+    this.#known.put(this.#known.setOf(hashOfEnd(target)), knownOf(copy, read(copy)))
   }
-
-  /** Sets are filled from their first place on. */
-  #put(known: Known): void {
-    const first = setOf(known.sentTarget) * waysEach
-    const free = this.#known.slice(first, first + waysEach).indexOf(undefined)
-    this.#victim = (this.#victim + 1) % waysEach
-    const place = first + (free === -1 ? this.#victim : free)
-    this.#characters += lengthOf(known) - lengthOf(this.#known[place])
-    if (this.#characters > charactersMax) {
-      this.#known = noneKnown()
-      this.#characters = 0
-      return
-    }
-    this.#known[place] = known
-  }
-}
-
-function noneKnown(): (Known | undefined)[] {
-  return Array.from({ length: sets * waysEach }, () => undefined)
 }
 
 function knownOf({ method, target: sentTarget, host }: SentDestination, destination: Destination): Known {
@@ -94,6 +71,7 @@ function knownOf({ method, target: sentTarget, host }: SentDestination, destinat
   const known: Known = {
     sentTarget,
     host,
+    characters: method.length + sentTarget.length + host.length,
     method,
     table: undefined,
     route: undefined,
@@ -105,14 +83,9 @@ function knownOf({ method, target: sentTarget, host }: SentDestination, destinat
   return known
 }
 
-function lengthOf(known: Known | undefined): number {
-  return known === undefined ? 0 : known.method.length + known.sentTarget.length + known.host.length
-}
-
-/** By its end, in which paths mostly differ: hashing all of a long one takes longer than what it saves. */
-function setOf(target: string): number {
-  const sum = hashOf(target, 0, Math.max(0, target.length - hashedLength))
-  return (sum ^ (sum >>> 16)) & (sets - 1)
+/** Of its end, in which paths mostly differ: hashing all of a long one takes longer than what it saves. */
+function hashOfEnd(target: string): number {
+  return hashOf(target, 0, Math.max(0, target.length - hashedLength))
 }
 
 /** FNV-1a, of 32 bits. */

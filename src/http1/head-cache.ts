@@ -1,6 +1,7 @@
 import type { RequestHead } from '../exchange/request-head.ts'
 import { copyString } from '../platform/copy-string.ts'
 import type { RawLines } from './field-lines.ts'
+import { LineCache } from './line-cache.ts'
 import { SeenLately, toFingerprint } from './seen-lately.ts'
 
 /** The part of a head below its request line. */
@@ -22,11 +23,16 @@ const sweepMs = 1_000
 const entriesMax = 2_048
 const textLengthMax = 2_048
 const fieldsMax = 32
-/** The fingerprint samples about 2^7 of the bytes; whether fields are the same is decided by comparing all of them. */
-const sampleBits = 7
+/**
+ * The fingerprint is of all bytes of short fields, and of about 2^6 of longer ones; whether fields are the same is decided
+ * by comparing all of them.
+ */
+const shortBytesMax = 128
+const sampleBits = 6
 
 interface Entry {
-  readonly text: string
+  /** As they arrive, with the empty line at their end. */
+  readonly bytes: Buffer
   readonly fields: HeadFields
   /** Whether it was used since the last sweep. */
   isRecentlyUsed: boolean
@@ -37,6 +43,7 @@ interface Entry {
  * comparing takes a fraction of the time of parsing. Fields that arrive only once are never kept.
  */
 export class HeadCache {
+  readonly lines: LineCache = new LineCache()
   readonly #entries = new Map<number, Entry>()
   readonly #seen = new SeenLately()
   /** By their fingerprints, the hashes of all bytes of fields whose fingerprint was seen before. */
@@ -44,11 +51,11 @@ export class HeadCache {
   /** The fingerprint of the fields that `find` was last called with. */
   #fingerprint = 0
 
-  /** @param start where the first field line begins; the text ends with the empty line */
-  find({ bytes, text }: RawLines, start: number): HeadFields | undefined {
+  /** @param bytes a head: they end with an empty line @param start where its first field line begins */
+  find(bytes: Buffer, start: number): HeadFields | undefined {
     this.#fingerprint = fingerprintOf(bytes, start)
     const entry = this.#entries.get(this.#fingerprint)
-    if (entry === undefined || entry.text !== text.slice(start)) return undefined
+    if (entry === undefined || !endsWith(bytes, start, entry.bytes)) return undefined
     entry.isRecentlyUsed = true
     return entry.fields
   }
@@ -62,11 +69,12 @@ export class HeadCache {
     if (!wasSeen || !isSmall || entries.size >= entriesMax || entries.has(fingerprint)) return
     if (!this.#wasSeenWhole(bytes, start)) return
     if (entries.size === 0) this.#sweepLater()
-    // Copies: slices of a larger text are slower to compare, and keep all of it in memory.
+    // Copies: slices of a larger text keep all of it in memory.
     const rawHeaders = fields.rawHeaders.map(copyString)
-    const block = copyString(text.slice(start))
+    const block = Buffer.allocUnsafeSlow(bytes.length - start)
+    block.set(bytes.subarray(start))
     entries.set(fingerprint, {
-      text: block,
+      bytes: block,
       fields: { ...fields, rawHeaders, repeated: { derived: undefined } },
       isRecentlyUsed: true,
     })
@@ -94,13 +102,20 @@ export class HeadCache {
   }
 }
 
+/** Whether the bytes from there on are these. */
+function endsWith(bytes: Buffer, start: number, end: Buffer): boolean {
+  const { length } = end
+  return bytes.length - start === length && bytes.compare(end, 0, length, start, start + length) === 0
+}
+
 /** @returns a number from 1 to 2^30 - 1 */
 function fingerprintOf(bytes: Uint8Array, start: number): number {
   return hashOf(bytes, start, strideOf(bytes, start))
 }
 
 function strideOf(bytes: Uint8Array, start: number): number {
-  return 1 + ((bytes.length - start) >> sampleBits)
+  const length = bytes.length - start
+  return length < shortBytesMax ? 1 : 1 + (length >> sampleBits)
 }
 
 function hashOf(bytes: Uint8Array, start: number, stride: number): number {

@@ -27,7 +27,9 @@ export class RequestParser {
   #line: RequestLine | undefined
   #fields: string[] = []
   #at = 0
-  /** The lines of the head, where they arrived in one piece and end with an empty line. */
+  /** Whether the fields arrived in one piece, and end with an empty line. */
+  #mayBeCached = false
+  /** The lines of the head, if so. */
   #wholeHead: RawLines | undefined
   /** The fields, if cached. */
   #cached: HeadFields | undefined
@@ -56,7 +58,7 @@ export class RequestParser {
     const start = skipEmptyLines(all)
     const room = Math.max(0, this.#options.headBytesMax - this.#skipped - start)
     const bytes = withoutBody(start === 0 && all.length <= room ? all : all.subarray(start, start + room))
-    if (!this.#readLines({ bytes, text: bytes.toString('latin1') })) {
+    if (!this.#readLines(bytes)) {
       if (all.length - start >= room) throw new HeadTooLarge()
       this.#skipped += start
       this.#partial = all.length === start ? undefined : ownedCopy(all.subarray(start))
@@ -67,26 +69,33 @@ export class RequestParser {
   }
 
   /** Reads on from where it stopped. @returns whether the head is complete */
-  #readLines(lines: RawLines): boolean {
+  #readLines(bytes: Buffer): boolean {
+    const { lines: knownLines } = this.#options.headCache
+    const known = this.#line === undefined ? knownLines.find(bytes) : undefined
+    if (known && this.#findCached(bytes, known)) return true
+    const lines = { bytes, text: bytes.toString('latin1') }
     if (this.#line === undefined) {
-      this.#line = readRequestLine(lines)
-      if (this.#line === undefined) return false
-      this.#at = this.#line.end + 2
-      if (this.#findCached(lines, this.#line)) return true
+      const line = readRequestLine(lines)
+      if (line === undefined) return false
+      knownLines.keep(line, lines.text)
+      if (this.#findCached(bytes, line)) return true
     }
+    if (this.#mayBeCached) this.#wholeHead = lines
     const at = readFieldLines(lines, this.#at, this.#fields)
     if (at === -1) throw malformedField()
     this.#at = at
-    return lines.bytes[at] === 0x0d && at + 2 <= lines.bytes.length
+    return bytes[at] === 0x0d && at + 2 <= bytes.length
   }
 
   /** Whether all that follows the request line is there and cached. HTTP/1.0 has other framing rules. */
-  #findCached(lines: RawLines, { minorVersion }: RequestLine): boolean {
-    if (minorVersion !== 1 || !lines.text.endsWith('\r\n\r\n')) return false
-    this.#wholeHead = lines
-    this.#cached = this.#options.headCache.find(lines, this.#at)
+  #findCached(bytes: Buffer, line: RequestLine): boolean {
+    this.#line = line
+    this.#at = line.end + 2
+    this.#mayBeCached = line.minorVersion === 1 && endsWithEmptyLine(bytes)
+    if (!this.#mayBeCached) return false
+    this.#cached = this.#options.headCache.find(bytes, this.#at)
     if (this.#cached === undefined) return false
-    this.#at = lines.text.length - 2
+    this.#at = bytes.length - 2
     return true
   }
 
@@ -99,6 +108,7 @@ export class RequestParser {
     this.#line = undefined
     this.#fields = []
     this.#at = 0
+    this.#mayBeCached = false
     this.#wholeHead = undefined
     this.#cached = undefined
     this.#skipped = 0
@@ -132,6 +142,16 @@ function withoutBody(bytes: Buffer): Buffer {
   if (bytes[length - 1] === 0x0a && bytes[length - 3] === 0x0a) return bytes
   const end = bytes.indexOf(emptyLine)
   return end === -1 ? bytes : bytes.subarray(0, end + emptyLine.length)
+}
+
+function endsWithEmptyLine(bytes: Buffer): boolean {
+  const { length } = bytes
+  return (
+    bytes[length - 1] === 0x0a &&
+    bytes[length - 2] === 0x0d &&
+    bytes[length - 3] === 0x0a &&
+    bytes[length - 4] === 0x0d
+  )
 }
 
 const emptyLine = Buffer.from('\r\n\r\n', 'latin1')

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
+import { copyString } from '../platform/copy-string.ts'
 import { type DeferredWrite, deferWrite, mustWriteNow } from './deferred-writes.ts'
 
 export interface ResponseStart {
@@ -72,7 +73,7 @@ export class ResponseWriter implements DeferredWrite {
     const coding = framing === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : ''
     const ending = keepAlive?.lines ?? 'Connection: close\r\n\r\n'
     this.announcedKeepAlive = keepAlive ?? this.announcedKeepAlive
-    this.#buffered = `HTTP/1.1 ${status} ${reason}\r\n${lines}${coding}${ending}`
+    this.#buffered = `${statusLine(status, reason)}${lines}${coding}${ending}`
     this.#framing = framing
   }
 
@@ -162,6 +163,18 @@ export class ResponseWriter implements DeferredWrite {
     socket.uncork()
     return isEndFlowing
   }
+}
+
+const last = { status: 0, reason: '', line: '' }
+
+/** Most responses have that of the one before, and each text that is joined to another costs as much as 20 bytes. */
+function statusLine(status: number, reason: string): string {
+  if (status !== last.status || reason !== last.reason) {
+    last.status = status
+    last.reason = copyString(reason)
+    last.line = copyString(`HTTP/1.1 ${status} ${reason}\r\n`)
+  }
+  return last.line
 }
 
 let second = 0

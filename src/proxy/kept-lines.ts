@@ -3,8 +3,9 @@ import type { ResponseCaching } from '../routes/route.ts'
 import type { RepeatedResponse } from '../upstream/response-head.ts'
 import { isScript } from './content-type.ts'
 
-/** The header lines of a response, but for those that the gateway adds to each. */
+/** The header lines of a response, up to the ID of its request. */
 export interface HeaderLines {
+  /** With the name of the field of the ID at their end, where the response has it. */
   readonly lines: string
   readonly hasDate: boolean
 }

@@ -11,6 +11,7 @@ import type { OwnCookies } from './own-cookies.ts'
 import {
   type HeadLines,
   type HeadUpstream,
+  joinLines,
   type RepeatedHead,
   type ReusedFor,
   reuseLines,
@@ -79,11 +80,14 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
 
   function writeHead(input: RequestHeadInput): string {
     const { route, principal, client, requestId, repeated } = input
-    const { first, identity } =
-      repeated === undefined ? buildLines(input) : reuseLines(repeated, input, options, buildLines)
-    // The identity comes last, so that no client field can follow it.
+    const { beforeId, afterId, identity } =
+      repeated === undefined
+        ? joinLines(buildLines(input), client.forwardedFor)
+        : reuseLines(repeated, input, options, buildLines)
     const trace = input.traceparent === undefined ? '' : traceLine(input, input.traceparent)
-    const lines = `${first}X-Forwarded-For: ${client.forwardedFor}\r\nX-Request-Id: ${requestId}\r\n${trace}${identity}`
+    // The identity comes last, so that no client field can follow it.
+    const lines =
+      trace === '' ? `${beforeId}${requestId}${afterId}` : `${beforeId}${requestId}\r\n${trace}${identity}`
     if (principal === undefined || assertion === undefined) return lines
     return `${lines}${assertion.header}: ${assertion.of(principal, route.upstream.name)}\r\n`
   }

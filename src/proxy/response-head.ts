@@ -41,10 +41,14 @@ export interface ResponseHeadInput extends LocationContext, HeaderLinesInput {
 export function responseHeaderLines(input: ResponseHeadInput): string {
   const { status, requestId } = input
   const { lines, hasDate } = keepLines(input, readLines)
-  // A 1xx comes before the response, but for a 101, which is one.
-  const withId = status >= 200 || status === 101 ? `${lines}X-Request-Id: ${requestId}\r\n` : lines
+  const withId = hasRequestId(status) ? `${lines}${requestId}\r\n` : lines
   // RFC 9110 6.6.1.
   return hasDate ? withId : withId + dateLine()
+}
+
+/** A 1xx comes before the response, but for a 101, which is one. */
+function hasRequestId(status: number): boolean {
+  return status >= 200 || status === 101
 }
 
 function readLines(input: ResponseHeadInput): HeaderLines {
@@ -65,7 +69,8 @@ function readLines(input: ResponseHeadInput): HeaderLines {
     if (lower === 'date') hasDate = true
     lines += `${name}: ${rewriteValue(lower, value, input)}\r\n`
   }
-  return { lines: lines + varyingLines(input, caching), hasDate }
+  const idName = hasRequestId(status) ? 'X-Request-Id: ' : ''
+  return { lines: lines + varyingLines(input, caching) + idName, hasDate }
 }
 
 /** An interim response, or a 101, is never stored. */

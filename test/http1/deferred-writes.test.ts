@@ -33,12 +33,12 @@ t.test('a write may put off the next, which comes a turn later', async (t) => {
   t.strictSame(written, ['first', 'second'])
 })
 
-t.test('no more than 32 wait for each other', async (t) => {
+t.test('no more than 128 wait for each other', async (t) => {
   for (const [count, atOnce] of [
-    [31, 0],
-    [32, 0],
-    [33, 32],
-    [100, 96],
+    [127, 0],
+    [128, 0],
+    [129, 128],
+    [400, 384],
   ] as const) {
     let written = 0
     for (let number = 0; number < count; number++)

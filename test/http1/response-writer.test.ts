@@ -101,3 +101,26 @@ t.test('an aborted response keeps its parts, and loses its end', async (t) => {
     t.equal(received.slice(received.indexOf('\r\n\r\n') + 4), end)
   }
 })
+
+t.test('each response has its own status line, whatever the one before had', async (t) => {
+  const { socket, received } = await connectSocketPair(t)
+  const writer = new ResponseWriter(socket, keepAlive)
+  const statuses = [
+    [200, 'OK'],
+    [200, 'OK'],
+    [200, 'Fine'],
+    [201, 'Fine'],
+    [404, ''],
+    [200, 'OK'],
+  ] as const
+  for (const [status, reason] of statuses) {
+    writer.begin({ status, reason, lines: '', framing: 'none' }, keepAlive)
+    writer.end('', () => {})
+    await nextTurn()
+  }
+  await until('all have come', () => received().split('\r\n\r\n').length > statuses.length)
+  t.strictSame(
+    received().match(/^HTTP.*(?=\r)/gm),
+    statuses.map(([status, reason]) => `HTTP/1.1 ${status} ${reason}`),
+  )
+})
