@@ -5,8 +5,8 @@ import { dayOf, startOfDay } from '../platform/day.ts'
 import { totalOf, type UsageBatch, type UsageEntry, type UsageStore, usageBatchMax } from '../store/usage.ts'
 
 /**
- * Counts in memory what callers use, which costs a request two look-ups, and writes it every second: a crash loses no
- * more than two seconds. What cannot be written is kept and retried, up to a limit.
+ * Counts in memory what callers use, which costs a request two look-ups, or none where its caller's last one was for the
+ * same route, and writes it every second: a crash loses no more than two seconds. What cannot be written is kept and retried, up to a limit.
  */
 export interface UsageRecorder {
   /** @param route its name  @param now the time of the request on the monotonic clock */
@@ -21,6 +21,8 @@ export interface UsageCaller {
   readonly accountId: string
   /** The name of the secret key; undefined = not known. */
   readonly key: string | undefined
+  /** For this module alone: where its last use was counted. */
+  recentUse?: object | undefined
 }
 
 export interface UsageAmount {
@@ -52,6 +54,10 @@ const dayCheckMs = 1_000
 export const pendingMax = 100_000
 
 interface Count {
+  /** Of the counts that it belongs to. Not those themselves: a caller would keep all of them in memory. */
+  readonly epoch: number
+  readonly accountId: string
+  readonly route: string
   readonly key: string
   requests: number
   units: number
@@ -65,6 +71,8 @@ interface Count {
  */
 interface DayCounts {
   readonly day: number
+  /** No others have the same. */
+  readonly epoch: number
   /** Until when this is known to be the day, on the monotonic clock. */
   currentUntil: number
   readonly accounts: Map<string, Map<string, Count>>
@@ -85,30 +93,38 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
 
-  function count(
-    route: string,
-    { accountId, key = '' }: UsageCaller,
-    { requests, units }: UsageAmount,
-    now: number,
-  ): void {
+  function count(route: string, caller: UsageCaller, { requests, units }: UsageAmount, now: number): void {
     if (now >= current.currentUntil) checkDay(now)
-    const routes = current.accounts.get(accountId)
-    const first = routes?.get(route)
-    for (let known = first; known !== undefined; known = known.next) {
-      if (known.key !== key) continue
-      known.requests += requests
-      known.units += units
-      return
-    }
-    if (pending >= pendingMax) {
+    // The cast is sound: nothing else writes it.
+    const recent = caller.recentUse as Count | undefined
+    const isSame = recent?.epoch === current.epoch && recent.route === route && isOf(recent, caller)
+    const counted = isSame ? recent : (find(route, caller) ?? add(route, caller))
+    if (counted === undefined) {
       lose(requests, new Error('too much usage waits to be written'))
       return
     }
+    if (!isSame) caller.recentUse = counted
+    counted.requests += requests
+    counted.units += units
+  }
+
+  function find(route: string, { accountId, key = '' }: UsageCaller): Count | undefined {
+    let known = current.accounts.get(accountId)?.get(route)
+    while (known !== undefined && known.key !== key) known = known.next
+    return known
+  }
+
+  /** @returns undefined where too many wait to be written */
+  function add(route: string, { accountId, key = '' }: UsageCaller): Count | undefined {
+    if (pending >= pendingMax) return undefined
     pending++
-    const counts = routes ?? new Map<string, Count>()
-    if (routes === undefined) current.accounts.set(accountId, counts)
-    counts.set(route, { key, requests, units, next: first })
+    const routes = current.accounts.get(accountId) ?? new Map<string, Count>()
+    const next = routes.get(route)
+    const added = { epoch: current.epoch, accountId, route, key, requests: 0, units: 0, next }
+    routes.set(route, added)
+    current.accounts.set(accountId, routes)
     timer ??= setTimeout(flushLater, flushMs).unref()
+    return added
   }
 
   function checkDay(now: number): void {
@@ -201,8 +217,15 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
   }
 }
 
+/** A copy of a caller, with another account or key, has the same last use. */
+function isOf(count: Count, { accountId, key = '' }: UsageCaller): boolean {
+  return count.accountId === accountId && count.key === key
+}
+
+let lastEpoch = 0
+
 function noCounts(day: number): DayCounts {
-  return { day, currentUntil: Number.NEGATIVE_INFINITY, accounts: new Map() }
+  return { day, epoch: ++lastEpoch, currentUntil: Number.NEGATIVE_INFINITY, accounts: new Map() }
 }
 
 function* batchesOf({ day, accounts }: DayCounts): Generator<readonly UsageEntry[]> {

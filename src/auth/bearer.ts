@@ -189,6 +189,7 @@ function authenticated(
     plan: account?.plan,
     profile: account?.profile,
     issuer: undefined,
+    recentUse: undefined,
   }
   const keyUntil = key ? validUntil(key) : Number.POSITIVE_INFINITY
   return { kind: 'authenticated', principal, holdsUntil: Math.min(claims.validUntil, keyUntil) }

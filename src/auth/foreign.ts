@@ -121,6 +121,7 @@ function authenticated(claims: ForeignClaims): Authenticated {
     plan,
     profile: { email, firstName: '', lastName: '', isVerified: isEmailVerified },
     issuer,
+    recentUse: undefined,
   }
   return { kind: 'authenticated', principal, holdsUntil: validUntil }
 }

@@ -26,6 +26,8 @@ export interface Principal {
    * of principal-id.ts, and its profile what the token says.
    */
   readonly issuer: string | undefined
+  /** For accounts/usage-recorder.ts alone. */
+  recentUse?: object | undefined
 }
 
 /** What an access token of ours does not contain. */

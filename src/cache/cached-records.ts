@@ -28,6 +28,7 @@ function toCachedKey(key: SecretKey, account: Account, profile: Profile): Cached
     plan: account.plan,
     profile,
     issuer: undefined,
+    recentUse: undefined,
   } as const
   return { id, digest: compactDigest(digest), expiresAt, revokedAt, principal }
 }

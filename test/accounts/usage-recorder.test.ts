@@ -69,6 +69,24 @@ t.test('requests of one account, key and route are written as one count', async 
   t.equal(written.length, 1, 'nothing new, nothing written')
 })
 
+t.test(
+  'callers who take turns between routes, and after it was written, are counted like others',
+  async (t) => {
+    const { recorder, texts } = start(t)
+    const callers = ['ada', 'bob'].map((accountId) => ({ ...ada, accountId }))
+    const others = callers.map((caller) => ({ ...caller }))
+    for (let round = 0; round < 3; round++) {
+      for (const caller of [...callers, ...others]) {
+        for (const route of ['orders', 'files', 'files']) recorder.count(route, caller, one)
+      }
+      await recorder.flush()
+    }
+    const ofEach = ['default files 4 4', 'default orders 2 2']
+    const expected = ['ada 0', 'bob 0'].flatMap((account) => ofEach.map((rest) => `${account} ${rest}`))
+    t.strictSame(texts().toSorted(), [...expected, ...expected, ...expected].toSorted())
+  },
+)
+
 t.test('usage counts on the day it was used, up to the last millisecond before midnight UTC', async (t) => {
   const { recorder, state, texts } = start(t)
   state.now = startOfDay(today + 1) - 1

@@ -16,6 +16,7 @@ t.test('a principal holds the current account and the scheme used', async (t) =>
     addresses: [],
     plan: undefined,
     issuer: undefined,
+    recentUse: undefined,
     profile: { email: 'Ada@Example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
   }
   t.strictSame(await decide('any', { secretKey }), {
