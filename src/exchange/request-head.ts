@@ -22,12 +22,20 @@ export interface RequestHead {
   readonly upgrade: string | undefined
   /** Set where the fields were found in the head cache, byte for byte: rawHeaders is then the same array. */
   readonly repeated: RepeatedFields | undefined
+  /** Set where the request line came before, byte for byte: method and target are then the same texts. */
+  readonly repeatedLine?: RepeatedLine | undefined
 }
 
 /** Belongs to fields that repeat: what was derived from them can be kept here, and goes with them. */
 export interface RepeatedFields {
   /** For http/request-fields.ts alone. */
   derived: object | undefined
+}
+
+/** Belongs to a request line that repeats, and goes with it. */
+export interface RepeatedLine {
+  /** For http/known-destinations.ts alone: that of the last request with it. */
+  destination: object | undefined
 }
 
 /** The head without what the client chose, for a request that lasts: each text of a head keeps all of it in memory. */

@@ -84,10 +84,10 @@ function readScope(
 }
 
 function sentDestination({
-  head: { method, target },
+  head: { method, target, repeatedLine: line },
   fields: { host = '' },
 }: Arrival<unknown>): SentDestination {
-  return { method, target, host }
+  return { method, target, host, line }
 }
 
 /** Whether more than the destination decides about its scope. */

@@ -1,3 +1,4 @@
+import type { RepeatedLine } from '../exchange/request-head.ts'
 import { SeenLately, toFingerprint } from '../http1/seen-lately.ts'
 import { copyString } from '../platform/copy-string.ts'
 import { SetCache, ways } from '../platform/set-cache.ts'
@@ -18,6 +19,8 @@ export interface SentDestination {
   readonly target: string
   /** As in the Host header. */
   readonly host: string
+  /** That of its request, if known: method and target are copies then. */
+  readonly line: RepeatedLine | undefined
 }
 
 /** All in one object, as few lines of the core's cache hold what belongs to one of thousands of paths. */
@@ -25,6 +28,8 @@ interface Known extends Destination, DestinationMatch {
   readonly sentTarget: string
   readonly host: string
   readonly characters: number
+  /** Who keeps it: under another config there are others. */
+  readonly keeper: object
   /** Itself. */
   match: Known | undefined
 }
@@ -36,20 +41,26 @@ export class KnownDestinations {
   /** What was kept last. */
   #last = { method: '', host: '' }
 
-  find({ method, target, host }: SentDestination): Destination | undefined {
+  find({ method, target, host, line }: SentDestination): Destination | undefined {
+    // The cast is sound: nothing else writes it.
+    const last = line?.destination as Known | undefined
+    if (last?.host === host && last.keeper === this.#known) return last
     if (target.length > lengthMax) return undefined
     const set = this.#known.setOf(hashOfEnd(target))
     for (let way = 0; way < ways; way++) {
       const known = this.#known.at(set, way)
       if (known === undefined) return undefined
-      if (known.sentTarget === target && known.host === host && known.method === method) return known
+      if (known.sentTarget === target && known.host === host && known.method === method) {
+        if (line) line.destination = known
+        return known
+      }
     }
     return undefined
   }
 
   /** Keeps what `find` has just missed, if it was seen before. @param read the destination, of copies of the texts */
   keep(sent: SentDestination, read: (sent: SentDestination) => Destination): void {
-    const { method, target, host } = sent
+    const { method, target, host, line } = sent
     const isShort = target.length <= lengthMax && host.length <= lengthMax && method.length <= lengthMax
     if (!isShort || target.includes('?')) return
     const fingerprint = toFingerprint(hashOf(method, hashOf(host, hashOf(target, 0))))
@@ -58,29 +69,33 @@ export class KnownDestinations {
     const last = this.#last
     const copy = {
       method: method === last.method ? last.method : copyString(method),
-      target: copyString(target),
+      target: line ? target : copyString(target),
       host: host === last.host ? last.host : copyString(host),
+      line: undefined,
     }
     this.#last = copy
-    this.#known.put(this.#known.setOf(hashOfEnd(target)), knownOf(copy, read(copy)))
+    const known = this.#knownOf(copy, read(copy))
+    this.#known.put(this.#known.setOf(hashOfEnd(target)), known)
+    if (line) line.destination = known
   }
-}
 
-function knownOf({ method, target: sentTarget, host }: SentDestination, destination: Destination): Known {
-  const { target, hostName } = destination
-  const known: Known = {
-    sentTarget,
-    host,
-    characters: method.length + sentTarget.length + host.length,
-    method,
-    table: undefined,
-    route: undefined,
-    target,
-    hostName,
-    match: undefined,
+  #knownOf({ method, target: sentTarget, host }: SentDestination, destination: Destination): Known {
+    const { target, hostName } = destination
+    const known: Known = {
+      sentTarget,
+      host,
+      characters: method.length + sentTarget.length + host.length,
+      keeper: this.#known,
+      method,
+      table: undefined,
+      route: undefined,
+      target,
+      hostName,
+      match: undefined,
+    }
+    known.match = known
+    return known
   }
-  known.match = known
-  return known
 }
 
 /** Of its end, in which paths mostly differ: hashing all of a long one takes longer than what it saves. */

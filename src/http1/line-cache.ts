@@ -1,3 +1,4 @@
+import type { RepeatedLine } from '../exchange/request-head.ts'
 import { copyString } from '../platform/copy-string.ts'
 import { SetCache, ways } from '../platform/set-cache.ts'
 import type { RequestLine } from './request-line.ts'
@@ -9,11 +10,15 @@ const lengthMax = 256
 /** What all lines that are kept may have together. */
 const charactersMax = 1_048_576
 
+const version = ' HTTP/1.'
+const versionLength = version.length + 1
 const lf = 0x0a
+const cr = 0x0d
+const space = 0x20
+const zero = 0x30
 
-interface KnownLine extends RequestLine {
-  /** All of it, up to the CR. */
-  readonly text: string
+/** A request line that came more than once: all requests with it share it. */
+export interface KnownLine extends RequestLine, RepeatedLine {
   readonly characters: number
 }
 
@@ -29,29 +34,41 @@ export class LineCache {
   #lastMethod = ''
 
   /** @param bytes a head, or what has arrived of it */
-  find(bytes: Uint8Array): RequestLine | undefined {
+  find(bytes: Uint8Array): KnownLine | undefined {
     const hash = hashOf(bytes)
     this.#hash = hash
     if (hash === 0) return undefined
     const set = this.#known.setOf(hash)
     for (let way = 0; way < ways; way++) {
       const known = this.#known.at(set, way)
-      if (known === undefined || beginsWith(bytes, known.text)) return known
+      if (known === undefined || beginsWith(bytes, known)) return known
     }
     return undefined
   }
 
-  /** Keeps what `find` has just missed, if it was seen before. @param head as text */
-  keep({ method, target, minorVersion, end }: RequestLine, head: string): void {
+  /** Keeps what `find` has just missed, if it was seen before. */
+  keep({ method, target, minorVersion, end }: RequestLine): void {
     const hash = this.#hash
-    if (hash === 0 || target.includes('?')) return
+    // Not where the target is other text than what arrived: bytes are compared with it.
+    const isAsSent = method.length + target.length + versionLength + 1 === end
+    if (hash === 0 || !isAsSent || target.includes('?')) return
     const fingerprint = toFingerprint(hash)
     if (!this.#seen.note(fingerprint, fingerprint)) return
     // Slices of a head would keep all of it, with its credentials. Most lines have the same method.
     if (method !== this.#lastMethod) this.#lastMethod = copyString(method)
-    const text = copyString(head.slice(0, end + 1))
-    const known = { method: this.#lastMethod, target: copyString(target), minorVersion, end, text }
-    this.#known.put(this.#known.setOf(hash), { ...known, characters: text.length + target.length })
+    this.#known.put(this.#known.setOf(hash), {
+      method: this.#lastMethod,
+      target: copyString(target),
+      minorVersion,
+      end,
+      destination: undefined,
+      characters: method.length + target.length,
+    })
+  }
+
+  /** Forgets all, with what belongs to them. */
+  clear(): void {
+    this.#known.clear()
   }
 }
 
@@ -67,10 +84,22 @@ function hashOf(bytes: Uint8Array): number {
   return 0
 }
 
-/** @param line up to its CR; the LF is known to be in the bytes */
-function beginsWith(bytes: Uint8Array, line: string): boolean {
-  const { length } = line
-  if (bytes[length] !== lf) return false
-  for (let at = 0; at < length; at++) if (bytes[at] !== line.charCodeAt(at)) return false
+/** @param bytes with an LF among them */
+function beginsWith(bytes: Uint8Array, { method, target, minorVersion, end }: KnownLine): boolean {
+  const targetAt = method.length + 1
+  return (
+    bytes[end + 1] === lf &&
+    bytes[end - 1] === zero + minorVersion &&
+    bytes[targetAt - 1] === space &&
+    isAt(bytes, targetAt, target) &&
+    isAt(bytes, 0, method) &&
+    isAt(bytes, targetAt + target.length, version) &&
+    bytes[end] === cr
+  )
+}
+
+function isAt(bytes: Uint8Array, start: number, text: string): boolean {
+  for (let index = 0; index < text.length; index++)
+    if (bytes[start + index] !== text.charCodeAt(index)) return false
   return true
 }

@@ -131,6 +131,8 @@ export function createListener(options: ListenerOptions): Listener {
     // First: where TLS cannot use its certificate, nothing must have changed.
     if (changed.tls) tlsServer?.setSecureContext(changed.tls)
     Object.assign(currentOptions, changed, { keepAlive: keepAliveOf(changed.keepAliveTimeoutMs) })
+    // Each has a destination, which holds on to the routes of its time.
+    currentOptions.headCache.lines.clear()
   }
 
   return { servers, adapt }

@@ -2,6 +2,7 @@ import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts
 import type { RequestHead } from '../exchange/request-head.ts'
 import { type RawLines, readFieldLines } from './field-lines.ts'
 import type { HeadCache, HeadFields } from './head-cache.ts'
+import type { KnownLine } from './line-cache.ts'
 import { ownedCopy } from './read-buffers.ts'
 import { readRequestFraming } from './request-framing.ts'
 import { type RequestLine, readRequestLine } from './request-line.ts'
@@ -31,6 +32,8 @@ export class RequestParser {
   #mayBeCached = false
   /** The lines of the head, if so. */
   #wholeHead: RawLines | undefined
+  /** The request line, if cached. */
+  #knownLine: KnownLine | undefined
   /** The fields, if cached. */
   #cached: HeadFields | undefined
   /** The bytes of the empty lines before the head: they count towards its size. */
@@ -71,13 +74,15 @@ export class RequestParser {
   /** Reads on from where it stopped. @returns whether the head is complete */
   #readLines(bytes: Buffer): boolean {
     const { lines: knownLines } = this.#options.headCache
-    const known = this.#line === undefined ? knownLines.find(bytes) : undefined
-    if (known && this.#findCached(bytes, known)) return true
+    if (this.#line === undefined) {
+      this.#knownLine = knownLines.find(bytes)
+      if (this.#knownLine && this.#findCached(bytes, this.#knownLine)) return true
+    }
     const lines = { bytes, text: bytes.toString('latin1') }
     if (this.#line === undefined) {
       const line = readRequestLine(lines)
       if (line === undefined) return false
-      knownLines.keep(line, lines.text)
+      knownLines.keep(line)
       if (this.#findCached(bytes, line)) return true
     }
     if (this.#mayBeCached) this.#wholeHead = lines
@@ -112,6 +117,8 @@ export class RequestParser {
     this.#wholeHead = undefined
     this.#cached = undefined
     this.#skipped = 0
+    const repeatedLine = this.#knownLine
+    this.#knownLine = undefined
     const { method, target, minorVersion } = line
     return {
       method,
@@ -123,6 +130,7 @@ export class RequestParser {
       expectsContinue,
       upgrade,
       repeated,
+      repeatedLine,
     }
   }
 

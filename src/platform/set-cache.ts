@@ -42,12 +42,13 @@ export class SetCache<Item extends Sized> {
     this.#victim = (this.#victim + 1) % waysEach
     const place = first + (free === -1 ? this.#victim : free)
     this.#characters += item.characters - (this.#places[place]?.characters ?? 0)
-    if (this.#characters > this.#charactersMax) {
-      this.#places = this.#noItems()
-      this.#characters = 0
-      return
-    }
-    this.#places[place] = item
+    if (this.#characters > this.#charactersMax) this.clear()
+    else this.#places[place] = item
+  }
+
+  clear(): void {
+    this.#places = this.#noItems()
+    this.#characters = 0
   }
 
   #noItems(): (Item | undefined)[] {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { RequestHead } from '../../src/exchange/request-head.ts'
+import type { RepeatedLine, RequestHead } from '../../src/exchange/request-head.ts'
 import { createArrival } from '../../src/http/arrival.ts'
 import { chooseScope, type ScopeOptions } from '../../src/http/choose-scope.ts'
 import { KnownDestinations } from '../../src/http/known-destinations.ts'
@@ -14,9 +14,16 @@ interface Sent {
   readonly target?: string
   readonly host?: string
   readonly more?: readonly string[]
+  readonly line?: RepeatedLine
 }
 
-function headOf({ method = 'GET', target = '/shop', host = 'gateway.test', more = [] }: Sent): RequestHead {
+function headOf({
+  method = 'GET',
+  target = '/shop',
+  host = 'gateway.test',
+  more = [],
+  line,
+}: Sent): RequestHead {
   return {
     method,
     target,
@@ -27,6 +34,7 @@ function headOf({ method = 'GET', target = '/shop', host = 'gateway.test', more 
     expectsContinue: false,
     upgrade: undefined,
     repeated: undefined,
+    repeatedLine: line,
   }
 }
 
@@ -92,6 +100,27 @@ t.test('another method, target, host or table has its own route', async (t) => {
     t.equal(handle({}, tables[1]).route, 'other')
   }
 })
+
+t.test(
+  'a line that repeats leads to its destination, for the same host and under the same config',
+  async (t) => {
+    const handle = start()
+    const line: RepeatedLine = { destination: undefined }
+    for (let round = 0; round < 3; round++) {
+      t.equal(handle({ line }).route, 'get')
+      t.equal(handle({ line, host: 'other.test' }).route, 'host')
+      t.equal(handle({ line }, tables[1]).route, 'other')
+    }
+    const { destination } = handle({ line })
+    t.equal(line.destination, destination)
+    t.equal(handle({}).destination, destination, 'with another line, too')
+    const afterReload = start()
+    t.not(afterReload({ line }).destination, destination)
+    t.throws(() => afterReload({ line, more: ['Service-Worker', 'script'] }), {
+      code: 'service-worker-refused',
+    })
+  },
+)
 
 t.test('what depends on more than the destination is decided each time', async (t) => {
   const handle = start()

@@ -32,7 +32,8 @@ function feed(parser: RequestParser, bytes: Buffer, reading: Reading): Buffer {
   try {
     const head = parser.feed(bytes)
     if (head === undefined) return bytes.subarray(bytes.length)
-    reading.heads.push(head)
+    const { repeatedLine: _, ...read } = head
+    reading.heads.push(read)
     return bytes.subarray(parser.end)
   } catch (error) {
     if (error instanceof HeadTooLarge) reading.refusal = 'too large'
