@@ -72,3 +72,22 @@ t.test('an ended session is distinguished from an unknown one for a day, then de
   await startSession(store, account, { createdAt: now + day + 1, expiresAt: now + 9 * day })
   t.strictSame(await store.rotateSession(useOf(old)), { kind: 'over', reason: 'unknown' })
 })
+
+t.test('a reading without news takes as long with a long log as with a short one', async (t) => {
+  const fastestUs = async (entries: number) => {
+    const place = await newSqlitePlace(t)
+    const store = await place.open()
+    const database = new DatabaseSync(place.path)
+    fill(database, 1, entries)
+    database.close()
+    const rounds: number[] = []
+    for (let round = 0; round < 10; round++) {
+      const start = performance.now()
+      for (let times = 0; times < 100; times++) await store.readChanges(entries)
+      rounds.push((performance.now() - start) * 10)
+    }
+    return Math.min(...rounds)
+  }
+  const [short, long] = [await fastestUs(1), await fastestUs(2_000)]
+  t.ok(long < 3 * short, `${long.toFixed(0)} and ${short.toFixed(0)} us`)
+})

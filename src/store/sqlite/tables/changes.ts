@@ -6,7 +6,10 @@ import type { Database } from '../database.ts'
 export function openChangeTable({ prepare }: Database) {
   const insert = prepare('INSERT INTO changes (kind, subject, at) VALUES (?, ?, ?)')
   const prune = prepare('DELETE FROM changes WHERE seq <= ?')
-  const bounds = prepare('SELECT min(seq) AS first, max(seq) AS last FROM changes')
+  // Both in one query of the table would read all of it: SQLite finds only one by the index.
+  const bounds = prepare(
+    'SELECT (SELECT min(seq) FROM changes) AS first, (SELECT max(seq) FROM changes) AS last',
+  )
   const selectAfter = prepare('SELECT seq, kind, subject, at FROM changes WHERE seq > ? ORDER BY seq')
 
   /** To be called within a write. */
