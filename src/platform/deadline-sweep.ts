@@ -58,6 +58,8 @@ export class DeadlineSweep<Item extends Expiring = Expiring> {
     }
     const now = performance.now()
     this.#sweptAt = now
-    for (const item of this.#all) if (item.deadline <= now) item.expire(now)
+    this.#all.forEach((item) => {
+      if (item.deadline <= now) item.expire(now)
+    })
   }
 }

@@ -32,6 +32,14 @@ export class UnorderedList<Item extends Listed> {
     return true
   }
 
+  /** As by iterating, which takes ten times as long. */
+  forEach(visit: (item: Item) => void): void {
+    for (let index = this.#items.length - 1; index >= 0; index--) {
+      const item = this.#items[index]
+      if (item !== undefined) visit(item)
+    }
+  }
+
   /** Items may be removed meanwhile, and added: those that are added are left out. */
   *[Symbol.iterator](): Generator<Item> {
     for (let index = this.#items.length - 1; index >= 0; index--) {

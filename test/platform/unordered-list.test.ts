@@ -31,15 +31,23 @@ t.test('an unordered list holds what a set would', async () => {
 })
 
 t.test('items may be removed while the list is gone through, and none is left out', async (t) => {
-  for (const removed of ['itself', 'the others'] as const) {
-    const items: Item[] = Array.from({ length: 5 }, (_, name) => ({ name, place: -1 }))
-    const list = new UnorderedList<Item>()
-    for (const item of items) list.add(item)
-    const seen = new Set<number>()
-    for (const item of list) {
-      seen.add(item.name)
-      for (const other of items) if ((other === item) === (removed === 'itself')) list.remove(other)
+  const ways = {
+    iterator: (list: UnorderedList<Item>, visit: (item: Item) => void) => {
+      for (const item of list) visit(item)
+    },
+    forEach: (list: UnorderedList<Item>, visit: (item: Item) => void) => list.forEach(visit),
+  }
+  for (const [way, goThrough] of Object.entries(ways)) {
+    for (const removed of ['itself', 'the others'] as const) {
+      const items: Item[] = Array.from({ length: 5 }, (_, name) => ({ name, place: -1 }))
+      const list = new UnorderedList<Item>()
+      for (const item of items) list.add(item)
+      const seen = new Set<number>()
+      goThrough(list, (item) => {
+        seen.add(item.name)
+        for (const other of items) if ((other === item) === (removed === 'itself')) list.remove(other)
+      })
+      t.equal(seen.size, removed === 'itself' ? 5 : 1, `${way}, ${removed}`)
     }
-    t.equal(seen.size, removed === 'itself' ? 5 : 1, removed)
   }
 })

@@ -12,8 +12,7 @@ export function openChanges(
     readChanges: async (after) =>
       read(() => {
         assertInPlace()
-        storeRow.assertSame()
-        return changes.readAfter(after)
+        return changes.readAfter(after, storeRow.assertSame)
       }),
     onChange,
     isListening: () => false,

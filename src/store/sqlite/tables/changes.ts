@@ -6,10 +6,9 @@ import type { Database } from '../database.ts'
 export function openChangeTable({ prepare }: Database) {
   const insert = prepare('INSERT INTO changes (kind, subject, at) VALUES (?, ?, ?)')
   const prune = prepare('DELETE FROM changes WHERE seq <= ?')
-  // Both in one query of the table would read all of it: SQLite finds only one by the index.
-  const bounds = prepare(
-    'SELECT (SELECT min(seq) FROM changes) AS first, (SELECT max(seq) FROM changes) AS last',
-  )
+  // Bounds in one query of the table would read all of it: SQLite finds only one by the index.
+  const state = prepare(`SELECT (SELECT id FROM store) AS store,
+    (SELECT min(seq) FROM changes) AS first, (SELECT max(seq) FROM changes) AS last`)
   const selectAfter = prepare('SELECT seq, kind, subject, at FROM changes WHERE seq > ? ORDER BY seq')
 
   /** To be called within a write. */
@@ -20,9 +19,13 @@ export function openChangeTable({ prepare }: Database) {
     return { change, position, at }
   }
 
-  /** To be called within a read. */
-  function readAfter(after: number | undefined): ChangeLogReading {
-    const { first, last } = bounds.get() ?? {}
+  /**
+   * To be called within a read.
+   * @param assertSame gets the ID of the store, which is read with the log: a query costs as much as what it reads here
+   */
+  function readAfter(after: number | undefined, assertSame: (store: unknown) => void): ChangeLogReading {
+    const { store, first, last } = state.get() ?? {}
+    assertSame(store)
     const head = Number(last ?? 0)
     if (after === undefined) return readAtStart(head)
     if (after === head) return { head, changes: [], completeSince: 0 }
