@@ -32,8 +32,9 @@ export const tls: Scenario = {
   note:
     `${bearer} A certificate on P-256, the default protocols and ciphers of each; the upstream is without TLS. ` +
     '`relay-tls` forwards bytes, and parses nothing; `minimal-proxy-tls` is the least that a proxy in Node does. ' +
-    'In a profile TLS costs the gateway 8 µs a request, the relay 5 and HAProxy 4: the rest of the difference is ' +
-    'what the gateway also costs without TLS, and code and data that OpenSSL drives out of the caches.',
+    'In profiles of the gateway and of `minimal-proxy-tls` nearly half of the difference is in the kernel: the same ' +
+    'two writes take a third longer there, as the rest of a request displaces from the caches of the core what they ' +
+    'touch. The other half is that rest, in which no function takes more than 0.5 µs.',
   open: (bench) => openAll(bench, [...tlsPeers, 'relay-tls', 'minimal-proxy-tls'], { isTls: true }),
 }
 
