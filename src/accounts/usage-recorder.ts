@@ -6,7 +6,8 @@ import { totalOf, type UsageBatch, type UsageEntry, type UsageStore, usageBatchM
 
 /**
  * Counts in memory what callers use, which costs a request two look-ups, or none where its caller's last one was for the
- * same route, and writes it every second: a crash loses no more than two seconds. What cannot be written is kept and retried, up to a limit.
+ * same route, and writes it every second: a crash loses no more than two seconds. What cannot be written is kept and
+ * retried, up to a limit.
  */
 export interface UsageRecorder {
   /** @param route its name  @param now the time of the request on the monotonic clock */
