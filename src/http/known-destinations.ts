@@ -75,7 +75,7 @@ export class KnownDestinations {
     }
     this.#last = copy
     const known = this.#knownOf(copy, read(copy))
-    this.#known.put(this.#known.setOf(hashOfEnd(target)), known)
+    this.#known.put(hashOfEnd(target), known)
     if (line) line.destination = known
   }
 

@@ -1,6 +1,5 @@
 import type { RequestHead } from '../exchange/request-head.ts'
 import { copyString } from '../platform/copy-string.ts'
-import type { RawLines } from './field-lines.ts'
 import { LineCache } from './line-cache.ts'
 import { SeenLately, toFingerprint } from './seen-lately.ts'
 
@@ -21,7 +20,7 @@ const sweepMs = 1_000
  * ones costs no more than some 4 % of the time.
  */
 const entriesMax = 2_048
-const textLengthMax = 2_048
+const bytesMax = 2_048
 const fieldsMax = 32
 /**
  * The fingerprint is of all bytes of short fields, and of about 2^6 of longer ones; whether fields are the same is decided
@@ -43,6 +42,7 @@ interface Entry {
  * comparing takes a fraction of the time of parsing. Fields that arrive only once are never kept.
  */
 export class HeadCache {
+  /** What comes above fields, whichever they are. */
   readonly lines: LineCache = new LineCache()
   readonly #entries = new Map<number, Entry>()
   readonly #seen = new SeenLately()
@@ -61,11 +61,11 @@ export class HeadCache {
   }
 
   /** Keeps what `find` has just missed, if it was seen before. */
-  add({ bytes, text }: RawLines, start: number, fields: HeadFields): void {
+  add(bytes: Buffer, start: number, fields: HeadFields): void {
     const fingerprint = this.#fingerprint
     const wasSeen = this.#seen.note(fingerprint, fingerprint)
     const entries = this.#entries
-    const isSmall = text.length - start <= textLengthMax && fields.rawHeaders.length <= 2 * fieldsMax
+    const isSmall = bytes.length - start <= bytesMax && fields.rawHeaders.length <= 2 * fieldsMax
     if (!wasSeen || !isSmall || entries.size >= entriesMax || entries.has(fingerprint)) return
     if (!this.#wasSeenWhole(bytes, start)) return
     if (entries.size === 0) this.#sweepLater()

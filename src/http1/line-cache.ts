@@ -56,7 +56,7 @@ export class LineCache {
     if (!this.#seen.note(fingerprint, fingerprint)) return
     // Slices of a head would keep all of it, with its credentials. Most lines have the same method.
     if (method !== this.#lastMethod) this.#lastMethod = copyString(method)
-    this.#known.put(this.#known.setOf(hash), {
+    this.#known.put(hash, {
       method: this.#lastMethod,
       target: copyString(target),
       minorVersion,

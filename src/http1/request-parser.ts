@@ -1,6 +1,6 @@
 import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
-import { type RawLines, readFieldLines } from './field-lines.ts'
+import { readFieldLines } from './field-lines.ts'
 import type { HeadCache, HeadFields } from './head-cache.ts'
 import type { KnownLine } from './line-cache.ts'
 import { ownedCopy } from './read-buffers.ts'
@@ -28,10 +28,8 @@ export class RequestParser {
   #line: RequestLine | undefined
   #fields: string[] = []
   #at = 0
-  /** Whether the fields arrived in one piece, and end with an empty line. */
-  #mayBeCached = false
-  /** The lines of the head, if so. */
-  #wholeHead: RawLines | undefined
+  /** All of the head, where its fields arrived in one piece, and end with an empty line. */
+  #wholeHead: Buffer | undefined
   /** The request line, if cached. */
   #knownLine: KnownLine | undefined
   /** The fields, if cached. */
@@ -85,7 +83,6 @@ export class RequestParser {
       knownLines.keep(line)
       if (this.#findCached(bytes, line)) return true
     }
-    if (this.#mayBeCached) this.#wholeHead = lines
     const at = readFieldLines(lines, this.#at, this.#fields)
     if (at === -1) throw malformedField()
     this.#at = at
@@ -96,8 +93,8 @@ export class RequestParser {
   #findCached(bytes: Buffer, line: RequestLine): boolean {
     this.#line = line
     this.#at = line.end + 2
-    this.#mayBeCached = line.minorVersion === 1 && endsWithEmptyLine(bytes)
-    if (!this.#mayBeCached) return false
+    if (line.minorVersion !== 1 || !endsWithEmptyLine(bytes)) return false
+    this.#wholeHead = bytes
     this.#cached = this.#options.headCache.find(bytes, this.#at)
     if (this.#cached === undefined) return false
     this.#at = bytes.length - 2
@@ -113,7 +110,6 @@ export class RequestParser {
     this.#line = undefined
     this.#fields = []
     this.#at = 0
-    this.#mayBeCached = false
     this.#wholeHead = undefined
     this.#cached = undefined
     this.#skipped = 0
@@ -139,15 +135,14 @@ export class RequestParser {
     const { body, isPersistent, expectsContinue, upgrade } = readRequestFraming(rawHeaders, minorVersion)
     const fields = { rawHeaders, body, isPersistent, expectsContinue, upgrade, repeated: undefined }
     const whole = this.#wholeHead
-    if (whole?.text.length === this.#at + 2) this.#options.headCache.add(whole, end + 2, fields)
+    if (whole?.length === this.#at + 2) this.#options.headCache.add(whole, end + 2, fields)
     return fields
   }
 }
 
 /** The bytes up to the first empty line, if any: a body must not be turned into text, nor be part of what is cached. */
 function withoutBody(bytes: Buffer): Buffer {
-  const { length } = bytes
-  if (bytes[length - 1] === 0x0a && bytes[length - 3] === 0x0a) return bytes
+  if (endsWithEmptyLine(bytes)) return bytes
   const end = bytes.indexOf(emptyLine)
   return end === -1 ? bytes : bytes.subarray(0, end + emptyLine.length)
 }

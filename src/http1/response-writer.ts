@@ -167,7 +167,7 @@ export class ResponseWriter implements DeferredWrite {
 
 const last = { status: 0, reason: '', line: '' }
 
-/** Most responses have that of the one before, and each text that is joined to another costs as much as 20 bytes. */
+/** Most responses have that of the one before, and V8 copies each of the texts that one is joined from on its own. */
 function statusLine(status: number, reason: string): string {
   if (status !== last.status || reason !== last.reason) {
     last.status = status

@@ -1,4 +1,5 @@
-const waysEach = 4
+/** How many places a set has. */
+export const ways = 4
 
 /** Something that a cache may keep. */
 export interface Sized {
@@ -20,7 +21,7 @@ export class SetCache<Item extends Sized> {
 
   /** @param places a power of two, from 4 @param charactersMax what all that is kept may have together */
   constructor(places: number, charactersMax: number) {
-    this.#sets = places / waysEach
+    this.#sets = places / ways
     this.#charactersMax = charactersMax
     this.#places = this.#noItems()
   }
@@ -32,14 +33,14 @@ export class SetCache<Item extends Sized> {
 
   /** @param way from 0 to 3: there is none after the first that is undefined */
   at(set: number, way: number): Item | undefined {
-    return this.#places[set * waysEach + way]
+    return this.#places[set * ways + way]
   }
 
   /** Keeps an item that is not kept yet. Where it is one too many for `charactersMax`, all are dropped. */
-  put(set: number, item: Item): void {
-    const first = set * waysEach
-    const free = this.#places.slice(first, first + waysEach).indexOf(undefined)
-    this.#victim = (this.#victim + 1) % waysEach
+  put(hash: number, item: Item): void {
+    const first = this.setOf(hash) * ways
+    const free = this.#places.slice(first, first + ways).indexOf(undefined)
+    this.#victim = (this.#victim + 1) % ways
     const place = first + (free === -1 ? this.#victim : free)
     this.#characters += item.characters - (this.#places[place]?.characters ?? 0)
     if (this.#characters > this.#charactersMax) this.clear()
@@ -52,9 +53,6 @@ export class SetCache<Item extends Sized> {
   }
 
   #noItems(): (Item | undefined)[] {
-    return Array.from({ length: this.#sets * waysEach }, () => undefined)
+    return Array.from({ length: this.#sets * ways }, () => undefined)
   }
 }
-
-/** How many places a set has. */
-export const ways: number = waysEach

@@ -80,14 +80,13 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
 
   function writeHead(input: RequestHeadInput): string {
     const { route, principal, client, requestId, repeated } = input
-    const { beforeId, afterId, identity } =
+    const { beforeId, afterId } =
       repeated === undefined
         ? joinLines(buildLines(input), client.forwardedFor)
         : reuseLines(repeated, input, options, buildLines)
     const trace = input.traceparent === undefined ? '' : traceLine(input, input.traceparent)
     // The identity comes last, so that no client field can follow it.
-    const lines =
-      trace === '' ? `${beforeId}${requestId}${afterId}` : `${beforeId}${requestId}\r\n${trace}${identity}`
+    const lines = `${beforeId}${requestId}${trace}${afterId}`
     if (principal === undefined || assertion === undefined) return lines
     return `${lines}${assertion.header}: ${assertion.of(principal, route.upstream.name)}\r\n`
   }
@@ -127,11 +126,11 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     return headers === undefined ? lines + ownLines : lines + ownLines + headers.lines
   }
 
-  /** It stands for the client's field: what would drop that drops it too. */
+  /** It begins with the end of the line before. It stands for the client's field: what would drop that drops it too. */
   function traceLine({ route, connectionOptions }: RequestHeadInput, traceparent: string): string {
     const isPassed = ruleFor(route)('traceparent') === 'pass'
     const isHopByHop = connectionOptions !== undefined && isConnectionOption(connectionOptions, 'traceparent')
-    return isPassed && !isHopByHop ? `traceparent: ${traceparent}\r\n` : ''
+    return isPassed && !isHopByHop ? `\r\ntraceparent: ${traceparent}` : ''
   }
 
   function ruleFor({ upstream: { headers } }: RequestHeadInput['route']): (name: string) => HeaderRule {
