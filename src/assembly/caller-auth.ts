@@ -76,7 +76,7 @@ export interface CallerAuthOptions {
 const pollMs = { sqlite: 25, redis: 150 } as const
 /**
  * How often it is read while the store announces changes and no request uses the caches: each reading wakes an idle
- * process twice. A lost announcement has to be found within 500 ms, and cached data has to stay current, for the next
+ * process. A lost announcement has to be found within 500 ms, and cached data has to stay current, for the next
  * request (docs/decisions/0008-change-log.md).
  */
 const idlePollMs = 400

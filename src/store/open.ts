@@ -23,16 +23,17 @@ export async function openStore(
   usage: StoreUsage,
   counts?: InstanceCounts,
 ): Promise<Store> {
+  const listens = usage === 'request'
   switch (options.driver) {
     case 'sqlite': {
       const { openSqliteStore } = await import('./sqlite/store.ts')
-      const store = openSqliteStore({ path: options.path, busyTimeoutMs: busyTimeoutMs[usage] })
+      const store = openSqliteStore({ path: options.path, busyTimeoutMs: busyTimeoutMs[usage], listens })
       return counts ? { ...store, takeFromRate: counts.take, heartbeat: async () => counts.workers } : store
     }
     case 'redis': {
       const { openRedisStore } = await import('./redis/store.ts')
       const redisOptions = { ...options, commandTimeoutMs: commandTimeoutMs[usage] }
-      return openRedisStore(redisOptions, { listens: usage === 'request' })
+      return openRedisStore(redisOptions, { listens })
     }
     default:
       return options satisfies never

@@ -1,4 +1,4 @@
-import { closeSync, openSync, statSync } from 'node:fs'
+import { closeSync, openSync, statSync, utimesSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { GatehouseError } from '../../errors/gatehouse-error.ts'
@@ -6,12 +6,16 @@ import { OperatorError } from '../../errors/operator-error.ts'
 import { makeFolder } from '../../platform/folder.ts'
 import { errorMessage, hasErrorCode } from '../../platform/system-error.ts'
 import { createWriteListeners, type StoreDiagnostics } from '../diagnostics.ts'
-import { guardFiles } from './file-guard.ts'
+import { guardFiles, logPathOf } from './file-guard.ts'
 import { migrations } from './schema.ts'
 import { isBusy, type Transaction, tryWrite } from './transaction.ts'
 
 /** A database file, and the ways it is read and written. */
 export interface Database {
+  /** Path of the log (WAL), which every write is appended to. */
+  readonly logPath: string
+  /** Tells those who watch the log of a commit: SQLite appends to it before others can read what was written. */
+  touchLog(): void
   prepare: DatabaseSync['prepare']
   /**
    * Runs reads.
@@ -62,6 +66,7 @@ interface Busy {
  */
 export function openDatabase(path: string, busyTimeoutMs: number): Database {
   const database = connect(path, busyTimeoutMs)
+  const logPath = logPathOf(path)
   const { assertInPlace } = guardFiles(path)
   const { report, onWrite } = createWriteListeners()
   // SQLite would block the thread that serves all requests.
@@ -105,6 +110,8 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
   }
 
   return {
+    logPath,
+    touchLog: () => touch(logPath),
     prepare: database.prepare.bind(database),
     read: mapSqliteErrors,
     write: (work) => report(write(work, 'synced')),
@@ -113,6 +120,16 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
     assertInPlace,
     onWrite,
     close: () => database.close(),
+  }
+}
+
+/** Sets the times of a file; its owner may, others need not. */
+function touch(path: string): void {
+  const seconds = Date.now() / 1_000
+  try {
+    utimesSync(path, seconds, seconds)
+  } catch {
+    // Who watches it reads the change log at intervals too.
   }
 }
 

@@ -20,16 +20,19 @@ export interface SqliteOptions {
   readonly path: string
   /** How long to wait for a writer in another process. */
   readonly busyTimeoutMs: number
+  /** Whether to notice what other processes change; commands need not. Default: false. */
+  readonly listens?: boolean
 }
 
 /**
  * The store on one machine: a SQLite file in WAL mode, shared by the gateway and the command line.
  * @throws OperatorError where the file cannot be opened or made
  */
-export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
+export function openSqliteStore({ path, busyTimeoutMs, listens = false }: SqliteOptions): Store {
   const database = openDatabase(path, busyTimeoutMs)
   const tables = openTables(database)
   const writer = openWriter(database, tables)
+  const changeLog = openChanges(database, writer, tables, listens)
   const { replace, ...accounts } = openAccounts(database, writer, tables)
   return {
     ready: async () => {},
@@ -40,12 +43,15 @@ export function openSqliteStore({ path, busyTimeoutMs }: SqliteOptions): Store {
     ...openSigningKeys(database, writer, tables),
     ...createRates(),
     ...openQuotas(database, tables),
-    ...openChanges(database, writer, tables),
+    ...changeLog,
     ...openAudit(database, writer, tables),
     ...openPortal(database, { writer, tables, replace }),
     ...openUsage(database, tables),
     ...openSubjects(database, writer, tables),
     ...openDiagnostics(database, tables),
-    close: async () => database.close(),
+    close: async () => {
+      changeLog.close()
+      database.close()
+    },
   }
 }

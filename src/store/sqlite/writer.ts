@@ -32,8 +32,9 @@ export function openWriter(database: Database, { changes, audit }: Pick<Tables, 
       audit.append(entries)
       return { result, entries, logged: described.map((one) => changes.append(one, Date.now())) }
     })
+    if (logged.length > 0) database.touchLog()
     notifyAudited(entries)
-    for (const change of logged) for (const listener of listeners) listener(change)
+    for (const change of logged) notifyChanged(change)
     return result
   }
 
@@ -53,6 +54,10 @@ export function openWriter(database: Database, { changes, audit }: Pick<Tables, 
     return result
   }
 
+  function notifyChanged(change: LoggedChange): void {
+    for (const listener of listeners) listener(change)
+  }
+
   function notifyAudited(entries: readonly AuditEntry[]): void {
     for (const entry of entries) for (const listener of auditListeners) listener(entry)
   }
@@ -61,6 +66,8 @@ export function openWriter(database: Database, { changes, audit }: Pick<Tables, 
     writeChange,
     writeChanges,
     writeUncached,
+    /** To be called with what another process changed. */
+    notifyChanged,
     onChange: (listener: Listener) => void listeners.push(listener),
     onAudit: (listener: (entry: AuditEntry) => void) => void auditListeners.push(listener),
   }

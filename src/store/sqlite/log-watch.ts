@@ -1,0 +1,55 @@
+import { type FSWatcher, watch } from 'node:fs'
+
+/** Tells when the database may have been written to, by any process. */
+export interface LogWatch {
+  /** Whether it has ever been told of one: where files cannot be watched it never is. */
+  isProven(): boolean
+  close(): void
+}
+
+/** The minimum time between two calls: a process that writes all the time must not wake all others as often. */
+const gapMs = 10
+
+/**
+ * Watches the log (WAL) of a database, which every write is appended to. Where files cannot be watched (no inotify
+ * instance is left, or a file system without events) it never calls.
+ * @param path of the log; it must exist
+ * @param onWrite called at once, and within 10 ms after further writes
+ */
+export function watchLog(path: string, onWrite: () => void): LogWatch {
+  let isProven = false
+  let calledAt = Number.NEGATIVE_INFINITY
+  let pause: NodeJS.Timeout | undefined
+  const watcher = openWatcher(path)
+
+  watcher?.on('change', () => {
+    isProven = true
+    if (pause) return
+    const waitMs = calledAt + gapMs - performance.now()
+    if (waitMs <= 0) call()
+    else pause = setTimeout(call, waitMs).unref()
+  })
+  watcher?.on('error', close)
+
+  function call(): void {
+    pause = undefined
+    calledAt = performance.now()
+    onWrite()
+  }
+
+  function close(): void {
+    isProven = false
+    clearTimeout(pause)
+    watcher?.close()
+  }
+
+  return { isProven: () => isProven, close }
+}
+
+function openWatcher(path: string): FSWatcher | undefined {
+  try {
+    return watch(path, { persistent: false })
+  } catch {
+    return undefined
+  }
+}
