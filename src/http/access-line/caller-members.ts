@@ -1,0 +1,59 @@
+import { memoizeBounded } from '../../platform/memoize.ts'
+import { type Outcome, principalOf } from '../outcome.ts'
+import { frequentBounds, frequentMember, jsonMember } from './members.ts'
+
+/** The members that say who called, which upstream responded, and how it ended. */
+export class CallerMembers {
+  readonly #scheme = frequentMember('scheme')
+  readonly #upstream = frequentMember('upstream')
+  readonly #lastOf = memoizeBounded(frequentBounds, () => new LastMembers())
+
+  of(outcome: Outcome, isComplete: boolean): string {
+    const { upstream, code, reason, decision } = outcome
+    const accountId = principalOf(outcome)?.accountId ?? outcome.accountId
+    if (accountId === undefined || code !== undefined || reason !== undefined)
+      return this.#join(outcome, accountId, isComplete)
+    const last = this.#lastOf(accountId)
+    if (!last.isOf(decision?.scheme, upstream, isComplete))
+      last.text = flatten(this.#join(outcome, accountId, isComplete))
+    return last.text
+  }
+
+  #join({ upstream, code, reason, decision }: Outcome, accountId: string | undefined, isComplete: boolean) {
+    const scheme = decision?.scheme
+    return (
+      (scheme === undefined ? '' : this.#scheme(scheme)) +
+      jsonMember('accountId', accountId) +
+      (upstream === undefined ? '' : this.#upstream(upstream)) +
+      jsonMember('code', code) +
+      jsonMember('reason', reason) +
+      `"isComplete":${isComplete},`
+    )
+  }
+}
+
+/** V8 joins a text anew each time it is written. IDs of foreign issuers need not be Latin-1. */
+function flatten(text: string): string {
+  return Buffer.from(text).toString()
+}
+
+/** What the last request of an account had. */
+class LastMembers {
+  text = ''
+  #scheme: string | undefined
+  #upstream: string | undefined
+  #isComplete = false
+
+  /** Whether it is of these; if not, it is from now on, with another text. */
+  isOf(scheme: string | undefined, upstream: string | undefined, isComplete: boolean): boolean {
+    const isSame =
+      this.text !== '' &&
+      this.#scheme === scheme &&
+      this.#upstream === upstream &&
+      this.#isComplete === isComplete
+    this.#scheme = scheme
+    this.#upstream = upstream
+    this.#isComplete = isComplete
+    return isSame
+  }
+}
