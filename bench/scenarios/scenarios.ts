@@ -1,4 +1,5 @@
 import { app } from './app.ts'
+import { authentication } from './authentication.ts'
 import { down, up } from './bodies.ts'
 import { manyConnections, newConnections, tls, tlsNewConnections } from './connections.ts'
 import { decide } from './decide.ts'
@@ -22,6 +23,7 @@ import { workers } from './workers.ts'
 /** Every scenario, by the name it has on the command line and in the results. */
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'small-get': smallGet,
+  authentication,
   'key-costs': keyCosts,
   'foreign-tokens': foreignTokens,
   workers,
