@@ -19,7 +19,7 @@ export const events: Scenario = {
     'All listeners get an event at the same time, so the last of each burst is late behind every subject: compare ' +
     'the subjects. HAProxy holds small data back for up to 200 ms, and so sends two events in one write; with ' +
     '`option http-no-delay` it does not (`haproxy-no-delay`). `relay` is what two sockets of Node cost: a read and ' +
-    'a write. In a profile of the gateway 59 % of the time is in the kernel, and a tenth in its timers.',
+    'a write, on which the kernel spends two thirds of the time in a profile of the gateway.',
   open: (bench) =>
     createContestants(
       bench,
