@@ -8,13 +8,13 @@ export interface LogWatch {
 }
 
 /** The minimum time between two calls: a process that writes all the time must not wake all others as often. */
-const gapMs = 10
+const gapMs = 2
 
 /**
  * Watches the log (WAL) of a database, which every write is appended to. Where files cannot be watched (no inotify
  * instance is left, or a file system without events) it never calls.
  * @param path of the log; it must exist
- * @param onWrite called at once, and within 10 ms after further writes
+ * @param onWrite called at once, and within 2 ms after further writes
  */
 export function watchLog(path: string, onWrite: () => void): LogWatch {
   let isProven = false
