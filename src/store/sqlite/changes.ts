@@ -1,7 +1,7 @@
 import type { ChangeLogReading, ChangeStore } from '../changes.ts'
 import type { Database } from './database.ts'
-import { watchLog } from './log-watch.ts'
 import type { Tables } from './tables/tables.ts'
+import { watchWal } from './wal-watch.ts'
 import type { Writer } from './writer.ts'
 
 export interface ChangeLog extends ChangeStore {
@@ -10,7 +10,7 @@ export interface ChangeLog extends ChangeStore {
 
 /** @param listens whether to notice what other processes change; commands need not */
 export function openChanges(
-  { logPath, read, assertInPlace }: Database,
+  { walPath, read, assertInPlace }: Database,
   { notifyChanged, onChange }: Writer,
   { changes, storeRow }: Pick<Tables, 'changes' | 'storeRow'>,
   listens: boolean,
@@ -19,7 +19,7 @@ export function openChanges(
   let announcedHead: number | undefined
   /** A reading has found changes that were not announced: the watch may be late, or deaf. */
   let isBehind = false
-  const watch = listens ? watchLog(logPath, announce) : undefined
+  const watch = listens ? watchWal(walPath, announce) : undefined
 
   const readAfter = (after: number | undefined): ChangeLogReading =>
     read(() => {

@@ -6,16 +6,16 @@ import { OperatorError } from '../../errors/operator-error.ts'
 import { makeFolder } from '../../platform/folder.ts'
 import { errorMessage, hasErrorCode } from '../../platform/system-error.ts'
 import { createWriteListeners, type StoreDiagnostics } from '../diagnostics.ts'
-import { guardFiles, logPathOf } from './file-guard.ts'
+import { guardFiles, walPathOf } from './file-guard.ts'
 import { migrations } from './schema.ts'
 import { isBusy, type Transaction, tryWrite } from './transaction.ts'
 
 /** A database file, and the ways it is read and written. */
 export interface Database {
-  /** Path of the log (WAL), which every write is appended to. */
-  readonly logPath: string
-  /** Tells those who watch the log of a commit: SQLite appends to it before others can read what was written. */
-  touchLog(): void
+  /** Path of the WAL, which every write is appended to. */
+  readonly walPath: string
+  /** Tells those who watch the WAL of a commit: SQLite appends to it before others can read what was written. */
+  touchWal(): void
   prepare: DatabaseSync['prepare']
   /**
    * Runs reads.
@@ -66,7 +66,7 @@ interface Busy {
  */
 export function openDatabase(path: string, busyTimeoutMs: number): Database {
   const database = connect(path, busyTimeoutMs)
-  const logPath = logPathOf(path)
+  const walPath = walPathOf(path)
   const { assertInPlace } = guardFiles(path)
   const { report, onWrite } = createWriteListeners()
   // SQLite would block the thread that serves all requests.
@@ -110,8 +110,8 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
   }
 
   return {
-    logPath,
-    touchLog: () => touch(logPath),
+    walPath,
+    touchWal: () => touch(walPath),
     prepare: database.prepare.bind(database),
     read: mapSqliteErrors,
     write: (work) => report(write(work, 'synced')),

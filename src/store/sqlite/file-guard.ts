@@ -18,7 +18,7 @@ export interface FileGuard {
  * @param path of a database that is open in WAL mode, so that its log exists
  */
 export function guardFiles(path: string): FileGuard {
-  const files = [path, logPathOf(path)].map((name) => ({ name, opened: statFile(name) }))
+  const files = [path, walPathOf(path)].map((name) => ({ name, opened: statFile(name) }))
   return {
     assertInPlace: () => {
       for (const { name, opened } of files) {
@@ -30,7 +30,7 @@ export function guardFiles(path: string): FileGuard {
 }
 
 /** SQLite names it after the database. */
-export function logPathOf(path: string): string {
+export function walPathOf(path: string): string {
   return `${path}-wal`
 }
 

@@ -32,7 +32,7 @@ export function openWriter(database: Database, { changes, audit }: Pick<Tables, 
       audit.append(entries)
       return { result, entries, logged: described.map((one) => changes.append(one, Date.now())) }
     })
-    if (logged.length > 0) database.touchLog()
+    if (logged.length > 0) database.touchWal()
     notifyAudited(entries)
     for (const change of logged) notifyChanged(change)
     return result

@@ -1,22 +1,22 @@
 import { type FSWatcher, watch } from 'node:fs'
 
 /** Tells when the database may have been written to, by any process. */
-export interface LogWatch {
-  /** Whether it has ever been told of one: where files cannot be watched it never is. */
+export interface WalWatch {
+  /** Whether it has told of one: where files cannot be watched it never does. */
   isProven(): boolean
   close(): void
 }
 
-/** The minimum time between two calls: a process that writes all the time must not wake all others as often. */
+/** The minimum time between two calls: a process that writes all the time must not have all others read as often. */
 const gapMs = 2
 
 /**
- * Watches the log (WAL) of a database, which every write is appended to. Where files cannot be watched (no inotify
+ * Watches the WAL of a database, which every write is appended to. Where files cannot be watched (no inotify
  * instance is left, or a file system without events) it never calls.
- * @param path of the log; it must exist
+ * @param path of the WAL; it must exist
  * @param onWrite called at once, and within 2 ms after further writes
  */
-export function watchLog(path: string, onWrite: () => void): LogWatch {
+export function watchWal(path: string, onWrite: () => void): WalWatch {
   let isProven = false
   let calledAt = Number.NEGATIVE_INFINITY
   let pause: NodeJS.Timeout | undefined
