@@ -1,4 +1,5 @@
 import { Instrument, type InstrumentOptions, type Sample } from './instrument.ts'
+import { labelList, sampleLine } from './text-format.ts'
 
 /**
  * The numbers of all series of a histogram, a row for each: its sum, then its counts by bucket, not cumulated, of which
@@ -113,5 +114,23 @@ export class FastHistogram extends Instrument {
 
   protected samples(): readonly Sample[] {
     return unpackHistogram(this.packed()).values
+  }
+
+  protected sampleLines(): readonly string[] {
+    const { name } = this
+    const buckets = [...this.#rows.bounds, '+Inf'].map((le) => `${name}_bucket{le="${le}"`)
+    const lines: string[] = []
+    for (const { labels, of } of this.#series.values()) {
+      const list = labelList(labels)
+      const ending = list === '' ? '}' : `,${list}}`
+      const [sum = 0, ...counts] = of.numbers()
+      let count = 0
+      buckets.forEach((bucket, index) => {
+        count += counts[index] ?? 0
+        lines.push(`${bucket}${ending} ${count}`)
+      })
+      lines.push(sampleLine(`${name}_sum`, list, sum), sampleLine(`${name}_count`, list, count))
+    }
+    return lines
   }
 }

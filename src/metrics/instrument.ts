@@ -1,4 +1,5 @@
 import type { Metric, Registry } from 'prom-client'
+import { headLines, labelList, sampleLine } from './text-format.ts'
 
 /** The description of an instrument. */
 export interface InstrumentOptions {
@@ -38,6 +39,14 @@ export abstract class Instrument {
   }
 
   protected abstract samples(): readonly Sample[]
+
+  /** Its samples as lines of the exposition. */
+  protected abstract sampleLines(): readonly string[]
+
+  /** Its part of the exposition, as the registry writes it from `get`. */
+  text(): string {
+    return [...headLines(this), ...this.sampleLines()].join('\n')
+  }
 
   /** For the registry. */
   async get() {
@@ -86,10 +95,25 @@ export class FastCounter extends Instrument {
   protected samples(): readonly Sample[] {
     return Array.from(this.#series.values(), ({ labels, count }) => ({ labels, value: count.value }))
   }
+
+  protected sampleLines(): readonly string[] {
+    return Array.from(this.#series.values(), ({ labels, count }) =>
+      sampleLine(this.name, labelList(labels), count.value),
+    )
+  }
 }
 
 /** Registers instruments that are not created by prom-client. */
 export function register(registry: Registry, instruments: readonly Instrument[]): void {
   // The cast is sound: the registry uses only an instrument's name, and `get` for the samples.
   for (const instrument of instruments) registry.registerMetric(instrument as unknown as Metric)
+}
+
+/** The whole exposition in Prometheus text format. */
+export async function exposition(registry: Registry): Promise<string> {
+  const parts = registry.getMetricsAsArray().map(({ name }) => {
+    const metric: unknown = registry.getSingleMetric(name)
+    return metric instanceof Instrument ? metric.text() : registry.getSingleMetricAsString(name)
+  })
+  return `${(await Promise.all(parts)).join('\n\n')}\n`
 }

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, R
 import { createAuthInstruments } from './auth-instruments.ts'
 import { collectEventLoopLag } from './event-loop-lag.ts'
 import { FastHistogram, type PackedHistogram, unpackHistogram } from './histogram.ts'
+import { exposition } from './instrument.ts'
 import { createOperationInstruments } from './operation-instruments.ts'
 import { createTrafficInstruments } from './traffic-instruments.ts'
 
@@ -55,7 +56,7 @@ export function createMetrics({ version }: { readonly version: string }) {
         registry.getMetricsAsArray().filter(({ name }) => name.startsWith('gatehouse_')),
       ),
     /** The whole exposition in Prometheus text format. */
-    text: () => registry.metrics(),
+    text: () => exposition(registry),
     contentType: registry.contentType,
     /** Every instrument, for the reference. */
     describe: () => registry.getMetricsAsArray().map(describeInstrument),
