@@ -1,4 +1,4 @@
-import { loadFigures, measureLoad } from './load-figures.ts'
+import { contestantsOf, loadFigures } from './load-figures.ts'
 import { withKeys, withTokens } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
 
@@ -15,17 +15,13 @@ export const authentication: Scenario = {
     for (const kind of bench.gateways) {
       const subject = await bench.gateway(kind)
       const { accessTokens, secretKeys } = subject.credentials
-      const ways = {
-        'none, token in the head': withTokens('GET /public', accessTokens),
-        bearer: withTokens('GET /any', accessTokens),
-        'none, key in the head': withKeys('GET /public', secretKeys),
-        key: withKeys('GET /any', secretKeys),
-      }
-      for (const [way, requests] of Object.entries(ways))
-        found.push({
-          name: `${kind.label}: ${way}`,
-          measure: () => measureLoad(bench, subject, { requests }),
-        })
+      const ways = contestantsOf(bench, kind, {
+        'none, token in the head': [subject, { requests: withTokens('GET /public', accessTokens) }],
+        bearer: [subject, { requests: withTokens('GET /any', accessTokens) }],
+        'none, key in the head': [subject, { requests: withKeys('GET /public', secretKeys) }],
+        key: [subject, { requests: withKeys('GET /any', secretKeys) }],
+      })
+      found.push(...ways)
     }
     return found
   },

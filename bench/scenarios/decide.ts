@@ -3,7 +3,7 @@ import { cores, startModule } from '../processes.ts'
 import type { ReadyMessage } from '../report-url.ts'
 import { startNginxAsking } from '../subjects/nginx.ts'
 import type { Subject } from '../subjects/subject.ts'
-import { loadFigures, measureLoad } from './load-figures.ts'
+import { contestantsOf, loadFigures, measureLoad } from './load-figures.ts'
 import { withKeys, withTokens } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
 
@@ -51,12 +51,8 @@ async function openDeciding(bench: Bench, kind: GatewayKind): Promise<readonly C
   const { decideUrl, pids, credentials } = await bench.gateway(kind, { config })
   if (decideUrl === undefined) return []
   const subject = await startNginxAsking({ scope, upstreamUrl }, { url: decideUrl, pids, isCached: false })
-  const ways = {
-    bearer: withTokens('GET /any', credentials.accessTokens),
-    key: withKeys('GET /any', credentials.secretKeys),
-  }
-  return Object.entries(ways).map(([way, requests]) => ({
-    name: `${kind.label}: ${way}`,
-    measure: () => measureLoad(bench, subject, { requests }),
-  }))
+  return contestantsOf(bench, kind, {
+    bearer: [subject, { requests: withTokens('GET /any', credentials.accessTokens) }],
+    key: [subject, { requests: withKeys('GET /any', credentials.secretKeys) }],
+  })
 }

@@ -1,8 +1,8 @@
-import type { Bench } from '../bench.ts'
+import type { Bench, GatewayKind } from '../bench.ts'
 import type { LoadResults } from '../load/commands.ts'
 import { cpuUsOf } from '../process-tree.ts'
 import type { Subject } from '../subjects/subject.ts'
-import type { FigureKind, Figures } from './scenario.ts'
+import type { Contestant, FigureKind, Figures } from './scenario.ts'
 
 export const loadFigures: Readonly<Record<string, FigureKind>> = {
   cpuUs: { title: 'CPU µs a request', digits: 1 },
@@ -23,6 +23,16 @@ interface Requests {
   readonly isNumbered?: boolean
   /** Default: those of the command line. */
   readonly connections?: number
+}
+
+/** What a gateway is measured with in several ways, by their names: each with the subject that it is sent to. */
+export type Ways = Readonly<Record<string, readonly [Subject, Requests]>>
+
+export function contestantsOf(bench: Bench, { label }: GatewayKind, ways: Ways): readonly Contestant[] {
+  return Object.entries(ways).map(([way, [subject, requests]]) => ({
+    name: `${label}: ${way}`,
+    measure: () => measureLoad(bench, subject, requests),
+  }))
 }
 
 /** What each request of a closed loop costs a subject. */

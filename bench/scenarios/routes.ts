@@ -1,4 +1,4 @@
-import { loadFigures, measureLoad } from './load-figures.ts'
+import { contestantsOf, loadFigures } from './load-figures.ts'
 import { withTokens } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
 
@@ -33,17 +33,14 @@ export const routes: Scenario = {
       const many = await bench.gateway(kind, { config })
       const { accessTokens } = many.credentials
       const tokenOf = (index: number) => accessTokens[index % accessTokens.length] ?? ''
-      const ways = {
-        'two routes': [few, withTokens('GET /any', few.credentials.accessTokens)],
-        'without a rate limit': [many, withTokens('GET /any', accessTokens)],
-        'one with a rate limit': [many, withTokens('GET /limited', accessTokens)],
-        'all in turn': [many, paths.flatMap((path, index) => withTokens(`GET ${path}`, [tokenOf(index)]))],
-      } as const
-      for (const [way, [subject, requests]] of Object.entries(ways))
-        found.push({
-          name: `${kind.label}: ${way}`,
-          measure: () => measureLoad(bench, subject, { requests }),
-        })
+      const inTurn = paths.flatMap((path, index) => withTokens(`GET ${path}`, [tokenOf(index)]))
+      const ways = contestantsOf(bench, kind, {
+        'two routes': [few, { requests: withTokens('GET /any', few.credentials.accessTokens) }],
+        'without a rate limit': [many, { requests: withTokens('GET /any', accessTokens) }],
+        'one with a rate limit': [many, { requests: withTokens('GET /limited', accessTokens) }],
+        'all in turn': [many, { requests: inTurn }],
+      })
+      found.push(...ways)
     }
     return found
   },

@@ -1,5 +1,5 @@
 import type { Bench, GatewayKind } from '../bench.ts'
-import { loadFigures, measureLoad } from './load-figures.ts'
+import { contestantsOf, loadFigures, measureLoad } from './load-figures.ts'
 import { numbered, tamper, withKeys, withTokens, writeRequest } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
 
@@ -45,7 +45,7 @@ async function openGateway(bench: Bench, kind: GatewayKind): Promise<readonly Co
   const cold = await bench.gateway(kind, { config: { cache: { entries: 1 } } })
   const { secretKeys, accessTokens } = subject.credentials
   const line = 'GET /any'
-  const ways = {
+  return contestantsOf(bench, kind, {
     'auth none': [subject, { requests: [writeRequest('GET /public')] }],
     'auth none, token in the head': [subject, { requests: withTokens('GET /public', accessTokens) }],
     'auth none, key in the head': [subject, { requests: withKeys('GET /public', secretKeys) }],
@@ -57,9 +57,5 @@ async function openGateway(bench: Bench, kind: GatewayKind): Promise<readonly Co
     'no key': [subject, { requests: [writeRequest(line)], status: 401 }],
     'wrong key': [subject, { requests: withKeys(line, secretKeys.map(tamper)), status: 401 }],
     'wrong signature': [subject, { requests: withTokens(line, accessTokens.map(tamper)), status: 401 }],
-  } as const
-  return Object.entries(ways).map(([way, [who, load]]) => ({
-    name: `${kind.label}: ${way}`,
-    measure: () => measureLoad(bench, who, load),
-  }))
+  })
 }

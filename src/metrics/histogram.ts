@@ -69,17 +69,30 @@ export interface PackedHistogram {
   readonly rows: readonly { readonly labels: Labels; readonly numbers: readonly number[] }[]
 }
 
+/** A row as it is exposed: each bucket counts all values up to its bound, the last of them all there are. */
+function cumulate([sum = 0, ...own]: readonly number[]) {
+  let count = 0
+  const counts = own.map((added) => {
+    count += added
+    return count
+  })
+  return { sum, counts, count }
+}
+
 /** As the registry gets it. */
 export function unpackHistogram({ bounds, rows, ...described }: PackedHistogram) {
   const values = rows.flatMap(({ labels, numbers }): readonly Sample[] => {
     const { name } = described
-    let count = 0
-    const buckets = [...bounds, '+Inf'].map((le, index) => {
-      count += numbers[1 + index] ?? 0
-      return { labels: { le, ...labels }, value: count, metricName: `${name}_bucket` }
-    })
-    const sum = { labels, value: numbers[0] ?? 0, metricName: `${name}_sum` }
-    return [...buckets, sum, { labels, value: count, metricName: `${name}_count` }]
+    const { sum, counts, count } = cumulate(numbers)
+    return [
+      ...[...bounds, '+Inf'].map((le, index) => ({
+        labels: { le, ...labels },
+        value: counts[index] ?? 0,
+        metricName: `${name}_bucket`,
+      })),
+      { labels, value: sum, metricName: `${name}_sum` },
+      { labels, value: count, metricName: `${name}_count` },
+    ]
   })
   return { ...described, values }
 }
@@ -123,12 +136,8 @@ export class FastHistogram extends Instrument {
     for (const { labels, of } of this.#series.values()) {
       const list = labelList(labels)
       const ending = list === '' ? '}' : `,${list}}`
-      const [sum = 0, ...counts] = of.numbers()
-      let count = 0
-      buckets.forEach((bucket, index) => {
-        count += counts[index] ?? 0
-        lines.push(`${bucket}${ending} ${count}`)
-      })
+      const { sum, counts, count } = cumulate(of.numbers())
+      buckets.forEach((bucket, index) => void lines.push(`${bucket}${ending} ${counts[index] ?? 0}`))
       lines.push(sampleLine(`${name}_sum`, list, sum), sampleLine(`${name}_count`, list, count))
     }
     return lines

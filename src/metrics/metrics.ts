@@ -4,6 +4,7 @@ import { collectEventLoopLag } from './event-loop-lag.ts'
 import { FastHistogram, type PackedHistogram, unpackHistogram } from './histogram.ts'
 import { exposition } from './instrument.ts'
 import { createOperationInstruments } from './operation-instruments.ts'
+import type { Described } from './text-format.ts'
 import { createTrafficInstruments } from './traffic-instruments.ts'
 
 /** Gauges of prom-client whose names end in _total, which Prometheus keeps for counters. */
@@ -80,10 +81,7 @@ export function unpackSnapshot(packed: PackedSnapshot): MetricsSnapshot {
   return packed.map((metric) => ('rows' in metric ? unpackHistogram(metric) : metric)) as MetricsSnapshot
 }
 
-interface Description {
-  readonly name: string
-  readonly help: string
-  readonly type: string
+interface Description extends Described {
   readonly labelNames: readonly string[]
 }
 

@@ -2,17 +2,15 @@ import t, { type Test } from 'tap'
 import { openInvalidation } from '../../src/cache/invalidation.ts'
 import { createStoreConnectionState, isCurrent } from '../../src/cache/store-connection-state.ts'
 import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
-import type { Change } from '../../src/store/changes.ts'
 import { until } from '../setup/net.ts'
 import { startRedis } from '../setup/redis.ts'
 import { openStoreAt, optionsOf } from '../store/redis/place.ts'
 import { startTcpProxy } from '../store/redis/tcp-proxy.ts'
 import { createAccount, now as startTime } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
+import { never, openAppliedChanges } from './applied-changes.ts'
 import { logged, openDirectory } from './directory-harness.ts'
 
-/** Longer than any test. */
-const never = 86_400_000
 const pollMs = 5
 
 /** The change log of a real store, as one that announces changes, and the readings of it. */
@@ -109,22 +107,7 @@ t.test('an idle instance finds a change whose announcement was lost', async (t) 
   const writer = await openStoreAt(t, optionsOf(server))
   const { id } = await createAccount(writer)
   await until('it counts on announcements', () => store.isListening() || undefined)
-  const applied: Change[] = []
-  const invalidation = openInvalidation({
-    store,
-    storeConnection: createStoreConnectionState(),
-    pollMs: never,
-    idlePollMs: 400,
-    clock: Date.now,
-    apply: ({ change }) => applied.push(change),
-    clear: () => {},
-    onStoreAnswer: () => {},
-    onDelay: () => {},
-    onFault: (error) => t.error(error),
-  })
-  t.teardown(invalidation.close)
-  await invalidation.poll()
-  applied.length = 0
+  const applied = await openAppliedChanges(t, store, 400)
   t.equal(wire.cutMatching('subscribe'), 1)
   await writer.updateAccount(id, { role: 'Admin' })
   await until('it is found', () => applied.length > 0 || undefined)

@@ -6,16 +6,21 @@ import { frequentBounds, frequentMember, jsonMember } from './members.ts'
 export class CallerMembers {
   readonly #scheme = frequentMember('scheme')
   readonly #upstream = frequentMember('upstream')
-  readonly #lastOf = memoizeBounded(frequentBounds, () => new LastMembers())
+  readonly #lastOf = memoizeBounded(frequentBounds, createLastMembers)
 
   of(outcome: Outcome, isComplete: boolean): string {
     const { upstream, code, reason, decision } = outcome
     const accountId = principalOf(outcome)?.accountId ?? outcome.accountId
     if (accountId === undefined || code !== undefined || reason !== undefined)
       return this.#join(outcome, accountId, isComplete)
+    const scheme = decision?.scheme
     const last = this.#lastOf(accountId)
-    if (!last.isOf(decision?.scheme, upstream, isComplete))
+    if (last.scheme !== scheme || last.upstream !== upstream || last.isComplete !== isComplete) {
+      last.scheme = scheme
+      last.upstream = upstream
+      last.isComplete = isComplete
       last.text = flatten(this.#join(outcome, accountId, isComplete))
+    }
     return last.text
   }
 
@@ -37,23 +42,15 @@ function flatten(text: string): string {
   return Buffer.from(text).toString()
 }
 
-/** What the last request of an account had. */
-class LastMembers {
-  text = ''
-  #scheme: string | undefined
-  #upstream: string | undefined
-  #isComplete = false
+/** What the last request of an account had, and its members. */
+interface LastMembers {
+  scheme: string | undefined
+  upstream: string | undefined
+  /** undefined = there was none */
+  isComplete: boolean | undefined
+  text: string
+}
 
-  /** Whether it is of these; if not, it is from now on, with another text. */
-  isOf(scheme: string | undefined, upstream: string | undefined, isComplete: boolean): boolean {
-    const isSame =
-      this.text !== '' &&
-      this.#scheme === scheme &&
-      this.#upstream === upstream &&
-      this.#isComplete === isComplete
-    this.#scheme = scheme
-    this.#upstream = upstream
-    this.#isComplete = isComplete
-    return isSame
-  }
+function createLastMembers(): LastMembers {
+  return { scheme: undefined, upstream: undefined, isComplete: undefined, text: '' }
 }

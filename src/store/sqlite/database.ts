@@ -1,4 +1,4 @@
-import { closeSync, openSync, statSync, utimesSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { GatehouseError } from '../../errors/gatehouse-error.ts'
@@ -14,8 +14,6 @@ import { isBusy, type Transaction, tryWrite } from './transaction.ts'
 export interface Database {
   /** Path of the WAL, which every write is appended to. */
   readonly walPath: string
-  /** Tells those who watch the WAL of a commit: SQLite appends to it before others can read what was written. */
-  touchWal(): void
   prepare: DatabaseSync['prepare']
   /**
    * Runs reads.
@@ -66,7 +64,6 @@ interface Busy {
  */
 export function openDatabase(path: string, busyTimeoutMs: number): Database {
   const database = connect(path, busyTimeoutMs)
-  const walPath = walPathOf(path)
   const { assertInPlace } = guardFiles(path)
   const { report, onWrite } = createWriteListeners()
   // SQLite would block the thread that serves all requests.
@@ -110,8 +107,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
   }
 
   return {
-    walPath,
-    touchWal: () => touch(walPath),
+    walPath: walPathOf(path),
     prepare: database.prepare.bind(database),
     read: mapSqliteErrors,
     write: (work) => report(write(work, 'synced')),
@@ -120,16 +116,6 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
     assertInPlace,
     onWrite,
     close: () => database.close(),
-  }
-}
-
-/** Sets the times of a file; its owner may, others need not. */
-function touch(path: string): void {
-  const seconds = Date.now() / 1_000
-  try {
-    utimesSync(path, seconds, seconds)
-  } catch {
-    // Who watches it reads the change log at intervals too.
   }
 }
 

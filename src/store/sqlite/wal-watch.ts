@@ -1,4 +1,4 @@
-import { type FSWatcher, watch } from 'node:fs'
+import { type FSWatcher, utimesSync, watch } from 'node:fs'
 
 /** Tells when the database may have been written to, by any process. */
 export interface WalWatch {
@@ -44,6 +44,19 @@ export function watchWal(path: string, onWrite: () => void): WalWatch {
   }
 
   return { isProven: () => isProven, close }
+}
+
+/**
+ * Tells those who watch the WAL of a commit, by its times: SQLite appends to it before others can read what was written.
+ * The owner of the file may set them, others need not.
+ */
+export function touchWal(path: string): void {
+  const seconds = Date.now() / 1_000
+  try {
+    utimesSync(path, seconds, seconds)
+  } catch {
+    // Who watches it reads the change log at intervals too.
+  }
 }
 
 function openWatcher(path: string): FSWatcher | undefined {

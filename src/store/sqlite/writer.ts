@@ -2,6 +2,7 @@ import type { AuditEntry } from '../audit-entry.ts'
 import type { Change, LoggedChange } from '../changes.ts'
 import type { Database } from './database.ts'
 import type { Tables } from './tables/tables.ts'
+import { touchWal } from './wal-watch.ts'
 
 /** Writes a change with its entries in the change log and the audit log, in one step. */
 export type Writer = ReturnType<typeof openWriter>
@@ -32,7 +33,7 @@ export function openWriter(database: Database, { changes, audit }: Pick<Tables, 
       audit.append(entries)
       return { result, entries, logged: described.map((one) => changes.append(one, Date.now())) }
     })
-    if (logged.length > 0) database.touchWal()
+    if (logged.length > 0) touchWal(database.walPath)
     notifyAudited(entries)
     for (const change of logged) notifyChanged(change)
     return result

@@ -1,15 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { openInvalidation } from '../../../src/cache/invalidation.ts'
-import { createStoreConnectionState } from '../../../src/cache/store-connection-state.ts'
-import type { Change, LoggedChange } from '../../../src/store/changes.ts'
+import type { LoggedChange } from '../../../src/store/changes.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
+import { never, openAppliedChanges } from '../../cache/applied-changes.ts'
 import { until } from '../../setup/net.ts'
 import { createAccount, newSigningKey } from '../samples.ts'
 import { newSqlitePlace } from './place.ts'
-
-/** Longer than any test. */
-const never = 86_400_000
 
 /** A store that listens, has read its log, and knows that it is told of writes; and one for the changes of others. */
 async function listen(t: Test) {
@@ -80,22 +76,7 @@ t.test('a store of commands does not watch its file', async (t) => {
 t.test('caches that never read the log by themselves drop what others change', async (t) => {
   const { store, other } = await listen(t)
   const { id } = await createAccount(other)
-  const applied: Change[] = []
-  const invalidation = openInvalidation({
-    store,
-    storeConnection: createStoreConnectionState(),
-    pollMs: never,
-    idlePollMs: never,
-    clock: Date.now,
-    apply: ({ change }) => applied.push(change),
-    clear: () => {},
-    onStoreAnswer: () => {},
-    onDelay: () => {},
-    onFault: (error) => t.error(error),
-  })
-  t.teardown(invalidation.close)
-  await invalidation.poll()
-  applied.length = 0
+  const applied = await openAppliedChanges(t, store, never)
   await other.updateAccount(id, { role: 'Admin' })
   await until('it is dropped', () => applied.length > 0 || undefined)
   t.strictSame(applied, [{ kind: 'account', accountId: id }])
