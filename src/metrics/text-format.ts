@@ -1,6 +1,6 @@
 /**
  * The text format of Prometheus, for instruments with thousands of series: no request is served meanwhile. For those
- * of 3,000 routes it takes 24 ms; prom-client takes 75.
+ * of 3,000 routes it takes some 30 ms; prom-client takes 75.
  */
 
 export interface Described {
