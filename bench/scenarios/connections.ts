@@ -32,9 +32,9 @@ export const tls: Scenario = {
   note:
     `${bearer} A certificate on P-256, the default protocols and ciphers of each; the upstream is without TLS. ` +
     '`relay-tls` forwards bytes, and parses nothing; `minimal-proxy-tls` is the least that a proxy in Node does. ' +
-    'In profiles of the gateway and of `minimal-proxy-tls` nearly half of the difference is in the kernel: the same ' +
-    'two writes take a third longer there, as the rest of a request displaces from the caches of the core what they ' +
-    'touch. The other half is that rest, in which no function takes more than 0.5 µs.',
+    'By the accounting of the kernel, in turns of 3 s once warmed up, a request takes the gateway 10.9 µs in user space ' +
+    'and 13.2 µs in the kernel, `minimal-proxy-tls` 6.7 and 12.6, HAProxy 7.1 and 13.0: 1.19 of HAProxy. What the ' +
+    'gateway takes more is parsing, deciding, counting and rewriting, in which no function takes more than 0.4 µs.',
   open: (bench) => openAll(bench, [...tlsPeers, 'relay-tls', 'minimal-proxy-tls'], { isTls: true }),
 }
 
