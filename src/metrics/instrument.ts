@@ -111,9 +111,10 @@ export function register(registry: Registry, instruments: readonly Instrument[])
 
 /** The whole exposition in Prometheus text format. */
 export async function exposition(registry: Registry): Promise<string> {
-  const parts = registry.getMetricsAsArray().map(({ name }) => {
-    const metric: unknown = registry.getSingleMetric(name)
-    return metric instanceof Instrument ? metric.text() : registry.getSingleMetricAsString(name)
-  })
+  const parts = registry
+    .getMetricsAsArray()
+    .map((metric) =>
+      metric instanceof Instrument ? metric.text() : registry.getSingleMetricAsString(metric.name),
+    )
   return `${(await Promise.all(parts)).join('\n\n')}\n`
 }
