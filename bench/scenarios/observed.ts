@@ -1,4 +1,4 @@
-import { loadFigures, measureLoad } from './load-figures.ts'
+import { contestantsOf, loadFigures } from './load-figures.ts'
 import { withTokens } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
 
@@ -24,10 +24,7 @@ export const observed: Scenario = {
       for (const [way, changes] of Object.entries(ways)) {
         const subject = await bench.gateway(kind, changes)
         const requests = withTokens('GET /any', subject.credentials.accessTokens)
-        found.push({
-          name: `${kind.label}: ${way}`,
-          measure: () => measureLoad(bench, subject, { requests }),
-        })
+        found.push(...contestantsOf(bench, kind, { [way]: [subject, { requests }] }))
       }
     }
     return found
