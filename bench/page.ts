@@ -48,8 +48,10 @@ reports for the subject's processes, including those of a helper service, divide
 on the machine affects it little, but latency and throughput strongly: look at the load average. The load of closed
 loops comes from wrk if it is on PATH, else from \`bench/load/\`; that of HTTP/2 always from h2load. Where \`% of its core\`
 is far below 100, the subject was not the bottleneck; it then wakes up for less work at a time, and looks more expensive
-than it is. The gateway is the program itself, as \`gatehouse serve\` starts it, on SQLite (token scenarios on Redis),
-without access log, like the peers. The bench runs on Linux only: it reads /proc.
+than it is. Every subject has its turns for 8 s before the first that counts: V8 compiles a program for its first 4 to
+6 s of load, and in the first second a request takes more than twice the CPU. The gateway is the program itself, as
+\`gatehouse serve\` starts it, on SQLite (token scenarios on Redis), without access log, like the peers.
+The bench runs on Linux only: it reads /proc.
 
 **The subjects.** Peers take part when their program is on PATH (\`apt-get install haproxy nginx wrk nghttp2-client\`;
 HAProxy 2.5 or newer). Their configurations are in \`bench/subjects/\`.

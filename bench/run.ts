@@ -18,16 +18,23 @@ function progress(text: string): void {
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`)
 }
 
-/** Each contestant once per run; unless each turn is of a new process, a first run warms up. */
+/**
+ * How long each contestant has its turns before the first that counts. V8 goes on optimizing for the first 4 to 6 s of
+ * load: in the first of them a request takes more than twice the CPU.
+ */
+const warmUpMs = 8_000
+
+/** Each contestant once per run, after runs that warm up; none are, where each turn is of a new process. */
 async function takeTurns(
   name: string,
   contestants: readonly Contestant[],
   isFresh: boolean,
 ): Promise<Readonly<Record<string, readonly Figures[]>>> {
   const figures = new Map<string, Figures[]>(contestants.map((contestant) => [contestant.name, []]))
-  for (let run = isFresh ? 1 : 0; run <= runs; run++) {
+  const warmUps = isFresh ? 0 : Math.ceil(warmUpMs / options.durationMs)
+  for (let run = 1 - warmUps; run <= runs; run++) {
     for (const contestant of contestants) {
-      progress(`${name}, ${run === 0 ? 'warming up' : `run ${run} of ${runs}`}: ${contestant.name}`)
+      progress(`${name}, ${run <= 0 ? 'warming up' : `run ${run} of ${runs}`}: ${contestant.name}`)
       await sleep(options.restMs)
       const measured = await contestant.measure()
       if (run > 0) figures.get(contestant.name)?.push(measured)

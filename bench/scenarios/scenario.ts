@@ -26,7 +26,7 @@ export interface Scenario {
   readonly note: string
   /** What makes the load, where it is not what the command line says. */
   readonly load?: { readonly by: string; readonly connections: number }
-  /** Whether each turn starts a process of its own: then there is no run to warm up. */
+  /** Whether each turn starts a process of its own: then none warms up. */
   readonly isFresh?: boolean
   /** All contestants, in the order of their turns. */
   open(bench: Bench): Promise<readonly Contestant[]>
