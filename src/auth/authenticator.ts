@@ -30,12 +30,6 @@ export interface AuthenticatorOptions {
   readonly monotonic?: Clock
 }
 
-/** The current time on both clocks. */
-interface Moment {
-  readonly now: number
-  readonly time: number
-}
-
 /** How long a decision is reused; after that the age of the cached account is checked again. */
 const decisionReuseMs = 1_000
 
@@ -54,19 +48,20 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   ): Decision | Promise<Decision> {
     const time = clock()
     return directory.isCurrent(now, time)
-      ? decideOrReuse(access, credential, { now, time })
+      ? decideOrReuse(access, credential, now, time)
       : decideAfterCatchUp(access, credential)
   }
 
   async function decideAfterCatchUp(access: Access, credential: Credential): Promise<Decision> {
     await directory.catchUp()
-    return decideOrReuse(access, credential, { now: monotonic(), time: clock() })
+    return decideOrReuse(access, credential, monotonic(), clock())
   }
 
   function decideOrReuse(
     access: Access,
     credential: Credential,
-    { now, time }: Moment,
+    now: number,
+    time: number,
   ): Decision | Promise<Decision> {
     const version = directory.version()
     const { recent } = credential
@@ -80,9 +75,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       return recent.decision
     }
     const decision = authenticate(access, credential, schemes)
-    if (decision instanceof Promise) {
-      return decision.then((settled) => decideAgainIfStale(access, credential, settled))
-    }
+    if (decision instanceof Promise) return decideAgainIfStale(access, credential, decision)
     if (version !== undefined && decision.holdsUntil > 0) {
       credential.recent = { access, decision, version, until: now + decisionReuseMs, error: undefined }
     }
@@ -90,11 +83,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   /** The result of a look-up is outdated if this process stalled before it read the response. */
-  function decideAgainIfStale(
+  async function decideAgainIfStale(
     access: Access,
     credential: Credential,
-    settled: Decision,
-  ): Decision | Promise<Decision> {
+    decision: Promise<Decision>,
+  ): Promise<Decision> {
+    const settled = await decision
     return directory.isCurrent(monotonic(), clock()) ? settled : decideAfterCatchUp(access, credential)
   }
 

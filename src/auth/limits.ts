@@ -35,7 +35,12 @@ export function takeFrom(
   rate: Rate,
 ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
   const taken = limiter.take(purpose, subject, rate)
-  return taken instanceof Promise ? taken.then((settled) => excessOf(rate, settled)) : excessOf(rate, taken)
+  return taken instanceof Promise ? excessLater(rate, taken) : excessOf(rate, taken)
+}
+
+/** In a function of its own: what a function within the other captured would be allocated at each of its calls. */
+async function excessLater(rate: Rate, taken: Promise<RateResult>): Promise<GatehouseError | undefined> {
+  return excessOf(rate, await taken)
 }
 
 function excessOf({ limit }: Rate, taken: RateResult): GatehouseError | undefined {

@@ -80,7 +80,12 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
   function take(purpose: string, subject: string, rate: Rate): RateResult | Promise<RateResult> {
     if (!storeConnection.isUp) return takeShare(purpose, subject, rate)
     const taken = store.takeFromRate(purpose, subject, rate)
-    return taken instanceof Promise ? taken.catch(() => takeShare(purpose, subject, rate)) : taken
+    return taken instanceof Promise ? orShare(taken, purpose, subject, rate) : taken
+  }
+
+  /** In a function of its own: what a function within the other captured would be allocated at each of its calls. */
+  function orShare(taken: Promise<RateResult>, purpose: string, subject: string, rate: Rate) {
+    return taken.catch(() => takeShare(purpose, subject, rate))
   }
 
   function takeShare(purpose: string, subject: string, rate: Rate): RateResult {

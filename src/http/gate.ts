@@ -1,14 +1,13 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '../auth/authorize.ts'
-import { type Credentials, isWithoutCredential, type RecentDecision } from '../auth/credentials.ts'
+import { isWithoutCredential } from '../auth/credentials.ts'
 import type { Decision, DecisionScheme, Refusal } from '../auth/decision.ts'
-import { countFailure, takeRate } from '../auth/limits.ts'
+import { takeRate } from '../auth/limits.ts'
 import { createLookUpGuard } from '../auth/look-up-guard.ts'
 import type { TakePlan } from '../auth/plans.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
-import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { BrowserAccess, GatedRoute } from '../routes/route.ts'
@@ -19,7 +18,7 @@ import type { CheckBasicKey } from './browser/basic-key.ts'
 import { createDecisionCounter } from './decision-counter.ts'
 import { type DecisionTrace, traceDecision } from './decision-trace.ts'
 import { recordCookieCredentials, recordDecision, recordRoute } from './outcome.ts'
-import { refusalDetail } from './refusals/refusal-detail.ts'
+import { countedCode, createCredentialRefusal } from './refusals/credential-refusal.ts'
 
 export interface GateOptions<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival> {
   /** The route of a request, or the error it is refused with. */
@@ -56,8 +55,6 @@ export type Gate<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> 
 
 /** How long the use of a key is not recorded again for the same head from the same address. */
 const keyUseIntervalMs = 1_000
-/** Only this code is counted: it is a guess at a key, or a key that was reset; tokens cannot be guessed. */
-const countedCode: ErrorCode = 'secret-key-invalid'
 
 /** A secret key that is not looked up. */
 const unknownKey: Refusal = {
@@ -78,6 +75,7 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
   const { checkBasicKey, readAccessCookie, trace } = options
   const count = createDecisionCounter(metrics)
   const lookUps = createLookUpGuard(limiter, failures)
+  const refuse = createCredentialRefusal(limiter, failures)
 
   /** @param isConfirmed whether the decision is based on the store's current state, not on the cache */
   function admit(
@@ -88,12 +86,8 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
   ): GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>> {
     recordDecision(arrival.outcome, decision)
     if (trace) traceDecision(trace, decision)
-    if (decision.kind === 'refused') {
-      const error = refuse(decision, route, arrival)
-      return error instanceof Promise
-        ? error.then((settled) => countRefusal(decision.scheme, settled))
-        : countRefusal(decision.scheme, error)
-    }
+    if (decision.kind === 'refused')
+      return countRefusals(decision.scheme, refuse(decision, route.access, arrival))
     const { principal } = decision
     const misplaced = principal && refuseFrom(principal, arrival)
     if (misplaced) return countRefusal(decision.scheme, misplaced)
@@ -103,9 +97,7 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     if (code !== undefined) return countRefusal(decision.scheme, sharedError(code))
     trace?.passed('policy')
     const excess = takeLimits(route, arrival, principal)
-    return excess instanceof Promise
-      ? excess.then((settled) => settle(route, decision, settled))
-      : settle(route, decision, excess)
+    return excess instanceof Promise ? settleLater(route, decision, excess) : settle(route, decision, excess)
   }
 
   /** Why a valid credential is refused from where it came. */
@@ -113,6 +105,16 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     return isFromAllowedAddress(principal, arrival.client.address)
       ? checkBasicKey(arrival)
       : sharedError('address-forbidden')
+  }
+
+  // What waits is in functions of its own: V8 allocates what a function within another captures whenever the other is
+  // called, for each request.
+  async function settleLater(
+    route: MatchedRoute,
+    decision: Allowed,
+    excess: Promise<GatehouseError | undefined>,
+  ): Promise<GateResult<MatchedRoute>> {
+    return settle(route, decision, await excess)
   }
 
   function settle(
@@ -134,29 +136,25 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     if (rateLimit === undefined) return takePlan(principal, arrivedAt)
     const excess = takeRate(limiter, rateLimit, { principal, address })
     return excess instanceof Promise
-      ? excess.then((settled) => settled ?? takePlan(principal, arrivedAt))
+      ? takePlanLater(excess, principal, arrivedAt)
       : (excess ?? takePlan(principal, arrivedAt))
   }
 
-  /**
-   * The error for a refused credential: the code of the refusal, or `too-many-failures`. Synchronous if only this
-   * process counts failures.
-   */
-  function refuse(
-    refusal: Refusal,
-    { access }: MatchedRoute,
-    arrival: Came,
+  async function takePlanLater(
+    excess: Promise<GatehouseError | undefined>,
+    principal: Principal | undefined,
+    arrivedAt: number,
+  ): Promise<GatehouseError | undefined> {
+    return (await excess) ?? takePlan(principal, arrivedAt)
+  }
+
+  function countRefusals(
+    scheme: DecisionScheme | undefined,
+    error: GatehouseError | Promise<GatehouseError>,
   ): GatehouseError | Promise<GatehouseError> {
-    const { code, isMalformed } = refusal
-    const { client, carriers } = arrival
-    const credentials = credentialsOf(arrival)
-    const recent = recentOf(refusal, credentials)
-    const error =
-      recent?.error ?? sharedError(code, refusalDetail(refusal, access, { credentials, carriers }))
-    if (recent) recent.error = error
-    if (code !== countedCode) return error
-    const excess = countFailure(limiter, failures, { address: client.address, isMalformed })
-    return excess instanceof Promise ? excess.then((settled) => settled ?? error) : (excess ?? error)
+    return error instanceof Promise
+      ? error.then((settled) => countRefusal(scheme, settled))
+      : countRefusal(scheme, error)
   }
 
   /** Counts a refusal by the code sent to the client. */
@@ -198,10 +196,19 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     now: number,
   ): GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>> {
     const decision = authenticator.decide(route.access, credentialsOf(arrival), now)
-    if (!(decision instanceof Promise)) return admit(route, arrival, decision)
+    return decision instanceof Promise
+      ? admitLater(route, arrival, decision)
+      : admit(route, arrival, decision)
+  }
+
+  async function admitLater(
+    route: MatchedRoute,
+    arrival: Came,
+    decision: Promise<Decision>,
+  ): Promise<GateResult<MatchedRoute>> {
     // What has to be looked up is of an accepted scheme, whatever is found.
     trace?.passed('scheme')
-    return decision.then((settled) => admit(route, arrival, settled))
+    return admit(route, arrival, await decision)
   }
 
   function recordKeyUse({ fields, client, arrivedAt }: Came, { principal }: Allowed): void {
@@ -230,10 +237,4 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
       return lookUp(route, arrival)
     return decide(route, arrival, arrival.arrivedAt)
   }
-}
-
-/** The decision that is reused for these credentials, if it is this one. */
-function recentOf(refusal: Refusal, credentials: Credentials): RecentDecision | undefined {
-  if (credentials.kind !== 'secretKey' && credentials.kind !== 'bearer') return undefined
-  return credentials.recent?.decision === refusal ? credentials.recent : undefined
 }

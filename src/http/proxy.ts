@@ -67,8 +67,9 @@ export type ProxyHandler = (arrival: Arrival) => void
  * then forwarded.
  */
 export function createProxy(options: ProxyOptions): ProxyHandler {
-  const { table, writer, usageMeter, onIgnoredUpgrade, checkDavDestination, portalScopes } = options
-  const { ownCookies, redirectToSignIn, openCalls } = options
+  const { table, writer, usageMeter, onIgnoredUpgrade, checkDavDestination, redirectToSignIn } = options
+  const { ownCookies, portalScopes, openCalls } = options
+  const terms = { writeTrailers: writer.writeTrailers, ownCookies, portalScopes }
   const readUpstreamHead = createUpstreamHeadReader(options)
   const gate = createGate<Route<Upstream>>({
     ...options,
@@ -87,7 +88,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
     arrival: Arrival,
     davDestination: string | undefined,
   ): void {
-    const { connection, head, outcome, fields, client, requestId } = arrival
+    const { connection, head, outcome } = arrival
     const upstreamHead = readUpstreamHead(route, arrival)
     if (!upstreamHead) {
       answerOptions(arrival, route.methods ?? standardMethods)
@@ -102,29 +103,17 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
       {
         arrival,
         route,
-        connection,
-        head,
-        upstream: route.upstream,
+        terms,
         requestTarget: upstreamTarget(route, target),
         clientPath: target.path,
-        portalScopes,
         strippedPrefix,
         davDestination,
         headerLines: writer.writeHead(upstreamHead),
         isLast,
-        writeTrailers: route.passesTrailers ? writer.writeTrailers : undefined,
-        host: fields.host ?? '',
-        client,
-        requestId,
         accountId: principal?.accountId,
-        bodyBytesMax: route.bodyBytesMax,
-        responseTimeoutMs: route.responseTimeoutMs,
-        idleTimeoutMs: route.idleTimeoutMs,
         isUpgrade,
         isFollowed: route.browser !== undefined && principal !== undefined,
         corsHeaders: outcome.corsHeaders,
-        caching: route.caching,
-        ownCookies,
         costField: route.costHeader === undefined ? undefined : costFieldOf(route.costHeader),
       },
       events,

@@ -4,20 +4,19 @@ import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientExchange, ResponseFraming } from '../exchange/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestEvents } from '../exchange/request-events.ts'
-import { clientNetwork } from '../platform/client-network.ts'
 import type { Call } from '../upstream/call.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 import type { BodyProgress } from '../upstream/pool/claim.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import type { Target } from '../upstream/target.ts'
-import type { CallEvents, UpstreamRequest } from '../upstream/upstream-request.ts'
+import type { CallEvents } from '../upstream/upstream-request.ts'
 import { isEventStream } from './content-type.ts'
 import { ResponseCost } from './cost-field.ts'
 import { failureCodes } from './failure-codes.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
-import { forwardedRequestHead } from './forwarded-request-head.ts'
 import { forwardedResponseLines } from './forwarded-response.ts'
 import { handshakeFailure } from './handshake-response.ts'
+import { OutgoingRequest } from './outgoing-request.ts'
 import { PendingBody } from './pending-body.ts'
 import { clientFramingOf, responseTrailerLines } from './response-head.ts'
 
@@ -30,15 +29,10 @@ export function forward<Forwarded extends ForwardedRequest>(
 }
 
 /** One request and its response. Its methods are the event handlers, so that no closures are created per request. */
-class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, CallEvents, RequestEvents {
-  readonly method: string
-  readonly isUpgrade: boolean
-  readonly body: 'none' | 'counted' | 'chunked'
-  readonly isLast: boolean
-  readonly expectsContinue: boolean
-  readonly responseTimeoutMs: number
-  readonly idleTimeoutMs: number
-  readonly #request: Forwarded
+class Exchange<Forwarded extends ForwardedRequest>
+  extends OutgoingRequest<Forwarded>
+  implements CallEvents, RequestEvents
+{
   readonly #events: ForwardEvents<Forwarded>
   readonly #connection: ClientExchange
   readonly #call: Call
@@ -57,43 +51,20 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   #isChunked = false
 
   constructor(request: Forwarded, events: ForwardEvents<Forwarded>) {
-    const { connection, head, upstream, responseTimeoutMs, idleTimeoutMs, isUpgrade } = request
-    this.method = head.method
-    this.isUpgrade = isUpgrade
-    this.body = head.body.kind
-    this.isLast = request.isLast
-    this.expectsContinue = head.expectsContinue
+    super(request)
+    const { connection, head } = request.arrival
     this.#isBodyComplete = head.body.kind === 'none'
     this.#awaitsContinue = head.expectsContinue
-    this.responseTimeoutMs = responseTimeoutMs
-    this.idleTimeoutMs = idleTimeoutMs
-    this.#request = request
     this.#events = events
     this.#connection = connection
-    this.#call = upstream.createCall(this, this)
+    this.#call = request.route.upstream.createCall(this, this)
     this.#cost =
       request.costField && new ResponseCost(request.costField, (units) => events.onUnits(request, units))
-  }
-
-  get clientAddress(): string {
-    return this.#request.client.address
-  }
-
-  get clientNetwork(): string {
-    return clientNetwork(this.#request.client.address)
-  }
-
-  get accountId(): string | undefined {
-    return this.#request.accountId
   }
 
   get bodyProgress(): BodyProgress {
     if (this.#isBodyComplete) return 'complete'
     return this.#pendingBody?.isFull === false ? 'pending' : 'streaming'
-  }
-
-  head(target: Target): string {
-    return forwardedRequestHead(this.#request, target)
   }
 
   start(): void {
@@ -107,7 +78,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
 
   onSent(target: Target, now: number): void {
     this.#target = target
-    this.#events.onSent(this.#request, now)
+    this.#events.onSent(this.request, now)
     const pending = this.#pendingBody
     this.#pendingBody = undefined
     for (const chunk of pending?.chunks ?? []) this.#call.write(chunk)
@@ -118,7 +89,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   onInformation(received: ResponseHead): void {
     const { status, reason } = received
     // HTTP/1.0 has no 1xx (RFC 9110 15.2); a 100 that the client does not wait for is useless.
-    if (this.#request.head.minorVersion === 0 || (status === 100 && !this.#awaitsContinue)) return
+    if (this.request.arrival.head.minorVersion === 0 || (status === 100 && !this.#awaitsContinue)) return
     if (status === 100) this.#awaitsContinue = false
     const lines = status === 100 ? '' : this.#clientHeaderLines(received, false)
     if (!this.#connection.writeInformation(status, reason, lines)) this.#call.pause()
@@ -129,13 +100,13 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     this.#headers = headers
     this.#cost?.read(headers)
     if (this.isUpgrade && !this.#acceptsHandshake(received)) return
-    const clientFraming = clientFramingOf(framing, this.#request.head)
+    const clientFraming = clientFramingOf(framing, this.request.arrival.head)
     this.#isChunked = clientFraming === 'chunked'
-    this.#events.onResponseHead(this.#request, status)
+    this.#events.onResponseHead(this.request, status)
     const lines = this.#clientHeaderLines(received, this.#isChunked && framing === 'chunked')
     this.#connection.respond(status, reason, lines, clientFraming)
-    if (this.#request.isFollowed && isEventStream(headers))
-      this.#unfollow = this.#events.onEventStream(this.#request)
+    if (this.request.isFollowed && isEventStream(headers))
+      this.#unfollow = this.#events.onEventStream(this.request)
   }
 
   onData(chunk: Buffer): void {
@@ -150,8 +121,8 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   onEnd(trailers: readonly string[]): void {
     this.#cost?.read(trailers)
     if (!this.#settle()) return
-    this.#events.onResponseEnd(this.#request)
-    const sent = this.#request.costField?.remove(trailers) ?? trailers
+    this.#events.onResponseEnd(this.request)
+    const sent = this.request.costField?.remove(trailers) ?? trailers
     this.#connection.end(sent.length > 0 && this.#isChunked ? responseTrailerLines(sent, this.#headers) : '')
   }
 
@@ -161,12 +132,12 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
     if (!this.#acceptsHandshake(received)) upstreamSocket.destroy()
     if (!this.#settle()) return
     const headerLines = this.#clientHeaderLines(received, false)
-    this.#events.onUpgraded(this.#request, { reason, headerLines, upstreamSocket, firstBytes })
+    this.#events.onUpgraded(this.request, { reason, headerLines, upstreamSocket, firstBytes })
   }
 
   /** @returns false where the request has failed with it */
   #acceptsHandshake(received: ResponseHead): boolean {
-    const failure = handshakeFailure(this.#request, received)
+    const failure = handshakeFailure(this.request.arrival, received)
     if (failure) this.onFailure(failure)
     return failure === undefined
   }
@@ -182,7 +153,7 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
 
   onBodyData(chunk: Buffer): void {
     this.#bodyBytes += chunk.length
-    if (this.#bodyBytes > this.#request.bodyBytesMax) this.#fail('body-too-large')
+    if (this.#bodyBytes > this.request.route.bodyBytesMax) this.#fail('body-too-large')
     else if (this.#pendingBody) this.#bufferBody(this.#pendingBody, chunk)
     else if (!this.#call.write(chunk)) this.#connection.pauseBody()
   }
@@ -207,14 +178,14 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   }
 
   #trailerLines(trailers: readonly string[]): string {
-    const { writeTrailers, upstream } = this.#request
-    return trailers.length === 0 ? '' : (writeTrailers?.(trailers, upstream) ?? '')
+    const { route, terms } = this.request
+    return trailers.length > 0 && route.passesTrailers ? terms.writeTrailers(trailers, route.upstream) : ''
   }
 
   onBodyError(error: MalformedMessage | BodyTooSlow): void {
     if (!this.#settle()) return
     this.#call.cancel()
-    this.#events.onFailed(this.#request, error)
+    this.#events.onFailed(this.request, error)
   }
 
   onClientDrain(): void {
@@ -226,14 +197,13 @@ class Exchange<Forwarded extends ForwardedRequest> implements UpstreamRequest, C
   }
 
   #clientHeaderLines(received: ResponseHead, mayHaveTrailers: boolean): string {
-    const targetOrigin = this.#target?.origin ?? ''
-    return forwardedResponseLines(this.#request, received, { targetOrigin, mayHaveTrailers })
+    return forwardedResponseLines(this.request, received, this.#target?.origin ?? '', mayHaveTrailers)
   }
 
   #fail(code: ErrorCode, cause?: unknown): void {
     if (!this.#settle()) return
     this.#call.cancel()
-    this.#events.onFailed(this.#request, new GatehouseError(code, { cause }))
+    this.#events.onFailed(this.request, new GatehouseError(code, { cause }))
   }
 
   #settle(): boolean {

@@ -1,22 +1,17 @@
 import type { Target } from '../upstream/target.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
 
-type HeadOptions = Pick<
-  ForwardedRequest,
-  'head' | 'requestTarget' | 'davDestination' | 'host' | 'upstream' | 'headerLines'
->
-
 /** The whole head for a target, with the empty line at its end. */
 export function forwardedRequestHead(
-  { head, requestTarget, davDestination, upstream, host, headerLines }: HeadOptions,
+  { arrival, route, requestTarget, davDestination, headerLines }: ForwardedRequest,
   { authority, origin }: Pick<Target, 'authority' | 'origin'>,
 ): string {
-  const sentHost = upstream.host === 'client' ? host : authority
+  const sentHost = route.upstream.host === 'client' ? (arrival.fields.host ?? '') : authority
   const lines =
     davDestination === undefined
       ? headerLines
       : `${destinationLine(davDestination, origin, sentHost)}${headerLines}`
-  return `${head.method} ${requestTarget} HTTP/1.1\r\nHost: ${sentHost}\r\n${lines}\r\n`
+  return `${arrival.head.method} ${requestTarget} HTTP/1.1\r\nHost: ${sentHost}\r\n${lines}\r\n`
 }
 
 /**

@@ -3,7 +3,7 @@ import type { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientExchange } from '../exchange/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
-import type { ResponseCaching } from '../routes/route.ts'
+import type { Route } from '../routes/route.ts'
 import type { WorkerScopes } from '../routes/worker-scope.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { CorsHeaders } from './cors-headers.ts'
@@ -12,11 +12,35 @@ import type { OwnCookies } from './own-cookies.ts'
 import type { RequestWriter } from './request-head.ts'
 import type { StrippedPrefix } from './stripped-prefix.ts'
 
-/** An admitted request and its upstream. */
-export interface ForwardedRequest {
+/** What has arrived, as far as it is forwarded. */
+export interface ForwardedArrival {
   readonly connection: ClientExchange
   readonly head: RequestHead
-  readonly upstream: Upstream
+  readonly requestId: string
+  /** The client's address, and the protocol and host by which it calls the gateway: `http`, and `localhost:8080`. */
+  readonly client: { readonly address: string; readonly protocol: string; readonly host: string }
+  /** The Host header of the client. */
+  readonly fields: { readonly host: string | undefined }
+}
+
+/** What is the same for all requests that are forwarded under one config. */
+export interface ForwardTerms {
+  /** Field lines for the upstream, from name, value, name, value. */
+  readonly writeTrailers: RequestWriter['writeTrailers']
+  /** Cookies that the upstream may not set. */
+  readonly ownCookies: OwnCookies
+  /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
+  readonly portalScopes: WorkerScopes | undefined
+}
+
+/** An admitted request and its upstream. */
+export interface ForwardedRequest {
+  readonly arrival: ForwardedArrival
+  readonly route: Pick<
+    Route<Upstream>,
+    'upstream' | 'bodyBytesMax' | 'responseTimeoutMs' | 'idleTimeoutMs' | 'passesTrailers' | 'caching'
+  >
+  readonly terms: ForwardTerms
   /** Path and query for the upstream. */
   readonly requestTarget: string
   /** Path and query of the Destination for the upstream (RFC 4918 10.3); undefined = there is none. */
@@ -25,33 +49,17 @@ export interface ForwardedRequest {
   readonly headerLines: string
   /** Whether these lines say that no request follows on the connection. */
   readonly isLast: boolean
-  /** Field lines for the upstream, from name, value, name, value; undefined = none are forwarded. */
-  readonly writeTrailers: RequestWriter['writeTrailers'] | undefined
   /** The path of the client, decoded as routes are matched. */
   readonly clientPath: string
-  /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
-  readonly portalScopes: WorkerScopes | undefined
   /** What the request target lacks of the client's path; undefined = nothing. */
   readonly strippedPrefix: StrippedPrefix | undefined
-  /** The Host header of the client. */
-  readonly host: string
-  /** The client's address, and the protocol and host by which it calls the gateway: `http`, and `localhost:8080`. */
-  readonly client: { readonly address: string; readonly protocol: string; readonly host: string }
-  readonly requestId: string
   /** The calling account; undefined = anonymous. */
   readonly accountId: string | undefined
-  readonly bodyBytesMax: number
-  readonly responseTimeoutMs: number
-  readonly idleTimeoutMs: number
   readonly isUpgrade: boolean
   /** Whether a stream of events ends when the credential of its caller does. */
   readonly isFollowed: boolean
   /** The CORS headers of the response; undefined = those of the upstream. */
   readonly corsHeaders: CorsHeaders | undefined
-  /** Cookies that the upstream may not set. */
-  readonly ownCookies: OwnCookies
-  /** What caches are told about the response; undefined = only what the backend says. */
-  readonly caching: ResponseCaching | undefined
   /** Removed from the response; undefined = the route has none. */
   readonly costField: CostField | undefined
 }

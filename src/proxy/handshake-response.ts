@@ -3,7 +3,7 @@ import { isExtendedConnect } from '../exchange/extended-connect.ts'
 import { onlyValueOf } from '../http1/raw-headers.ts'
 import { InvalidResponse } from '../upstream/failure.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
-import type { ForwardedRequest } from './forwarded-request.ts'
+import type { ForwardedArrival } from './forwarded-request.ts'
 
 /**
  * Why a backend's response to a WebSocket handshake is not forwarded; undefined = it is. A client of HTTP/1.1 checks it
@@ -11,7 +11,7 @@ import type { ForwardedRequest } from './forwarded-request.ts'
  * sent (RFC 8441 5): the gateway does (RFC 6455 4.1).
  */
 export function handshakeFailure(
-  { connection, head }: Pick<ForwardedRequest, 'connection' | 'head'>,
+  { connection, head }: Pick<ForwardedArrival, 'connection' | 'head'>,
   { status, headers }: ResponseHead,
 ): InvalidResponse | undefined {
   if (status >= 300 || !isExtendedConnect(connection, head)) return undefined

@@ -29,6 +29,22 @@ interface KeptLines extends Pick<HeaderLinesInput, 'mayHaveTrailers' | 'caching'
   readonly header: HeaderLines | undefined
 }
 
+/** What is kept with a head that repeats, if its lines were last written for the same. */
+export function findKept(
+  { derived }: RepeatedResponse,
+  mayHaveTrailers: boolean,
+  caching: ResponseCaching | undefined,
+  isAuthenticated: boolean,
+): KeptLines | undefined {
+  // The cast is sound: nothing else writes it.
+  const kept = derived as KeptLines | undefined
+  return kept?.mayHaveTrailers === mayHaveTrailers &&
+    kept.caching === caching &&
+    kept.isAuthenticated === isAuthenticated
+    ? kept
+    : undefined
+}
+
 /** Writes the lines of a head that repeats only once. */
 export function keepLines<Input extends HeaderLinesInput>(
   input: Input,
@@ -36,14 +52,8 @@ export function keepLines<Input extends HeaderLinesInput>(
 ): HeaderLines {
   const { repeated, mayHaveTrailers, caching, isAuthenticated } = input
   if (!repeated) return write(input)
-  // The cast is sound: nothing else writes it.
-  const kept = repeated.derived as KeptLines | undefined
-  if (
-    kept?.mayHaveTrailers === mayHaveTrailers &&
-    kept.caching === caching &&
-    kept.isAuthenticated === isAuthenticated
-  )
-    return kept.header ?? write(input)
+  const kept = findKept(repeated, mayHaveTrailers, caching, isAuthenticated)
+  if (kept) return kept.header ?? write(input)
   const { lines, hasDate } = write(input)
   const header = isAboutRequest(input.headers) ? undefined : { lines: copyString(lines), hasDate }
   repeated.derived = { header, mayHaveTrailers, caching, isAuthenticated } satisfies KeptLines

@@ -39,8 +39,11 @@ export interface ResponseHeadInput extends LocationContext, HeaderLinesInput {
  * target's address, and with the request ID of the gateway in the final response.
  */
 export function responseHeaderLines(input: ResponseHeadInput): string {
-  const { status, requestId } = input
-  const { lines, hasDate } = keepLines(input, readLines)
+  return withOwnLines(keepLines(input, readLines), input.status, input.requestId)
+}
+
+/** The lines with those of the gateway's own. */
+export function withOwnLines({ lines, hasDate }: HeaderLines, status: number, requestId: string): string {
   const withId = hasRequestId(status) ? `${lines}${requestId}\r\n` : lines
   // RFC 9110 6.6.1.
   return hasDate ? withId : withId + dateLine()

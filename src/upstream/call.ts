@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import { monotonicClock } from '../platform/clock.ts'
 import type { Balancer } from './balancer.ts'
-import { type ExchangeEvents, requestOptionsOf } from './exchange.ts'
+import type { ExchangeEvents } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { Acquisition, Waiter } from './pool/acquisition.ts'
 import type { BodyProgress } from './pool/claim.ts'
@@ -175,7 +175,7 @@ export class Call implements ExchangeEvents, Waiter {
     this.#connection = connection
     const head = this.#request.head(target)
     const now = monotonicClock()
-    connection.start(head, requestOptionsOf(this.#request), this, now)
+    connection.start(head, this.#request, this, now)
     const hasBody = this.#request.body !== 'none'
     if (hasBody && (connection.mayRefuse || this.#sentBody)) this.#sendBodyAgain(connection)
     this.#events.onSent(target, now)

@@ -32,6 +32,7 @@ export class Connection implements UpstreamConnection {
   onFree: (isReusable: boolean) => void = () => {}
   #events: ExchangeEvents | undefined
   #parser: ResponseParser | undefined
+  /** Only until the exchange is over: it may be the request itself, with all that it holds. */
   #requestOptions: RequestOptions | undefined
   #persistence: ConnectionPersistence | undefined
   #isEarlyResponse = false
@@ -176,13 +177,15 @@ export class Connection implements UpstreamConnection {
     this.#events = undefined
     this.#parser = undefined
     const persistence = this.#persistence
+    const options = this.#requestOptions
+    this.#requestOptions = undefined
     const isOver =
       !isClean || this.#isEarlyResponse || this.#drainTimer !== undefined || !persistence?.isPersistent
-    if (isOver || this.socket.destroyed || persistence.mayHaveStrayBody || this.#requestOptions?.isLast) {
+    if (isOver || this.socket.destroyed || persistence.mayHaveStrayBody || options?.isLast) {
       closeConnection(this.socket, { isExpected: isOver })
       return
     }
-    this.reusableFrom = this.#requestOptions?.body === 'chunked' ? sweep.sweptAt + strayBytesGraceMs : 0
+    this.reusableFrom = options?.body === 'chunked' ? sweep.sweptAt + strayBytesGraceMs : 0
     this.reusableUntil = sweep.sweptAt + reusableMs(persistence)
     this.isReused = true
     this.#reader.resume()
@@ -194,6 +197,7 @@ export class Connection implements UpstreamConnection {
     this.#clearDeadline()
     sweep.remove(this.#deadline)
     this.#events = undefined
+    this.#requestOptions = undefined
     this.#isHandedOver = true
     handOverSocket(this.socket, this.#reader)
     events?.onUpgrade(head, this.socket, ownedCopy(rest))

@@ -17,12 +17,6 @@ export interface RequestOptions {
   readonly idleTimeoutMs: number
 }
 
-/** Without all else that the request holds: connections keep it. */
-export function requestOptionsOf(request: RequestOptions): RequestOptions {
-  const { method, isUpgrade, body, isLast, expectsContinue, responseTimeoutMs, idleTimeoutMs } = request
-  return { method, isUpgrade, body, isLast, expectsContinue, responseTimeoutMs, idleTimeoutMs }
-}
-
 /** What happens to a request; after onEnd, onUpgrade or onFailure there are no more events. */
 export interface ExchangeEvents {
   onInformation(head: ResponseHead): void

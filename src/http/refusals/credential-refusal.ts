@@ -1,0 +1,52 @@
+import type { Credentials, RecentDecision } from '../../auth/credentials.ts'
+import type { Refusal } from '../../auth/decision.ts'
+import { countFailure } from '../../auth/limits.ts'
+import type { RateLimiter } from '../../auth/rate-limiter.ts'
+import type { ErrorCode } from '../../errors/codes.ts'
+import { type GatehouseError, sharedError } from '../../errors/gatehouse-error.ts'
+import type { Access } from '../../routes/route.ts'
+import type { Rate } from '../../store/rates.ts'
+import { type Arrival, credentialsOf } from '../arrival.ts'
+import { refusalDetail } from './refusal-detail.ts'
+
+/** Only this code is counted: it is a guess at a key, or a key that was reset; tokens cannot be guessed. */
+export const countedCode: ErrorCode = 'secret-key-invalid'
+
+/**
+ * The error for a refused credential: the code of the refusal, or `too-many-failures`. Synchronous if only this process
+ * counts failures.
+ */
+export type CredentialRefusal = (
+  refusal: Refusal,
+  access: Access,
+  arrival: Arrival<unknown>,
+) => GatehouseError | Promise<GatehouseError>
+
+/** @param failures how many invalid credentials one client address may send */
+export function createCredentialRefusal(limiter: RateLimiter, failures: Rate): CredentialRefusal {
+  return function refuse(refusal, access, arrival) {
+    const { code, isMalformed } = refusal
+    const { client, carriers } = arrival
+    const credentials = credentialsOf(arrival)
+    const recent = recentOf(refusal, credentials)
+    const error =
+      recent?.error ?? sharedError(code, refusalDetail(refusal, access, { credentials, carriers }))
+    if (recent) recent.error = error
+    if (code !== countedCode) return error
+    const excess = countFailure(limiter, failures, { address: client.address, isMalformed })
+    return excess instanceof Promise ? orError(excess, error) : (excess ?? error)
+  }
+}
+
+async function orError(
+  excess: Promise<GatehouseError | undefined>,
+  error: GatehouseError,
+): Promise<GatehouseError> {
+  return (await excess) ?? error
+}
+
+/** The decision that is reused for these credentials, if it is this one. */
+function recentOf(refusal: Refusal, credentials: Credentials): RecentDecision | undefined {
+  if (credentials.kind !== 'secretKey' && credentials.kind !== 'bearer') return undefined
+  return credentials.recent?.decision === refusal ? credentials.recent : undefined
+}
