@@ -36,6 +36,8 @@ export interface RepeatedFields {
 export interface RepeatedLine {
   /** For http/known-destinations.ts alone: that of the last request with it. */
   destination: object | undefined
+  /** For proxy/kept-start.ts alone: that of the last request with it. */
+  start: object | undefined
 }
 
 /** The head without what the client chose, for a request that lasts: each text of a head keeps all of it in memory. */

@@ -62,6 +62,7 @@ export class LineCache {
       minorVersion,
       end,
       destination: undefined,
+      start: undefined,
       characters: method.length + target.length,
     })
   }

@@ -1,17 +1,19 @@
 import type { Target } from '../upstream/target.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
+import { keepStart } from './kept-start.ts'
 
 /** The whole head for a target, with the empty line at its end. */
 export function forwardedRequestHead(
   { arrival, route, requestTarget, davDestination, headerLines }: ForwardedRequest,
   { authority, origin }: Pick<Target, 'authority' | 'origin'>,
 ): string {
+  const { method, repeatedLine } = arrival.head
   const sentHost = route.upstream.host === 'client' ? (arrival.fields.host ?? '') : authority
   const lines =
     davDestination === undefined
       ? headerLines
       : `${destinationLine(davDestination, origin, sentHost)}${headerLines}`
-  return `${arrival.head.method} ${requestTarget} HTTP/1.1\r\nHost: ${sentHost}\r\n${lines}\r\n`
+  return `${keepStart(repeatedLine, method, requestTarget, sentHost)}${lines}\r\n`
 }
 
 /**

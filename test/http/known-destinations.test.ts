@@ -105,7 +105,7 @@ t.test(
   'a line that repeats leads to its destination, for the same host and under the same config',
   async (t) => {
     const handle = start()
-    const line: RepeatedLine = { destination: undefined }
+    const line: RepeatedLine = { destination: undefined, start: undefined }
     for (let round = 0; round < 3; round++) {
       t.equal(handle({ line }).route, 'get')
       t.equal(handle({ line, host: 'other.test' }).route, 'host')
