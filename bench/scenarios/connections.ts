@@ -35,7 +35,8 @@ export const tls: Scenario = {
     'By the accounting of the kernel, in turns of 3 s once warmed up, a request takes the gateway 10.9 µs in user space ' +
     'and 13.2 µs in the kernel, `minimal-proxy-tls` 6.7 and 12.6, HAProxy 7.1 and 13.0: 1.19 of HAProxy. What the ' +
     'gateway takes more is parsing, deciding, counting and rewriting, in which no function takes more than 0.4 µs.',
-  open: (bench) => openAll(bench, [...tlsPeers, 'relay-tls', 'minimal-proxy-tls'], { isTls: true }),
+  open: (bench) =>
+    openAll(bench, [...tlsPeers, 'relay-tls', 'minimal-proxy-tls'], { isTls: true, hasOneCaller: true }),
 }
 
 export const tlsNewConnections: Scenario = {
@@ -71,6 +72,8 @@ export const manyConnections: Scenario = {
 interface Way {
   readonly isTls?: boolean
   readonly isClosing?: boolean
+  /** Whether the gateway is also measured with one token. */
+  readonly hasOneCaller?: boolean
   readonly connections?: number
   /** How many connections a gateway may open to the upstream; absent = the default. */
   readonly toUpstream?: number
@@ -79,7 +82,7 @@ interface Way {
 /** These peers and every gateway, under the same load. @throws Error without wrk: ours keeps its connections */
 async function openAll(bench: Bench, peers: readonly PeerName[], way: Way): Promise<readonly Contestant[]> {
   if (bench.options.load !== 'wrk') throw new Error('only wrk opens new connections, and measures latency')
-  const { isTls = false, isClosing = false, connections, toUpstream } = way
+  const { isTls = false, isClosing = false, hasOneCaller = false, connections, toUpstream } = way
   const asMany = toUpstream === undefined ? '' : ', as many to the upstream'
   const suffix = connections === undefined ? '' : `: ${connections} connections${asMany}`
   const config = toUpstream === undefined ? {} : { config: withConnections(bench, toUpstream) }
@@ -96,7 +99,9 @@ async function openAll(bench: Bench, peers: readonly PeerName[], way: Way): Prom
   }
   for (const kind of bench.gateways) {
     const subject = await bench.gateway(kind, { ...config, ...(isTls && { isTls }) })
-    found.push(contestant(kind.label, subject, subject.credentials.accessTokens))
+    const { accessTokens } = subject.credentials
+    found.push(contestant(kind.label, subject, accessTokens))
+    if (hasOneCaller) found.push(contestant(`${kind.label}: one token`, subject, accessTokens.slice(0, 1)))
   }
   return found
 }
