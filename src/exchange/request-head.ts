@@ -36,7 +36,7 @@ export interface RepeatedFields {
 export interface RepeatedLine {
   /** For http/known-destinations.ts alone: that of the last request with it. */
   destination: object | undefined
-  /** For proxy/kept-start.ts alone: that of the last request with it. */
+  /** For proxy/kept-start.ts alone: that of the first request with it, for the upstream. */
   start: object | undefined
 }
 

@@ -29,16 +29,11 @@ export function keepStart(
     return kept.text
   const text = `${method} ${requestTarget} HTTP/1.1\r\nHost: ${sentHost}\r\n`
   if (line !== undefined && kept === undefined && text.length <= lengthMax)
-    line.start = copyOf({ method, requestTarget, sentHost, text })
+    line.start = keptStart(method, requestTarget, sentHost, text)
   return text
 }
 
-/** Slices of the head would keep all of it in memory, with its credentials. */
-function copyOf({ method, requestTarget, sentHost, text }: KeptStart): KeptStart {
-  return {
-    method: copyString(method),
-    requestTarget: copyString(requestTarget),
-    sentHost: copyString(sentHost),
-    text: copyString(text),
-  }
+/** Method and target are texts of the line. As a slice of the head, the host would keep it in memory, with its credentials. */
+function keptStart(method: string, requestTarget: string, sentHost: string, text: string): KeptStart {
+  return { method, requestTarget, sentHost: copyString(sentHost), text: copyString(text) }
 }
