@@ -56,9 +56,19 @@ export function createPlans(options: PlanOptions): TakePlan {
     now: number,
   ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
     const excess = takeFrom(limiter, 'plan account', accountId, rate)
-    const takeRest = (settled: GatehouseError | undefined) =>
-      settled ?? (quota && takeQuota(accountId, quota, now))
-    return excess instanceof Promise ? excess.then(takeRest) : takeRest(excess)
+    return excess instanceof Promise
+      ? takeQuotaLater(excess, accountId, quota, now)
+      : (excess ?? (quota && takeQuota(accountId, quota, now)))
+  }
+
+  /** In a function of its own: what a function within the other captured would be allocated at each of its calls. */
+  async function takeQuotaLater(
+    excess: Promise<GatehouseError | undefined>,
+    accountId: string,
+    quota: Quota | undefined,
+    now: number,
+  ): Promise<GatehouseError | undefined> {
+    return (await excess) ?? (quota && takeQuota(accountId, quota, now))
   }
 
   function takeQuota(
@@ -67,9 +77,7 @@ export function createPlans(options: PlanOptions): TakePlan {
     now: number,
   ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
     const taken = quotas.take(accountId, quota, now)
-    return taken instanceof Promise
-      ? taken.then((settled) => refusalOf(settled, quota))
-      : refusalOf(taken, quota)
+    return taken instanceof Promise ? refusalLater(taken, quota) : refusalOf(taken, quota)
   }
 
   return (principal, now) => {
@@ -79,6 +87,10 @@ export function createPlans(options: PlanOptions): TakePlan {
       return takeRateAndQuota(principal.accountId, { rate: plan.rateLimit, quota: plan.quota }, now)
     return plan?.quota && takeQuota(principal.accountId, plan.quota, now)
   }
+}
+
+async function refusalLater(taken: Promise<QuotaResult>, quota: Quota): Promise<GatehouseError | undefined> {
+  return refusalOf(await taken, quota)
 }
 
 function refusalOf({ isAllowed, resetMs }: QuotaResult, { limit }: Quota): GatehouseError | undefined {

@@ -84,7 +84,12 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
   }
 
   /** In a function of its own: what a function within the other captured would be allocated at each of its calls. */
-  function orShare(taken: Promise<RateResult>, purpose: string, subject: string, rate: Rate) {
+  function orShare(
+    taken: Promise<RateResult>,
+    purpose: string,
+    subject: string,
+    rate: Rate,
+  ): Promise<RateResult> {
     return taken.catch(() => takeShare(purpose, subject, rate))
   }
 
