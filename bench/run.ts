@@ -9,6 +9,7 @@ import { scenarios } from './scenarios/scenarios.ts'
 import { inScope } from './scope.ts'
 import { peerNames } from './subjects/peers.ts'
 import { tableOf, withLabel } from './table.ts'
+import { warmUpTurns } from './warm-up.ts'
 
 /** Measures the gateway and its peers, in turns, and saves the results. `--help` lists the options. */
 
@@ -18,12 +19,6 @@ function progress(text: string): void {
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`)
 }
 
-/**
- * How long each contestant has its turns before the first that counts. V8 goes on optimizing for the first 4 to 6 s of
- * load: in the first of them a request takes more than twice the CPU.
- */
-const warmUpMs = 8_000
-
 /** Each contestant once per run, after runs that warm up; none are, where each turn is of a new process. */
 async function takeTurns(
   name: string,
@@ -31,7 +26,7 @@ async function takeTurns(
   isFresh: boolean,
 ): Promise<Readonly<Record<string, readonly Figures[]>>> {
   const figures = new Map<string, Figures[]>(contestants.map((contestant) => [contestant.name, []]))
-  const warmUps = isFresh ? 0 : Math.ceil(warmUpMs / options.durationMs)
+  const warmUps = isFresh ? 0 : warmUpTurns(options.durationMs)
   for (let run = 1 - warmUps; run <= runs; run++) {
     for (const contestant of contestants) {
       progress(`${name}, ${run <= 0 ? 'warming up' : `run ${run} of ${runs}`}: ${contestant.name}`)

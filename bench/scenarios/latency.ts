@@ -4,6 +4,7 @@ import type { Bench, BenchOptions } from '../bench.ts'
 import type { LoadResults } from '../load/commands.ts'
 import { stealMs } from '../process-tree.ts'
 import type { Subject } from '../subjects/subject.ts'
+import { warmUpTurns } from '../warm-up.ts'
 import { measureLoad } from './load-figures.ts'
 import { withTokens } from './requests.ts'
 import type { Contestant, Figures, Scenario } from './scenario.ts'
@@ -53,12 +54,9 @@ interface Entry {
   readonly requests: readonly string[]
 }
 
-/** A JIT-compiled program is half as fast in its first seconds as later. */
-const warmingTurns = 3
-
 async function openOne(bench: Bench, { name, subject, requests }: Entry): Promise<Contestant> {
   let most = 0
-  for (let turn = 0; turn < warmingTurns; turn++) {
+  for (let turn = 0; turn < warmUpTurns(bench.options.durationMs); turn++) {
     const { perSecond = 0 } = await measureLoad(bench, subject, { requests })
     most = Math.max(most, perSecond)
   }
