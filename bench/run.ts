@@ -19,14 +19,14 @@ function progress(text: string): void {
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`)
 }
 
-/** Each contestant once per run, after runs that warm up; none are, where each turn is of a new process. */
+/** Each contestant once per run, after the runs that warm up. */
 async function takeTurns(
   name: string,
   contestants: readonly Contestant[],
-  isFresh: boolean,
+  skipsWarmUp: boolean,
 ): Promise<Readonly<Record<string, readonly Figures[]>>> {
   const figures = new Map<string, Figures[]>(contestants.map((contestant) => [contestant.name, []]))
-  const warmUps = isFresh ? 0 : warmUpTurns(options.durationMs)
+  const warmUps = skipsWarmUp ? 0 : warmUpTurns(options.durationMs)
   for (let run = 1 - warmUps; run <= runs; run++) {
     for (const contestant of contestants) {
       progress(`${name}, ${run <= 0 ? 'warming up' : `run ${run} of ${runs}`}: ${contestant.name}`)
@@ -63,8 +63,8 @@ function inTurn(all: readonly Contestant[], gateways: Bench['gateways']): readon
 async function runScenario(bench: Bench, name: string, scenario: Scenario): Promise<Result> {
   progress(`${name}: starting`)
   const machine = readMachine()
-  const { summary, note, figures, compared, yardsticks, load, isFresh = false } = scenario
-  const contestants = await takeTurns(name, inTurn(await scenario.open(bench), bench.gateways), isFresh)
+  const { summary, note, figures, compared, yardsticks, load, skipsWarmUp = false } = scenario
+  const contestants = await takeTurns(name, inTurn(await scenario.open(bench), bench.gateways), skipsWarmUp)
   return {
     scenario: name,
     summary,

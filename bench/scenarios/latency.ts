@@ -21,6 +21,7 @@ export const latency: Scenario = {
     stolenPercent: { title: '% stolen', digits: 0 },
   },
   compared: 'addedP99Ms',
+  skipsWarmUp: true,
   yardsticks: ['haproxy'],
   note:
     'Each subject gets half of its maximum rate, which is the best of three runs before. Added latency: the ' +

@@ -55,7 +55,7 @@ export const memory: Scenario = {
     'which some 60 MiB are pages of the Node binary; the most is what the kernel has seen (VmHWM). The limit is 300 ' +
     'MiB. The load signs the tokens, with HS256.',
   load: { by: 'own', connections },
-  isFresh: true,
+  skipsWarmUp: true,
   async open(bench) {
     return bench.gateways.map(
       ({ label, checkout }): Contestant => ({ name: label, measure: () => measure(bench, checkout) }),

@@ -26,8 +26,8 @@ export interface Scenario {
   readonly note: string
   /** What makes the load, where it is not what the command line says. */
   readonly load?: { readonly by: string; readonly connections: number }
-  /** Whether each turn starts a process of its own: then none warms up. */
-  readonly isFresh?: boolean
+  /** Whether each turn counts: it starts a process of its own, or all are warm once the scenario is open. */
+  readonly skipsWarmUp?: boolean
   /** All contestants, in the order of their turns. */
   open(bench: Bench): Promise<readonly Contestant[]>
 }

@@ -32,7 +32,7 @@ export const start: Scenario = {
     commands: { title: 'Redis commands a second', digits: 1 },
   },
   compared: 'cpuMs',
-  isFresh: true,
+  skipsWarmUp: true,
   yardsticks: ['bare'],
   note:
     'A new process for each run, of the program as users run it (`dist/`, as in the package and the image), on an ' +

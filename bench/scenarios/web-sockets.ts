@@ -19,7 +19,7 @@ export const webSockets: Scenario = {
     open: { title: 'held open', digits: 0 },
   },
   compared: 'kibEach',
-  isFresh: true,
+  skipsWarmUp: true,
   yardsticks: ['relay'],
   note:
     'Growth of resident memory, in a new process for each run, divided by the number of WebSockets, half a minute ' +
