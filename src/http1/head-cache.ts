@@ -1,5 +1,7 @@
-import type { RequestHead } from '../exchange/request-head.ts'
+import type { RepeatedFields, RequestBody, RequestHead } from '../exchange/request-head.ts'
 import { copyString } from '../platform/copy-string.ts'
+import { SetCache, ways } from '../platform/set-cache.ts'
+import { ByteBlock, type Piece } from './byte-block.ts'
 import { LineCache } from './line-cache.ts'
 import { SeenLately, toFingerprint } from './seen-lately.ts'
 
@@ -29,12 +31,42 @@ const fieldsMax = 32
 const shortBytesMax = 128
 const sampleBits = 6
 
-interface Entry {
-  /** As they arrive, with the empty line at their end. */
-  readonly bytes: Buffer
-  readonly fields: HeadFields
-  /** Whether it was used since the last sweep. */
-  isRecentlyUsed: boolean
+/** More places than entries: of 2,048 all but some 10 find one of the four that they may have. */
+const placesMax = 8_192
+
+/** Fields that are kept: all in one object, as few lines of the core's cache hold what belongs to one client of many. */
+class KnownFields implements HeadFields, RepeatedFields, Piece {
+  /** Their bytes as they arrive, with the empty line at their end. */
+  start: number
+  readonly length: number
+  readonly fingerprint: number
+  /** Whether they were used since the last sweep. */
+  isRecentlyUsed = true
+  derived: object | undefined = undefined
+  readonly rawHeaders: readonly string[]
+  readonly body: RequestBody
+  readonly isPersistent: boolean
+  readonly expectsContinue: boolean
+  readonly upgrade: string | undefined
+
+  constructor(fingerprint: number, { start, length }: Piece, fields: HeadFields) {
+    this.start = start
+    this.length = length
+    this.fingerprint = fingerprint
+    this.rawHeaders = fields.rawHeaders
+    this.body = fields.body
+    this.isPersistent = fields.isPersistent
+    this.expectsContinue = fields.expectsContinue
+    this.upgrade = fields.upgrade
+  }
+
+  get repeated(): RepeatedFields {
+    return this
+  }
+
+  get characters(): number {
+    return this.length
+  }
 }
 
 /**
@@ -44,7 +76,10 @@ interface Entry {
 export class HeadCache {
   /** What comes above fields, whichever they are. */
   readonly lines: LineCache = new LineCache()
-  readonly #entries = new Map<number, Entry>()
+  readonly #found = new SetCache<KnownFields>(placesMax, Number.POSITIVE_INFINITY)
+  /** In the order of their bytes. */
+  #entries: KnownFields[] = []
+  readonly #bytes = new ByteBlock(entriesMax * bytesMax)
   readonly #seen = new SeenLately()
   /** By their fingerprints, the hashes of all bytes of fields whose fingerprint was seen before. */
   readonly #seenWhole = new SeenLately()
@@ -53,31 +88,46 @@ export class HeadCache {
 
   /** @param bytes a head: they end with an empty line @param start where its first field line begins */
   find(bytes: Buffer, start: number): HeadFields | undefined {
-    this.#fingerprint = fingerprintOf(bytes, start)
-    const entry = this.#entries.get(this.#fingerprint)
-    if (entry === undefined || !endsWith(bytes, start, entry.bytes)) return undefined
+    const fingerprint = fingerprintOf(bytes, start)
+    this.#fingerprint = fingerprint
+    const entry = this.#withFingerprint(fingerprint)
+    if (entry === undefined || !this.#bytes.endsWith(bytes, start, entry)) return undefined
     entry.isRecentlyUsed = true
-    return entry.fields
+    return entry
   }
 
   /** Keeps what `find` has just missed, if it was seen before. */
   add(bytes: Buffer, start: number, fields: HeadFields): void {
     const fingerprint = this.#fingerprint
     const wasSeen = this.#seen.note(fingerprint, fingerprint)
-    const entries = this.#entries
     const isSmall = bytes.length - start <= bytesMax && fields.rawHeaders.length <= 2 * fieldsMax
-    if (!wasSeen || !isSmall || entries.size >= entriesMax || entries.has(fingerprint)) return
-    if (!this.#wasSeenWhole(bytes, start)) return
-    if (entries.size === 0) this.#sweepLater()
-    // Copies: slices of a larger text keep all of it in memory.
-    const rawHeaders = fields.rawHeaders.map(copyString)
-    const block = Buffer.allocUnsafeSlow(bytes.length - start)
-    block.set(bytes.subarray(start))
-    entries.set(fingerprint, {
-      bytes: block,
-      fields: { ...fields, rawHeaders, repeated: { derived: undefined } },
-      isRecentlyUsed: true,
-    })
+    if (!wasSeen || !isSmall || !this.#hasRoom(fingerprint) || !this.#wasSeenWhole(bytes, start)) return
+    if (this.#entries.length === 0) this.#sweepLater()
+    const rawHeaders = this.#copyTexts(fields.rawHeaders)
+    const piece = { start: this.#bytes.add(bytes.subarray(start)), length: bytes.length - start }
+    const entry = new KnownFields(fingerprint, piece, { ...fields, rawHeaders })
+    this.#entries.push(entry)
+    this.#found.put(fingerprint, entry)
+  }
+
+  #withFingerprint(fingerprint: number): KnownFields | undefined {
+    const found = this.#found
+    const set = found.setOf(fingerprint)
+    for (let way = 0; way < ways; way++) {
+      const entry = found.at(set, way)
+      if (entry === undefined || entry.fingerprint === fingerprint) return entry
+    }
+    return undefined
+  }
+
+  /** Whether one more may be kept: of those in use none is given up for it. */
+  #hasRoom(fingerprint: number): boolean {
+    const lastOfSet = this.#found.at(this.#found.setOf(fingerprint), ways - 1)
+    return (
+      this.#entries.length < entriesMax &&
+      lastOfSet === undefined &&
+      this.#withFingerprint(fingerprint) === undefined
+    )
   }
 
   /**
@@ -88,24 +138,29 @@ export class HeadCache {
     return strideOf(bytes, start) === 1 || this.#seenWhole.note(this.#fingerprint, hashOf(bytes, start, 1))
   }
 
+  /** Slices of a larger text would keep all of it in memory. What most clients send alike is kept once. */
+  #copyTexts(rawHeaders: readonly string[]): readonly string[] {
+    const last = this.#entries.at(-1)?.rawHeaders
+    return rawHeaders.map((text, index) => (last?.[index] === text ? last[index] : copyString(text)))
+  }
+
   #sweepLater(): void {
     setTimeout(() => this.#sweep(), sweepMs).unref()
   }
 
   #sweep(): void {
-    const entries = this.#entries
-    for (const [fingerprint, entry] of entries) {
-      if (!entry.isRecentlyUsed) entries.delete(fingerprint)
-      entry.isRecentlyUsed = false
-    }
-    if (entries.size > 0) this.#sweepLater()
+    const used = this.#entries.filter(({ isRecentlyUsed }) => isRecentlyUsed)
+    if (used.length < this.#entries.length) this.#keep(used)
+    for (const entry of used) entry.isRecentlyUsed = false
+    if (used.length > 0) this.#sweepLater()
   }
-}
 
-/** Whether the bytes from there on are these. */
-function endsWith(bytes: Buffer, start: number, end: Buffer): boolean {
-  const { length } = end
-  return bytes.length - start === length && bytes.compare(end, 0, length, start, start + length) === 0
+  #keep(entries: KnownFields[]): void {
+    this.#entries = entries
+    this.#bytes.keep(entries)
+    this.#found.clear()
+    for (const entry of entries) this.#found.put(entry.fingerprint, entry)
+  }
 }
 
 /** @returns a number from 1 to 2^30 - 1 */

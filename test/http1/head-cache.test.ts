@@ -4,7 +4,7 @@ import { HeadCache } from '../../src/http1/head-cache.ts'
 import { RequestParser } from '../../src/http1/request-parser.ts'
 import { createRandom, cutAtRandom } from '../upstream/random.ts'
 import { makeRequest } from './random-requests.ts'
-import { bytesOf, headBytesMax, readHeads } from './read-heads.ts'
+import { bytesOf, headBytesMax, type Reading, readHeads } from './read-heads.ts'
 
 const block = 'Host: x\r\nSecretKey: gsk_0123456789abcdef\r\nAccept: */*\r\n\r\n'
 
@@ -24,6 +24,11 @@ function isRemembered(text: string): boolean | undefined {
   readTwice(recent, text)
   read(recent, text)
   return read(recent, text)?.repeated !== undefined
+}
+
+/** What others keep with repeated fields is no part of a head. */
+function textOf(reading: Reading): string {
+  return JSON.stringify(reading, (name, value) => (name === 'repeated' && value ? {} : value))
 }
 
 t.test('header fields seen twice are cached, whatever the request line', async (t) => {
@@ -167,10 +172,10 @@ t.test('a head is parsed the same whatever heads came before', async (t) => {
   let familiar = 0
   for (let round = 0; round < 2_000; round++) {
     const sent = makeRequest(random)
-    const alone = JSON.stringify(readHeads([sent]))
+    const alone = textOf(readHeads([sent]))
     for (let times = 0; times < 3; times++) {
       const pieces = times === 2 && random.below(3) === 0 ? cutAtRandom(sent, random, 3) : [sent]
-      const text = JSON.stringify(readHeads(pieces, undefined, recent))
+      const text = textOf(readHeads(pieces, undefined, recent))
       if (text.includes('"repeated":{}')) familiar++
       if (text.replaceAll(',"repeated":{}', '') !== alone) t.equal(text, alone)
     }
