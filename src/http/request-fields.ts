@@ -59,10 +59,11 @@ export interface FieldReader {
   read(head: Pick<RequestHead, 'rawHeaders' | 'repeated'>): RequestFields
 }
 
-/** What is kept with fields that repeat. */
-interface Derived {
-  readonly fields: RequestFields
+/** The fields of repeated heads, and what is kept with them: one object takes fewer lines of the core's cache than three. */
+interface KeptFields extends RequestFields, RepeatedHead {
   readonly reader: FieldReader
+  /** Itself. */
+  repeated: KeptFields | undefined
 }
 
 export function createFieldReader(carriers: Carriers): FieldReader {
@@ -129,10 +130,11 @@ export function createFieldReader(carriers: Carriers): FieldReader {
     read: ({ rawHeaders, repeated }) => {
       if (repeated === undefined) return readFields(rawHeaders)
       // The cast is sound: nothing else writes it.
-      const derived = repeated.derived as Derived | undefined
-      if (derived?.reader === reader) return derived.fields
-      const fields = { ...readFields(rawHeaders), repeated: { lines: undefined } }
-      repeated.derived = { fields, reader } satisfies Derived
+      const kept = repeated.derived as KeptFields | undefined
+      if (kept?.reader === reader) return kept
+      const fields: KeptFields = { ...readFields(rawHeaders), reader, lines: undefined, repeated: undefined }
+      fields.repeated = fields
+      repeated.derived = fields
       return fields
     },
   }

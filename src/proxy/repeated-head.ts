@@ -50,16 +50,16 @@ export interface ReusedFor {
   readonly client: Pick<Client, 'isTrusted' | 'protocol' | 'forwardedFor'>
 }
 
-interface CachedLines extends JoinedLines, Omit<ReusedFor, 'route' | 'client'> {
-  /** Of the writer. */
-  readonly options: object
+interface CachedLines extends JoinedLines {
+  readonly owner: object
+  readonly rawHeaders: readonly string[]
+  readonly principal: Principal | undefined
   /** Of the route, and of its upstream: routes that are alike make the same lines. */
-  readonly forwardsCredentials: boolean
-  readonly passesMethodOverride: boolean
-  readonly passesTrailers: boolean
+  readonly switches: number
   readonly upstreamHeaders: UpstreamHeaders | undefined
-  readonly isTrusted: boolean
   readonly protocol: string
+  /** undefined = the route strips nothing. */
+  readonly ownPrefix: string | undefined
   /** What `beforeId` is for, and the length of what it has of others, too. */
   readonly forwardedFor: string
   readonly firstLength: number
@@ -67,58 +67,79 @@ interface CachedLines extends JoinedLines, Omit<ReusedFor, 'route' | 'client'> {
 
 /** Belongs to a head that repeats: a map of all such heads would be searched for each request. */
 export interface RepeatedHead {
-  /** For `reuseLines` alone. */
+  /** For RepeatedLines alone. */
   lines: CachedLines | undefined
 }
 
-/** Builds the lines of a repeated head once. @param options of the writer that builds them */
-export function reuseLines<Input extends ReusedFor>(
-  repeated: RepeatedHead,
-  input: Input,
-  options: object,
-  build: (input: Input) => HeadLines,
-): JoinedLines {
-  const { rawHeaders, route, principal, strippedPrefix, isUpgrade } = input
-  const { isTrusted, protocol, forwardedFor } = input.client
-  const { forwardsCredentials, passesMethodOverride, passesTrailers } = route
-  const { headers: upstreamHeaders } = route.upstream
-  const cached = repeated.lines
-  if (
-    cached?.rawHeaders === rawHeaders &&
-    cached.options === options &&
-    cached.forwardsCredentials === forwardsCredentials &&
-    cached.passesMethodOverride === passesMethodOverride &&
-    cached.passesTrailers === passesTrailers &&
-    cached.upstreamHeaders === upstreamHeaders &&
-    cached.principal === principal &&
-    cached.isUpgrade === isUpgrade &&
-    cached.isTrusted === isTrusted &&
-    cached.protocol === protocol &&
-    // What others have stripped is read from the same fields.
-    cached.strippedPrefix?.own === strippedPrefix?.own
-  )
-    return cached.forwardedFor === forwardedFor ? cached : linesFor(forwardedFor, cached)
-  const built = build(input)
-  const { beforeId, afterId } = joinLines(built, forwardedFor)
-  // Copied into one flat string each: a concatenated one would be flattened again for each request.
-  const lines = { beforeId: copyString(beforeId), afterId: copyString(afterId) }
-  repeated.lines = {
-    ...lines,
-    rawHeaders,
-    options,
-    forwardsCredentials,
-    passesMethodOverride,
-    passesTrailers,
-    upstreamHeaders,
-    principal,
-    strippedPrefix,
-    isUpgrade,
-    isTrusted,
-    protocol,
-    forwardedFor: copyString(forwardedFor),
-    firstLength: built.first.length,
+/**
+ * Builds the lines of each repeated head once.
+ * @typeParam Input what they are built from
+ */
+export class RepeatedLines<Input extends ReusedFor = ReusedFor> {
+  readonly #build: (input: Input) => HeadLines
+  /** Weakly: they may hold secrets, and go with their head. */
+  #latest: WeakRef<CachedLines> | undefined
+
+  constructor(build: (input: Input) => HeadLines) {
+    this.#build = build
   }
-  return lines
+
+  of(repeated: RepeatedHead, input: Input): JoinedLines {
+    const { protocol, forwardedFor } = input.client
+    const cached = repeated.lines
+    if (
+      cached?.owner === this &&
+      cached.rawHeaders === input.rawHeaders &&
+      cached.principal === input.principal &&
+      cached.switches === switchesOf(input) &&
+      cached.upstreamHeaders === input.route.upstream.headers &&
+      cached.protocol === protocol &&
+      // What others have stripped is read from the same fields.
+      cached.ownPrefix === input.strippedPrefix?.own
+    )
+      return cached.forwardedFor === forwardedFor ? cached : linesFor(forwardedFor, cached)
+    return this.#keep(repeated, input)
+  }
+
+  #keep(repeated: RepeatedHead, input: Input): JoinedLines {
+    const { rawHeaders, principal, client, strippedPrefix } = input
+    const built = this.#build(input)
+    const { beforeId, afterId } = joinLines(built, client.forwardedFor)
+    const latest = this.#latest?.deref()
+    // Copied into one flat string each: a concatenated one would be flattened again for each request.
+    const lines: CachedLines = {
+      beforeId: sharedCopy(beforeId, latest?.beforeId),
+      afterId: copyString(afterId),
+      owner: this,
+      rawHeaders,
+      principal,
+      switches: switchesOf(input),
+      upstreamHeaders: input.route.upstream.headers,
+      protocol: client.protocol,
+      ownPrefix: strippedPrefix?.own,
+      forwardedFor: sharedCopy(client.forwardedFor, latest?.forwardedFor),
+      firstLength: built.first.length,
+    }
+    if (lines.beforeId !== latest?.beforeId) this.#latest = new WeakRef(lines)
+    repeated.lines = lines
+    return lines
+  }
+}
+
+/** Clients of one kind mostly differ in what is in neither text, their credentials and identity: such texts are kept once. */
+function sharedCopy(text: string, latest: string | undefined): string {
+  return text === latest ? latest : copyString(text)
+}
+
+/** All that can only be so or not, one bit each. */
+function switchesOf({ route, isUpgrade, client }: ReusedFor): number {
+  return (
+    (route.forwardsCredentials ? 1 : 0) |
+    (route.passesMethodOverride ? 2 : 0) |
+    (route.passesTrailers ? 4 : 0) |
+    (isUpgrade ? 8 : 0) |
+    (client.isTrusted ? 16 : 0)
+  )
 }
 
 function linesFor(forwardedFor: string, { beforeId, afterId, firstLength }: CachedLines): JoinedLines {

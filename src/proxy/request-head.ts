@@ -13,8 +13,8 @@ import {
   type HeadUpstream,
   joinLines,
   type RepeatedHead,
+  RepeatedLines,
   type ReusedFor,
-  reuseLines,
 } from './repeated-head.ts'
 import { specialLine } from './special-line.ts'
 import { forwardedPrefix } from './stripped-prefix.ts'
@@ -73,6 +73,7 @@ export function isLastOnConnection(
 /** Creates the writer of requests to the upstreams, as lines that are each ended by CR LF. */
 export function createRequestWriter(options: RequestHeadOptions): RequestWriter {
   const { rules, writeIdentity, assertion, ownCookies } = options
+  const repeatedLines = new RepeatedLines(buildLines)
   const rulesWith = memoizeByObject(({ replacedNames }: UpstreamHeaders) => {
     return (name: string): HeaderRule =>
       replacedNames.has(rules.foldedName(name)) ? 'drop' : rules.ruleOf(name)
@@ -83,7 +84,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     const { beforeId, afterId } =
       repeated === undefined
         ? joinLines(buildLines(input), client.forwardedFor)
-        : reuseLines(repeated, input, options, buildLines)
+        : repeatedLines.of(repeated, input)
     const trace = input.traceparent === undefined ? '' : traceLine(input, input.traceparent)
     // The identity comes last, so that no client field can follow it.
     const lines = `${beforeId}${requestId}${trace}${afterId}`

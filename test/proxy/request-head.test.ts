@@ -346,6 +346,18 @@ t.test('the lines of a repeated head are reused, each time with a traceparent of
   t.notMatch(writer.writeHead(input), 'traceparent')
 })
 
+t.test('callers whose fields are alike get heads of their own, whatever came before', async (t) => {
+  const writer = writerOf()
+  const callers = ['acc_1', 'acc_2', 'acc_3'].map((accountId, index) => ({
+    ...inputOf(['A', index === 1 ? '2' : '1']),
+    repeated: { lines: undefined },
+    principal: { ...principal, accountId },
+    client: { ...client, forwardedFor: index === 2 ? '192.0.2.3' : '192.0.2.1' },
+  }))
+  for (const each of [...callers, ...callers.toReversed(), ...callers])
+    t.equal(writer.writeHead(each), writerOf().writeHead({ ...each, repeated: undefined }))
+})
+
 t.test('routes with equal rules share the lines of a repeated head', async (t) => {
   const writer = writerOf()
   const repeated: RepeatedHead = { lines: undefined }
