@@ -66,18 +66,23 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const version = directory.version()
     const { recent } = credential
     if (
-      recent?.access === access &&
-      recent.version === version &&
-      now < recent.until &&
-      time < recent.decision.holdsUntil
+      recent !== undefined &&
+      credential.recentAccess === access &&
+      credential.recentVersion === version &&
+      now < credential.recentUntil &&
+      time < recent.holdsUntil
     ) {
-      if (recent.decision.kind === 'allowed') directory.countHit()
-      return recent.decision
+      if (recent.kind === 'allowed') directory.countHit()
+      return recent
     }
     const decision = authenticate(access, credential, schemes)
     if (decision instanceof Promise) return decideAgainIfStale(access, credential, decision)
     if (version !== undefined && decision.holdsUntil > 0) {
-      credential.recent = { access, decision, version, until: now + decisionReuseMs, error: undefined }
+      credential.recent = decision
+      credential.recentAccess = access
+      credential.recentVersion = version
+      credential.recentUntil = Math.floor(now) + decisionReuseMs
+      credential.recentError = undefined
     }
     return decision
   }

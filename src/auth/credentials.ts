@@ -16,24 +16,21 @@ export interface Credential {
   readonly text: string
   /** Where a secret key came from, or `cookie` for a token in the access cookie; undefined for any other token. */
   readonly carrier: Carrier | undefined
-  /** The last decision about it. */
-  recent: RecentDecision | undefined
+  /** The last decision about it: with what follows in this object, as each further one is loaded for each request. */
+  recent: Decision | undefined
+  /** What it was asked for. */
+  recentAccess: Access | undefined
+  /** The version of the directory at the decision. */
+  recentVersion: object | undefined
+  /** Until when it is reused, in whole milliseconds on the clock of performance.now(). */
+  recentUntil: number
+  /** The error of a refusal, once there is one: it costs as much to find as the decision. */
+  recentError: GatehouseError | undefined
   /**
    * Client address of the last recorded use, and until when no other is recorded (on the clock of performance.now()).
    */
   useRecordedFrom: string | undefined
   useRecordedUntil: number
-}
-
-export interface RecentDecision {
-  readonly access: Access
-  readonly decision: Decision
-  /** The version of the directory at the decision. */
-  readonly version: object
-  /** Until when it is reused, on the clock of performance.now(). */
-  readonly until: number
-  /** The error of a refusal, once there is one: it costs as much to find as the decision. */
-  error: GatehouseError | undefined
 }
 
 const other: Credentials = { kind: 'other' }
@@ -103,7 +100,18 @@ function readAuthorization(value: string, { bearer, basic }: Carriers): Credenti
 }
 
 function newCredential(kind: SchemeName, text: string, carrier: Carrier | undefined): Credential {
-  return { kind, text, carrier, recent: undefined, useRecordedFrom: undefined, useRecordedUntil: 0 }
+  return {
+    kind,
+    text,
+    carrier,
+    recent: undefined,
+    recentAccess: undefined,
+    recentVersion: undefined,
+    recentUntil: 0,
+    recentError: undefined,
+    useRecordedFrom: undefined,
+    useRecordedUntil: 0,
+  }
 }
 
 /** The bearer token, empty where it is malformed; undefined = another scheme. */

@@ -216,7 +216,7 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     if (principal === undefined || credentials.kind !== 'secretKey') return
     if (credentials.useRecordedFrom === client.address && arrivedAt < credentials.useRecordedUntil) return
     credentials.useRecordedFrom = client.address
-    credentials.useRecordedUntil = arrivedAt + keyUseIntervalMs
+    credentials.useRecordedUntil = Math.floor(arrivedAt) + keyUseIntervalMs
     keyUses.record(principal.accountId, credentials.text, client.address, 'secretKey')
   }
 

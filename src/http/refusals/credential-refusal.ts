@@ -1,4 +1,4 @@
-import type { Credentials, RecentDecision } from '../../auth/credentials.ts'
+import type { Credential, Credentials } from '../../auth/credentials.ts'
 import type { Refusal } from '../../auth/decision.ts'
 import { countFailure } from '../../auth/limits.ts'
 import type { RateLimiter } from '../../auth/rate-limiter.ts'
@@ -28,10 +28,10 @@ export function createCredentialRefusal(limiter: RateLimiter, failures: Rate): C
     const { code, isMalformed } = refusal
     const { client, carriers } = arrival
     const credentials = credentialsOf(arrival)
-    const recent = recentOf(refusal, credentials)
+    const known = recentOf(refusal, credentials)
     const error =
-      recent?.error ?? sharedError(code, refusalDetail(refusal, access, { credentials, carriers }))
-    if (recent) recent.error = error
+      known?.recentError ?? sharedError(code, refusalDetail(refusal, access, { credentials, carriers }))
+    if (known) known.recentError = error
     if (code !== countedCode) return error
     const excess = countFailure(limiter, failures, { address: client.address, isMalformed })
     return excess instanceof Promise ? orError(excess, error) : (excess ?? error)
@@ -45,8 +45,8 @@ async function orError(
   return (await excess) ?? error
 }
 
-/** The decision that is reused for these credentials, if it is this one. */
-function recentOf(refusal: Refusal, credentials: Credentials): RecentDecision | undefined {
+/** The credential, if this is the decision that is reused for it. */
+function recentOf(refusal: Refusal, credentials: Credentials): Credential | undefined {
   if (credentials.kind !== 'secretKey' && credentials.kind !== 'bearer') return undefined
-  return credentials.recent?.decision === refusal ? credentials.recent : undefined
+  return credentials.recent === refusal ? credentials : undefined
 }
