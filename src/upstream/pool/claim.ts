@@ -35,6 +35,14 @@ export interface Claim {
   readonly account: Party | undefined
 }
 
+/** A connection of the pool, in use or not. */
+export interface Use {
+  /** undefined = it is idle. */
+  readonly user: ConnectionUser | undefined
+  /** That of its user, or of the last one; undefined where claims are not counted. For Share alone. */
+  claim: Claim | undefined
+}
+
 /** A request that waits for a connection. What is not readonly is for the queue alone. */
 export interface Waiting {
   readonly user: ConnectionUser

@@ -22,6 +22,12 @@ export class Parties<Kind extends Party> {
     return party
   }
 
+  /** Forgets all, whatever they use. */
+  clear(): void {
+    this.#byName.clear()
+    this.#purgeAt = keptMin
+  }
+
   #purge(): void {
     for (const [name, { inUse, waiting }] of this.#byName)
       if (inUse === 0 && waiting === 0) this.#byName.delete(name)

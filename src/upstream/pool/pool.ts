@@ -4,7 +4,7 @@ import { type Listed, UnorderedList } from '../../platform/unordered-list.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { ConnectionOpener, OpenEvents, UpstreamConnection } from '../upstream-connection.ts'
 import type { Acquisition, ConnectionReceiver, Waiter } from './acquisition.ts'
-import type { Claim } from './claim.ts'
+import type { Claim, Use } from './claim.ts'
 import { QueuedWaiter, type QueueEvents } from './queued-waiter.ts'
 import { Share } from './share.ts'
 import { WaitingQueue } from './waiting-queue.ts'
@@ -17,10 +17,8 @@ export interface PoolOptions {
 }
 
 /** One of the connections that the pool may have: connecting, in use or idle. */
-interface PoolSlot extends Listed {
+interface PoolSlot extends Listed, Use {
   user: Waiter | undefined
-  /** That of its user, or of the last one. */
-  claim: Claim
   connection: UpstreamConnection | undefined
 }
 
@@ -42,7 +40,7 @@ export class Pool {
 
   constructor(options: PoolOptions) {
     this.#options = options
-    this.#share = new Share(options.connectionsMax, () => usersOf(this.#slots))
+    this.#share = new Share(options.connectionsMax, this.#slots)
   }
 
   /**
@@ -51,6 +49,7 @@ export class Pool {
    * @param isNew true = no idle connection
    */
   acquire(waiter: Waiter, isNew: boolean): Acquisition {
+    if (this.#share.isPlenty) return this.#take(waiter, undefined, isNew)
     const claim = this.#share.claimOf(waiter)
     const mayTake = this.#share.mayTake(claim, waiter.bodyProgress)
     return mayTake ? this.#take(waiter, claim, isNew) : this.#enqueue(waiter, claim)
@@ -78,7 +77,7 @@ export class Pool {
     for (const { connection } of [...this.#idle]) connection?.destroy()
   }
 
-  #take(waiter: Waiter, claim: Claim, isNew: boolean): Acquisition {
+  #take(waiter: Waiter, claim: Claim | undefined, isNew: boolean): Acquisition {
     this.#share.take(claim)
     const slot = isNew ? undefined : this.#takeIdle()
     if (slot?.connection) {
@@ -115,7 +114,7 @@ export class Pool {
     slot.connection?.destroy()
   }
 
-  #dialCounted(waiter: Waiter, claim: Claim): Acquisition {
+  #dialCounted(waiter: Waiter, claim: Claim | undefined): Acquisition {
     const slot: PoolSlot = { user: waiter, claim, connection: undefined, place: -1 }
     this.#slots.add(slot)
     const events: OpenEvents = {
@@ -167,6 +166,7 @@ export class Pool {
       if (!queued) return
       this.#serveQueued(queued)
     }
+    this.#share.onNobodyWaits()
   }
 
   #serveQueued(queued: QueuedWaiter): void {
@@ -219,9 +219,5 @@ export class Pool {
 }
 
 const nothingPending: Acquisition = { cancel: noop, onBodyProgress: noop }
-
-function* usersOf(slots: Iterable<PoolSlot>): Iterable<Waiter | undefined> {
-  for (const { user } of slots) yield user
-}
 
 function noop(): void {}

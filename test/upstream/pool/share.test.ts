@@ -1,6 +1,7 @@
 import t from 'tap'
-import type { BodyProgress, ConnectionUser } from '../../../src/upstream/pool/claim.ts'
+import type { BodyProgress, ConnectionUser, Use } from '../../../src/upstream/pool/claim.ts'
 import { Share } from '../../../src/upstream/pool/share.ts'
+import { createRandom, type Random } from '../random.ts'
 
 function user(
   clientNetwork: string,
@@ -10,20 +11,23 @@ function user(
   return { clientNetwork, accountId, bodyProgress }
 }
 
+/** Takes a connection, as a pool does. @returns undefined where it has to wait */
+function take(share: Share, taker: ConnectionUser): Use | undefined {
+  const claim = share.isPlenty ? undefined : share.claimOf(taker)
+  if (claim && !share.mayTake(claim, taker.bodyProgress)) return undefined
+  share.take(claim)
+  return { user: taker, claim }
+}
+
 /** Takes connections, in turns, until nobody gets any more. @returns how many each has */
 function fill(connectionsMax: number, takers: readonly ConnectionUser[]): readonly number[] {
-  const users: ConnectionUser[] = []
-  const share = new Share(connectionsMax, () => users)
-  for (let before = -1; before !== users.length; ) {
-    before = users.length
-    for (const taker of takers) {
-      const claim = share.claimOf(taker)
-      if (!share.mayTake(claim, taker.bodyProgress)) continue
-      share.take(claim)
-      users.push(taker)
-    }
+  const uses: Use[] = []
+  const share = new Share(connectionsMax, uses)
+  for (let before = -1; before !== uses.length; ) {
+    before = uses.length
+    for (const taker of takers) uses.push(...[take(share, taker) ?? []].flat())
   }
-  return takers.map((taker) => users.filter((each) => each === taker).length)
+  return takers.map((taker) => uses.filter(({ user }) => user === taker).length)
 }
 
 t.test('a single client network cannot use all upstream connections', async (t) => {
@@ -63,4 +67,83 @@ t.test('unfinished uploads use at most three quarters of the connections', async
     fill(128, many).reduce((sum, count) => sum + count),
     96,
   )
+})
+
+const networks = ['a', 'b', 'c']
+const accounts = ['ada', 'bob', '']
+const progresses = ['complete', 'complete', 'streaming', 'pending'] as const
+
+/** Whether it may take one, from a look at all that are in use. */
+function mayTakeByLook(connectionsMax: number, uses: readonly Use[], taker: ConnectionUser): boolean {
+  const users = uses.flatMap(({ user }) => user ?? [])
+  const most = 8 * (connectionsMax - users.length)
+  const receiving = users.filter(({ bodyProgress }) => bodyProgress !== 'complete')
+  const ofAccount = users.filter(({ accountId }) => accountId === taker.accountId)
+  return (
+    users.filter(({ clientNetwork }) => clientNetwork === taker.clientNetwork).length < most &&
+    (taker.accountId === undefined || ofAccount.length < most) &&
+    (taker.bodyProgress === 'complete' || receiving.length < connectionsMax - Math.floor(connectionsMax / 4))
+  )
+}
+
+/** Takes and releases at random, up and down again, so that counting begins and ends many times. */
+function takeAtRandom(
+  connectionsMax: number,
+  random: Random,
+): { wrong: number; counted: number; refused: number } {
+  const uses: Use[] = []
+  const share = new Share(connectionsMax, uses)
+  const found = { wrong: 0, counted: 0, refused: 0 }
+  function takeOne(): void {
+    const taker = user(random.pick(networks), random.pick(accounts) || undefined, random.pick(progresses))
+    const expected = mayTakeByLook(connectionsMax, uses, taker)
+    const use = take(share, taker)
+    if (expected !== (use !== undefined)) found.wrong++
+    if (!use) found.refused++
+    else uses.push(use)
+    if (use?.claim) found.counted++
+  }
+  function releaseOne(): void {
+    const [released] = uses.splice(random.below(uses.length), 1)
+    share.release(released?.claim)
+    share.onNobodyWaits()
+  }
+  for (let step = 0; step < 4_000; step++) {
+    const isFilling = Math.floor(step / 250) % 2 === 0
+    if (random.below(3) > (isFilling ? 0 : 1)) takeOne()
+    else if (uses.length > 0) releaseOne()
+  }
+  return found
+}
+
+t.test('shares are the same whether all were counted from the start, or only once it matters', async (t) => {
+  const random = createRandom(20)
+  for (const connectionsMax of [1, 2, 3, 9, 20, 64]) {
+    const { wrong, refused, counted } = takeAtRandom(connectionsMax, random)
+    t.equal(wrong, 0, `${connectionsMax}`)
+    t.ok(refused > 100, `${refused} refused`)
+    t.ok(connectionsMax < 9 || (counted > 100 && counted < 1_500), `${counted} counted`)
+  }
+})
+
+t.test('counting ends once half as many are in use as when it began', async (t) => {
+  const uses: Use[] = []
+  const share = new Share(128, uses)
+  for (let taken = 0; taken < 96; taken++) uses.push(...[take(share, user('a')) ?? []].flat())
+  t.equal(share.isPlenty, false)
+  t.ok(uses.every(({ claim }) => claim === undefined))
+  t.equal(share.claimOf(user('a')).network.inUse, 96)
+  const releaseTo = (left: number) => {
+    for (const { claim } of uses.splice(left)) {
+      share.release(claim)
+      share.onNobodyWaits()
+    }
+  }
+  releaseTo(49)
+  t.equal(share.isPlenty, false)
+  t.ok(uses.every(({ claim }) => claim !== undefined))
+  releaseTo(48)
+  t.equal(share.isPlenty, true)
+  t.ok(uses.every(({ claim }) => claim === undefined))
+  t.equal(share.claimOf(user('a')).network.inUse, 48, 'counted anew')
 })

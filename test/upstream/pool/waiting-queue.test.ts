@@ -70,8 +70,8 @@ t.test('the longest waiting that may take a connection is next, as if each was l
       const connectionsMax = 1 + spare
       const held: Waiting[] = []
       const modelHeld: Waiting[] = []
-      const share = new Share(connectionsMax, () => held.map(({ user }) => user))
-      const modelShare = new Share(connectionsMax, () => modelHeld.map(({ user }) => user))
+      const share = new Share(connectionsMax, held)
+      const modelShare = new Share(connectionsMax, modelHeld)
       const queue = new WaitingQueue<Waiting>()
       const list: Waiting[] = []
       steps.forEach((each, index) => {
@@ -109,7 +109,7 @@ function release(share: Share, held: Waiting[], which: number): void {
 }
 
 t.test('those of a network that has its share are not looked at, however many wait', async (t) => {
-  const share = new Share(128, () => [])
+  const share = new Share(128, [])
   const queue = new WaitingQueue<Waiting>()
   let looks = 0
   const user: ConnectionUser = {
