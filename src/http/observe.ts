@@ -3,7 +3,7 @@ import type { CounterSeries } from '../metrics/instrument.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { monotonicClock } from '../platform/clock.ts'
 import { METHODS } from '../platform/http.ts'
-import { memoize } from '../platform/memoize.ts'
+import { memoize, memoizeLast } from '../platform/memoize.ts'
 import { createAccessLineWriter } from './access-line/access-line.ts'
 import type { Arrival } from './arrival.ts'
 import { clientClosedRequest, unmatchedRouteName } from './outcome.ts'
@@ -46,7 +46,9 @@ export function createObserver(options: ObserverOptions): Observer {
   const { metrics, log, logsAccess, listener = '', recordTrace } = options
   const seriesNamed = memoize((route: string) => new RouteSeries(metrics, route, listener))
   const seriesByIndex = Array.from<RouteSeries | undefined>({ length: options.routeCount })
-  const upstreamDurationOf = memoize((upstream: string) => metrics.upstreamDuration.labels(upstream))
+  const upstreamDurationOf = memoizeLast(
+    memoize((upstream: string) => metrics.upstreamDuration.labels(upstream)),
+  )
   const overhead = metrics.overhead.labels()
   const countOfVersion = {
     '1.0': metrics.requestsByVersion.labels('1.0'),

@@ -15,6 +15,11 @@ export function receivedChunk(length: number): Buffer {
   return length > keptViewBytesMax ? sharedBuffer.subarray(0, length) : keptView(length)
 }
 
+/** Whether the next read of its length is delivered as the same view. */
+export function isKeptView(chunk: Buffer): boolean {
+  return chunk === keptViews[chunk.length]
+}
+
 function keptView(length: number): Buffer {
   const view = keptViews[length] ?? sharedBuffer.subarray(0, length)
   keptViews[length] = view

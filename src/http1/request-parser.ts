@@ -108,7 +108,8 @@ export class RequestParser {
       this.#cached ?? this.#makeFields(line)
     this.#partial = undefined
     this.#line = undefined
-    this.#fields = []
+    // The array is the head's own where it was read.
+    if (this.#cached === undefined) this.#fields = []
     this.#at = 0
     this.#wholeHead = undefined
     this.#cached = undefined

@@ -12,6 +12,18 @@ export function memoize<Key, Value extends object>(compute: (key: Key) => Value)
   }
 }
 
+/** Remembers the last value alone: where most calls have the key of the one before, it saves them a look-up. */
+export function memoizeLast<Key, Value extends object>(compute: (key: Key) => Value): (key: Key) => Value {
+  let lastKey: Key | undefined
+  let lastValue: Value | undefined
+  return (key) => {
+    if (lastValue !== undefined && lastKey === key) return lastValue
+    lastValue = compute(key)
+    lastKey = key
+    return lastValue
+  }
+}
+
 /** The same for objects, whose values are dropped with them. */
 export function memoizeByObject<Key extends object, Value extends object>(
   compute: (key: Key) => Value,

@@ -1,4 +1,5 @@
 import { isNamed } from '../http1/raw-headers.ts'
+import { isKeptView } from '../http1/read-buffers.ts'
 import type { Framing } from './response-framing.ts'
 import type { ResponseHead } from './response-head.ts'
 
@@ -17,6 +18,9 @@ const bytesMax = 1_024
  * comparing takes a fraction of the time of parsing.
  */
 export class LastHead {
+  /** What follows the known head in a view of shared memory that comes again with each read of its length. */
+  #view: Buffer | undefined
+  #restOfView: Buffer | undefined
   #known: KnownHead | undefined
   /** Of the last head that was not found. */
   #lastLength = 0
@@ -31,6 +35,17 @@ export class LastHead {
       : undefined
   }
 
+  /** What follows the known head. @param chunk in which `find` has just found it */
+  restOf(chunk: Buffer): Buffer {
+    if (chunk === this.#view && this.#restOfView !== undefined) return this.#restOfView
+    const rest = chunk.subarray(this.#known?.bytes.length)
+    if (isKeptView(chunk)) {
+      this.#view = chunk
+      this.#restOfView = rest
+    }
+    return rest
+  }
+
   /**
    * Keeps a head that `find` has just missed, if it is as long as the one missed before. Cookies are for one person:
    * they hardly repeat, and are secrets.
@@ -41,6 +56,7 @@ export class LastHead {
     const isUsual = length === this.#lastLength
     this.#lastLength = length
     if (!isUsual || length > bytesMax || setsCookie(head)) return
+    this.#view = undefined
     this.#known = { bytes: Buffer.from(bytes), head: { ...head, repeated: { derived: undefined } }, framing }
   }
 }

@@ -29,8 +29,8 @@ export interface ResponseEvents {
 /** What the upstream says about its connection. */
 export interface ConnectionPersistence {
   readonly isPersistent: boolean
-  /** Whether a body may follow where none is allowed: the connection is not to be reused. */
-  readonly mayHaveStrayBody: boolean
+  /** Whether a body may follow where none is allowed: the connection is not to be reused. absent = it may not */
+  readonly mayHaveStrayBody?: boolean
   /** `Keep-Alive: timeout=…`; undefined = not sent. */
   readonly keepAliveMs: number | undefined
 }
@@ -112,7 +112,7 @@ export class ResponseParser {
   #readHead(chunk: Buffer): Buffer {
     const pending = this.#pending
     const known = pending ? undefined : this.#lastHead.find(chunk)
-    if (known) return this.#acceptFinal(known, restAfter(chunk, known.bytes.length))
+    if (known) return this.#acceptFinal(known, this.#lastHead.restOf(chunk))
     const bytes = pending ? Buffer.concat([pending, chunk]) : chunk
     const end = findHeadEnd(bytes, pending ? Math.max(0, pending.length - headEnd.length) : 0)
     if (isTooLong(bytes, end, headEnd, headBytesMax))
@@ -130,7 +130,7 @@ export class ResponseParser {
   /** @param bodyAt where it ends */
   #acceptHead(all: Buffer, bodyAt: number): Buffer {
     const bytes = all.subarray(0, bodyAt - 2)
-    const rest = restAfter(all, bodyAt)
+    const rest = all.subarray(bodyAt)
     const head = parseHead(bytes)
     if (head.status === 101) return this.#acceptUpgrade(head, rest)
     if (head.status < 200) {
@@ -144,12 +144,7 @@ export class ResponseParser {
 
   #acceptFinal({ head, framing }: Pick<KnownHead, 'head' | 'framing'>, rest: Buffer): Buffer {
     this.#state = this.#bodyState(head.status, framing)
-    const persistence = {
-      isPersistent: framing.isPersistent && this.#state !== 'until-close',
-      mayHaveStrayBody: this.#mayHaveStrayBody(framing),
-      keepAliveMs: framing.keepAliveMs,
-    }
-    this.#events.onHead(head, persistence, this.#framingOf(this.#state, framing))
+    this.#events.onHead(head, this.#persistenceOf(framing), this.#framingOf(this.#state, framing))
     if (this.#state === 'complete') this.#events.onEnd([])
     return rest
   }
@@ -172,6 +167,13 @@ export class ResponseParser {
     if (contentLength === undefined) return 'until-close'
     this.#remaining = contentLength
     return contentLength === 0 ? 'complete' : 'counted'
+  }
+
+  /** Mostly what the framing says already: one object less for each response. */
+  #persistenceOf(framing: Readonly<Framing>): ConnectionPersistence {
+    const { keepAliveMs } = framing
+    if (this.#state === 'until-close') return { isPersistent: false, keepAliveMs }
+    return this.#mayHaveStrayBody(framing) ? { ...framing, mayHaveStrayBody: true } : framing
   }
 
   /**
@@ -217,10 +219,6 @@ function decode(decoder: ChunkedDecoder, chunk: Buffer): Buffer {
     if (error instanceof MalformedMessage) throw new InvalidResponse(`a ${error.field} that ${error.message}`)
     throw error
   }
-}
-
-function restAfter(bytes: Buffer, end: number): Buffer {
-  return end === bytes.length ? nothing : bytes.subarray(end)
 }
 
 const nothing = Buffer.alloc(0)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { memoizeBounded } from '../../src/platform/memoize.ts'
+import { memoizeBounded, memoizeLast } from '../../src/platform/memoize.ts'
 import { memoryInUse } from '../proxy/memory.ts'
 
 function startCounting() {
@@ -48,4 +48,14 @@ t.test('memoize keeps nothing of 100,000 long texts', async (t) => {
   const growth = memoryInUse() - before
   t.ok(growth < 1_048_576, `${growth} bytes`)
   t.strictSame(forget('x'), { length: 1 })
+})
+
+t.test('the last value is computed again only once another key came between', async (t) => {
+  const keys: string[] = []
+  const lengthOf = memoizeLast((text: string) => {
+    keys.push(text)
+    return { length: text.length }
+  })
+  for (const text of ['a', 'a', 'bc', 'bc', 'a']) t.equal(lengthOf(text).length, text.length)
+  t.strictSame(keys, ['a', 'bc', 'a'])
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { receivedChunk, sharedBuffer } from '../../src/http1/read-buffers.ts'
 import { LastHead } from '../../src/upstream/last-head.ts'
 import { readResponseFraming } from '../../src/upstream/response-framing.ts'
 import { parseHead } from '../../src/upstream/response-head.ts'
@@ -50,6 +51,24 @@ t.test('heads of 1,024 bytes are kept, longer ones and those that set cookies ar
   }
   const head = `${ok}set-Cookie: a=b\r\n`
   t.notOk(isKept(new LastHead(), [head, head, head]))
+})
+
+t.test('what follows a kept head is the same view for the same read, and a new one otherwise', async (t) => {
+  const lastHead = new LastHead()
+  isKept(lastHead, [ok, ok])
+  const received = (text: string) => receivedChunk(sharedBuffer.write(text))
+  const restOf = (chunk: Buffer) => (lastHead.find(chunk) ? lastHead.restOf(chunk) : undefined)
+  const first = restOf(received(`${ok}\r\nok`))
+  t.equal(first?.toString(), 'ok')
+  t.equal(restOf(received(`${ok}\r\nno`)), first)
+  t.equal(first?.toString(), 'no', 'of the shared memory')
+  t.equal(restOf(received(`${ok}\r\nok?`))?.toString(), 'ok?')
+  t.equal(restOf(Buffer.from(`${ok}\r\nok`))?.toString(), 'ok')
+  t.equal(restOf(received(`${ok}\r\n`))?.length, 0)
+  t.equal(restOf(received(`${ok}\r\n1234567`))?.toString(), '1234567')
+  const other = ok.replace('OK', 'Fine')
+  isKept(lastHead, [other, other])
+  t.equal(restOf(received(`${other}\r\n12345`))?.toString(), '12345', 'the same view, but of another head')
 })
 
 const responses: readonly { readonly sent: string; readonly asked?: Asked }[] = [

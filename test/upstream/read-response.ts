@@ -71,11 +71,11 @@ function recorderOf(reading: Reading): ConstructorParameters<typeof ResponsePars
       note(String(head.status))
       reading.information.push(head)
     },
-    onHead: (head, terms) => {
+    onHead: (head, { isPersistent, mayHaveStrayBody = false, keepAliveMs }) => {
       if (reading.head) throw new Error('a second head')
       note('head')
       reading.head = head
-      reading.terms = terms
+      reading.terms = { isPersistent, mayHaveStrayBody, keepAliveMs }
     },
     onData: (chunk) => {
       if (chunk.length === 0) throw new Error('data without data')
