@@ -2,28 +2,21 @@ import { randomUUID } from 'node:crypto'
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
 import { dayOf, startOfDay } from '../platform/day.ts'
-import { totalOf, type UsageBatch, type UsageEntry, type UsageStore, usageBatchMax } from '../store/usage.ts'
+import { totalOf, type UsageBatch, type UsageEntry, type UsageStore } from '../store/usage.ts'
+import { type Count, DayCounts, RecentUses, type UsageCaller, type UsedRoute } from './usage-counts.ts'
 
 /**
- * Counts in memory what callers use, which costs a request two look-ups, or none where its caller's last one was for the
- * same route, and writes it every second: a crash loses no more than two seconds. What cannot be written is kept and
- * retried, up to a limit.
+ * Counts in memory what callers use, which costs a request two look-ups, or none where the last one of its caller was for
+ * the same route, or the last one for its route was of the same caller, and writes it every second: a crash loses no more
+ * than two seconds. What cannot be written is kept and retried, up to a limit.
  */
 export interface UsageRecorder {
-  /** @param route its name  @param now the time of the request on the monotonic clock */
-  count(route: string, caller: UsageCaller, used: UsageAmount, now: number): void
+  /** @param now the time of the request on the monotonic clock */
+  count(route: UsedRoute, caller: UsageCaller, used: UsageAmount, now: number): void
   /** Writes what is due; resolves even if the write fails. */
   flush(): Promise<void>
   /** Writes all that was counted, if the store is available. */
   close(): Promise<void>
-}
-
-export interface UsageCaller {
-  readonly accountId: string
-  /** The name of the secret key; undefined = not known. */
-  readonly key: string | undefined
-  /** For this module alone: where its last use was counted. */
-  recentUse?: object | undefined
 }
 
 export interface UsageAmount {
@@ -54,34 +47,12 @@ const dayCheckMs = 1_000
 /** How many counts may wait to be written, which takes some 20 MB. */
 export const pendingMax = 100_000
 
-interface Count {
-  /** Of the counts that it belongs to. Not those themselves: a caller would keep all of them in memory. */
-  readonly epoch: number
-  readonly accountId: string
-  readonly route: string
-  readonly key: string
-  requests: number
-  units: number
-  /** That of another key of the account; undefined = it is the last of the list. */
-  readonly next: Count | undefined
-}
-
-/**
- * What was counted on one day: by account, and by route a list of the counts of its keys, of which few are in use at
- * once. By account first, as there are callers of thousands of routes, and what belongs to a caller is used for all.
- */
-interface DayCounts {
-  readonly day: number
-  /** No others have the same. */
-  readonly epoch: number
-  /** Until when this is known to be the day, on the monotonic clock. */
-  currentUntil: number
-  readonly accounts: Map<string, Map<string, Count>>
-}
-
 export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder {
   const { store, clock, onLoss, flushMs = 1_000 } = options
-  let current = noCounts(dayOf(clock()))
+  let current = new DayCounts(dayOf(clock()))
+  /** Until when this is known to be the day, on the monotonic clock. */
+  let currentUntil = Number.NEGATIVE_INFINITY
+  const recentUses = new RecentUses()
   /** What is being written, oldest first. Meanwhile `current` goes on: in an outage its counts still add up. */
   const sealed: Generator<readonly UsageEntry[]>[] = []
   /** Repeated as it is until it is written: the store adds it once, even if a response was lost. */
@@ -94,51 +65,39 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
 
-  function count(route: string, caller: UsageCaller, { requests, units }: UsageAmount, now: number): void {
-    if (now >= current.currentUntil) checkDay(now)
-    // The cast is sound: nothing else writes it.
-    const recent = caller.recentUse as Count | undefined
-    const isSame = recent?.epoch === current.epoch && recent.route === route && isOf(recent, caller)
-    const counted = isSame ? recent : (find(route, caller) ?? add(route, caller))
+  function count(route: UsedRoute, caller: UsageCaller, { requests, units }: UsageAmount, now: number): void {
+    if (now >= currentUntil) checkDay(now)
+    const recent = recentUses.find(route, caller, current.epoch)
+    const counted = recent ?? current.find(route, caller) ?? add(route, caller)
     if (counted === undefined) {
       lose(requests, new Error('too much usage waits to be written'))
       return
     }
-    if (!isSame) caller.recentUse = counted
+    if (recent === undefined) recentUses.keep(route, caller, counted)
     counted.requests += requests
     counted.units += units
   }
 
-  function find(route: string, { accountId, key = '' }: UsageCaller): Count | undefined {
-    let known = current.accounts.get(accountId)?.get(route)
-    while (known !== undefined && known.key !== key) known = known.next
-    return known
-  }
-
   /** @returns undefined where too many wait to be written */
-  function add(route: string, { accountId, key = '' }: UsageCaller): Count | undefined {
+  function add(route: UsedRoute, caller: UsageCaller): Count | undefined {
     if (pending >= pendingMax) return undefined
     pending++
-    const routes = current.accounts.get(accountId) ?? new Map<string, Count>()
-    const next = routes.get(route)
-    const added = { epoch: current.epoch, accountId, route, key, requests: 0, units: 0, next }
-    routes.set(route, added)
-    current.accounts.set(accountId, routes)
     timer ??= setTimeout(flushLater, flushMs).unref()
-    return added
+    return current.add(route, caller)
   }
 
   function checkDay(now: number): void {
     const time = clock()
     const day = dayOf(time)
     if (day !== current.day) seal(day)
-    current.currentUntil = now + Math.min(dayCheckMs, startOfDay(day + 1) - time)
+    currentUntil = now + Math.min(dayCheckMs, startOfDay(day + 1) - time)
   }
 
   /** Hands over what was counted to be written. */
   function seal(day: number): void {
-    if (current.accounts.size > 0) sealed.push(batchesOf(current))
-    current = noCounts(day)
+    if (!current.isEmpty) sealed.push(current.batches())
+    current = new DayCounts(day)
+    currentUntil = Number.NEGATIVE_INFINITY
   }
 
   function lose(requests: number, error: unknown): void {
@@ -216,31 +175,4 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
       reportLoss()
     },
   }
-}
-
-/** A copy of a caller, with another account or key, has the same last use. */
-function isOf(count: Count, { accountId, key = '' }: UsageCaller): boolean {
-  return count.accountId === accountId && count.key === key
-}
-
-let lastEpoch = 0
-
-function noCounts(day: number): DayCounts {
-  return { day, epoch: ++lastEpoch, currentUntil: Number.NEGATIVE_INFINITY, accounts: new Map() }
-}
-
-function* batchesOf({ day, accounts }: DayCounts): Generator<readonly UsageEntry[]> {
-  let entries: UsageEntry[] = []
-  for (const [accountId, routes] of accounts) {
-    for (const [route, first] of routes) {
-      for (let count: Count | undefined = first; count !== undefined; count = count.next) {
-        const { key, requests, units } = count
-        entries.push({ accountId, key, day, route, requests, units })
-        if (entries.length < usageBatchMax) continue
-        yield entries
-        entries = []
-      }
-    }
-  }
-  if (entries.length > 0) yield entries
 }

@@ -190,6 +190,7 @@ function authenticated(
     profile: account?.profile,
     issuer: undefined,
     recentUse: undefined,
+    recentRoute: undefined,
   }
   const keyUntil = key ? validUntil(key) : Number.POSITIVE_INFINITY
   return { kind: 'authenticated', principal, holdsUntil: Math.min(claims.validUntil, keyUntil) }

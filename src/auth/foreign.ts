@@ -122,6 +122,7 @@ function authenticated(claims: ForeignClaims): Authenticated {
     profile: { email, firstName: '', lastName: '', isVerified: isEmailVerified },
     issuer,
     recentUse: undefined,
+    recentRoute: undefined,
   }
   return { kind: 'authenticated', principal, holdsUntil: validUntil }
 }

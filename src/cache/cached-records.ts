@@ -29,6 +29,7 @@ function toCachedKey(key: SecretKey, account: Account, profile: Profile): Cached
     profile,
     issuer: undefined,
     recentUse: undefined,
+    recentRoute: undefined,
   } as const
   return { id, digest: compactDigest(digest), expiresAt, revokedAt, principal }
 }

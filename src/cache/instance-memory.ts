@@ -36,7 +36,7 @@ export const signingKeysKey = 'signing-keys'
 export function serializeAccount({ keys, ...rest }: CachedAccount): unknown {
   const toPlain = ({ principal, ...key }: CachedKey) => ({
     ...key,
-    principal: { ...principal, profile: undefined, recentUse: undefined },
+    principal: { ...principal, profile: undefined, recentUse: undefined, recentRoute: undefined },
   })
   return { ...rest, keys: keys.map(toPlain) }
 }
@@ -59,6 +59,7 @@ export function deserializeAccount(value: unknown): CachedAccount | undefined {
         profile: rest.profile,
         issuer: undefined,
         recentUse: undefined,
+        recentRoute: undefined,
       },
     })),
   }

@@ -1,4 +1,5 @@
-import type { UsageAmount, UsageRecorder } from '../accounts/usage-recorder.ts'
+import type { UsedRoute } from '../accounts/usage-counts.ts'
+import type { UsageRecorder } from '../accounts/usage-recorder.ts'
 import type { Principal } from '../auth/principal.ts'
 import { monotonicClock } from '../platform/clock.ts'
 
@@ -19,8 +20,7 @@ export interface UsageMeter {
 }
 
 /** A route as usage is counted by. */
-export interface MeteredRoute {
-  readonly name: string
+export interface MeteredRoute extends UsedRoute {
   /** undefined = each request is one unit. */
   readonly costHeader: string | undefined
 }
@@ -29,14 +29,16 @@ const requestOfOneUnit = { requests: 1, units: 1 }
 const requestOfUnknownUnits = { requests: 1, units: 0 }
 
 export function createUsageMeter(recorder: Pick<UsageRecorder, 'count'>): UsageMeter {
-  function count({ name }: MeteredRoute, caller: Principal, used: UsageAmount, now: number): void {
-    recorder.count(name, caller, used, now)
-  }
-
   return {
     onForwarded: (route, caller, now) =>
-      count(route, caller, route.costHeader === undefined ? requestOfOneUnit : requestOfUnknownUnits, now),
-    onDecided: (route, caller, now) => count(route, caller, requestOfOneUnit, now),
-    onUnits: (route, caller, units) => count(route, caller, { requests: 0, units }, monotonicClock()),
+      recorder.count(
+        route,
+        caller,
+        route.costHeader === undefined ? requestOfOneUnit : requestOfUnknownUnits,
+        now,
+      ),
+    onDecided: (route, caller, now) => recorder.count(route, caller, requestOfOneUnit, now),
+    onUnits: (route, caller, units) =>
+      recorder.count(route, caller, { requests: 0, units }, monotonicClock()),
   }
 }

@@ -112,7 +112,7 @@ export function compileRate(routeName: string, rateLimit: RateLimit | undefined)
   if (!rateLimit) return undefined
   const purposeOf = (by: RateLimit['by']) => `route ${routeName} ${by}`
   const purposes = { account: purposeOf('account'), key: purposeOf('key'), ip: purposeOf('ip') }
-  return { ...rateLimit, purpose: purposes[rateLimit.by], purposes }
+  return { ...rateLimit, purpose: purposes[rateLimit.by], recentPlace: -1, purposes }
 }
 
 function compileBrowser({ browser, methodOverride }: RouteOptions): BrowserAccess | undefined {

@@ -72,6 +72,8 @@ export interface RateLimit {
 export interface RouteRate extends RateLimit {
   /** Of `purposes`, where who is counted is as `by` says: of thousands of routes each object is one more load from memory. */
   readonly purpose: string
+  /** See Rate. */
+  recentPlace: number
   /** What is counted, by who is: texts that are the same objects for each request, as looking up a new one takes long. */
   readonly purposes: Readonly<Record<RateLimit['by'], string>>
 }

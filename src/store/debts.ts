@@ -21,6 +21,9 @@ export class Debts {
   readonly #places = new Map<string, Places>()
   /** By place: when it was set, and what was owed then in ms. Side by side, for one line of the core's cache. */
   readonly #numbers: Float64Array
+  /** By place, who owes. */
+  readonly #purposes: string[] = []
+  readonly #subjects: (string | undefined)[] = []
   /** Places whose subjects were deleted. */
   readonly #free: number[] = []
   #size = 0
@@ -35,9 +38,14 @@ export class Debts {
     return this.#size
   }
 
-  /** The place of a subject until it is deleted; undefined = it owes nothing. */
-  find(purpose: string, subject: string): number | undefined {
-    return this.#places.get(purpose)?.get(subject)
+  /**
+   * The place of a subject until it is deleted; undefined = it owes nothing.
+   * @param hint a place that may be its own: where it is, nothing is looked up
+   */
+  find(purpose: string, subject: string, hint = -1): number | undefined {
+    return hint >= 0 && this.#subjects[hint] === subject && this.#purposes[hint] === purpose
+      ? hint
+      : this.#places.get(purpose)?.get(subject)
   }
 
   remainingMs(place: number, now: number): number {
@@ -60,14 +68,16 @@ export class Debts {
     this.#numbers[2 * place + 1] = owedMs
   }
 
-  /** Only where there is room, for a subject that owes nothing. */
-  add({ purpose, subject }: Debtor, at: number, owedMs: number): void {
+  /** Only where there is room, for a subject that owes nothing. @returns its place, to set what it owes */
+  add({ purpose, subject }: Debtor): number {
     const place = this.#free.pop() ?? this.#size
     const places = this.#places.get(purpose) ?? new Map<string, number>()
     if (places.size === 0) this.#places.set(purpose, places)
     places.set(subject, place)
+    this.#purposes[place] = purpose
+    this.#subjects[place] = subject
     this.#size++
-    this.set(place, at, owedMs)
+    return place
   }
 
   delete({ purpose, subject }: Debtor): void {
@@ -76,6 +86,7 @@ export class Debts {
     if (places === undefined || place === undefined) return
     places.delete(subject)
     if (places.size === 0) this.#places.delete(purpose)
+    this.#subjects[place] = undefined
     this.#free.push(place)
     this.#size--
   }

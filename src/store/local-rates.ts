@@ -11,7 +11,7 @@ export interface LocalRates {
 }
 
 /**
- * How many subjects are kept at most, in no more than 17 MiB. Settled ones are removed sooner; beyond the limit the
+ * How many subjects are kept at most, in no more than 19 MiB. Settled ones are removed sooner; beyond the limit the
  * least indebted of a small sample is evicted, so that a flood of new subjects evicts itself rather than those that
  * have used up their limit.
  */
@@ -37,12 +37,13 @@ export function createLocalRates(clock: Clock): LocalRates {
   let sweepAt = Number.NEGATIVE_INFINITY
   let additionsUntilSweep = additionsPerSweep
 
-  function take(purpose: string, subject: string, { limit, perMs }: Rate): RateResult {
+  function take(purpose: string, subject: string, rate: Rate): RateResult {
+    const { limit, perMs, recentPlace } = rate
     const key = rateKey(subject)
     const now = clock()
     if (now >= sweepAt) sweepSettled(now)
     const intervalMs = perMs / limit
-    const place = debts.find(purpose, key)
+    const place = debts.find(purpose, key, recentPlace)
     const beforeMs = place === undefined ? 0 : debts.remainingMs(place, now)
     const afterMs = beforeMs + intervalMs
     const excessMs = afterMs - perMs
@@ -52,16 +53,18 @@ export function createLocalRates(clock: Clock): LocalRates {
       if (place !== undefined && debts.isAhead(place, now)) debts.set(place, now, beforeMs)
       return { isAllowed: false, remaining: 0, retryMs: Math.ceil(excessMs), resetMs: Math.ceil(beforeMs) }
     }
-    if (place === undefined) addDebt({ purpose, subject: key }, now, afterMs)
-    else debts.set(place, now, afterMs)
+    const usedPlace = place ?? addDebt({ purpose, subject: key }, now)
+    debts.set(usedPlace, now, afterMs)
+    if (recentPlace !== undefined && recentPlace !== usedPlace) rate.recentPlace = usedPlace
     const remaining = Math.floor((perMs - afterMs) / intervalMs + 0.001)
     return { isAllowed: true, remaining, retryMs: 0, resetMs: Math.ceil(afterMs) }
   }
 
-  function addDebt(debtor: Debtor, now: number, owedMs: number): void {
+  /** @returns its place */
+  function addDebt(debtor: Debtor, now: number): number {
     if (--additionsUntilSweep === 0) sweepSettled(now)
     if (debts.size >= subjectsMax) evictLeast(now)
-    debts.add(debtor, now, owedMs)
+    return debts.add(debtor)
   }
 
   function sweepSettled(now: number): void {

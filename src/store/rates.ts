@@ -15,6 +15,11 @@ export interface RateStore {
 export interface Rate {
   readonly limit: number
   readonly perMs: number
+  /**
+   * For store/local-rates.ts alone: the place of who was counted last, as a hint where to look; -1 = nobody was. absent =
+   * it is not kept.
+   */
+  recentPlace?: number
 }
 
 export interface RateResult {

@@ -1,14 +1,15 @@
 import t from 'tap'
+import type { UsageCaller } from '../../src/accounts/usage-counts.ts'
 import {
   openUsageRecorder,
   pendingMax,
   type UsageAmount,
-  type UsageCaller,
   type UsageLoss,
 } from '../../src/accounts/usage-recorder.ts'
 import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { dayOf, startOfDay } from '../../src/platform/day.ts'
 import { type UsageBatch, usageBatchMax } from '../../src/store/usage.ts'
+import { createRandom } from '../upstream/random.ts'
 
 const today = dayOf(Date.UTC(2026, 10, 23))
 const ada = { accountId: 'ada', key: 'default' }
@@ -37,7 +38,7 @@ function start(t: { teardown(work: () => unknown): void }) {
     ...opened,
     opened,
     count: (route: string, caller: UsageCaller, used: UsageAmount) =>
-      opened.count(route, caller, used, state.now),
+      opened.count({ name: route }, caller, used, state.now),
   }
   t.teardown(() => recorder.close())
   const texts = () =>
@@ -87,6 +88,36 @@ t.test(
   },
 )
 
+t.test(
+  'routes of a table, also of a reloaded one, are counted by name, whoever was counted last',
+  async (t) => {
+    const { recorder, texts, state } = start(t)
+    const random = createRandom(5)
+    const callers = ['ada', 'bob', 'cy'].flatMap((accountId) => [
+      { ...ada, accountId },
+      { ...ada, accountId, key: 'ci' },
+    ])
+    const names = Array.from({ length: 40 }, (_, index) => `route ${index}`)
+    const routes = names.flatMap((name, index) => [
+      { name, index },
+      { name, index: names.length - index },
+      { name },
+    ])
+    const expected = new Map<string, number>()
+    for (let use = 0; use < 5_000; use++) {
+      const [route, caller] = [random.pick(routes), random.pick(callers)]
+      recorder.opened.count(route, caller, one, state.now)
+      const text = `${caller.accountId} 0 ${caller.key} ${route.name}`
+      expected.set(text, (expected.get(text) ?? 0) + 1)
+    }
+    await recorder.flush()
+    t.strictSame(
+      texts().toSorted(),
+      [...expected].map(([text, count]) => `${text} ${count} ${count}`).toSorted(),
+    )
+  },
+)
+
 t.test('usage counts on the day it was used, up to the last millisecond before midnight UTC', async (t) => {
   const { recorder, state, texts } = start(t)
   state.now = startOfDay(today + 1) - 1
@@ -103,7 +134,7 @@ t.test('a clock that is set back or forwards is noticed within a second', async 
   const { recorder, state, texts } = start(t)
   const at = (now: number, day: number) => {
     state.now = startOfDay(today + day) + 3_600_000
-    recorder.opened.count('orders', ada, one, now)
+    recorder.opened.count({ name: 'orders' }, ada, one, now)
   }
   at(0, 0)
   at(999, 1)

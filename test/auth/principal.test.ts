@@ -17,6 +17,7 @@ t.test('a principal holds the current account and the scheme used', async (t) =>
     plan: undefined,
     issuer: undefined,
     recentUse: undefined,
+    recentRoute: undefined,
     profile: { email: 'Ada@Example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
   }
   t.strictSame(await decide('any', { secretKey }), {

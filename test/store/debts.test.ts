@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { type Debtor, Debts } from '../../src/store/debts.ts'
@@ -15,14 +16,16 @@ function apply(debts: Debts, expected: Map<string, number>, { isDeletion, owedMs
   // The cursor stands anywhere when something changes.
   debts.next()
   const place = debts.find(debtor.purpose, debtor.subject)
+  // Whatever the hint is, also a place that is free, or was never used.
+  for (let hint = -1; hint <= subjectsMax; hint++)
+    assert.equal(debts.find(debtor.purpose, debtor.subject, hint), place)
   if (isDeletion) {
     debts.delete(debtor)
     expected.delete(nameOf(debtor))
     return
   }
   if (place === undefined && debts.size === subjectsMax) return
-  if (place === undefined) debts.add(debtor, now, owedMs)
-  else debts.set(place, now, owedMs)
+  debts.set(place ?? debts.add(debtor), now, owedMs)
   expected.set(nameOf(debtor), owedMs)
 }
 
@@ -65,8 +68,8 @@ t.test('each subject has its own debt, whatever is added and deleted', async () 
 
 t.test('a debt runs off from when it was set, and not while the clock is before that', async (t) => {
   const debts = new Debts(1)
-  debts.add({ purpose: 'one', subject: 'a' }, now, 10)
-  const place = debts.find('one', 'a') ?? -1
+  const place = debts.add({ purpose: 'one', subject: 'a' })
+  debts.set(place, now, 10)
   t.strictSame(
     [-5, 0, 4, 10, 20].map((ms) => debts.remainingMs(place, now + ms)),
     [10, 10, 6, 0, 0],
