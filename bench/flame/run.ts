@@ -107,7 +107,7 @@ function wholeJson(file: string): CpuProfile | undefined {
 /** Where requests are counted. */
 const countingFiles = {
   quotas: ['src/auth/plans.ts', 'src/auth/quotas.ts', 'src/store/sqlite/quotas.ts'],
-  usage: ['src/http/usage-meter.ts', 'src/accounts/usage-recorder.ts'],
+  usage: ['src/http/usage-meter.ts', 'src/accounts/usage-recorder.ts', 'src/accounts/usage-counts.ts'],
 }
 
 const { root, answers } = await inScope(profile)
