@@ -7,7 +7,7 @@ import { forward } from '../proxy/forward.ts'
 import type { ForwardEvents, ForwardedRequest } from '../proxy/forwarded-request.ts'
 import type { OwnCookies } from '../proxy/own-cookies.ts'
 import type { RequestWriter } from '../proxy/request-head.ts'
-import { type Route, standardMethods, upstreamTarget } from '../routes/route.ts'
+import { type Route, standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { WorkerScopes } from '../routes/worker-scope.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -104,8 +104,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
         arrival,
         route,
         terms,
-        requestTarget: upstreamTarget(route, target),
-        clientPath: target.path,
+        target,
         strippedPrefix,
         davDestination,
         headerLines: writer.writeHead(upstreamHead),

@@ -4,7 +4,7 @@ import { keepStart } from './kept-start.ts'
 
 /** The whole head for a target, with the empty line at its end. */
 export function forwardedRequestHead(
-  { arrival, route, requestTarget, davDestination, headerLines }: ForwardedRequest,
+  { arrival, route, target, davDestination, headerLines }: ForwardedRequest,
   { authority, origin }: Pick<Target, 'authority' | 'origin'>,
 ): string {
   const { method, repeatedLine } = arrival.head
@@ -13,7 +13,7 @@ export function forwardedRequestHead(
     davDestination === undefined
       ? headerLines
       : `${destinationLine(davDestination, origin, sentHost)}${headerLines}`
-  return `${keepStart(repeatedLine, method, requestTarget, sentHost)}${lines}\r\n`
+  return `${keepStart(repeatedLine, { method, target, route, sentHost })}${lines}\r\n`
 }
 
 /**

@@ -3,6 +3,7 @@ import type { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientExchange } from '../exchange/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
+import type { RequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 import type { WorkerScopes } from '../routes/worker-scope.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -38,20 +39,25 @@ export interface ForwardedRequest {
   readonly arrival: ForwardedArrival
   readonly route: Pick<
     Route<Upstream>,
-    'upstream' | 'bodyBytesMax' | 'responseTimeoutMs' | 'idleTimeoutMs' | 'passesTrailers' | 'caching'
+    | 'upstream'
+    | 'stripPrefix'
+    | 'depth'
+    | 'bodyBytesMax'
+    | 'responseTimeoutMs'
+    | 'idleTimeoutMs'
+    | 'passesTrailers'
+    | 'caching'
   >
   readonly terms: ForwardTerms
-  /** Path and query for the upstream. */
-  readonly requestTarget: string
+  /** As the client sent it: the upstream gets what its route makes of it. */
+  readonly target: RequestTarget
   /** Path and query of the Destination for the upstream (RFC 4918 10.3); undefined = there is none. */
   readonly davDestination: string | undefined
   /** Header lines for the upstream, all but Host and Destination. */
   readonly headerLines: string
   /** Whether these lines say that no request follows on the connection. */
   readonly isLast: boolean
-  /** The path of the client, decoded as routes are matched. */
-  readonly clientPath: string
-  /** What the request target lacks of the client's path; undefined = nothing. */
+  /** What the upstream's target lacks of the client's path; undefined = nothing. */
   readonly strippedPrefix: StrippedPrefix | undefined
   /** The calling account; undefined = anonymous. */
   readonly accountId: string | undefined

@@ -1,13 +1,22 @@
 import type { RepeatedLine } from '../exchange/request-head.ts'
 import { copyString } from '../platform/copy-string.ts'
+import type { RequestTarget } from '../routes/request-target.ts'
+import { type Route, upstreamTarget } from '../routes/route.ts'
 
 /** Longer ones are not kept: there may be one for each line that is. */
 const lengthMax = 256
 
-interface KeptStart {
+/** What the start of a head is written from. */
+export interface StartInput {
   readonly method: string
-  readonly requestTarget: string
+  readonly target: RequestTarget
+  readonly route: Pick<Route<unknown>, 'stripPrefix' | 'depth'>
   readonly sentHost: string
+}
+
+interface KeptStart extends StartInput {
+  /** What the route makes of the target. */
+  readonly requestTarget: string
   readonly text: string
 }
 
@@ -17,23 +26,30 @@ interface KeptStart {
  * where the targets take turns.
  * @param line that of the client's request; undefined = it is not known to repeat
  */
-export function keepStart(
-  line: RepeatedLine | undefined,
-  method: string,
-  requestTarget: string,
-  sentHost: string,
-): string {
+export function keepStart(line: RepeatedLine | undefined, input: StartInput): string {
+  const { method, target, route, sentHost } = input
   // The cast is sound: nothing else writes it.
   const kept = line?.start as KeptStart | undefined
-  if (kept?.requestTarget === requestTarget && kept.sentHost === sentHost && kept.method === method)
-    return kept.text
+  const mayBeKept = kept?.method === method && kept.sentHost === sentHost
+  // Mostly they are the very same, and none of their texts is looked at: of thousands, each would be loaded for that.
+  if (mayBeKept && kept.target === target && kept.route === route) return kept.text
+  const requestTarget = upstreamTarget(route, target)
+  if (mayBeKept && kept.requestTarget === requestTarget) return kept.text
   const text = `${method} ${requestTarget} HTTP/1.1\r\nHost: ${sentHost}\r\n`
   if (line !== undefined && kept === undefined && text.length <= lengthMax)
-    line.start = keptStart(method, requestTarget, sentHost, text)
+    line.start = keptStart(input, requestTarget, text)
   return text
 }
 
+/** Most starts have the same. */
+let lastHost = ''
+
 /** Method and target are texts of the line. As a slice of the head, the host would keep it in memory, with its credentials. */
-function keptStart(method: string, requestTarget: string, sentHost: string, text: string): KeptStart {
-  return { method, requestTarget, sentHost: copyString(sentHost), text: copyString(text) }
+function keptStart(
+  { method, target, route, sentHost }: StartInput,
+  requestTarget: string,
+  text: string,
+): KeptStart {
+  if (sentHost !== lastHost) lastHost = copyString(sentHost)
+  return { method, sentHost: lastHost, target, route, text: copyString(text), requestTarget }
 }

@@ -100,9 +100,11 @@ export type Access =
     }
 
 /** The target that the upstream gets: as it was sent, less the prefix where the route strips it. */
-export function upstreamTarget(route: Route<unknown>, target: RequestTarget): string {
-  if (!route.stripPrefix) return target.sentPath + target.query
-  return dropSegments(target.sentPath, route.depth) + target.query
+export function upstreamTarget(
+  { stripPrefix, depth }: Pick<Route<unknown>, 'stripPrefix' | 'depth'>,
+  { sentPath, query }: RequestTarget,
+): string {
+  return (stripPrefix ? dropSegments(sentPath, depth) : sentPath) + query
 }
 
 function dropSegments(path: string, count: number): string {
