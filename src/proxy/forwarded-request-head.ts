@@ -2,6 +2,8 @@ import type { Target } from '../upstream/target.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
 import { keepStart } from './kept-start.ts'
 
+const emptyLine = '\r\n'
+
 /** The whole head for a target, with the empty line at its end. */
 export function forwardedRequestHead(
   { arrival, route, target, davDestination, headerLines }: ForwardedRequest,
@@ -13,7 +15,7 @@ export function forwardedRequestHead(
     davDestination === undefined
       ? headerLines
       : `${destinationLine(davDestination, origin, sentHost)}${headerLines}`
-  return `${keepStart(repeatedLine, { method, target, route, sentHost })}${lines}\r\n`
+  return keepStart(repeatedLine, { method, target, route, sentHost }) + lines + emptyLine
 }
 
 /**

@@ -87,7 +87,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
         : repeatedLines.of(repeated, input)
     const trace = input.traceparent === undefined ? '' : traceLine(input, input.traceparent)
     // The identity comes last, so that no client field can follow it.
-    const lines = `${beforeId}${requestId}${trace}${afterId}`
+    const lines = beforeId + requestId + trace + afterId
     if (principal === undefined || assertion === undefined) return lines
     return `${lines}${assertion.header}: ${assertion.of(principal, route.upstream.name)}\r\n`
   }
