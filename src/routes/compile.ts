@@ -112,7 +112,9 @@ export function compileRate(routeName: string, rateLimit: RateLimit | undefined)
   if (!rateLimit) return undefined
   const purposeOf = (by: RateLimit['by']) => `route ${routeName} ${by}`
   const purposes = { account: purposeOf('account'), key: purposeOf('key'), ip: purposeOf('ip') }
-  return { ...rateLimit, purpose: purposes[rateLimit.by], recentPlace: -1, purposes }
+  const { limit, perMs, by } = rateLimit
+  // Not spread: V8 would put what is added into an array of its own, one more load from memory for each request.
+  return { limit, perMs, by, purpose: purposes[by], recentPlace: -1, purposes }
 }
 
 function compileBrowser({ browser, methodOverride }: RouteOptions): BrowserAccess | undefined {
