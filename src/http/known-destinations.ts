@@ -1,6 +1,6 @@
 import type { RepeatedLine } from '../exchange/request-head.ts'
 import { SeenLately, toFingerprint } from '../http1/seen-lately.ts'
-import { copyString } from '../platform/copy-string.ts'
+import { copyString, sharedCopy } from '../platform/copy-string.ts'
 import { SetCache, ways } from '../platform/set-cache.ts'
 import type { Destination, DestinationMatch } from './outcome.ts'
 
@@ -68,9 +68,9 @@ export class KnownDestinations {
     // Slices of a head would keep all of it, with its credentials. What most have in common is kept once.
     const last = this.#last
     const copy = {
-      method: method === last.method ? last.method : copyString(method),
+      method: sharedCopy(method, last.method),
       target: line ? target : copyString(target),
-      host: host === last.host ? last.host : copyString(host),
+      host: sharedCopy(host, last.host),
       line: undefined,
     }
     this.#last = copy

@@ -71,7 +71,7 @@ export function createObserver(options: ObserverOptions): Observer {
     // How long a WebSocket stays open is not its latency.
     const endedAt = status === switchingProtocols ? (answeredAt ?? now) : now
     const series = seriesOf(route, routeIndex)
-    metrics.requestDuration.observeAt(series.duration, (endedAt - arrivedAt) / 1_000)
+    metrics.requestDuration.observeAt(series.durationStart, (endedAt - arrivedAt) / 1_000)
     series.count(head.method, status)
     countOfVersion[connection.httpVersion].value++
     // A 429 of an upstream is not counted here.
@@ -122,8 +122,8 @@ export function createObserver(options: ObserverOptions): Observer {
 
 /** The series of one route. */
 class RouteSeries {
-  /** The start of its series. */
-  readonly duration: number
+  /** Of the series of its durations. */
+  readonly durationStart: number
   readonly #countOf: (method: string) => (status: number) => CounterSeries
   // Most requests to a route have the method and status of the one before.
   #lastMethod = ''
@@ -132,7 +132,7 @@ class RouteSeries {
 
   /** @param listener empty = the main one */
   constructor(metrics: Metrics, route: string, listener: string) {
-    this.duration = metrics.requestDuration.labels(route, listener).start
+    this.durationStart = metrics.requestDuration.labels(route, listener).start
     this.#countOf = memoize((method: string) =>
       memoize((status: number) => metrics.requests.labels(route, method, String(status), listener)),
     )

@@ -1,5 +1,5 @@
 import type { RepeatedFields, RequestBody, RequestHead } from '../exchange/request-head.ts'
-import { copyString } from '../platform/copy-string.ts'
+import { sharedCopy } from '../platform/copy-string.ts'
 import { SetCache, ways } from '../platform/set-cache.ts'
 import { ByteBlock, type Piece } from './byte-block.ts'
 import { LineCache } from './line-cache.ts'
@@ -141,7 +141,7 @@ export class HeadCache {
   /** Slices of a larger text would keep all of it in memory. What most clients send alike is kept once. */
   #copyTexts(rawHeaders: readonly string[]): readonly string[] {
     const last = this.#entries.at(-1)?.rawHeaders
-    return rawHeaders.map((text, index) => (last?.[index] === text ? last[index] : copyString(text)))
+    return rawHeaders.map((text, index) => sharedCopy(text, last?.[index]))
   }
 
   #sweepLater(): void {

@@ -1,5 +1,5 @@
 import type { RepeatedLine } from '../exchange/request-head.ts'
-import { copyString } from '../platform/copy-string.ts'
+import { copyString, sharedCopy } from '../platform/copy-string.ts'
 import { SetCache, ways } from '../platform/set-cache.ts'
 import type { RequestLine } from './request-line.ts'
 import { SeenLately, toFingerprint } from './seen-lately.ts'
@@ -55,7 +55,7 @@ export class LineCache {
     const fingerprint = toFingerprint(hash)
     if (!this.#seen.note(fingerprint, fingerprint)) return
     // Slices of a head would keep all of it, with its credentials. Most lines have the same method.
-    if (method !== this.#lastMethod) this.#lastMethod = copyString(method)
+    this.#lastMethod = sharedCopy(method, this.#lastMethod)
     this.#known.put(hash, {
       method: this.#lastMethod,
       target: copyString(target),

@@ -1,5 +1,5 @@
 import type { RepeatedLine } from '../exchange/request-head.ts'
-import { copyString } from '../platform/copy-string.ts'
+import { copyString, sharedCopy } from '../platform/copy-string.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
 import { type Route, upstreamTarget } from '../routes/route.ts'
 
@@ -50,6 +50,6 @@ function keptStart(
   requestTarget: string,
   text: string,
 ): KeptStart {
-  if (sentHost !== lastHost) lastHost = copyString(sentHost)
+  lastHost = sharedCopy(sentHost, lastHost)
   return { method, sentHost: lastHost, target, route, text: copyString(text), requestTarget }
 }

@@ -1,5 +1,5 @@
 import type { Principal } from '../auth/principal.ts'
-import { copyString } from '../platform/copy-string.ts'
+import { copyString, sharedCopy } from '../platform/copy-string.ts'
 import type { Route } from '../routes/route.ts'
 import type { UpstreamHeaders } from '../upstream/upstream-headers.ts'
 import type { Client } from './client.ts'
@@ -106,7 +106,8 @@ export class RepeatedLines<Input extends ReusedFor = ReusedFor> {
     const built = this.#build(input)
     const { beforeId, afterId } = joinLines(built, client.forwardedFor)
     const latest = this.#latest?.deref()
-    // Copied into one flat string each: a concatenated one would be flattened again for each request.
+    // Copied into one flat string each: a concatenated one would be flattened again for each request. Clients of one kind
+    // mostly differ in the identity alone.
     const lines: CachedLines = {
       beforeId: sharedCopy(beforeId, latest?.beforeId),
       afterId: copyString(afterId),
@@ -124,11 +125,6 @@ export class RepeatedLines<Input extends ReusedFor = ReusedFor> {
     repeated.lines = lines
     return lines
   }
-}
-
-/** Clients of one kind mostly differ in what is in neither text, their credentials and identity: such texts are kept once. */
-function sharedCopy(text: string, latest: string | undefined): string {
-  return text === latest ? latest : copyString(text)
 }
 
 /** All that can only be so or not, one bit each. */

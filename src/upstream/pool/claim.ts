@@ -39,7 +39,7 @@ export interface Claim {
 export interface Use {
   /** undefined = it is idle. */
   readonly user: ConnectionUser | undefined
-  /** That of its user, or of the last one; undefined where claims are not counted. For Share alone. */
+  /** That of its user, or of the last one; undefined where Share does not count. */
   claim: Claim | undefined
 }
 
