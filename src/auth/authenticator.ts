@@ -32,14 +32,22 @@ export interface AuthenticatorOptions {
 
 /** How long a decision is reused; after that the age of the cached account is checked again. */
 const decisionReuseMs = 1_000
+const secondsMax = 2 ** 30
 
 /**
  * Decides about each credential at most once a second while nothing changes: any change of an account, a session or a
  * signing key, and a loss of the store, invalidates all earlier decisions. A process that was suspended or starved, so
- * that the change log was not read for a while, does not use its caches until it has read the log again.
+ * that the change log was not read for a while, does not use its caches until it has read the log again. In the last
+ * second of what a decision was granted for, each request is decided about.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { schemes, directory, clock, monotonic = monotonicClock } = options
+  const startedAt = clock()
+
+  /** V8 has whole numbers of 31 bits in the object itself, but another object for any other. */
+  function secondsOf(time: number): number {
+    return (time - startedAt) / 1_000
+  }
 
   function decideIfCurrent(
     access: Access,
@@ -70,7 +78,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       credential.recentAccess === access &&
       credential.recentVersion === version &&
       now < credential.recentUntil &&
-      time < recent.holdsUntil
+      secondsOf(time) < credential.recentEnd
     ) {
       if (recent.kind === 'allowed') directory.countHit()
       return recent
@@ -82,6 +90,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       credential.recentAccess = access
       credential.recentVersion = version
       credential.recentUntil = Math.floor(now) + decisionReuseMs
+      credential.recentEnd = Math.min(Math.floor(secondsOf(decision.holdsUntil)), secondsMax)
       credential.recentError = undefined
     }
     return decision

@@ -180,17 +180,17 @@ function authenticated(
   const { accountId, sessionId, role, scopes } = claims
   const principal: Principal = {
     accountId,
-    role,
-    scheme: 'bearer',
-    sessionId,
     key: key?.principal.key,
     scopes,
     addresses: unlimited,
     plan: account?.plan,
-    profile: account?.profile,
     issuer: undefined,
     recentUse: undefined,
     recentRoute: undefined,
+    role,
+    scheme: 'bearer',
+    sessionId,
+    profile: account?.profile,
   }
   const keyUntil = key ? validUntil(key) : Number.POSITIVE_INFINITY
   return { kind: 'authenticated', principal, holdsUntil: Math.min(claims.validUntil, keyUntil) }

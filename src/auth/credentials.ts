@@ -12,10 +12,6 @@ export type Credentials = { readonly kind: 'none' | 'other' | 'ambiguous' } | Cr
 /** Requests with the same fields share one object. */
 export interface Credential {
   readonly kind: SchemeName
-  /** The key or token as received; empty where a token is malformed, or a password cannot be read. */
-  readonly text: string
-  /** Where a secret key came from, or `cookie` for a token in the access cookie; undefined for any other token. */
-  readonly carrier: Carrier | undefined
   /** The last decision about it: with what follows in this object, as each further one is loaded for each request. */
   recent: Decision | undefined
   /** What it was asked for. */
@@ -24,13 +20,19 @@ export interface Credential {
   recentVersion: object | undefined
   /** Until when it is reused, in whole milliseconds on the clock of performance.now(). */
   recentUntil: number
-  /** The error of a refusal, once there is one: it costs as much to find as the decision. */
-  recentError: GatehouseError | undefined
+  /** The same in whole seconds, for how long it was granted: on a clock of the authenticator's. */
+  recentEnd: number
   /**
    * Client address of the last recorded use, and until when no other is recorded (on the clock of performance.now()).
    */
   useRecordedFrom: string | undefined
   useRecordedUntil: number
+  /** The key or token as received; empty where a token is malformed, or a password cannot be read. */
+  readonly text: string
+  /** Where a secret key came from, or `cookie` for a token in the access cookie; undefined for any other token. */
+  readonly carrier: Carrier | undefined
+  /** The error of a refusal, once there is one: it costs as much to find as the decision. */
+  recentError: GatehouseError | undefined
 }
 
 const other: Credentials = { kind: 'other' }
@@ -102,15 +104,16 @@ function readAuthorization(value: string, { bearer, basic }: Carriers): Credenti
 function newCredential(kind: SchemeName, text: string, carrier: Carrier | undefined): Credential {
   return {
     kind,
-    text,
-    carrier,
     recent: undefined,
     recentAccess: undefined,
     recentVersion: undefined,
     recentUntil: 0,
-    recentError: undefined,
+    recentEnd: 0,
     useRecordedFrom: undefined,
     useRecordedUntil: 0,
+    text,
+    carrier,
+    recentError: undefined,
   }
 }
 

@@ -112,17 +112,17 @@ function authenticated(claims: ForeignClaims): Authenticated {
   const { issuer, principalId, role, scopes, email, isEmailVerified, plan, validUntil } = claims
   const principal: Principal = {
     accountId: principalId,
-    role,
-    scheme: 'bearer',
-    sessionId: undefined,
     key: undefined,
     scopes,
     addresses: unlimited,
     plan,
-    profile: { email, firstName: '', lastName: '', isVerified: isEmailVerified },
     issuer,
     recentUse: undefined,
     recentRoute: undefined,
+    role,
+    scheme: 'bearer',
+    sessionId: undefined,
+    profile: { email, firstName: '', lastName: '', isVerified: isEmailVerified },
   }
   return { kind: 'authenticated', principal, holdsUntil: validUntil }
 }

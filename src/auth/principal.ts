@@ -1,7 +1,10 @@
 import type { SchemeName } from '../routes/route.ts'
 import type { KeyValidity } from '../store/secret-keys.ts'
 
-/** An authenticated caller. */
+/**
+ * An authenticated caller. Created with what is read for each request first: then it is in few lines of the core's
+ * cache.
+ */
 export interface Principal {
   readonly accountId: string
   readonly role: string

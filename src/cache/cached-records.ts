@@ -19,17 +19,17 @@ function toCachedKey(key: SecretKey, account: Account, profile: Profile): Cached
   const { id, digest, expiresAt, revokedAt, name, scopes, addresses } = key
   const principal = {
     accountId: account.id,
-    role: account.role,
-    scheme: 'secretKey',
-    sessionId: undefined,
     key: name,
     scopes,
     addresses,
     plan: account.plan,
-    profile,
     issuer: undefined,
     recentUse: undefined,
     recentRoute: undefined,
+    role: account.role,
+    scheme: 'secretKey',
+    sessionId: undefined,
+    profile,
   } as const
   return { id, digest: compactDigest(digest), expiresAt, revokedAt, principal }
 }

@@ -57,7 +57,7 @@ export function createDecideArrivalReader({
     if (endpointOf(head) === 'decide')
       return head.repeated ? readRepeated(head.rawHeaders) : readChecked(head.rawHeaders)
     assertNoAliases(head.rawHeaders)
-    return readEnvoyDescription(head, fields.host, fields.isHostRepeated)
+    return readEnvoyDescription(head, fields.host, fields.uncommon.isHostRepeated)
   }
 
   return function readDecideArrival(connection, sentHead) {
@@ -71,7 +71,8 @@ export function createDecideArrivalReader({
       if (isExtendedConnect(connection, sentHead)) throw tunnelRefused
       const { method, target, host } = describe(sentHead, sentFields)
       const head = { ...sentHead, method, target, body: noBody, expectsContinue: false }
-      const fields = { ...sentFields, host, isHostRepeated: false, forwardedHost: host }
+      const uncommon = { ...sentFields.uncommon, isHostRepeated: false, forwardedHost: host }
+      const fields = { ...sentFields, host, uncommon }
       const arrival = createArrival(connection, head, {
         trusted,
         fieldReader: { carriers, read: () => fields },

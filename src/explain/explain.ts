@@ -100,7 +100,7 @@ export async function explain(
       publicOrigin: config.publicOrigin,
     })
     const passDestination = async (came: ExplainedArrival, route: FoundRoute) => {
-      const { davDestination } = came.fields
+      const { davDestination } = came.fields.uncommon
       const checked = davDestination === undefined ? undefined : await checkDavDestination(route, came)
       if (checked instanceof GatehouseError) throw checked
       recorder.pass('destination', checked === undefined ? undefined : describeDavDestination(checked))

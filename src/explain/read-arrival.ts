@@ -27,7 +27,7 @@ export function readArrival(
     trusted: createAddressSet(trustedProxies),
     fieldReader: createFieldReader(createCarriers(keys.accept)),
   })
-  const requestId = trustedRequestId(arrival.fields, arrival.client.isTrusted) ?? perRequestValue
+  const requestId = trustedRequestId(arrival.fields.uncommon, arrival.client.isTrusted) ?? perRequestValue
   return { ...arrival, requestId }
 }
 

@@ -28,7 +28,7 @@ export function createAdmission<MatchedRoute extends Route<unknown>, Came extend
 
   function dispatch(result: MatchedRoute | GatehouseError, arrival: Came): void {
     if (result instanceof GatehouseError) refuse(arrival, result)
-    else if (arrival.fields.davDestination === undefined) admit(result, arrival, undefined)
+    else if (arrival.fields.uncommon.davDestination === undefined) admit(result, arrival, undefined)
     else admitWithDestination(result, arrival)
   }
 

@@ -9,7 +9,7 @@ import { copyString } from '../platform/copy-string.ts'
 import { type Client, readClient } from '../proxy/client.ts'
 import { userAgentLengthMax, type Visitor } from '../store/visitor.ts'
 import { createOutcome, forgetTexts, type Outcome } from './outcome.ts'
-import { type FieldReader, noFields, type RequestFields } from './request-fields.ts'
+import { type FieldReader, noFields, type RequestFields, type UncommonFields } from './request-fields.ts'
 import { createRequestId } from './request-id.ts'
 
 /**
@@ -54,13 +54,14 @@ export function createArrival<Connection extends Pick<ClientExchange, 'peerAddre
   { trusted, fieldReader }: ArrivalReader,
 ): Arrival<Connection> {
   const fields = fieldReader.read(head)
-  const { host = '', forwardedFor, forwardedProto, forwardedHost } = fields
+  const { host = '', uncommon } = fields
+  const { forwardedFor, forwardedProto, forwardedHost } = uncommon
   const { peerAddress: peer, protocol } = connection
   const client = readClient({ peer, protocol, host, forwardedFor, forwardedProto, forwardedHost }, trusted)
   return {
     connection,
     head,
-    requestId: trustedRequestId(fields, client.isTrusted) ?? createRequestId(),
+    requestId: trustedRequestId(uncommon, client.isTrusted) ?? createRequestId(),
     arrivedAt: monotonicClock(),
     client,
     fields,
@@ -119,6 +120,6 @@ export function visitorOf(request: IncomingMessage): Visitor {
 }
 
 /** The request ID of the sender, if it is trusted. */
-export function trustedRequestId({ requestId }: RequestFields, isTrusted: boolean): string | undefined {
+export function trustedRequestId({ requestId }: UncommonFields, isTrusted: boolean): string | undefined {
   return isTrusted && requestId !== undefined && requestIdPattern.test(requestId) ? requestId : undefined
 }

@@ -74,7 +74,7 @@ function readScope(
   trace?.passed('cors')
   if (cors && !cors.appliesTo(path, hostName)) recordCorsHeaders(outcome, undefined)
   // Whatever backend the script is from: on this origin it could read and forge every page of the portal.
-  if (fields.isWorkerScript && ownPaths.portalScopes?.isReachedFrom(path))
+  if (fields.uncommon.isWorkerScript && ownPaths.portalScopes?.isReachedFrom(path))
     throw new GatehouseError('service-worker-refused')
   if (ownPaths.has(path, hostName)) return 'own'
   // On the portal's own host no backend may answer, or it would share the portal's origin.
@@ -92,7 +92,7 @@ function sentDestination({
 
 /** Whether more than the destination decides about its scope. */
 function hasMoreRules({ fields }: Arrival<unknown>): boolean {
-  return fields.isWorkerScript || fields.isHostRepeated || fields.host === undefined
+  return fields.uncommon.isWorkerScript || fields.uncommon.isHostRepeated || fields.host === undefined
 }
 
 /** @throws GatehouseError `path-ambiguous`, `request-invalid` */

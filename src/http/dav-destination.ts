@@ -59,7 +59,11 @@ export function createDavDestinationCheck(options: DavDestinationOptions): Check
       recordReason(arrival.outcome, `the Destination ${reason}`)
       return sharedError('destination-forbidden')
     }
-    const target = readDavDestination(arrival.fields.davDestination ?? '', arrival.client, publicOrigin)
+    const target = readDavDestination(
+      arrival.fields.uncommon.davDestination ?? '',
+      arrival.client,
+      publicOrigin,
+    )
     if (typeof target === 'string') return refuse(target)
     if (ownPaths.has(target.path, destinationOf(arrival.outcome).hostName))
       return refuse("is a path of the gateway's own")

@@ -17,7 +17,8 @@ export const parseHost = memoizeBounded(memoizeBounds, (host) => {
 })
 
 /** In lower case, without port. @throws GatehouseError `request-invalid` */
-export function parseHostName({ host, isHostRepeated }: RequestFields): string {
+export function parseHostName({ host, uncommon }: Pick<RequestFields, 'host' | 'uncommon'>): string {
+  const { isHostRepeated } = uncommon
   const hostName = host === undefined || isHostRepeated ? undefined : parseHost(host)
   if (hostName === undefined) throw hostError(host, isHostRepeated)
   return hostName

@@ -14,9 +14,16 @@ import type { RepeatedHead } from '../proxy/repeated-head.ts'
 export interface RequestFields {
   /** undefined where there is none. */
   readonly host: string | undefined
-  readonly isHostRepeated: boolean
   readonly credentials: Credentials
   readonly hasAuthorization: boolean
+  readonly uncommon: UncommonFields
+  /** Set where they are known to repeat. */
+  readonly repeated: RepeatedHead | undefined
+}
+
+/** Those that most requests have none of. */
+export interface UncommonFields {
+  readonly isHostRepeated: boolean
   /** Names in Connection other than the usual ones, in lower case; undefined where there are none. */
   readonly connectionOptions: ReadonlySet<string> | undefined
   readonly requestId: string | undefined
@@ -29,9 +36,20 @@ export interface RequestFields {
   readonly forwardedHost: string | undefined
   /** Whether a browser fetches the script of a service worker: `Service-Worker: script`. */
   readonly isWorkerScript: boolean
-  /** Set where they are known to repeat. */
-  readonly repeated: RepeatedHead | undefined
 }
+
+class ReadUncommonFields implements UncommonFields {
+  isHostRepeated = false
+  isWorkerScript = false
+  connectionOptions: ReadonlySet<string> | undefined = undefined
+  requestId: string | undefined = undefined
+  davDestination: string | undefined = undefined
+  forwardedFor: string | undefined = undefined
+  forwardedProto: string | undefined = undefined
+  forwardedHost: string | undefined = undefined
+}
+
+const noUncommonFields = new ReadUncommonFields()
 
 /**
  * Those of one head, and what is kept with them where it repeats: in one object, as few lines of the core's cache hold
@@ -40,20 +58,16 @@ export interface RequestFields {
 class ReadFields implements RequestFields, RepeatedHead {
   /** undefined = none has read them. */
   readonly reader: FieldReader | undefined
-  lines: RepeatedHead['lines'] = undefined
-  credentials = noCredentials
   host: string | undefined = undefined
-  isHostRepeated = false
-  isWorkerScript = false
-  davDestination: string | undefined = undefined
-  connectionOptions: ReadonlySet<string> | undefined = undefined
-  forwardedFor: string | undefined = undefined
-  forwardedProto: string | undefined = undefined
-  forwardedHost: string | undefined = undefined
-  requestId: string | undefined = undefined
-  hasAuthorization = false
+  credentials = noCredentials
+  uncommon = noUncommonFields
   /** Itself. */
   repeated: ReadFields | undefined = undefined
+  commonLines: RepeatedHead['commonLines'] = undefined
+  linesFromId = ''
+  linesOf: RepeatedHead['linesOf'] = undefined
+  caller: RepeatedHead['caller'] = undefined
+  hasAuthorization = false
 
   constructor(reader: FieldReader | undefined) {
     this.reader = reader
@@ -87,7 +101,7 @@ export function createFieldReader(carriers: Carriers): FieldReader {
   function readField(found: ReadFields, name: string, value: string): void {
     switch (name) {
       case 'host':
-        if (found.host !== undefined) found.isHostRepeated = true
+        if (found.host !== undefined) uncommonOf(found).isHostRepeated = true
         found.host = value
         break
       case 'authorization':
@@ -96,30 +110,9 @@ export function createFieldReader(carriers: Carriers): FieldReader {
           : withAuthorization(found.credentials, value, carriers)
         found.hasAuthorization = true
         break
-      case 'connection':
-        found.connectionOptions = addConnectionOptions(found.connectionOptions, value)
-        break
-      case 'x-request-id':
-        found.requestId ??= value
-        break
-      case 'destination':
-        found.davDestination =
-          found.davDestination === undefined ? value : `${found.davDestination}, ${value}`
-        break
-      case 'x-forwarded-for':
-        found.forwardedFor = found.forwardedFor === undefined ? value : `${found.forwardedFor},${value}`
-        break
-      case 'x-forwarded-proto':
-        found.forwardedProto ??= value
-        break
-      case 'x-forwarded-host':
-        found.forwardedHost ??= value
-        break
-      case 'service-worker':
-        found.isWorkerScript = true
-        break
       default:
         readSecretKey(found, name, value)
+        readUncommonField(found, name, value)
     }
   }
 
@@ -146,6 +139,46 @@ export function createFieldReader(carriers: Carriers): FieldReader {
   return reader
 }
 
+function readUncommonField(found: ReadFields, name: string, value: string): void {
+  switch (name) {
+    case 'connection':
+      if (!ignoredOptions.has(value)) addConnectionOptions(uncommonOf(found), value)
+      break
+    case 'x-request-id':
+      uncommonOf(found).requestId ??= value
+      break
+    case 'destination':
+      addDavDestination(uncommonOf(found), value)
+      break
+    case 'x-forwarded-for':
+      addForwardedFor(uncommonOf(found), value)
+      break
+    case 'x-forwarded-proto':
+      uncommonOf(found).forwardedProto ??= value
+      break
+    case 'x-forwarded-host':
+      uncommonOf(found).forwardedHost ??= value
+      break
+    case 'service-worker':
+      uncommonOf(found).isWorkerScript = true
+      break
+  }
+}
+
+/** Of its own: all heads without any share one. */
+function uncommonOf(found: ReadFields): ReadUncommonFields {
+  if (found.uncommon === noUncommonFields) found.uncommon = new ReadUncommonFields()
+  return found.uncommon
+}
+
+function addForwardedFor(found: ReadUncommonFields, value: string): void {
+  found.forwardedFor = found.forwardedFor === undefined ? value : `${found.forwardedFor},${value}`
+}
+
+function addDavDestination(found: ReadUncommonFields, value: string): void {
+  found.davDestination = found.davDestination === undefined ? value : `${found.davDestination}, ${value}`
+}
+
 const fieldNames = [
   'host',
   'authorization',
@@ -160,15 +193,11 @@ const fieldNames = [
 
 const ignoredOptions = new Set(['', 'keep-alive', 'close', 'upgrade'])
 
-function addConnectionOptions(
-  known: ReadonlySet<string> | undefined,
-  value: string,
-): ReadonlySet<string> | undefined {
-  if (ignoredOptions.has(value)) return known
+function addConnectionOptions(found: ReadUncommonFields, value: string): void {
   const options = value
     .toLowerCase()
     .split(',')
     .map((part) => part.trim())
     .filter((name) => !ignoredOptions.has(name))
-  return options.length === 0 ? known : new Set([...(known ?? []), ...options])
+  if (options.length > 0) found.connectionOptions = new Set([...(found.connectionOptions ?? []), ...options])
 }

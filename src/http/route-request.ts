@@ -98,7 +98,7 @@ export function createUpstreamHeadReader({ tracer, trace }: UpstreamHeadOptions)
       requestId,
       body,
       strippedPrefix: readStrippedPrefix(route, head.rawHeaders, client.isTrusted),
-      connectionOptions: fields.connectionOptions,
+      connectionOptions: fields.uncommon.connectionOptions,
       isUpgrade: route.websocket && isWebSocketUpgrade(head),
       isLast: isLastOnConnection(head, route),
       minorVersion,

@@ -92,7 +92,8 @@ export class HeadCache {
     this.#fingerprint = fingerprint
     const entry = this.#withFingerprint(fingerprint)
     if (entry === undefined || !this.#bytes.endsWith(bytes, start, entry)) return undefined
-    entry.isRecentlyUsed = true
+    // Mostly it is: what is not written need not be written back to memory.
+    if (!entry.isRecentlyUsed) entry.isRecentlyUsed = true
     return entry
   }
 

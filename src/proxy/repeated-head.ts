@@ -19,20 +19,18 @@ export interface HeadLines {
   readonly identity: string
 }
 
-/** The same, with what is usually the same too: V8 copies each of the texts that one is joined from on its own. */
-export interface JoinedLines {
-  /** Up to the ID of the request. */
-  readonly beforeId: string
-  /** The end of its line, and the identity. */
-  readonly afterId: string
-}
-
-export function joinLines({ first, identity }: HeadLines, forwardedFor: string): JoinedLines {
-  return { beforeId: first + linesToId(forwardedFor), afterId: `\r\n${identity}` }
+/** With the line of the ID of their request between those that it follows and the identity. */
+export function joinLines({ first, identity }: HeadLines, forwardedFor: string, id: string): string {
+  return first + linesToId(forwardedFor) + id + linesFromId(identity)
 }
 
 function linesToId(forwardedFor: string): string {
   return `X-Forwarded-For: ${forwardedFor}\r\nX-Request-Id: `
+}
+
+/** The end of its line first. */
+function linesFromId(identity: string): string {
+  return `\r\n${identity}`
 }
 
 /** What the lines depend on. */
@@ -50,25 +48,35 @@ export interface ReusedFor {
   readonly client: Pick<Client, 'isTrusted' | 'protocol' | 'forwardedFor'>
 }
 
-interface CachedLines extends JoinedLines {
+/** Lines that many heads have in common, and what they depend on. */
+interface CommonLines {
+  /** Up to the ID of the request: V8 copies each of the texts that one is joined from on its own. */
+  readonly toId: string
   readonly owner: object
-  readonly rawHeaders: readonly string[]
-  readonly principal: Principal | undefined
   /** Of the route, and of its upstream: routes that are alike make the same lines. */
   readonly switches: number
   readonly upstreamHeaders: UpstreamHeaders | undefined
   readonly protocol: string
   /** undefined = the route strips nothing. */
   readonly ownPrefix: string | undefined
-  /** What `beforeId` is for, and the length of what it has of others, too. */
+  /** What `toId` is for, and the length of what it has of others, too. */
   readonly forwardedFor: string
   readonly firstLength: number
 }
 
-/** Belongs to a head that repeats: a map of all such heads would be searched for each request. */
+/**
+ * Belongs to a head that repeats: a map of all such heads would be searched for each request. For RepeatedLines alone:
+ * what is of this head, apart from what it has in common with others, as few lines of the core's cache hold what belongs
+ * to one client of many.
+ */
 export interface RepeatedHead {
-  /** For RepeatedLines alone. */
-  lines: CachedLines | undefined
+  /** undefined = none were built yet. */
+  commonLines: CommonLines | undefined
+  /** What follows the ID. */
+  linesFromId: string
+  /** What it is for, too. */
+  linesOf: readonly string[] | undefined
+  caller: Principal | undefined
 }
 
 /**
@@ -77,54 +85,74 @@ export interface RepeatedHead {
  */
 export class RepeatedLines<Input extends ReusedFor = ReusedFor> {
   readonly #build: (input: Input) => HeadLines
-  /** Weakly: they may hold secrets, and go with their head. */
-  #latest: WeakRef<CachedLines> | undefined
+  /** Weakly: they may hold secrets, and go with their heads. */
+  #latest: WeakRef<CommonLines> | undefined
 
   constructor(build: (input: Input) => HeadLines) {
     this.#build = build
   }
 
-  of(repeated: RepeatedHead, input: Input): JoinedLines {
+  /** As joinLines, of the lines that are built from the input. */
+  join(repeated: RepeatedHead, input: Input, id: string): string {
     const { protocol, forwardedFor } = input.client
-    const cached = repeated.lines
+    const common = repeated.commonLines
     if (
-      cached?.owner === this &&
-      cached.rawHeaders === input.rawHeaders &&
-      cached.principal === input.principal &&
-      cached.switches === switchesOf(input) &&
-      cached.upstreamHeaders === input.route.upstream.headers &&
-      cached.protocol === protocol &&
+      common?.owner === this &&
+      repeated.linesOf === input.rawHeaders &&
+      repeated.caller === input.principal &&
+      common.switches === switchesOf(input) &&
+      common.upstreamHeaders === input.route.upstream.headers &&
+      common.protocol === protocol &&
       // What others have stripped is read from the same fields.
-      cached.ownPrefix === input.strippedPrefix?.own
+      common.ownPrefix === input.strippedPrefix?.own
     )
-      return cached.forwardedFor === forwardedFor ? cached : linesFor(forwardedFor, cached)
-    return this.#keep(repeated, input)
+      return common.forwardedFor === forwardedFor
+        ? common.toId + id + repeated.linesFromId
+        : common.toId.slice(0, common.firstLength) + linesToId(forwardedFor) + id + repeated.linesFromId
+    return this.#buildAndKeep(repeated, input, id)
   }
 
-  #keep(repeated: RepeatedHead, input: Input): JoinedLines {
-    const { rawHeaders, principal, client, strippedPrefix } = input
-    const built = this.#build(input)
-    const { beforeId, afterId } = joinLines(built, client.forwardedFor)
+  #buildAndKeep(repeated: RepeatedHead, input: Input, id: string): string {
+    const { first, identity } = this.#build(input)
+    // Copied into one flat string each: a concatenated one would be flattened again for each request.
+    repeated.commonLines = this.#commonOf(first, input)
+    repeated.linesFromId = copyString(linesFromId(identity))
+    repeated.linesOf = input.rawHeaders
+    repeated.caller = input.principal
+    return repeated.commonLines.toId + id + repeated.linesFromId
+  }
+
+  /** Clients of one kind mostly differ in the identity alone. */
+  #commonOf(first: string, input: Input): CommonLines {
+    const { client, strippedPrefix } = input
+    const toId = first + linesToId(client.forwardedFor)
     const latest = this.#latest?.deref()
-    // Copied into one flat string each: a concatenated one would be flattened again for each request. Clients of one kind
-    // mostly differ in the identity alone.
-    const lines: CachedLines = {
-      beforeId: sharedCopy(beforeId, latest?.beforeId),
-      afterId: copyString(afterId),
+    const built: CommonLines = {
+      toId: sharedCopy(toId, latest?.toId),
       owner: this,
-      rawHeaders,
-      principal,
       switches: switchesOf(input),
       upstreamHeaders: input.route.upstream.headers,
       protocol: client.protocol,
       ownPrefix: strippedPrefix?.own,
       forwardedFor: sharedCopy(client.forwardedFor, latest?.forwardedFor),
-      firstLength: built.first.length,
+      firstLength: first.length,
     }
-    if (lines.beforeId !== latest?.beforeId) this.#latest = new WeakRef(lines)
-    repeated.lines = lines
-    return lines
+    if (latest !== undefined && isSame(latest, built)) return latest
+    this.#latest = new WeakRef(built)
+    return built
   }
+}
+
+function isSame(one: CommonLines, other: CommonLines): boolean {
+  return (
+    one.toId === other.toId &&
+    one.switches === other.switches &&
+    one.upstreamHeaders === other.upstreamHeaders &&
+    one.protocol === other.protocol &&
+    one.ownPrefix === other.ownPrefix &&
+    one.forwardedFor === other.forwardedFor &&
+    one.firstLength === other.firstLength
+  )
 }
 
 /** All that can only be so or not, one bit each. */
@@ -136,8 +164,4 @@ function switchesOf({ route, isUpgrade, client }: ReusedFor): number {
     (isUpgrade ? 8 : 0) |
     (client.isTrusted ? 16 : 0)
   )
-}
-
-function linesFor(forwardedFor: string, { beforeId, afterId, firstLength }: CachedLines): JoinedLines {
-  return { beforeId: beforeId.slice(0, firstLength) + linesToId(forwardedFor), afterId }
 }

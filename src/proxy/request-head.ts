@@ -81,13 +81,12 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
 
   function writeHead(input: RequestHeadInput): string {
     const { route, principal, client, requestId, repeated } = input
-    const { beforeId, afterId } =
-      repeated === undefined
-        ? joinLines(buildLines(input), client.forwardedFor)
-        : repeatedLines.of(repeated, input)
-    const trace = input.traceparent === undefined ? '' : traceLine(input, input.traceparent)
+    const id = requestId + (input.traceparent === undefined ? '' : traceLine(input, input.traceparent))
     // The identity comes last, so that no client field can follow it.
-    const lines = beforeId + requestId + trace + afterId
+    const lines =
+      repeated === undefined
+        ? joinLines(buildLines(input), client.forwardedFor, id)
+        : repeatedLines.join(repeated, input, id)
     if (principal === undefined || assertion === undefined) return lines
     return `${lines}${assertion.header}: ${assertion.of(principal, route.upstream.name)}\r\n`
   }

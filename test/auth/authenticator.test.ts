@@ -88,6 +88,12 @@ t.test('a cached decision holds as long as it was granted for', async (t) => {
   t.equal(asked(5_000), 2)
 })
 
+t.test('in the last second that a decision was granted for, it is made for each request', async (t) => {
+  const asked = askedAfter(start(() => ({ ...letIn, holdsUntil: 5_500 })))
+  t.equal(asked(4_500, 4_999), 1)
+  t.equal(asked(5_000, 5_499), 3)
+})
+
 t.test('a cached decision holds a second at most, however often it is used', async (t) => {
   const asked = askedAfter(start(() => ({ ...letIn, holdsUntil: Number.POSITIVE_INFINITY })))
   t.equal(asked(1_000, 1_111, 1_222, 1_333, 1_444, 1_555, 1_666, 1_777, 1_888, 1_999), 1)

@@ -236,7 +236,7 @@ t.test('cached header lines equal newly written ones', async (t) => {
     Trailer: 'x',
   }
   const rawHeaders = ['Accept', 'a', 'X-HTTP-Method', 'PUT', 'If', '</a/b>', ...Object.entries(sent).flat()]
-  const input: RequestHeadInput = { ...inputOf(rawHeaders), repeated: { lines: undefined } }
+  const input: RequestHeadInput = { ...inputOf(rawHeaders), repeated: newRepeated() }
   const routes = [
     routeOf(true),
     routeOf(false, true),
@@ -266,13 +266,17 @@ t.test('cached header lines equal newly written ones', async (t) => {
 })
 
 t.test('header lines that another writer has cached, or for other fields, are not reused', async (t) => {
-  const input: RequestHeadInput = { ...inputOf(['A', '1']), repeated: { lines: undefined } }
+  const input: RequestHeadInput = { ...inputOf(['A', '1']), repeated: newRepeated() }
   writerOf().writeHead(input)
   const others = writerOf({ id: 'X-Caller', role: 'X-User-Role' })
   t.match(others.writeHead(input), 'A: 1\r\n')
   t.match(others.writeHead(input), 'X-Caller: acc_1\r\n')
   t.match(others.writeHead({ ...input, rawHeaders: ['B', '2'] }), 'B: 2\r\n')
 })
+
+function newRepeated(): RepeatedHead {
+  return { commonLines: undefined, linesFromId: '', linesOf: undefined, caller: undefined }
+}
 
 const close = 'Connection: close'
 const chunks = 'Transfer-Encoding: chunked'
@@ -340,7 +344,7 @@ t.test("the gateway's traceparent comes before the identity, and goes where a cl
 
 t.test('the lines of a repeated head are reused, each time with a traceparent of its own', async (t) => {
   const writer = writerOf()
-  const input = { ...inputOf(['A', '1']), repeated: { lines: undefined } }
+  const input = { ...inputOf(['A', '1']), repeated: newRepeated() }
   for (const traceparent of ['one', 'two'])
     t.match(writer.writeHead({ ...input, traceparent }), `traceparent: ${traceparent}\r\nX-User-Id`)
   t.notMatch(writer.writeHead(input), 'traceparent')
@@ -350,7 +354,7 @@ t.test('callers whose fields are alike get heads of their own, whatever came bef
   const writer = writerOf()
   const callers = ['acc_1', 'acc_2', 'acc_3'].map((accountId, index) => ({
     ...inputOf(['A', index === 1 ? '2' : '1']),
-    repeated: { lines: undefined },
+    repeated: newRepeated(),
     principal: { ...principal, accountId },
     client: { ...client, forwardedFor: index === 2 ? '192.0.2.3' : '192.0.2.1' },
   }))
@@ -360,17 +364,17 @@ t.test('callers whose fields are alike get heads of their own, whatever came bef
 
 t.test('routes with equal rules share the lines of a repeated head', async (t) => {
   const writer = writerOf()
-  const repeated: RepeatedHead = { lines: undefined }
+  const repeated = newRepeated()
   const input: RequestHeadInput = { ...inputOf(['A', '1']), repeated }
   writer.writeHead(input)
-  const { lines } = repeated
+  const { commonLines } = repeated
   for (const route of [
     routeOf(false),
     { ...routeOf(false), upstream: { name: 'other', headers: undefined } },
   ])
     writer.writeHead({ ...input, route })
-  t.ok(lines)
-  t.equal(repeated.lines, lines)
+  t.ok(commonLines)
+  t.equal(repeated.commonLines, commonLines)
   writer.writeHead({ ...input, route: routeOf(true) })
-  t.not(repeated.lines, lines)
+  t.not(repeated.commonLines, commonLines)
 })

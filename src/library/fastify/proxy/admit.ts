@@ -90,7 +90,7 @@ export function createAdmit(
     }
 
     function settle(result: GateResult<ProxyRoute>): void {
-      const isPlain = result instanceof GatehouseError || arrival.fields.davDestination === undefined
+      const isPlain = result instanceof GatehouseError || arrival.fields.uncommon.davDestination === undefined
       const checked = isPlain ? undefined : checkDavDestination(arrival)
       if (result instanceof GatehouseError) refuse(reply, arrival, result)
       else if (checked instanceof Promise) checked.then(forward, fail)
