@@ -70,7 +70,8 @@ export function createDecideArrivalReader({
     try {
       if (isExtendedConnect(connection, sentHead)) throw tunnelRefused
       const { method, target, host } = describe(sentHead, sentFields)
-      const head = { ...sentHead, method, target, body: noBody, expectsContinue: false }
+      const described = { method, target, body: noBody, expectsContinue: false, repeatedLine: undefined }
+      const head = { ...sentHead, ...described }
       const uncommon = { ...sentFields.uncommon, isHostRepeated: false, forwardedHost: host }
       const fields = { ...sentFields, host, uncommon }
       const arrival = createArrival(connection, head, {

@@ -36,11 +36,19 @@ export interface RepeatedFields {
 export interface RepeatedLine {
   /** For http/known-destinations.ts alone: that of the last request with it. */
   destination: object | undefined
-  /** For proxy/kept-start.ts alone: that of the first request with it, for the upstream. */
-  start: object | undefined
+  /**
+   * For proxy/kept-start.ts alone: the start of the first request with it, for the upstream, and what it is for. Here, as
+   * an object of its own would be one more load from memory for each of thousands of lines. Empty = none is kept.
+   */
+  start: string
+  startTarget: object | undefined
+  startRoute: object | undefined
+  startHost: string
+  /** The target in it. */
+  startPath: string
 }
 
 /** The head without what the client chose, for a request that lasts: each text of a head keeps all of it in memory. */
 export function withoutTexts(head: RequestHead): RequestHead {
-  return { ...head, target: '', rawHeaders: [] }
+  return { ...head, target: '', rawHeaders: [], repeatedLine: undefined }
 }

@@ -72,7 +72,7 @@ export function createObserver(options: ObserverOptions): Observer {
     const endedAt = status === switchingProtocols ? (answeredAt ?? now) : now
     const series = seriesOf(route, routeIndex)
     metrics.requestDuration.observeAt(series.durationStart, (endedAt - arrivedAt) / 1_000)
-    series.count(head.method, status)
+    metrics.requests.incAt(series.countPlace(head.method, status))
     countOfVersion[connection.httpVersion].value++
     // A 429 of an upstream is not counted here.
     if (status === tooManyRequests && upstream === undefined) metrics.rateLimited.inc({ route })
@@ -128,7 +128,7 @@ class RouteSeries {
   // Most requests to a route have the method and status of the one before.
   #lastMethod = ''
   #lastStatus = 0
-  #lastCount: CounterSeries = { value: 0 }
+  #lastPlace = 0
 
   /** @param listener empty = the main one */
   constructor(metrics: Metrics, route: string, listener: string) {
@@ -138,19 +138,16 @@ class RouteSeries {
     )
   }
 
-  count(method: string, status: number): void {
-    this.#find(method, status).value++
-  }
-
-  #find(method: string, status: number): CounterSeries {
-    if (this.#lastMethod === method && this.#lastStatus === status) return this.#lastCount
+  /** The place of the series that counts its requests with this method and status. */
+  countPlace(method: string, status: number): number {
+    if (this.#lastMethod === method && this.#lastStatus === status) return this.#lastPlace
     const label = methodLabel(method)
-    const count = this.#countOf(label)(status)
-    if (label !== method) return count
+    const { place } = this.#countOf(label)(status)
+    if (label !== method) return place
     this.#lastMethod = method
     this.#lastStatus = status
-    this.#lastCount = count
-    return count
+    this.#lastPlace = place
+    return place
   }
 }
 

@@ -18,8 +18,26 @@ const space = 0x20
 const zero = 0x30
 
 /** A request line that came more than once: all requests with it share it. */
-export interface KnownLine extends RequestLine, RepeatedLine {
+export class KnownLine implements RequestLine, RepeatedLine {
+  readonly method: string
+  readonly target: string
+  readonly minorVersion: number
+  readonly end: number
+  destination: object | undefined = undefined
+  start = ''
+  startTarget: object | undefined = undefined
+  startRoute: object | undefined = undefined
+  startHost = ''
+  startPath = ''
   readonly characters: number
+
+  constructor({ method, target, minorVersion, end }: RequestLine) {
+    this.method = method
+    this.target = target
+    this.minorVersion = minorVersion
+    this.end = end
+    this.characters = method.length + target.length
+  }
 }
 
 /**
@@ -56,15 +74,8 @@ export class LineCache {
     if (!this.#seen.note(fingerprint, fingerprint)) return
     // Slices of a head would keep all of it, with its credentials. Most lines have the same method.
     this.#lastMethod = sharedCopy(method, this.#lastMethod)
-    this.#known.put(hash, {
-      method: this.#lastMethod,
-      target: copyString(target),
-      minorVersion,
-      end,
-      destination: undefined,
-      start: undefined,
-      characters: method.length + target.length,
-    })
+    const copy = { method: this.#lastMethod, target: copyString(target), minorVersion, end }
+    this.#known.put(hash, new KnownLine(copy))
   }
 
   /** Forgets all, with what belongs to them. */

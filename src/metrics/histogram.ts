@@ -1,33 +1,29 @@
 import { Instrument, type InstrumentOptions, type Sample } from './instrument.ts'
+import { PackedNumbers } from './packed-numbers.ts'
 import { labelList, sampleLine } from './text-format.ts'
 
 /**
  * The numbers of all series of a histogram, a row for each: its sum, then its counts by bucket, not cumulated, of which
- * the last is for values above all bounds. In one array, as requests to many routes find few of its lines in the core's
- * cache, and each array of its own would add three.
+ * the last is for values above all bounds.
  */
 class HistogramRows {
   readonly bounds: readonly number[]
   readonly width: number
-  numbers: Float64Array
-  #end = 0
+  readonly #packed: PackedNumbers
 
   constructor(bounds: readonly number[]) {
     this.bounds = bounds
     this.width = bounds.length + 2
-    this.numbers = new Float64Array(this.width)
+    this.#packed = new PackedNumbers(this.width)
+  }
+
+  get numbers(): Float64Array {
+    return this.#packed.values
   }
 
   /** @returns where the new row begins */
   add(): number {
-    const start = this.#end
-    this.#end += this.width
-    if (this.#end > this.numbers.length) {
-      const longer = new Float64Array(2 * this.numbers.length)
-      longer.set(this.numbers)
-      this.numbers = longer
-    }
-    return start
+    return this.#packed.add(this.width)
   }
 
   /** @param start of a row */

@@ -14,12 +14,6 @@ export interface StartInput {
   readonly sentHost: string
 }
 
-interface KeptStart extends StartInput {
-  /** What the route makes of the target. */
-  readonly requestTarget: string
-  readonly text: string
-}
-
 /**
  * The request line and Host of a head for the upstream. The first that is written for a line that repeats is kept, as one
  * text: V8 copies each of the texts that one is joined from on its own, and allocates for each. Others for it are not, as
@@ -27,29 +21,26 @@ interface KeptStart extends StartInput {
  * @param line that of the client's request; undefined = it is not known to repeat
  */
 export function keepStart(line: RepeatedLine | undefined, input: StartInput): string {
-  const { method, target, route, sentHost } = input
-  // The cast is sound: nothing else writes it.
-  const kept = line?.start as KeptStart | undefined
-  const mayBeKept = kept?.method === method && kept.sentHost === sentHost
+  const { target, route, sentHost } = input
+  const isForHost = line !== undefined && line.startHost === sentHost
   // Mostly they are the very same, and none of their texts is looked at: of thousands, each would be loaded for that.
-  if (mayBeKept && kept.target === target && kept.route === route) return kept.text
-  const requestTarget = upstreamTarget(route, target)
-  if (mayBeKept && kept.requestTarget === requestTarget) return kept.text
-  const text = `${method} ${requestTarget} HTTP/1.1\r\nHost: ${sentHost}\r\n`
-  if (line !== undefined && kept === undefined && text.length <= lengthMax)
-    line.start = keptStart(input, requestTarget, text)
+  if (isForHost && line.startTarget === target && line.startRoute === route) return line.start
+  const path = upstreamTarget(route, target)
+  if (isForHost && line.startPath === path) return line.start
+  const text = `${input.method} ${path} HTTP/1.1\r\nHost: ${sentHost}\r\n`
+  if (line !== undefined && line.start === '' && text.length <= lengthMax) keep(line, input, path, text)
   return text
 }
 
 /** Most starts have the same. */
 let lastHost = ''
 
-/** Method and target are texts of the line. As a slice of the head, the host would keep it in memory, with its credentials. */
-function keptStart(
-  { method, target, route, sentHost }: StartInput,
-  requestTarget: string,
-  text: string,
-): KeptStart {
+/** The target is a text of the line. As a slice of the head, the host would keep it in memory, with its credentials. */
+function keep(line: RepeatedLine, { target, route, sentHost }: StartInput, path: string, text: string): void {
   lastHost = sharedCopy(sentHost, lastHost)
-  return { method, sentHost: lastHost, target, route, text: copyString(text), requestTarget }
+  line.start = copyString(text)
+  line.startTarget = target
+  line.startRoute = route
+  line.startHost = lastHost
+  line.startPath = path
 }

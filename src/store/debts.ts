@@ -21,9 +21,8 @@ export class Debts {
   readonly #places = new Map<string, Places>()
   /** By place: when it was set, and what was owed then in ms. Side by side, for one line of the core's cache. */
   readonly #numbers: Float64Array
-  /** By place, who owes. */
-  readonly #purposes: string[] = []
-  readonly #subjects: (string | undefined)[] = []
+  /** By place, the subject that owes, and its purpose. Side by side, too. */
+  readonly #debtors: (string | undefined)[] = []
   /** Places whose subjects were deleted. */
   readonly #free: number[] = []
   #size = 0
@@ -38,14 +37,16 @@ export class Debts {
     return this.#size
   }
 
-  /**
-   * The place of a subject until it is deleted; undefined = it owes nothing.
-   * @param hint a place that may be its own: where it is, nothing is looked up
-   */
-  find(purpose: string, subject: string, hint = -1): number | undefined {
-    return hint >= 0 && this.#subjects[hint] === subject && this.#purposes[hint] === purpose
-      ? hint
-      : this.#places.get(purpose)?.get(subject)
+  /** The place of a subject until it is deleted; undefined = it owes nothing. */
+  find(purpose: string, subject: string): number | undefined {
+    return this.#places.get(purpose)?.get(subject)
+  }
+
+  /** A place that may be that of a subject, if it is: nothing is looked up. @param place below 0 = none */
+  check(purpose: string, subject: string, place = -1): number | undefined {
+    const isOf =
+      place >= 0 && this.#debtors[2 * place] === subject && this.#debtors[2 * place + 1] === purpose
+    return isOf ? place : undefined
   }
 
   remainingMs(place: number, now: number): number {
@@ -74,8 +75,8 @@ export class Debts {
     const places = this.#places.get(purpose) ?? new Map<string, number>()
     if (places.size === 0) this.#places.set(purpose, places)
     places.set(subject, place)
-    this.#purposes[place] = purpose
-    this.#subjects[place] = subject
+    this.#debtors[2 * place] = subject
+    this.#debtors[2 * place + 1] = purpose
     this.#size++
     return place
   }
@@ -86,7 +87,7 @@ export class Debts {
     if (places === undefined || place === undefined) return
     places.delete(subject)
     if (places.size === 0) this.#places.delete(purpose)
-    this.#subjects[place] = undefined
+    this.#debtors[2 * place] = undefined
     this.#free.push(place)
     this.#size--
   }

@@ -39,11 +39,10 @@ export function createLocalRates(clock: Clock): LocalRates {
 
   function take(purpose: string, subject: string, rate: Rate): RateResult {
     const { limit, perMs, recentPlace } = rate
-    const key = rateKey(subject)
     const now = clock()
     if (now >= sweepAt) sweepSettled(now)
     const intervalMs = perMs / limit
-    const place = debts.find(purpose, key, recentPlace)
+    const place = debts.check(purpose, subject, recentPlace) ?? debts.find(purpose, rateKey(subject))
     const beforeMs = place === undefined ? 0 : debts.remainingMs(place, now)
     const afterMs = beforeMs + intervalMs
     const excessMs = afterMs - perMs
@@ -53,7 +52,7 @@ export function createLocalRates(clock: Clock): LocalRates {
       if (place !== undefined && debts.isAhead(place, now)) debts.set(place, now, beforeMs)
       return { isAllowed: false, remaining: 0, retryMs: Math.ceil(excessMs), resetMs: Math.ceil(beforeMs) }
     }
-    const usedPlace = place ?? addDebt({ purpose, subject: key }, now)
+    const usedPlace = place ?? addDebt({ purpose, subject: rateKey(subject) }, now)
     debts.set(usedPlace, now, afterMs)
     if (recentPlace !== undefined && recentPlace !== usedPlace) rate.recentPlace = usedPlace
     const remaining = Math.floor((perMs - afterMs) / intervalMs + 0.001)

@@ -1,5 +1,5 @@
 import type { Log } from '../log/log.ts'
-import type { CounterSeries } from '../metrics/instrument.ts'
+import type { Count } from '../metrics/instrument.ts'
 import { trustSystemAuthorities } from '../platform/certificate-authorities.ts'
 import { encodeSpans, type Span } from './span.ts'
 
@@ -17,9 +17,9 @@ export interface ExporterOptions {
   /** Attributes of the sender, such as `service.name`. */
   readonly resource: Readonly<Record<string, string>>
   readonly counts: {
-    readonly sent: CounterSeries
-    readonly dropped: CounterSeries
-    readonly failed: CounterSeries
+    readonly sent: Count
+    readonly dropped: Count
+    readonly failed: Count
   }
   readonly log: Pick<Log, 'info' | 'warn'>
 }

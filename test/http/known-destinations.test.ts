@@ -4,6 +4,7 @@ import { createArrival } from '../../src/http/arrival.ts'
 import { chooseScope, type ScopeOptions } from '../../src/http/choose-scope.ts'
 import { KnownDestinations } from '../../src/http/known-destinations.ts'
 import { findRoute } from '../../src/http/route-request.ts'
+import { KnownLine } from '../../src/http1/line-cache.ts'
 import { createAddressSet } from '../../src/platform/address-ranges.ts'
 import { createOwnPaths } from '../../src/routes/own-paths.ts'
 import { tableOf } from '../routes/examples.ts'
@@ -105,7 +106,7 @@ t.test(
   'a line that repeats leads to its destination, for the same host and under the same config',
   async (t) => {
     const handle = start()
-    const line: RepeatedLine = { destination: undefined, start: undefined }
+    const line = new KnownLine({ method: 'GET', target: '/shop', minorVersion: 1, end: 0 })
     for (let round = 0; round < 3; round++) {
       t.equal(handle({ line }).route, 'get')
       t.equal(handle({ line, host: 'other.test' }).route, 'host')
