@@ -37,7 +37,7 @@ interface Known extends Destination, DestinationMatch {
 /** The destinations of the last targets that came more than once: many requests are for a few paths. */
 export class KnownDestinations {
   readonly #known = new SetCache<Known>(placesMax, charactersMax)
-  readonly #seen = new SeenLately(placesMax)
+  readonly #seen = new SeenLately()
   /** What was kept last. */
   #last = { method: '', host: '' }
 

@@ -46,7 +46,7 @@ export class KnownLine implements RequestLine, RepeatedLine {
  */
 export class LineCache {
   readonly #known = new SetCache<KnownLine>(placesMax, charactersMax)
-  readonly #seen = new SeenLately(placesMax)
+  readonly #seen = new SeenLately()
   /** Of the line that `find` was last called with; 0 = it is not to be kept. */
   #hash = 0
   #lastMethod = ''

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
-import { monotonicClock } from '../platform/clock.ts'
 import type { Balancer } from './balancer.ts'
 import type { ExchangeEvents } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
@@ -165,7 +164,7 @@ export class Call implements ExchangeEvents, Waiter {
     else this.#events.onFailure(failure)
   }
 
-  onConnection(connection: UpstreamConnection): void {
+  onConnection(connection: UpstreamConnection, now: number): void {
     const target = this.#target
     if (!target) {
       connection.destroy()
@@ -174,7 +173,6 @@ export class Call implements ExchangeEvents, Waiter {
     this.#acquisition = undefined
     this.#connection = connection
     const head = this.#request.head(target)
-    const now = monotonicClock()
     connection.start(head, this.#request, this, now)
     const hasBody = this.#request.body !== 'none'
     if (hasBody && (connection.mayRefuse || this.#sentBody)) this.#sendBodyAgain(connection)

@@ -32,8 +32,9 @@ export class Connection implements UpstreamConnection {
   onFree: (isReusable: boolean) => void = () => {}
   #events: ExchangeEvents | undefined
   #parser: ResponseParser | undefined
-  /** Only until the exchange is over: it may be the request itself, with all that it holds. */
-  #requestOptions: RequestOptions | undefined
+  /** Of the last request: not all of its options, which may be the request itself, with all that it holds. */
+  #body: RequestOptions['body'] = 'none'
+  #isLast = false
   #persistence: ConnectionPersistence | undefined
   #isEarlyResponse = false
   #isHandedOver = false
@@ -67,12 +68,14 @@ export class Connection implements UpstreamConnection {
 
   start(head: string, options: RequestOptions, events: ExchangeEvents, now: number): void {
     this.#events = events
-    this.#requestOptions = options
+    const { body, isLast } = options
+    this.#body = body
+    this.#isLast = isLast
     this.#parser = new ResponseParser(this.#responseEvents, options, this.#lastHead)
     this.#isEarlyResponse = false
     this.#persistence = undefined
-    if (options.body !== 'none') catchWriteErrors(this.socket, this.#mayStillAnswer, this.#onWriteError)
-    this.#sender.begin(head, options.body)
+    if (body !== 'none') catchWriteErrors(this.socket, this.#mayStillAnswer, this.#onWriteError)
+    this.#sender.begin(head, body)
     this.#deadline.start(options, now)
   }
 
@@ -177,15 +180,13 @@ export class Connection implements UpstreamConnection {
     this.#events = undefined
     this.#parser = undefined
     const persistence = this.#persistence
-    const options = this.#requestOptions
-    this.#requestOptions = undefined
     const isOver =
       !isClean || this.#isEarlyResponse || this.#drainTimer !== undefined || !persistence?.isPersistent
-    if (isOver || this.socket.destroyed || persistence.mayHaveStrayBody || options?.isLast) {
+    if (isOver || this.socket.destroyed || persistence.mayHaveStrayBody || this.#isLast) {
       closeConnection(this.socket, { isExpected: isOver })
       return
     }
-    this.reusableFrom = options?.body === 'chunked' ? sweep.sweptAt + strayBytesGraceMs : 0
+    this.reusableFrom = this.#body === 'chunked' ? sweep.sweptAt + strayBytesGraceMs : 0
     this.reusableUntil = sweep.sweptAt + reusableMs(persistence)
     this.isReused = true
     this.#reader.resume()
@@ -197,14 +198,13 @@ export class Connection implements UpstreamConnection {
     this.#clearDeadline()
     sweep.remove(this.#deadline)
     this.#events = undefined
-    this.#requestOptions = undefined
     this.#isHandedOver = true
     handOverSocket(this.socket, this.#reader)
     events?.onUpgrade(head, this.socket, ownedCopy(rest))
   }
 
   /** A target that closes within the request's body may have sent a reason, such as 413, which is still to be read. */
-  readonly #mayStillAnswer = (): boolean => this.#requestOptions?.body !== 'none'
+  readonly #mayStillAnswer = (): boolean => this.#body !== 'none'
 
   readonly #onWriteError = (error: Error): boolean => {
     if (!this.#events) return false

@@ -4,7 +4,8 @@ import type { ConnectionUser } from './claim.ts'
 
 /** Receives a connection; one of the two is called, once, unless the wait is cancelled before. */
 export interface ConnectionReceiver {
-  onConnection(connection: UpstreamConnection): void
+  /** @param now on the clock of performance.now() */
+  onConnection(connection: UpstreamConnection, now: number): void
   onFailure(failure: UpstreamFailure): void
 }
 

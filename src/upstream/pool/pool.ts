@@ -61,7 +61,7 @@ export class Pool {
       onConnection: (connection) => {
         // The target answered without upgrading: no other request may use the connection.
         connection.onFree = () => connection.destroy()
-        receiver.onConnection(connection)
+        receiver.onConnection(connection, monotonicClock())
       },
       onFailure: (failure) => receiver.onFailure(failure),
     }
@@ -79,11 +79,12 @@ export class Pool {
 
   #take(waiter: Waiter, claim: Claim | undefined, isNew: boolean): Acquisition {
     this.#share.take(claim)
-    const slot = isNew ? undefined : this.#takeIdle()
+    const now = monotonicClock()
+    const slot = isNew ? undefined : this.#takeIdle(now)
     if (slot?.connection) {
       slot.user = waiter
       slot.claim = claim
-      waiter.onConnection(slot.connection)
+      waiter.onConnection(slot.connection, now)
       return nothingPending
     }
     // Those that are idle count too, and this one needs a new connection.
@@ -92,8 +93,7 @@ export class Pool {
   }
 
   /** The connection used last, which the target is the least likely to have closed; none that may get stray bytes. */
-  #takeIdle(): PoolSlot | undefined {
-    const now = monotonicClock()
+  #takeIdle(now: number): PoolSlot | undefined {
     for (let index = this.#idle.length - 1; index >= 0; index--) {
       const slot = this.#idle[index]
       if (!slot || now < (slot.connection?.reusableFrom ?? 0)) continue
@@ -121,7 +121,7 @@ export class Pool {
       onConnection: (connection) => {
         slot.connection = connection
         connection.onFree = (isReusable) => (isReusable ? this.#releaseSlot(slot) : this.#removeSlot(slot))
-        waiter.onConnection(connection)
+        waiter.onConnection(connection, monotonicClock())
       },
       onFailure: (failure) => {
         this.#removeSlot(slot)
