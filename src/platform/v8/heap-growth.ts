@@ -5,13 +5,16 @@ import { everySecond } from '../every-second.ts'
 const mib = 1_024 * 1_024
 /** Up to which size of its old generation a heap is small. */
 const smallBytesMax = 52 * mib
-/**
- * From this size on the young generation stays as it is: V8 would let it have 64 MiB, nearly all of it garbage. The first
- * collection after a few idle seconds makes it as small as at the start. V8 doubles it each time that as much has
- * survived as it holds, which took longer than 5 s of load, with five times as many collections in the first of them, and
- * twice as many in the last (measured: 2 and 0.4 % of the CPU). So it grows to this size in one step.
- */
+/** From this size on the young generation stays as it is: V8 would let it have 64 MiB, nearly all of it garbage. */
 const youngBytesEnough = 20 * mib
+/**
+ * How large it is to become in one step. The first collection after some idle seconds makes it as small as at the start,
+ * and V8 doubles it only each time that as much has survived as it holds: that took more than 5 s of load, with six times
+ * as many collections in the first second (2 % of the CPU).
+ */
+const youngBytesWanted = 24 * mib
+/** At least so much of it counts: at the start the half that objects are copied to has no memory yet. */
+const youngBytesMin = 1.5 * mib
 
 /**
  * By how much a heap may grow beyond what was in use after the last full collection. That of a small one takes 50 to 100 ms
@@ -44,7 +47,8 @@ export function limitHeapGrowth(): void {
   }
 
   function adjustYoung(): void {
-    setYoungGrowth(Math.ceil(youngBytesEnough / Math.max(mib, youngBytes())))
+    const bytes = Math.max(youngBytes(), youngBytesMin)
+    setYoungGrowth(bytes < youngBytesEnough ? Math.max(2, Math.floor(youngBytesWanted / bytes)) : 1)
   }
 
   adjust()

@@ -24,8 +24,8 @@ for (let round = 0; round < 600 || performance.now() < start + 4_000; round++) {
 console.log(JSON.stringify({ old }))
 `
 
-function run(how: string): { readonly old: number } {
-  const args = ['--input-type=module', '--eval', script, how]
+function run<Result = { readonly old: number }>(how: string, code = script): Result {
+  const args = ['--input-type=module', '--eval', code, how]
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }))
 }
 
@@ -34,6 +34,33 @@ const mib = 1_048_576
 t.test('the heap stays close to what is in use while a cache churns', async (t) => {
   const [limited, usual] = [run('limited'), run('as usual')]
   t.ok(limited.old < 0.8 * usual.old, `${limited.old / mib} MiB instead of ${usual.old / mib}`)
+})
+
+/** Says how often V8 collected what hardly anything survives of, as of requests, and how large the young generation got. */
+const youngScript = `
+import { PerformanceObserver } from 'node:perf_hooks'
+import { setImmediate } from 'node:timers/promises'
+import { getHeapSpaceStatistics } from 'node:v8'
+import { limitHeapGrowth } from '${new URL('../../../src/platform/v8/heap-growth.ts', import.meta.url)}'
+
+if (process.argv[1] === 'limited') limitHeapGrowth()
+let collections = 0
+new PerformanceObserver((list) => (collections += list.getEntries().length)).observe({ entryTypes: ['gc'] })
+let most = 0
+for (let round = 0; round < 30_000; round++) {
+  globalThis.kept = Array.from({ length: 400 }, (_, number) => ({ text: 'entry ' + number }))
+  if (round % 10 === 0) await setImmediate()
+  const { space_size } = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')
+  most = Math.max(most, space_size)
+}
+console.log(JSON.stringify({ collections, most }))
+`
+
+t.test('the young generation grows to its size in one step', async (t) => {
+  type Young = { readonly collections: number; readonly most: number }
+  const [limited, usual] = [run<Young>('limited', youngScript), run<Young>('as usual', youngScript)]
+  t.ok(limited.collections < usual.collections / 2, `${limited.collections} instead of ${usual.collections}`)
+  t.ok(limited.most < 40 * mib, `${limited.most / mib} MiB`)
 })
 
 /** Says how long V8 waits, in milliseconds, before it gives memory back. The heap has some 30 or 200 MiB. */
