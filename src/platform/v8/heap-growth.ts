@@ -12,9 +12,9 @@ const youngBytesEnough = 20 * mib
  * and V8 doubles it only each time that as much has survived as it holds: that took more than 5 s of load, with six times
  * as many collections in the first second (2 % of the CPU).
  */
-const youngBytesWanted = 24 * mib
+const youngBytesWanted = 28 * mib
 /** At least so much of it counts: at the start the half that objects are copied to has no memory yet. */
-const youngBytesMin = 1.5 * mib
+const youngBytesMin = 1.75 * mib
 
 /**
  * By how much a heap may grow beyond what was in use after the last full collection. That of a small one takes 50 to 100 ms
