@@ -110,9 +110,29 @@ export function createFieldReader(carriers: Carriers): FieldReader {
           : withAuthorization(found.credentials, value, carriers)
         found.hasAuthorization = true
         break
+      case 'connection':
+        if (!ignoredOptions.has(value)) addConnectionOptions(uncommonOf(found), value)
+        break
+      case 'x-request-id':
+        uncommonOf(found).requestId ??= value
+        break
+      case 'destination':
+        uncommonOf(found).davDestination = joined(found.uncommon.davDestination, ', ', value)
+        break
+      case 'x-forwarded-for':
+        uncommonOf(found).forwardedFor = joined(found.uncommon.forwardedFor, ',', value)
+        break
+      case 'x-forwarded-proto':
+        uncommonOf(found).forwardedProto ??= value
+        break
+      case 'x-forwarded-host':
+        uncommonOf(found).forwardedHost ??= value
+        break
+      case 'service-worker':
+        uncommonOf(found).isWorkerScript = true
+        break
       default:
         readSecretKey(found, name, value)
-        readUncommonField(found, name, value)
     }
   }
 
@@ -139,44 +159,14 @@ export function createFieldReader(carriers: Carriers): FieldReader {
   return reader
 }
 
-function readUncommonField(found: ReadFields, name: string, value: string): void {
-  switch (name) {
-    case 'connection':
-      if (!ignoredOptions.has(value)) addConnectionOptions(uncommonOf(found), value)
-      break
-    case 'x-request-id':
-      uncommonOf(found).requestId ??= value
-      break
-    case 'destination':
-      addDavDestination(uncommonOf(found), value)
-      break
-    case 'x-forwarded-for':
-      addForwardedFor(uncommonOf(found), value)
-      break
-    case 'x-forwarded-proto':
-      uncommonOf(found).forwardedProto ??= value
-      break
-    case 'x-forwarded-host':
-      uncommonOf(found).forwardedHost ??= value
-      break
-    case 'service-worker':
-      uncommonOf(found).isWorkerScript = true
-      break
-  }
-}
-
 /** Of its own: all heads without any share one. */
 function uncommonOf(found: ReadFields): ReadUncommonFields {
   if (found.uncommon === noUncommonFields) found.uncommon = new ReadUncommonFields()
   return found.uncommon
 }
 
-function addForwardedFor(found: ReadUncommonFields, value: string): void {
-  found.forwardedFor = found.forwardedFor === undefined ? value : `${found.forwardedFor},${value}`
-}
-
-function addDavDestination(found: ReadUncommonFields, value: string): void {
-  found.davDestination = found.davDestination === undefined ? value : `${found.davDestination}, ${value}`
+function joined(before: string | undefined, separator: string, value: string): string {
+  return before === undefined ? value : before + separator + value
 }
 
 const fieldNames = [

@@ -143,6 +143,7 @@ export class RepeatedLines<Input extends ReusedFor = ReusedFor> {
   }
 }
 
+/** Of lines of one owner. The rest follows from what is compared. */
 function isSame(one: CommonLines, other: CommonLines): boolean {
   return (
     one.toId === other.toId &&
@@ -150,8 +151,7 @@ function isSame(one: CommonLines, other: CommonLines): boolean {
     one.upstreamHeaders === other.upstreamHeaders &&
     one.protocol === other.protocol &&
     one.ownPrefix === other.ownPrefix &&
-    one.forwardedFor === other.forwardedFor &&
-    one.firstLength === other.firstLength
+    one.forwardedFor === other.forwardedFor
   )
 }
 

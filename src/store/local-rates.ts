@@ -42,7 +42,9 @@ export function createLocalRates(clock: Clock): LocalRates {
     const now = clock()
     if (now >= sweepAt) sweepSettled(now)
     const intervalMs = perMs / limit
-    const place = debts.check(purpose, subject, recentPlace) ?? debts.find(purpose, rateKey(subject))
+    const recent = debts.check(purpose, subject, recentPlace)
+    const key = recent === undefined ? rateKey(subject) : subject
+    const place = recent ?? debts.find(purpose, key)
     const beforeMs = place === undefined ? 0 : debts.remainingMs(place, now)
     const afterMs = beforeMs + intervalMs
     const excessMs = afterMs - perMs
@@ -52,7 +54,7 @@ export function createLocalRates(clock: Clock): LocalRates {
       if (place !== undefined && debts.isAhead(place, now)) debts.set(place, now, beforeMs)
       return { isAllowed: false, remaining: 0, retryMs: Math.ceil(excessMs), resetMs: Math.ceil(beforeMs) }
     }
-    const usedPlace = place ?? addDebt({ purpose, subject: rateKey(subject) }, now)
+    const usedPlace = place ?? addDebt({ purpose, subject: key }, now)
     debts.set(usedPlace, now, afterMs)
     if (recentPlace !== undefined && recentPlace !== usedPlace) rate.recentPlace = usedPlace
     const remaining = Math.floor((perMs - afterMs) / intervalMs + 0.001)
