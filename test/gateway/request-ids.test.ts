@@ -77,6 +77,19 @@ t.test('the answer has the request ID of a trusted proxy, and the backend gets t
   t.equal(backend.last().headers['x-request-id'], 'of-the-proxy')
 })
 
+t.test('a refusal that repeats has the ID of each request, whatever is in it', async (t) => {
+  const gateway = await startGateway(t, { config: { trustedProxies: ['127.0.0.1'] } })
+  const client = await connectRaw(t, gateway.url)
+  for (const id of ['a', 'b', String.raw`"\"`, '"},"status":200,{"', 'c'.repeat(128), 'd'.repeat(128), 'e']) {
+    client.send(`GET /key HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${id}\r\n\r\n`)
+    const response = await client.response()
+    t.equal(response.status, 401, id)
+    t.strictSame(requestIdsOf(response), [id])
+    const { requestId, code } = JSON.parse(response.body)
+    t.strictSame({ requestId, code }, { requestId: id, code: 'credentials-missing' })
+  }
+})
+
 t.test('the request ID is in the 101 of an upgrade', async (t) => {
   const backend = await startWebSocketBackend(t)
   const routes = [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'none', websocket: true }]

@@ -1,5 +1,3 @@
-import type { Carriers } from '../../auth/carriers.ts'
-import { type ErrorCode, errorDefinitions } from '../../errors/codes.ts'
 import type { ExceededRate, GatehouseError } from '../../errors/gatehouse-error.ts'
 import { type ChallengeContext, challenges } from './challenges.ts'
 
@@ -53,15 +51,6 @@ function rateHeaders({ limit, remaining, retryMs, resetMs }: ExceededRate): Read
   }
 }
 
-/** The lines and the body of a problem; repeated ones are cached, but for their ID. */
-export function problemText(error: GatehouseError, context: ProblemContext): ProblemText {
-  const { sentStatus = error.status, isRegistry } = context
-  const key = sentStatus === error.status && !isRegistry ? cacheKey(error) : undefined
-  return key === undefined
-    ? serializeProblem(describeProblem(error, context))
-    : cachedText(key, error, context)
-}
-
 export interface ProblemText {
   /** Field lines, each ended by CR LF. */
   readonly lines: string
@@ -77,51 +66,6 @@ export function serializeProblem({ headers, body }: Problem): ProblemText {
     else for (const each of value) lines += `${name}: ${each}\r\n`
   }
   return { lines, body: notAscii.test(body) ? body.replaceAll(/[^ -~]/g, escapeCharacter) : body }
-}
-
-/** What names the responses that differ only in the ID, for one route; undefined = there are none. */
-function cacheKey(error: GatehouseError): ErrorCode | GatehouseError | undefined {
-  const { code, detail, errors, allow, rate, isShared } = error
-  // One object for each code and detail.
-  if (isShared) return error
-  if (errors || allow || rate) return undefined
-  const defaults: { readonly title: string; readonly detail?: string } = errorDefinitions[code]
-  return detail === defaults.detail ? code : undefined
-}
-
-const noAccess = {}
-/** Cached responses without the ID, which comes last in lines and body: refusing must cost less than forwarding. */
-const textCache = new WeakMap<object, CachedTexts>()
-
-/** The responses about one route; a reload may change the carriers. */
-interface CachedTexts {
-  readonly carriers: Carriers
-  readonly byKey: Map<ErrorCode | GatehouseError, ProblemText>
-}
-
-function cachedText(
-  key: ErrorCode | GatehouseError,
-  error: GatehouseError,
-  context: ProblemContext,
-): ProblemText {
-  const { requestId, access, carriers } = context
-  const known = textCache.get(access ?? noAccess)
-  const isCurrent = known !== undefined && (access === undefined || known.carriers === carriers)
-  const { byKey } = isCurrent ? known : startTexts(access ?? noAccess, carriers)
-  const cached = byKey.get(key)
-  if (cached) {
-    return { lines: `${cached.lines}${requestId}\r\n`, body: `${cached.body}${JSON.stringify(requestId)}}` }
-  }
-  const { lines, body } = serializeProblem(describeProblem(error, { ...context, requestId: '' }))
-  const withoutId = { lines: lines.slice(0, -'\r\n'.length), body: body.slice(0, -'""}'.length) }
-  byKey.set(key, withoutId)
-  return serializeProblem(describeProblem(error, context))
-}
-
-function startTexts(access: object, carriers: Carriers): CachedTexts {
-  const texts: CachedTexts = { carriers, byKey: new Map() }
-  textCache.set(access, texts)
-  return texts
 }
 
 const notAscii = /[^ -~]/

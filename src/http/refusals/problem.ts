@@ -13,11 +13,11 @@ import {
   type Problem,
   type ProblemContext,
   type ProblemText,
-  problemText,
   serializeProblem,
 } from './describe-problem.ts'
 import { renderErrorPage } from './error-page.ts'
 import { endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-status.ts'
+import { completeText, problemText } from './repeated-problems.ts'
 
 /** Builds the response to a failed request to a built-in endpoint, and records the failure for its log line. */
 export function createProblem(
@@ -98,10 +98,10 @@ export function answerErrorPage(
   const { connection, outcome, requestId, carriers } = arrival
   recordFailure(arrival.outcome, error)
   recordStatus(outcome, error.status)
-  writeAnswer(connection, error.status, {
-    ...renderErrorPage(error, { requestId, portalPath }),
-    extraLines: `${extraLines}${challengeLines(error, { access: outcome.access, carriers, isRegistry: false })}${outcome.corsHeaders?.lines ?? ''}`,
-  })
+  const challenge = challengeLines(error, { access: outcome.access, carriers, isRegistry: false })
+  const page = renderErrorPage(error, { requestId, portalPath })
+  const lines = extraLines + challenge + (outcome.corsHeaders?.lines ?? '')
+  writeAnswer(connection, error.status, completeText(page, lines))
 }
 
 /** A page has them too (RFC 9110 15.5.2), but for Basic: browsers would ask for a password in a window of theirs. */
@@ -114,22 +114,12 @@ function challengeLines(error: GatehouseError, context: ChallengeContext): strin
 }
 
 function writeProblem(connection: ClientExchange, error: GatehouseError, about: ProblemContext): void {
-  const { sentStatus = error.status, extraLines } = about
-  writeAnswer(connection, sentStatus, { ...problemText(error, about), extraLines })
+  writeAnswer(connection, about.sentStatus ?? error.status, problemText(error, about))
 }
 
-function writeAnswer(
-  connection: ClientExchange,
-  status: number,
-  { lines, body, extraLines = '' }: ProblemText & Pick<ProblemContext, 'extraLines'>,
-): void {
+function writeAnswer(connection: ClientExchange, status: number, { lines, body }: ProblemText): void {
   const isHead = connection.head?.method === 'HEAD'
-  connection.respond(
-    status,
-    STATUS_CODES[status] ?? '',
-    `${lines}${extraLines}${dateLine()}Content-Length: ${body.length}\r\n`,
-    isHead ? 'none' : 'counted',
-  )
+  connection.respond(status, STATUS_CODES[status] ?? '', lines, isHead ? 'none' : 'counted')
   connection.end(body)
 }
 
