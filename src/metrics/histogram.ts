@@ -80,6 +80,15 @@ function cumulate([sum = 0, ...own]: readonly number[]) {
   return { sum, counts, count }
 }
 
+/** What all its series count together, by bound: Infinity for the last. */
+export function countsByBound({ bounds, rows }: PackedHistogram): ReadonlyMap<number, number> {
+  const total = Array.from({ length: bounds.length + 2 }, () => 0)
+  for (const { numbers } of rows)
+    for (const [index, number] of numbers.entries()) total[index] = (total[index] ?? 0) + number
+  const { counts } = cumulate(total)
+  return new Map(counts.map((count, index) => [bounds[index] ?? Number.POSITIVE_INFINITY, count]))
+}
+
 /** As the registry gets it. */
 export function unpackHistogram({ bounds, rows, ...described }: PackedHistogram) {
   const values = rows.flatMap(({ labels, numbers }): readonly Sample[] => {

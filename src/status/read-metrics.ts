@@ -1,4 +1,4 @@
-import { unpackHistogram } from '../metrics/histogram.ts'
+import { countsByBound, unpackHistogram } from '../metrics/histogram.ts'
 import type { PackedSnapshot } from '../metrics/metrics.ts'
 import { memoize } from '../platform/memoize.ts'
 import { type Buckets, type Quantiles, quantilesOf } from './quantiles.ts'
@@ -29,18 +29,26 @@ export function readMetrics(now: PackedSnapshot, since: PackedSnapshot = []): Me
     since.filter(({ type }) => String(type) !== 'gauge').map((metric) => [metric.name, metric]),
   )
   // Only what is asked for: a histogram has seventeen samples for each route.
-  return readingOf(
-    memoize((name: string) => {
-      const metric = current.get(name)
-      const earlier = before.get(name)
-      const samples = metric === undefined ? [] : samplesOf(metric)
-      return earlier === undefined ? samples : increasesOf(samples, samplesOf(earlier))
-    }),
-  )
+  const samplesOfMetric = memoize((name: string) => {
+    const metric = current.get(name)
+    const earlier = before.get(name)
+    const samples = metric === undefined ? [] : samplesOf(metric)
+    return earlier === undefined ? samples : increasesOf(samples, samplesOf(earlier))
+  })
+  return readingOf(samplesOfMetric, (name) => {
+    const metric = before.has(name) ? undefined : current.get(name)
+    return metric !== undefined && 'rows' in metric ? countsByBound(metric) : undefined
+  })
 }
 
-/** @param samplesOfMetric none where there is no such metric */
-function readingOf(samplesOfMetric: (metric: string) => readonly Sample[]): MetricsReading {
+/**
+ * @param samplesOfMetric none where there is no such metric
+ * @param wholeOf a histogram of which no sample need be made; undefined = it needs to
+ */
+function readingOf(
+  samplesOfMetric: (metric: string) => readonly Sample[],
+  wholeOf: (histogram: string) => Buckets | undefined,
+): MetricsReading {
   function find(name: string, labels: AskedLabels): readonly Sample[] {
     const own = samplesOfMetric(name)
     // The series of a histogram are stored under its own name.
@@ -63,7 +71,11 @@ function readingOf(samplesOfMetric: (metric: string) => readonly Sample[]): Metr
     )
   }
 
-  function buckets(name: string, labels: AskedLabels = {}): Buckets {
+  function buckets(name: string, labels?: AskedLabels): Buckets {
+    return (labels === undefined ? wholeOf(name) : undefined) ?? bucketsOfSamples(name, labels)
+  }
+
+  function bucketsOfSamples(name: string, labels: AskedLabels = {}): Buckets {
     const found = new Map<number, number>()
     for (const { labels: own, value } of find(`${name}_bucket`, labels)) {
       const bound = own.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(own.le)
@@ -76,7 +88,11 @@ function readingOf(samplesOfMetric: (metric: string) => readonly Sample[]): Metr
     const groups = memoize((metric: string) =>
       Map.groupBy(samplesOfMetric(metric), ({ labels }) => String(labels[label])),
     )
-    return (value) => readingOf((metric) => groups(metric).get(value) ?? [])
+    return (value) =>
+      readingOf(
+        (metric) => groups(metric).get(value) ?? [],
+        () => undefined,
+      )
   }
 
   return {

@@ -86,6 +86,22 @@ t.test('a series is found in an earlier snapshot wherever it has its place there
   ])
 })
 
+t.test('a histogram of all routes is the same, packed or sample by sample', async (t) => {
+  const metrics = createMetrics({ version: '1' })
+  t.equal(readMetrics(await metrics.ownSnapshot()).quantiles(duration), undefined, 'nothing observed')
+  for (let index = 0; index < 300; index++) {
+    metrics.requestDuration.labels(`route ${index % 7}`).observe(index ** 2 / 1_000)
+    metrics.overhead.labels().observe(index / 1e5)
+  }
+  const [packed, samples] = [await metrics.ownSnapshot(), await metrics.snapshot()]
+  metrics.close()
+  for (const name of [duration, 'gatehouse_overhead_duration_seconds']) {
+    const found = readMetrics(packed).buckets(name)
+    t.equal(found.get(Number.POSITIVE_INFINITY), 300)
+    t.strictSame([...found], [...readMetrics(samples).buckets(name)])
+  }
+})
+
 t.test('the figures of ten times as many routes take some ten times as long', async (t) => {
   const cpuMsOf = async (count: number) => {
     const metrics = createMetrics({ version: '1' })
