@@ -1,12 +1,10 @@
 import type { RepeatedLine } from '../exchange/request-head.ts'
 import { SeenLately, toFingerprint } from '../http1/seen-lately.ts'
 import { copyString, sharedCopy } from '../platform/copy-string.ts'
-import { SetCache, ways } from '../platform/set-cache.ts'
+import { SetCache } from '../platform/set-cache.ts'
 import type { Destination, DestinationMatch } from './outcome.ts'
 
 const placesMax = 8_192
-/** How many characters of a target choose its set. */
-const hashedLength = 48
 /** With longer texts nothing is kept, and no target with a query, which may hold secrets. */
 const lengthMax = 256
 /** What the texts of all that are kept may have together, in characters. */
@@ -41,29 +39,24 @@ export class KnownDestinations {
   /** What was kept last. */
   #last = { method: '', host: '' }
 
-  find({ method, target, host, line }: SentDestination): Destination | undefined {
+  find(sent: SentDestination): Destination | undefined {
+    const { method, target, host, line } = sent
     // The cast is sound: nothing else writes it.
     const last = line?.destination as Known | undefined
     if (last?.host === host && last.keeper === this.#known) return last
-    if (target.length > lengthMax) return undefined
-    const set = this.#known.setOf(hashOfEnd(target))
-    for (let way = 0; way < ways; way++) {
-      const known = this.#known.at(set, way)
-      if (known === undefined) return undefined
-      if (known.sentTarget === target && known.host === host && known.method === method) {
-        if (line) line.destination = known
-        return known
-      }
-    }
-    return undefined
+    if (!isShort(sent)) return undefined
+    const known = this.#known.find(hashOf(sent))
+    if (known?.sentTarget !== target || known.host !== host || known.method !== method) return undefined
+    if (line) line.destination = known
+    return known
   }
 
   /** Keeps what `find` has just missed, if it was seen before. @param read the destination, of copies of the texts */
   keep(sent: SentDestination, read: (sent: SentDestination) => Destination): void {
     const { method, target, host, line } = sent
-    const isShort = target.length <= lengthMax && host.length <= lengthMax && method.length <= lengthMax
-    if (!isShort || target.includes('?')) return
-    const fingerprint = toFingerprint(hashOf(method, hashOf(host, hashOf(target, 0))))
+    if (!isShort(sent) || target.includes('?')) return
+    const hash = hashOf(sent)
+    const fingerprint = toFingerprint(hash)
     if (!this.#seen.note(fingerprint, fingerprint)) return
     // Slices of a head would keep all of it, with its credentials. What most have in common is kept once.
     const last = this.#last
@@ -75,37 +68,41 @@ export class KnownDestinations {
     }
     this.#last = copy
     const known = this.#knownOf(copy, read(copy))
-    this.#known.put(hashOfEnd(target), known)
+    this.#known.put(hash, known)
     if (line) line.destination = known
   }
 
   #knownOf({ method, target: sentTarget, host }: SentDestination, destination: Destination): Known {
     const { target, hostName } = destination
+    // What each request needs comes first.
     const known: Known = {
-      sentTarget,
       host,
-      characters: method.length + sentTarget.length + host.length,
       keeper: this.#known,
+      match: undefined,
       method,
       table: undefined,
       route: undefined,
       target,
       hostName,
-      match: undefined,
+      sentTarget,
+      characters: method.length + sentTarget.length + host.length,
     }
     known.match = known
     return known
   }
 }
 
-/** Of its end, in which paths mostly differ: hashing all of a long one takes longer than what it saves. */
-function hashOfEnd(target: string): number {
-  return hashOf(target, 0, Math.max(0, target.length - hashedLength))
+function isShort({ method, target, host }: SentDestination): boolean {
+  return target.length <= lengthMax && host.length <= lengthMax && method.length <= lengthMax
+}
+
+function hashOf({ method, target, host }: SentDestination): number {
+  return hashOfText(method, hashOfText(host, hashOfText(target, 0)))
 }
 
 /** FNV-1a, of 32 bits. */
-function hashOf(text: string, start: number, from = 0): number {
+function hashOfText(text: string, start: number): number {
   let sum = start ^ text.length
-  for (let at = from; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)
+  for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)
   return sum
 }

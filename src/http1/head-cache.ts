@@ -1,6 +1,6 @@
 import type { RepeatedFields, RequestBody, RequestHead } from '../exchange/request-head.ts'
 import { sharedCopy } from '../platform/copy-string.ts'
-import { SetCache, ways } from '../platform/set-cache.ts'
+import { SetCache } from '../platform/set-cache.ts'
 import { ByteBlock, type Piece } from './byte-block.ts'
 import { LineCache } from './line-cache.ts'
 import { SeenLately, toFingerprint } from './seen-lately.ts'
@@ -90,7 +90,7 @@ export class HeadCache {
   find(bytes: Buffer, start: number): HeadFields | undefined {
     const fingerprint = fingerprintOf(bytes, start)
     this.#fingerprint = fingerprint
-    const entry = this.#withFingerprint(fingerprint)
+    const entry = this.#found.find(fingerprint)
     if (entry === undefined || !this.#bytes.endsWith(bytes, start, entry)) return undefined
     // Mostly it is: what is not written need not be written back to memory.
     if (!entry.isRecentlyUsed) entry.isRecentlyUsed = true
@@ -102,33 +102,15 @@ export class HeadCache {
     const fingerprint = this.#fingerprint
     const wasSeen = this.#seen.note(fingerprint, fingerprint)
     const isSmall = bytes.length - start <= bytesMax && fields.rawHeaders.length <= 2 * fieldsMax
-    if (!wasSeen || !isSmall || !this.#hasRoom(fingerprint) || !this.#wasSeenWhole(bytes, start)) return
+    // Of those in use none is given up for it.
+    const hasRoom = this.#entries.length < entriesMax && this.#found.hasRoom(fingerprint)
+    if (!wasSeen || !isSmall || !hasRoom || !this.#wasSeenWhole(bytes, start)) return
     if (this.#entries.length === 0) this.#sweepLater()
     const rawHeaders = this.#copyTexts(fields.rawHeaders)
     const piece = { start: this.#bytes.add(bytes.subarray(start)), length: bytes.length - start }
     const entry = new KnownFields(fingerprint, piece, { ...fields, rawHeaders })
     this.#entries.push(entry)
     this.#found.put(fingerprint, entry)
-  }
-
-  #withFingerprint(fingerprint: number): KnownFields | undefined {
-    const found = this.#found
-    const set = found.setOf(fingerprint)
-    for (let way = 0; way < ways; way++) {
-      const entry = found.at(set, way)
-      if (entry === undefined || entry.fingerprint === fingerprint) return entry
-    }
-    return undefined
-  }
-
-  /** Whether one more may be kept: of those in use none is given up for it. */
-  #hasRoom(fingerprint: number): boolean {
-    const lastOfSet = this.#found.at(this.#found.setOf(fingerprint), ways - 1)
-    return (
-      this.#entries.length < entriesMax &&
-      lastOfSet === undefined &&
-      this.#withFingerprint(fingerprint) === undefined
-    )
   }
 
   /**

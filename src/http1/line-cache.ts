@@ -1,6 +1,6 @@
 import type { RepeatedLine } from '../exchange/request-head.ts'
 import { copyString, sharedCopy } from '../platform/copy-string.ts'
-import { SetCache, ways } from '../platform/set-cache.ts'
+import { SetCache } from '../platform/set-cache.ts'
 import type { RequestLine } from './request-line.ts'
 import { SeenLately, toFingerprint } from './seen-lately.ts'
 
@@ -56,12 +56,8 @@ export class LineCache {
     const hash = hashOf(bytes)
     this.#hash = hash
     if (hash === 0) return undefined
-    const set = this.#known.setOf(hash)
-    for (let way = 0; way < ways; way++) {
-      const known = this.#known.at(set, way)
-      if (known === undefined || beginsWith(bytes, known)) return known
-    }
-    return undefined
+    const known = this.#known.find(hash)
+    return known !== undefined && beginsWith(bytes, known) ? known : undefined
   }
 
   /** Keeps what `find` has just missed, if it was seen before. */
