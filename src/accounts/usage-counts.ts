@@ -17,20 +17,30 @@ export interface UsageCaller {
   recentRoute?: string | undefined
 }
 
-/** What a caller used of a route with one key on one day. */
+/** What a caller used of a route with one key on one day, and was not handed over yet. */
 export interface Count {
-  /** Of the counts that it belongs to. Not those themselves: a caller would keep all of them in memory. */
-  readonly epoch: number
+  /** Of the counts that it belongs to; 0 = dropped. Not those themselves: a caller would keep all of them in memory. */
+  epoch: number
   readonly accountId: string
   readonly route: string
   readonly key: string
   requests: number
   units: number
+  /** Whether it is to be handed over. */
+  isPending: boolean
+  /** The round in which it was handed over last. */
+  round: number
   /** That of another key of the account; undefined = it is the last of the list. */
-  readonly next: Count | undefined
+  next: Count | undefined
 }
 
 let lastEpoch = 0
+
+/**
+ * Up to so many that were handed over are kept for one more round: new ones every second live just long enough to be moved to
+ * V8's old generation, and 3,000 of them fill it within 15 to 25 s.
+ */
+const keptMax = 10_000
 
 /**
  * What was counted on one day: by account, and by route a list of the counts of its keys, of which few are in use at
@@ -41,13 +51,17 @@ export class DayCounts {
   /** No others have the same. */
   readonly epoch = ++lastEpoch
   readonly #accounts = new Map<string, Map<string, Count>>()
+  #pending: Count[] = []
+  /** Those that were handed over in the last round. */
+  #handedOver: readonly Count[] = []
+  #round = 0
 
   constructor(day: number) {
     this.day = day
   }
 
-  get isEmpty(): boolean {
-    return this.#accounts.size === 0
+  get hasPending(): boolean {
+    return this.#pending.length > 0
   }
 
   find({ name }: UsedRoute, { accountId, key = '' }: UsageCaller): Count | undefined {
@@ -60,27 +74,63 @@ export class DayCounts {
   add({ name: route }: UsedRoute, { accountId, key = '' }: UsageCaller): Count {
     const routes = this.#accounts.get(accountId) ?? new Map<string, Count>()
     const next = routes.get(route)
-    const added = { epoch: this.epoch, accountId, route, key, requests: 0, units: 0, next }
+    const { epoch } = this
+    const added = { epoch, accountId, route, key, requests: 0, units: 0, isPending: false, round: 0, next }
     routes.set(route, added)
     this.#accounts.set(accountId, routes)
     return added
   }
 
+  /** To be called before something is added to a count that is not pending. */
+  markPending(count: Count): void {
+    count.isPending = true
+    this.#pending.push(count)
+  }
+
+  /**
+   * Hands over what is pending, to be written. A count is read when its batch is: until then what is added to it is part of
+   * it. Only once the batches of the last round are read.
+   */
   *batches(): Generator<readonly UsageEntry[]> {
     const { day } = this
-    let entries: UsageEntry[] = []
-    for (const [accountId, routes] of this.#accounts) {
-      for (const [route, first] of routes) {
-        for (let count: Count | undefined = first; count !== undefined; count = count.next) {
-          const { key, requests, units } = count
-          entries.push({ accountId, key, day, route, requests, units })
-          if (entries.length < usageBatchMax) continue
-          yield entries
-          entries = []
-        }
-      }
+    const round = ++this.#round
+    const counts = this.#pending
+    this.#pending = []
+    for (let start = 0; start < counts.length; start += usageBatchMax) {
+      yield counts.slice(start, start + usageBatchMax).map((count) => {
+        const { accountId, route, key, requests, units } = count
+        count.requests = 0
+        count.units = 0
+        count.isPending = false
+        count.round = round
+        return { accountId, key, day, route, requests, units }
+      })
     }
-    if (entries.length > 0) yield entries
+    this.#dropUnused(round)
+    if (counts.length <= keptMax) this.#handedOver = counts
+    else for (const count of counts) if (!count.isPending) this.#drop(count)
+  }
+
+  /** Drops those of the last round that were not used since. */
+  #dropUnused(round: number): void {
+    for (const count of this.#handedOver) if (count.round < round && !count.isPending) this.#drop(count)
+    this.#handedOver = []
+  }
+
+  #drop(count: Count): void {
+    const { accountId, route, next } = count
+    const routes = this.#accounts.get(accountId)
+    count.epoch = 0
+    count.next = undefined
+    let before = routes?.get(route)
+    if (before === count) {
+      if (next) routes?.set(route, next)
+      else routes?.delete(route)
+      if (routes?.size === 0) this.#accounts.delete(accountId)
+      return
+    }
+    while (before !== undefined && before.next !== count) before = before.next
+    if (before) before.next = next
   }
 }
 

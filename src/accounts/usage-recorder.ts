@@ -69,7 +69,7 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
     if (now >= currentUntil) checkDay(now)
     const recent = recentUses.find(route, caller, current.epoch)
     const counted = recent ?? current.find(route, caller) ?? add(route, caller)
-    if (counted === undefined) {
+    if (counted === undefined || !(counted.isPending || markPending(counted))) {
       lose(requests, new Error('too much usage waits to be written'))
       return
     }
@@ -80,10 +80,16 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
 
   /** @returns undefined where too many wait to be written */
   function add(route: UsedRoute, caller: UsageCaller): Count | undefined {
-    if (pending >= pendingMax) return undefined
+    return pending < pendingMax ? current.add(route, caller) : undefined
+  }
+
+  /** @returns false where too many wait to be written */
+  function markPending(count: Count): boolean {
+    if (pending >= pendingMax) return false
     pending++
     timer ??= setTimeout(flushLater, flushMs).unref()
-    return current.add(route, caller)
+    current.markPending(count)
+    return true
   }
 
   function checkDay(now: number): void {
@@ -95,7 +101,8 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
 
   /** Hands over what was counted to be written. */
   function seal(day: number): void {
-    if (!current.isEmpty) sealed.push(current.batches())
+    if (current.hasPending) sealed.push(current.batches())
+    if (day === current.day) return
     current = new DayCounts(day)
     currentUntil = Number.NEGATIVE_INFINITY
   }
