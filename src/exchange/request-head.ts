@@ -32,16 +32,26 @@ export interface RepeatedFields {
   derived: object | undefined
 }
 
-/** Belongs to a request line that repeats, and goes with it. */
+/**
+ * Belongs to a request line that repeats, and goes with it. What is found for it is here itself, as an object of its own would
+ * be one more load from memory for each of thousands of lines.
+ */
 export interface RepeatedLine {
-  /** For http/known-destinations.ts alone: that of the last request with it. */
+  /** As in the line. */
+  readonly method: string
+  /** Written by http/known-destinations.ts alone: that of the last request with it, and for whom. */
   destination: object | undefined
+  destinationHost: string
+  destinationKeeper: object | undefined
+  /** For http/route-request.ts alone: the route of this destination; set together with its table. */
+  route: object | undefined
+  routeTable: object | undefined
   /**
-   * For proxy/kept-start.ts alone: the start of the first request with it, for the upstream, and what it is for. Here, as
-   * an object of its own would be one more load from memory for each of thousands of lines. Empty = none is kept.
+   * For proxy/kept-start.ts alone: the start of the first request with it, for the upstream, and what it is for. Empty = none
+   * is kept.
    */
   start: string
-  startTarget: object | undefined
+  startDestination: object | undefined
   startRoute: object | undefined
   startHost: string
   /** The target in it. */

@@ -26,8 +26,6 @@ interface Known extends Destination, DestinationMatch {
   readonly sentTarget: string
   readonly host: string
   readonly characters: number
-  /** Who keeps it: under another config there are others. */
-  readonly keeper: object
   /** Itself. */
   match: Known | undefined
 }
@@ -42,12 +40,12 @@ export class KnownDestinations {
   find(sent: SentDestination): Destination | undefined {
     const { method, target, host, line } = sent
     // The cast is sound: nothing else writes it.
-    const last = line?.destination as Known | undefined
-    if (last?.host === host && last.keeper === this.#known) return last
+    if (line?.destinationHost === host && line.destinationKeeper === this.#known)
+      return line.destination as Known
     if (!isShort(sent)) return undefined
     const known = this.#known.find(hashOf(sent))
     if (known?.sentTarget !== target || known.host !== host || known.method !== method) return undefined
-    if (line) line.destination = known
+    if (line) this.#keepWith(line, known)
     return known
   }
 
@@ -69,22 +67,27 @@ export class KnownDestinations {
     this.#last = copy
     const known = this.#knownOf(copy, read(copy))
     this.#known.put(hash, known)
-    if (line) line.destination = known
+    if (line) this.#keepWith(line, known)
+  }
+
+  #keepWith(line: RepeatedLine, known: Known): void {
+    line.destination = known
+    line.destinationHost = known.host
+    line.destinationKeeper = this.#known
+    line.routeTable = undefined
   }
 
   #knownOf({ method, target: sentTarget, host }: SentDestination, destination: Destination): Known {
     const { target, hostName } = destination
-    // What each request needs comes first.
     const known: Known = {
+      sentTarget,
       host,
-      keeper: this.#known,
-      match: undefined,
       method,
-      table: undefined,
-      route: undefined,
       target,
       hostName,
-      sentTarget,
+      match: undefined,
+      table: undefined,
+      route: undefined,
       characters: method.length + sentTarget.length + host.length,
     }
     known.match = known

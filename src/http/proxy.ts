@@ -95,7 +95,6 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
       return
     }
     const { principal, strippedPrefix, isUpgrade, isLast } = upstreamHead
-    const { target } = destinationOf(outcome)
     if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
     if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
     if (connection.httpVersion === '2' && isGrpcCall(head)) openCalls.onForwarded()
@@ -104,7 +103,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
         arrival,
         route,
         terms,
-        target,
+        destination: destinationOf(outcome),
         strippedPrefix,
         davDestination,
         headerLines: writer.writeHead(upstreamHead),

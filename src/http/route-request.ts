@@ -1,4 +1,5 @@
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
+import type { RepeatedLine, RequestHead } from '../exchange/request-head.ts'
 import { readMaxForwards, withMaxForwards } from '../proxy/max-forwards.ts'
 import type { HeadUpstream } from '../proxy/repeated-head.ts'
 import { isLastOnConnection, type RequestHeadInput } from '../proxy/request-head.ts'
@@ -10,7 +11,14 @@ import type { Arrival } from './arrival.ts'
 import type { DecisionTrace } from './decision-trace.ts'
 import type { GateResult } from './gate.ts'
 import { ambiguousHostError } from './host.ts'
-import { destinationOf, principalOf, recordReason, recordRouteName, recordUpstream } from './outcome.ts'
+import {
+  type Destination,
+  destinationOf,
+  principalOf,
+  recordReason,
+  recordRouteName,
+  recordUpstream,
+} from './outcome.ts'
 import { isWebSocketUpgrade } from './upgrade.ts'
 
 /** Finds the route of a request, or the error it is refused with; the log line names the intended route. */
@@ -18,15 +26,18 @@ export function findRoute<Upstream>(
   table: RouteTable<Upstream>,
   { head, outcome }: Arrival<unknown>,
 ): GateResult<Route<Upstream>> {
-  const { hostName, target, match: known } = destinationOf(outcome)
+  const destination = destinationOf(outcome)
+  const line = lineOf(head, destination)
+  // The casts are sound: they are routes of this table.
+  if (line?.routeTable === table) return line.route as Route<Upstream>
+  const { hostName, target, match: known } = destination
   const kept = known?.method === head.method ? known : undefined
-  // The cast is sound: it is a route of this table.
-  if (kept?.table === table) return kept.route as Route<Upstream>
+  if (kept?.table === table) return keepWith(line, table, kept.route as Route<Upstream>)
   const match = table.match(hostName, target, head.method)
   switch (match.kind) {
     case 'route':
       if (kept) Object.assign(kept, { table, route: match.route })
-      return match.route
+      return keepWith(line, table, match.route)
     case 'none':
       return sharedError('route-not-found')
     case 'host':
@@ -40,6 +51,21 @@ export function findRoute<Upstream>(
     default:
       return match satisfies never
   }
+}
+
+/** The request line, if it is known to be for this destination, with this method. */
+function lineOf({ method, repeatedLine }: RequestHead, destination: Destination): RepeatedLine | undefined {
+  return repeatedLine?.destination === destination && repeatedLine.method === method
+    ? repeatedLine
+    : undefined
+}
+
+function keepWith<Found extends object>(line: RepeatedLine | undefined, table: object, route: Found): Found {
+  if (line !== undefined) {
+    line.routeTable = table
+    line.route = route
+  }
+  return route
 }
 
 /** The same on the main listener, which forwards: a route without an upstream is none of its own. */

@@ -1,6 +1,7 @@
 import type { RepeatedLine } from '../exchange/request-head.ts'
 import { copyString, sharedCopy } from '../platform/copy-string.ts'
 import { SetCache } from '../platform/set-cache.ts'
+import { LineBytes } from './line-bytes.ts'
 import type { RequestLine } from './request-line.ts'
 import { SeenLately, toFingerprint } from './seen-lately.ts'
 
@@ -24,8 +25,12 @@ export class KnownLine implements RequestLine, RepeatedLine {
   readonly minorVersion: number
   readonly end: number
   destination: object | undefined = undefined
+  destinationHost = ''
+  destinationKeeper: object | undefined = undefined
+  route: object | undefined = undefined
+  routeTable: object | undefined = undefined
   start = ''
-  startTarget: object | undefined = undefined
+  startDestination: object | undefined = undefined
   startRoute: object | undefined = undefined
   startHost = ''
   startPath = ''
@@ -46,6 +51,8 @@ export class KnownLine implements RequestLine, RepeatedLine {
  */
 export class LineCache {
   readonly #known = new SetCache<KnownLine>(placesMax, charactersMax)
+  /** Of those that are short. */
+  readonly #bytes = new LineBytes(placesMax)
   readonly #seen = new SeenLately()
   /** Of the line that `find` was last called with; 0 = it is not to be kept. */
   #hash = 0
@@ -56,8 +63,19 @@ export class LineCache {
     const hash = hashOf(bytes)
     this.#hash = hash
     if (hash === 0) return undefined
-    const known = this.#known.find(hash)
-    return known !== undefined && beginsWith(bytes, known) ? known : undefined
+    const place = this.#known.placeOf(hash)
+    const known = place === undefined ? undefined : this.#known.at(place)
+    return place !== undefined && known !== undefined && this.#isStartOf(bytes, known, place)
+      ? known
+      : undefined
+  }
+
+  #isStartOf(bytes: Uint8Array, known: KnownLine, place: number): boolean {
+    const length = known.end + '\r\n'.length
+    if (bytes[length - 1] !== lf) return false
+    return this.#bytes.canKeep(length)
+      ? this.#bytes.isStartOf(bytes, place, length)
+      : beginsWith(bytes, known)
   }
 
   /** Keeps what `find` has just missed, if it was seen before. */
@@ -71,7 +89,8 @@ export class LineCache {
     // Slices of a head would keep all of it, with its credentials. Most lines have the same method.
     this.#lastMethod = sharedCopy(method, this.#lastMethod)
     const copy = { method: this.#lastMethod, target: copyString(target), minorVersion, end }
-    this.#known.put(hash, new KnownLine(copy))
+    const place = this.#known.put(hash, new KnownLine(copy))
+    if (place !== undefined) this.#bytes.set(place, `${method} ${target}${version}${minorVersion}\r\n`)
   }
 
   /** Forgets all, with what belongs to them. */

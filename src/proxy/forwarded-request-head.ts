@@ -6,7 +6,7 @@ const emptyLine = '\r\n'
 
 /** The whole head for a target, with the empty line at its end. */
 export function forwardedRequestHead(
-  { arrival, route, target, davDestination, headerLines }: ForwardedRequest,
+  { arrival, route, destination, davDestination, headerLines }: ForwardedRequest,
   { authority, origin }: Pick<Target, 'authority' | 'origin'>,
 ): string {
   const { method, repeatedLine } = arrival.head
@@ -15,7 +15,7 @@ export function forwardedRequestHead(
     davDestination === undefined
       ? headerLines
       : `${destinationLine(davDestination, origin, sentHost)}${headerLines}`
-  return keepStart(repeatedLine, { method, target, route, sentHost }) + lines + emptyLine
+  return keepStart(repeatedLine, { method, destination, route, sentHost }) + lines + emptyLine
 }
 
 /**

@@ -50,7 +50,7 @@ export interface ForwardedRequest {
   >
   readonly terms: ForwardTerms
   /** As the client sent it: the upstream gets what its route makes of it. */
-  readonly target: RequestTarget
+  readonly destination: { readonly target: RequestTarget }
   /** Path and query of the Destination for the upstream (RFC 4918 10.3); undefined = there is none. */
   readonly davDestination: string | undefined
   /** Header lines for the upstream, all but Host and Destination. */

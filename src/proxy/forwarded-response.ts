@@ -40,7 +40,7 @@ function writeLines(
   targetOrigin: string,
   mayHaveTrailers: boolean,
 ): string {
-  const { arrival, route, terms, corsHeaders, costField, strippedPrefix, target } = forwarded
+  const { arrival, route, terms, corsHeaders, costField, strippedPrefix, destination } = forwarded
   const kept = costField?.remove(headers) ?? headers
   return responseHeaderLines({
     status,
@@ -50,7 +50,7 @@ function writeLines(
     targetOrigin,
     client: arrival.client,
     strippedPrefix,
-    clientPath: target.path,
+    clientPath: destination.target.path,
     portalScopes: terms.portalScopes,
     requestId: arrival.requestId,
     caching: route.caching,

@@ -9,7 +9,7 @@ const lengthMax = 256
 /** What the start of a head is written from. */
 export interface StartInput {
   readonly method: string
-  readonly target: RequestTarget
+  readonly destination: { readonly target: RequestTarget }
   readonly route: Pick<Route<unknown>, 'stripPrefix' | 'depth'>
   readonly sentHost: string
 }
@@ -21,11 +21,11 @@ export interface StartInput {
  * @param line that of the client's request; undefined = it is not known to repeat
  */
 export function keepStart(line: RepeatedLine | undefined, input: StartInput): string {
-  const { target, route, sentHost } = input
+  const { destination, route, sentHost } = input
   const isForHost = line !== undefined && line.startHost === sentHost
   // Mostly they are the very same, and none of their texts is looked at: of thousands, each would be loaded for that.
-  if (isForHost && line.startTarget === target && line.startRoute === route) return line.start
-  const path = upstreamTarget(route, target)
+  if (isForHost && line.startDestination === destination && line.startRoute === route) return line.start
+  const path = upstreamTarget(route, destination.target)
   if (isForHost && line.startPath === path) return line.start
   const text = `${input.method} ${path} HTTP/1.1\r\nHost: ${sentHost}\r\n`
   if (line !== undefined && line.start === '' && text.length <= lengthMax) keep(line, input, path, text)
@@ -36,10 +36,15 @@ export function keepStart(line: RepeatedLine | undefined, input: StartInput): st
 let lastHost = ''
 
 /** The target is a text of the line. As a slice of the head, the host would keep it in memory, with its credentials. */
-function keep(line: RepeatedLine, { target, route, sentHost }: StartInput, path: string, text: string): void {
+function keep(
+  line: RepeatedLine,
+  { destination, route, sentHost }: StartInput,
+  path: string,
+  text: string,
+): void {
   lastHost = sharedCopy(sentHost, lastHost)
   line.start = copyString(text)
-  line.startTarget = target
+  line.startDestination = destination
   line.startRoute = route
   line.startHost = lastHost
   line.startPath = path

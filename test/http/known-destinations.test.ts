@@ -3,6 +3,7 @@ import type { RepeatedLine, RequestHead } from '../../src/exchange/request-head.
 import { createArrival } from '../../src/http/arrival.ts'
 import { chooseScope, type ScopeOptions } from '../../src/http/choose-scope.ts'
 import { KnownDestinations } from '../../src/http/known-destinations.ts'
+import { type Destination, recordDestination } from '../../src/http/outcome.ts'
 import { findRoute } from '../../src/http/route-request.ts'
 import { KnownLine } from '../../src/http1/line-cache.ts'
 import { createAddressSet } from '../../src/platform/address-ranges.ts'
@@ -122,6 +123,25 @@ t.test(
     })
   },
 )
+
+t.test('the route of a line is not that of a head with another method or destination', async (t) => {
+  const handle = start()
+  const line = new KnownLine({ method: 'GET', target: '/shop', minorVersion: 1, end: 0 })
+  for (let round = 0; round < 3; round++) handle({ line })
+  t.equal(line.routeTable, tables[0])
+  const arrival = createArrival(peer, headOf({ line }), reader)
+  const known = new KnownDestinations()
+  const ownPaths = createOwnPaths({ enabled: true, path: '/portal' })
+  chooseScope(arrival, { cors: undefined, ownPaths, known })
+  t.match(findRoute(tables[0], arrival), { name: 'get' }, 'of other destinations than that of the line')
+  recordDestination(arrival.outcome, line.destination as Destination)
+  t.match(findRoute(tables[0], arrival), { name: 'get' })
+  // As an upgrade over HTTP/2 is refused.
+  const changed = { ...arrival, head: { ...arrival.head, method: 'PUT' } }
+  t.match(findRoute(tables[0], changed), { name: 'put' })
+  t.match(findRoute(tables[1], arrival), { name: 'other' })
+  t.match(findRoute(tables[0], arrival), { name: 'get' })
+})
 
 t.test('what depends on more than the destination is decided each time', async (t) => {
   const handle = start()
