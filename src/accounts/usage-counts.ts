@@ -1,3 +1,4 @@
+import { isSame } from '../platform/is-same.ts'
 import { type UsageEntry, usageBatchMax } from '../store/usage.ts'
 
 /** A route as its use is counted. */
@@ -143,7 +144,8 @@ export class RecentUses {
     const recent =
       // The cast is sound: nothing else writes it.
       caller.recentRoute === name ? (caller.recentUse as Count | undefined) : this.#at(index)
-    return recent?.epoch === epoch && recent.route === name && isOf(recent, caller) ? recent : undefined
+    if (recent === undefined || recent.epoch !== epoch) return undefined
+    return isSame(recent.route, name) && isOf(recent, caller) ? recent : undefined
   }
 
   keep({ name, index }: UsedRoute, caller: UsageCaller, counted: Count): void {
@@ -161,5 +163,5 @@ export class RecentUses {
 
 /** A copy of a caller, with another account or key, has the same last use. */
 function isOf(count: Count, { accountId, key = '' }: UsageCaller): boolean {
-  return count.accountId === accountId && count.key === key
+  return isSame(count.accountId, accountId) && count.key === key
 }

@@ -37,7 +37,8 @@ export function chooseScope(arrival: Arrival<unknown>, options: ScopeOptions, tr
   // With CORS more is recorded of a request than its destination.
   const usable = cors || hasMoreRules(arrival) ? undefined : known
   const kept = usable?.find(sentDestination(arrival))
-  if (!kept) return readScope(arrival, { cors, ownPaths, known: usable }, trace)
+  // Not by its truth, for which V8 would load the object.
+  if (kept === undefined) return readScope(arrival, { cors, ownPaths, known: usable }, trace)
   recordDestination(arrival.outcome, kept)
   return 'routes'
 }

@@ -185,7 +185,7 @@ export function forgetTexts(outcome: Writable): void {
 
 /** Where a request wants to go that has been given to a scope. */
 export function destinationOf({ destination }: Outcome): Destination {
-  if (!destination) throw new Error('a request without a destination')
+  if (destination === undefined) throw new Error('a request without a destination')
   return destination
 }
 

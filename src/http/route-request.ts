@@ -1,5 +1,6 @@
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import type { RepeatedLine, RequestHead } from '../exchange/request-head.ts'
+import { isSame } from '../platform/is-same.ts'
 import { readMaxForwards, withMaxForwards } from '../proxy/max-forwards.ts'
 import type { HeadUpstream } from '../proxy/repeated-head.ts'
 import { isLastOnConnection, type RequestHeadInput } from '../proxy/request-head.ts'
@@ -55,9 +56,8 @@ export function findRoute<Upstream>(
 
 /** The request line, if it is known to be for this destination, with this method. */
 function lineOf({ method, repeatedLine }: RequestHead, destination: Destination): RepeatedLine | undefined {
-  return repeatedLine?.destination === destination && repeatedLine.method === method
-    ? repeatedLine
-    : undefined
+  if (repeatedLine === undefined || !isSame(repeatedLine.destination, destination)) return undefined
+  return repeatedLine.method === method ? repeatedLine : undefined
 }
 
 function keepWith<Found extends object>(line: RepeatedLine | undefined, table: object, route: Found): Found {

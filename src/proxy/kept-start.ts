@@ -1,5 +1,6 @@
 import type { RepeatedLine } from '../exchange/request-head.ts'
 import { copyString, sharedCopy } from '../platform/copy-string.ts'
+import { isSame } from '../platform/is-same.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
 import { type Route, upstreamTarget } from '../routes/route.ts'
 
@@ -24,7 +25,8 @@ export function keepStart(line: RepeatedLine | undefined, input: StartInput): st
   const { destination, route, sentHost } = input
   const isForHost = line !== undefined && line.startHost === sentHost
   // Mostly they are the very same, and none of their texts is looked at: of thousands, each would be loaded for that.
-  if (isForHost && line.startDestination === destination && line.startRoute === route) return line.start
+  if (isForHost && isSame(line.startDestination, destination) && isSame(line.startRoute, route))
+    return line.start
   const path = upstreamTarget(route, destination.target)
   if (isForHost && line.startPath === path) return line.start
   const text = `${input.method} ${path} HTTP/1.1\r\nHost: ${sentHost}\r\n`

@@ -12,12 +12,12 @@ export interface StrippedPrefix {
 
 /** @returns undefined where the route strips nothing */
 export function readStrippedPrefix(
-  { stripPrefix, prefix }: Pick<Route<unknown>, 'stripPrefix' | 'prefix'>,
+  route: Pick<Route<unknown>, 'stripPrefix' | 'prefix'>,
   rawHeaders: readonly string[],
   isTrusted: boolean,
 ): StrippedPrefix | undefined {
-  if (!stripPrefix || prefix === '') return undefined
-  return { own: prefix, outer: isTrusted ? readOuterPrefix(rawHeaders) : '' }
+  if (!route.stripPrefix || route.prefix === '') return undefined
+  return { own: route.prefix, outer: isTrusted ? readOuterPrefix(rawHeaders) : '' }
 }
 
 /** The value of X-Forwarded-Prefix for the backend: one path, as backends put it before their own. */
