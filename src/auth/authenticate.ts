@@ -71,7 +71,8 @@ function authenticateBearer(
 function toDecision(scheme: DecisionScheme, authentication: Authentication): Decision {
   const { holdsUntil } = authentication
   if (authentication.kind === 'authenticated') {
-    return { kind: 'allowed', principal: authentication.principal, scheme, holdsUntil }
+    const { principal } = authentication
+    return { kind: 'allowed', principal, scheme, holdsUntil, logged: '', loggedUpstream: undefined }
   }
   const { code, isMalformed, reason } = authentication
   return { kind: 'refused', code, scheme, isMalformed, holdsUntil, reason }

@@ -13,6 +13,9 @@ export type Decision =
       readonly scheme: DecisionScheme | undefined
       /** See Authentication. */
       readonly holdsUntil: number
+      /** For http/access-line/caller-members.ts alone: the members of its caller, and the upstream in them. */
+      logged?: string
+      loggedUpstream?: string | undefined
     }
   | Refusal
 

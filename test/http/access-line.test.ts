@@ -69,20 +69,31 @@ function destinationOf({ path, isKept }: Seen): Destination {
   return destination
 }
 
+const decisions = new Map<string, object>()
+
+/** A decision is the same object as long as it is reused. */
+function decisionOf({ scheme, accountId, isKept }: Seen): object {
+  const principal = accountId === undefined ? undefined : { accountId: fresh(accountId) }
+  const decision = { kind: 'allowed', scheme, principal }
+  const known = decisions.get(`${scheme} ${accountId}`)
+  if (isKept && known) return known
+  decisions.set(`${scheme} ${accountId}`, decision)
+  return decision
+}
+
 /** The texts are new ones, as are those of a request's head. */
 const fresh = (text: string) => Buffer.from(text, 'utf16le').toString('utf16le')
 
 function arrivalOf(seen: Seen): Arrival {
-  const { scheme, accountId, upstream, reason, route } = seen
+  const { upstream, reason, route } = seen
   const outcome = createOutcome()
   recordDestination(outcome, destinationOf(seen))
   recordStatus(outcome, seen.status)
-  const principal = accountId === undefined ? undefined : { accountId: fresh(accountId) }
   Object.assign(outcome, {
     upstream,
     reason,
     route: fresh(route),
-    decision: { kind: 'allowed', scheme, principal },
+    decision: decisionOf(seen),
   })
   // Only what is read of it.
   return {

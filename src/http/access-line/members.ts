@@ -5,7 +5,7 @@ import { memoizeBounded } from '../../platform/memoize.ts'
 const plainText = /^[ !#-[\]-~]*$/
 
 /** The values that are seen again and again: those of a config with thousands of routes. */
-export const frequentBounds = { entriesMax: 10_000, keyLengthMax: 128 }
+const frequentBounds = { entriesMax: 10_000, keyLengthMax: 128 }
 
 /** A member of a JSON object, followed by a comma; empty where there is no value. */
 export function jsonMember(name: string, value: string | undefined): string {
