@@ -107,15 +107,14 @@ export class DayCounts {
         return { accountId, key, day, route, requests, units }
       })
     }
-    this.#dropUnused(round)
-    if (counts.length <= keptMax) this.#handedOver = counts
-    else for (const count of counts) if (!count.isPending) this.#drop(count)
+    this.#dropUnused(this.#handedOver.filter((count) => count.round < round))
+    if (counts.length > keptMax) this.#dropUnused(counts)
+    this.#handedOver = counts.length > keptMax ? [] : counts
   }
 
-  /** Drops those of the last round that were not used since. */
-  #dropUnused(round: number): void {
-    for (const count of this.#handedOver) if (count.round < round && !count.isPending) this.#drop(count)
-    this.#handedOver = []
+  /** Drops those that were not used since they were handed over. */
+  #dropUnused(counts: readonly Count[]): void {
+    for (const count of counts) if (!count.isPending) this.#drop(count)
   }
 
   #drop(count: Count): void {

@@ -43,7 +43,7 @@ export interface RepeatedLine {
   destination: object | undefined
   destinationHost: string
   destinationKeeper: object | undefined
-  /** For http/route-request.ts alone: the route of this destination; set together with its table. */
+  /** Written by http/route-request.ts: the route of this destination, and its table; another destination unsets that. */
   route: object | undefined
   routeTable: object | undefined
   /**

@@ -14,7 +14,7 @@ export interface Sized {
  */
 export class SetCache<Item extends Sized> {
   readonly #charactersMax: number
-  /** By place; 0 where there is none, or it is one. */
+  /** By place; 0 = there is no item, or it is its hash. */
   readonly #hashes: Int32Array
   #places: (Item | undefined)[]
   #characters = 0

@@ -24,8 +24,6 @@ export type CredentialRefusal = (
 
 /** @param failures how many invalid credentials one client address may send */
 export function createCredentialRefusal(limiter: RateLimiter, failures: Rate): CredentialRefusal {
-  // Whoever sends a wrong key mostly sends the next one too.
-  const counted: Rate = { ...failures, recentPlace: -1 }
   return function refuse(refusal, access, arrival) {
     const { code, isMalformed } = refusal
     const { client, carriers } = arrival
@@ -35,7 +33,7 @@ export function createCredentialRefusal(limiter: RateLimiter, failures: Rate): C
       known?.recentError ?? sharedError(code, refusalDetail(refusal, access, { credentials, carriers }))
     if (known) known.recentError = error
     if (code !== countedCode) return error
-    const excess = countFailure(limiter, counted, { address: client.address, isMalformed })
+    const excess = countFailure(limiter, failures, { address: client.address, isMalformed })
     return excess instanceof Promise ? orError(excess, error) : (excess ?? error)
   }
 }

@@ -1,4 +1,5 @@
 import type { ExceededRate, GatehouseError } from '../../errors/gatehouse-error.ts'
+import { dateLine } from '../../http1/response-writer.ts'
 import { type ChallengeContext, challenges } from './challenges.ts'
 
 /** When to try again after a 503, in seconds: the outages behind it are short. */
@@ -66,6 +67,11 @@ export function serializeProblem({ headers, body }: Problem): ProblemText {
     else for (const each of value) lines += `${name}: ${each}\r\n`
   }
   return { lines, body: notAscii.test(body) ? body.replaceAll(/[^ -~]/g, escapeCharacter) : body }
+}
+
+/** Adds the lines that depend on the time and the body. @param extraLines more field lines, each ended by CR LF */
+export function completeText({ lines, body }: ProblemText, extraLines = ''): ProblemText {
+  return { lines: `${extraLines}${lines}${dateLine()}Content-Length: ${body.length}\r\n`, body }
 }
 
 const notAscii = /[^ -~]/

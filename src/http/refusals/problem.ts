@@ -2,22 +2,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createCarriers } from '../../auth/carriers.ts'
 import { GatehouseError } from '../../errors/gatehouse-error.ts'
 import type { ClientExchange } from '../../exchange/client-exchange.ts'
-import { dateLine } from '../../http1/response-writer.ts'
 import { STATUS_CODES } from '../../platform/http.ts'
 import { type Arrival, arrivalOf } from '../arrival.ts'
 import { recordFailure, recordStatus } from '../outcome.ts'
 import { type ChallengeContext, challenges, isRegistryPath } from './challenges.ts'
 import {
   challengedCodes,
+  completeText,
   describeProblem,
   type Problem,
   type ProblemContext,
   type ProblemText,
-  serializeProblem,
 } from './describe-problem.ts'
 import { renderErrorPage } from './error-page.ts'
 import { endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-status.ts'
-import { completeText, problemText } from './repeated-problems.ts'
+import { problemText } from './repeated-problems.ts'
 
 /** Builds the response to a failed request to a built-in endpoint, and records the failure for its log line. */
 export function createProblem(
@@ -78,10 +77,9 @@ export function answerUnreadable(connection: ClientExchange, error: GatehouseErr
 
 /** The whole response, for a socket without an HTTP connection; the socket is closed after it. */
 export function formatRawProblem(error: GatehouseError, requestId: string): string {
-  const { lines, body } = serializeProblem(describeProblem(error, { requestId, ...beforeArrival }))
+  const { lines, body } = problemText(error, { requestId, ...beforeArrival })
   const { status } = error
-  const ending = `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n`
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}${dateLine()}${ending}${body}`
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}Connection: close\r\n\r\n${body}`
 }
 
 /**

@@ -4,6 +4,7 @@ import type { GatehouseError } from '../../errors/gatehouse-error.ts'
 import { dateLine } from '../../http1/response-writer.ts'
 import { copyString } from '../../platform/copy-string.ts'
 import {
+  completeText,
   describeProblem,
   type ProblemContext,
   type ProblemText,
@@ -18,11 +19,6 @@ export function problemText(error: GatehouseError, context: ProblemContext): Pro
   return key === undefined
     ? completeText(serializeProblem(describeProblem(error, context)), extraLines)
     : repeatedProblem(key, error, context).withId(requestId, extraLines)
-}
-
-/** Adds the lines that depend on the time and the body. @param extraLines more field lines, each ended by CR LF */
-export function completeText({ lines, body }: ProblemText, extraLines = ''): ProblemText {
-  return { lines: `${extraLines}${lines}${dateLine()}Content-Length: ${body.length}\r\n`, body }
 }
 
 /** Whether it is written as it is: it has no control characters, as it is in a field line too. */
@@ -75,16 +71,6 @@ class RepeatedProblem {
 
 const bodyAfterId = '"}'
 
-/** Most refusals are that of the one before, and finding it takes two look-ups. */
-let last:
-  | {
-      readonly key: ErrorCode | GatehouseError
-      readonly access: object
-      readonly carriers: Carriers
-      readonly repeated: RepeatedProblem
-    }
-  | undefined
-
 /** The responses about one route; a reload may change the carriers. */
 interface RepeatedProblems {
   readonly carriers: Carriers
@@ -95,18 +81,6 @@ const noAccess = {}
 const problemsOf = new WeakMap<object, RepeatedProblems>()
 
 function repeatedProblem(
-  key: ErrorCode | GatehouseError,
-  error: GatehouseError,
-  context: ProblemContext,
-): RepeatedProblem {
-  const { access = noAccess, carriers } = context
-  if (last?.key === key && last.access === access && last.carriers === carriers) return last.repeated
-  const repeated = findRepeated(key, error, context)
-  last = { key, access, carriers, repeated }
-  return repeated
-}
-
-function findRepeated(
   key: ErrorCode | GatehouseError,
   error: GatehouseError,
   context: ProblemContext,
