@@ -45,6 +45,8 @@ export interface ReusedFor {
   /** undefined = the route strips nothing. */
   readonly strippedPrefix: StrippedPrefix | undefined
   readonly isUpgrade: boolean
+  /** Whether the upstream is told that no request follows on the connection (see isLastOnConnection). */
+  readonly isLast: boolean
   readonly client: Pick<Client, 'isTrusted' | 'protocol' | 'forwardedFor'>
 }
 
@@ -156,12 +158,13 @@ function isSame(one: CommonLines, other: CommonLines): boolean {
 }
 
 /** All that can only be so or not, one bit each. */
-function switchesOf({ route, isUpgrade, client }: ReusedFor): number {
+function switchesOf({ route, isUpgrade, isLast, client }: ReusedFor): number {
   return (
     (route.forwardsCredentials ? 1 : 0) |
     (route.passesMethodOverride ? 2 : 0) |
     (route.passesTrailers ? 4 : 0) |
     (isUpgrade ? 8 : 0) |
-    (client.isTrusted ? 16 : 0)
+    (client.isTrusted ? 16 : 0) |
+    (isLast ? 32 : 0)
   )
 }

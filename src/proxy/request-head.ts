@@ -29,8 +29,6 @@ export interface RequestHeadInput extends ReusedFor {
   readonly body: RequestBody
   /** Names in Connection, in lower case; these fields are hop-by-hop. */
   readonly connectionOptions: ReadonlySet<string> | undefined
-  /** Whether the upstream is told that no request follows on the connection (see isLastOnConnection). */
-  readonly isLast: boolean
   /** The client's HTTP version: 1.0 has neither trailer fields nor expectations. */
   readonly minorVersion: number
 }
@@ -58,16 +56,20 @@ export interface RequestWriter {
   writeTrailers(rawTrailers: readonly string[], upstream: HeadUpstream): string
 }
 
+/** Methods whose content means nothing in general, so that many servers leave it unread (RFC 9110 9.3.1 to 9.3.7). */
+const bodilessMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE'])
+
 /**
  * Whether no request may follow on the upstream connection: a backend could read part of this one as the next. One that
- * does not read on after its response leaves an expected body, or trailer fields, on the connection; told `close`, it
- * reads no request after this one (RFC 9112 9.6).
+ * does not read on after its response leaves an expected body, trailer fields, or a body that its method seldom has, on
+ * the connection; told `close`, it reads no request after this one (RFC 9112 9.6).
  */
 export function isLastOnConnection(
-  { expectsContinue, body }: Pick<RequestHead, 'expectsContinue' | 'body'>,
+  { method, expectsContinue, body }: Pick<RequestHead, 'method' | 'expectsContinue' | 'body'>,
   { passesTrailers }: Pick<Route<unknown>, 'passesTrailers'>,
 ): boolean {
-  return expectsContinue || (passesTrailers && body.kind === 'chunked')
+  if (expectsContinue || (passesTrailers && body.kind === 'chunked')) return true
+  return body.kind !== 'none' && bodilessMethods.has(method)
 }
 
 /** Creates the writer of requests to the upstreams, as lines that are each ended by CR LF. */

@@ -288,7 +288,7 @@ t.test(
     const body = { kind: 'chunked' } as const
     t.strictSame(linesOf(sent, { body }), [chunks, ...ownLines])
     const passesTrailers = { ...routeOf(false), passesTrailers: true }
-    const isLast = isLastOnConnection({ body, expectsContinue: false }, passesTrailers)
+    const isLast = isLastOnConnection({ method: 'POST', body, expectsContinue: false }, passesTrailers)
     t.strictSame(linesOf(sent, { body, isLast, route: passesTrailers }), [
       'Trailer: X-Sum',
       chunks,
@@ -299,17 +299,22 @@ t.test(
 )
 
 t.test(
-  'only chunks on a route that passes trailers, and what expects 100, are last on their connection',
+  'chunks where trailers pass, what expects 100, and bodies that methods seldom have are last on their connection',
   async (t) => {
-    for (const [passesTrailers, kind, expectsContinue, isLast] of [
-      [false, 'chunked', false, false],
-      [true, 'chunked', false, true],
-      [true, 'none', false, false],
-      [false, 'none', true, true],
-      [false, 'chunked', true, true],
+    for (const [method, passesTrailers, kind, expectsContinue, isLast] of [
+      ['POST', false, 'chunked', false, false],
+      ['POST', true, 'chunked', false, true],
+      ['GET', true, 'none', false, false],
+      ['GET', false, 'none', true, true],
+      ['POST', false, 'chunked', true, true],
+      ['GET', false, 'chunked', false, true],
+      ['HEAD', false, 'chunked', false, true],
+      ['OPTIONS', false, 'chunked', false, true],
+      ['DELETE', false, 'chunked', false, true],
+      ['PROPFIND', false, 'chunked', false, false],
     ] as const) {
       const body = kind === 'none' ? ({ kind, isEmpty: false } as const) : ({ kind } as const)
-      t.equal(isLastOnConnection({ body, expectsContinue }, { passesTrailers }), isLast)
+      t.equal(isLastOnConnection({ method, body, expectsContinue }, { passesTrailers }), isLast)
     }
   },
 )
