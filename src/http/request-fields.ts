@@ -9,6 +9,7 @@ import {
 import type { RequestHead } from '../exchange/request-head.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
 import type { RepeatedHead } from '../proxy/repeated-head.ts'
+import { bindsConnection } from '../upstream/connection-auth.ts'
 
 /** The header fields that decisions depend on, read in one pass over the raw headers. */
 export interface RequestFields {
@@ -34,6 +35,8 @@ export interface UncommonFields {
   /** The first X-Forwarded-Proto and -Host. */
   readonly forwardedProto: string | undefined
   readonly forwardedHost: string | undefined
+  /** Whether an Authorization is of a scheme that authenticates the connection instead (see connection-auth.ts). */
+  readonly bindsConnection: boolean
   /** Whether a browser fetches the script of a service worker: `Service-Worker: script`. */
   readonly isWorkerScript: boolean
 }
@@ -41,6 +44,7 @@ export interface UncommonFields {
 class ReadUncommonFields implements UncommonFields {
   isHostRepeated = false
   isWorkerScript = false
+  bindsConnection = false
   connectionOptions: ReadonlySet<string> | undefined = undefined
   requestId: string | undefined = undefined
   davDestination: string | undefined = undefined
@@ -109,6 +113,7 @@ export function createFieldReader(carriers: Carriers): FieldReader {
           ? withRepeatedAuthorization()
           : withAuthorization(found.credentials, value, carriers)
         found.hasAuthorization = true
+        if (bindsConnection(value)) uncommonOf(found).bindsConnection = true
         break
       case 'connection':
         if (!ignoredOptions.has(value)) addConnectionOptions(uncommonOf(found), value)

@@ -20,8 +20,11 @@ export interface ForwardedArrival {
   readonly requestId: string
   /** The client's address, and the protocol and host by which it calls the gateway: `http`, and `localhost:8080`. */
   readonly client: { readonly address: string; readonly protocol: string; readonly host: string }
-  /** The Host header of the client. */
-  readonly fields: { readonly host: string | undefined }
+  /** The Host header of the client, and whether an Authorization is of a scheme that authenticates the connection. */
+  readonly fields: {
+    readonly host: string | undefined
+    readonly uncommon: { readonly bindsConnection: boolean }
+  }
 }
 
 /** What is the same for all requests that are forwarded under one config. */

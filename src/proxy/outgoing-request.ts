@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { RequestBody } from '../exchange/request-head.ts'
 import { clientNetwork } from '../platform/client-network.ts'
 import type { BodyProgress } from '../upstream/pool/claim.ts'
@@ -34,6 +35,16 @@ export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implem
 
   get isLast(): boolean {
     return this.request.isLast
+  }
+
+  get bindsConnection(): boolean {
+    return this.request.arrival.fields.uncommon.bindsConnection
+  }
+
+  /** A proxy in front may send the requests of others on its connection. */
+  get clientSocket(): Socket | undefined {
+    const { client, connection } = this.request.arrival
+    return client.address === connection.peerAddress ? connection.socket : undefined
   }
 
   get responseTimeoutMs(): number {

@@ -1,10 +1,8 @@
 import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
-import type { Balancer } from './balancer.ts'
 import type { ExchangeEvents } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { Acquisition, Waiter } from './pool/acquisition.ts'
-import type { BodyProgress } from './pool/claim.ts'
 import type { ResponseHead } from './response-head.ts'
 import { isTargetFault, mayBeSentAgain, wasUnsent } from './retry.ts'
 import { SentBody } from './sent-body.ts'
@@ -15,7 +13,7 @@ import type { CallEvents, UpstreamRequest } from './upstream-request.ts'
 
 /** What all calls of an upstream share. */
 export interface CallOptions {
-  readonly chooseTarget: Balancer<Target>
+  readonly chooseTarget: (request: UpstreamRequest, tried: readonly Target[]) => Target | undefined
   /** How many other targets are tried after a failure. */
   readonly retryAttempts: number
 }
@@ -29,7 +27,7 @@ const none: readonly Target[] = []
  * begin with (RFC 9113 6.8, 8.7): these are repeated once at the same target.
  */
 export class Call implements ExchangeEvents, Waiter {
-  readonly #request: UpstreamRequest
+  readonly request: UpstreamRequest
   readonly #events: CallEvents
   readonly #options: CallOptions
   /** The targets tried before the current one. */
@@ -47,25 +45,13 @@ export class Call implements ExchangeEvents, Waiter {
   #isTrial = false
 
   constructor(request: UpstreamRequest, events: CallEvents, options: CallOptions) {
-    this.#request = request
+    this.request = request
     this.#events = events
     this.#options = options
   }
 
-  get clientNetwork(): string {
-    return this.#request.clientNetwork
-  }
-
-  get accountId(): string | undefined {
-    return this.#request.accountId
-  }
-
-  get bodyProgress(): BodyProgress {
-    return this.#request.bodyProgress
-  }
-
   start(): void {
-    const target = this.#options.chooseTarget(this.#request, none)
+    const target = this.#options.chooseTarget(this.request, none)
     if (target) this.#sendTo(target)
     else this.#events.onFailure(new UpstreamFailure('no-target', 'no target is healthy'))
   }
@@ -153,8 +139,8 @@ export class Call implements ExchangeEvents, Waiter {
     this.#connection = undefined
     if (failure instanceof Unsent) this.#sentBody ??= failure.body
     if (!isConnectionFault) this.#recordFailure(failure)
-    const isBodyGone = this.#request.body !== 'none' && !this.#sentBody
-    const mayRetry = !this.#isAnswered && mayBeSentAgain(this.#request, failure.reason, isBodyGone)
+    const isBodyGone = this.request.body !== 'none' && !this.#sentBody
+    const mayRetry = !this.#isAnswered && mayBeSentAgain(this.request, failure.reason, isBodyGone)
     if (mayRetry && isConnectionFault && this.#repeat()) return
     const next = mayRetry ? this.#nextTarget() : undefined
     // Nobody else can take what the target refused: it may now.
@@ -172,9 +158,9 @@ export class Call implements ExchangeEvents, Waiter {
     }
     this.#acquisition = undefined
     this.#connection = connection
-    const head = this.#request.head(target)
-    connection.start(head, this.#request, this, now)
-    const hasBody = this.#request.body !== 'none'
+    const head = this.request.head(target)
+    connection.start(head, this.request, this, now)
+    const hasBody = this.request.body !== 'none'
     if (hasBody && (connection.mayRefuse || this.#sentBody)) this.#sendBodyAgain(connection)
     this.#events.onSent(target, now)
   }
@@ -196,7 +182,7 @@ export class Call implements ExchangeEvents, Waiter {
 
   #acquire(): void {
     const pool = this.#target?.pool
-    this.#acquisition = this.#request.isUpgrade ? pool?.open(this) : pool?.acquire(this, this.#isRepeated)
+    this.#acquisition = this.request.isUpgrade ? pool?.open(this) : pool?.acquire(this, this.#isRepeated)
   }
 
   /** On another connection to the same target, once. @returns false where it was done already */
@@ -225,7 +211,7 @@ export class Call implements ExchangeEvents, Waiter {
   #recordFailure(failure: UpstreamFailure): void {
     const { reason, message } = failure
     if (!isTargetFault(reason)) return
-    const client = wasUnsent(reason) ? undefined : this.#request
+    const client = wasUnsent(reason) ? undefined : this.request
     this.#target?.health?.recordFailure(
       `${reason}: ${message}`,
       client && { clientNetwork: client.clientNetwork, accountId: client.accountId },
@@ -237,7 +223,7 @@ export class Call implements ExchangeEvents, Waiter {
   #nextTarget(): Target | undefined {
     if (!this.#target || this.#tried.length >= this.#options.retryAttempts) return undefined
     this.#tried = [...this.#tried, this.#target]
-    return this.#options.chooseTarget(this.#request, this.#tried)
+    return this.#options.chooseTarget(this.request, this.#tried)
   }
 
   /** It is no longer in flight. */

@@ -18,7 +18,7 @@ import { LastHead } from './last-head.ts'
 import { RequestSender } from './request-sender.ts'
 import type { ResponseHead } from './response-head.ts'
 import { type ConnectionPersistence, type ResponseEvents, ResponseParser } from './response-parser.ts'
-import type { UpstreamConnection } from './upstream-connection.ts'
+import { noHolder, type UpstreamConnection } from './upstream-connection.ts'
 
 const sweep = new DeadlineSweep(50)
 
@@ -29,7 +29,8 @@ export class Connection implements UpstreamConnection {
   readonly #sender: RequestSender
   readonly #lastHead = new LastHead()
   readonly #deadline = new ExchangeDeadline((isForHead) => this.#onTimeout(isForHead))
-  onFree: (isReusable: boolean) => void = () => {}
+  holder = noHolder
+  isBound = false
   #events: ExchangeEvents | undefined
   #parser: ResponseParser | undefined
   /** Of the last request: not all of its options, which may be the request itself, with all that it holds. */
@@ -68,7 +69,8 @@ export class Connection implements UpstreamConnection {
 
   start(head: string, options: RequestOptions, events: ExchangeEvents, now: number): void {
     this.#events = events
-    const { body, isLast } = options
+    const { body, isLast, bindsConnection } = options
+    if (bindsConnection) this.isBound = true
     this.#body = body
     this.#isLast = isLast
     this.#parser = new ResponseParser(this.#responseEvents, options, this.#lastHead)
@@ -118,6 +120,7 @@ export class Connection implements UpstreamConnection {
       // The rest of the request may stay unread.
       this.#isEarlyResponse = !this.#deadline.isRequestSent || this.socket.writableLength > 0
       this.#persistence = persistence
+      if (persistence.bindsConnection) this.isBound = true
       this.#events?.onHead(head, framing)
     },
     onData: (chunk) => this.#events?.onData(chunk),
@@ -171,7 +174,7 @@ export class Connection implements UpstreamConnection {
   readonly #onClose = (): void => {
     sweep.remove(this.#deadline)
     this.#fail(new UpstreamFailure('closed-early', 'the connection to the target was closed'))
-    this.onFree(false)
+    this.holder.onFree(false)
   }
 
   /** The response is complete. Another request may follow only if nothing of this exchange can be taken for its own. */
@@ -190,7 +193,7 @@ export class Connection implements UpstreamConnection {
     this.reusableUntil = sweep.sweptAt + reusableMs(persistence)
     this.isReused = true
     this.#reader.resume()
-    this.onFree(true)
+    this.holder.onFree(true)
   }
 
   #handOver(head: ResponseHead, rest: Buffer): void {

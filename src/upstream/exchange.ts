@@ -11,6 +11,8 @@ export interface RequestOptions {
   readonly body: 'none' | 'counted' | 'chunked'
   /** Whether no request may follow it on its connection, as its head says. */
   readonly isLast: boolean
+  /** Whether it authenticates the connection that it is sent on (see connection-auth.ts). */
+  readonly bindsConnection: boolean
   /** Whether its client may wait for a `100` before it sends the body. */
   readonly expectsContinue: boolean
   readonly responseTimeoutMs: number

@@ -108,7 +108,15 @@ class HealthCheck implements ExchangeEvents, ConnectionReceiver {
     this.#connection = connection
     connection.start(
       `${method} ${path} HTTP/1.1\r\nHost: ${this.#target.authority}\r\n${headerLines}\r\n`,
-      { method, isUpgrade: false, body: framing, isLast: true, expectsContinue: false, ...timeouts },
+      {
+        method,
+        isUpgrade: false,
+        body: framing,
+        isLast: true,
+        bindsConnection: false,
+        expectsContinue: false,
+        ...timeouts,
+      },
       this,
       performance.now(),
     )

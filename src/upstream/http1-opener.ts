@@ -8,9 +8,9 @@ import type { ConnectionOpener } from './upstream-connection.ts'
 /** Opens a connection of HTTP/1.1 each time. */
 export function createHttp1Opener(options: DialOptions): ConnectionOpener {
   return {
-    open: (events, mayUpgrade) => {
+    open: (events, use) => {
       // A socket that reads into shared memory cannot be handed over.
-      const isPooled = options.url.protocol === 'http:' && !mayUpgrade
+      const isPooled = options.url.protocol === 'http:' && use !== 'upgrade'
       const reader = isPooled ? new PooledSocketReader() : undefined
       const dialEvents = {
         onSocket: (socket: Socket) => events.onConnection(new Connection(socket, reader)),

@@ -1,5 +1,6 @@
 import { digitsMax, parseDigits } from '../http1/characters.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
+import { bindsConnection } from './connection-auth.ts'
 import { InvalidResponse } from './failure.ts'
 
 /** What the fields of a response say about its end and its connection. */
@@ -8,9 +9,14 @@ export interface Framing {
   isChunked: boolean
   isPersistent: boolean
   keepAliveMs: number | undefined
+  /** Whether a challenge names a scheme that authenticates the connection. */
+  bindsConnection: boolean
 }
 
+const challengeNames = new Set(['www-authenticate', 'proxy-authenticate'])
+/** 1 = that of a field that frames, 2 = that of a challenge; no length is both. */
 const lengths = lengthsOf(['content-length', 'transfer-encoding', 'connection', 'keep-alive'])
+for (const { length } of challengeNames) lengths[length] = 2
 
 /** RFC 9112 6 and 9.3. @throws InvalidResponse where the end could be understood in two ways */
 export function readResponseFraming(headers: readonly string[], isHttp10: boolean): Readonly<Framing> {
@@ -19,15 +25,28 @@ export function readResponseFraming(headers: readonly string[], isHttp10: boolea
     isChunked: false,
     isPersistent: !isHttp10,
     keepAliveMs: undefined,
+    bindsConnection: false,
   }
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index] ?? ''
-    if (lengths[name.length] === 1) readFramingField(framing, name.toLowerCase(), headers[index + 1] ?? '')
+    const kind = lengths[name.length]
+    if (kind === 1) readFramingField(framing, name.toLowerCase(), headers[index + 1] ?? '')
+    else if (kind === 2 && isBindingChallenge(name, headers[index + 1] ?? '')) framing.bindsConnection = true
   }
   if (framing.isChunked && (framing.contentLength !== undefined || isHttp10)) {
     throw new InvalidResponse('Transfer-Encoding together with Content-Length, or in HTTP/1.0')
   }
   return framing
+}
+
+/** Whether any challenge of a head is of a scheme that authenticates the connection. */
+export function hasBindingChallenge(headers: readonly string[]): boolean {
+  return headers.some((name, index) => index % 2 === 0 && isBindingChallenge(name, headers[index + 1] ?? ''))
+}
+
+/** The value first: it costs less. */
+function isBindingChallenge(name: string, value: string): boolean {
+  return bindsConnection(value) && challengeNames.has(name.toLowerCase())
 }
 
 function readFramingField(framing: Framing, name: string, value: string): void {

@@ -33,6 +33,8 @@ export interface ConnectionPersistence {
   readonly mayHaveStrayBody?: boolean
   /** `Keep-Alive: timeout=…`; undefined = not sent. */
   readonly keepAliveMs: number | undefined
+  /** Whether the upstream authenticates connections (see connection-auth.ts). absent = it does not say so */
+  readonly bindsConnection?: boolean
 }
 
 const headBytesMax = 65_536
@@ -171,8 +173,7 @@ export class ResponseParser {
 
   /** Mostly what the framing says already: one object less for each response. */
   #persistenceOf(framing: Readonly<Framing>): ConnectionPersistence {
-    const { keepAliveMs } = framing
-    if (this.#state === 'until-close') return { isPersistent: false, keepAliveMs }
+    if (this.#state === 'until-close') return { ...framing, isPersistent: false }
     return this.#mayHaveStrayBody(framing) ? { ...framing, mayHaveStrayBody: true } : framing
   }
 

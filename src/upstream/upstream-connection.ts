@@ -1,10 +1,17 @@
 import type { ExchangeEvents, RequestOptions } from './exchange.ts'
 import type { UpstreamFailure } from './failure.ts'
 
+/** Who has opened a connection, and learns what becomes of it. */
+export interface ConnectionHolder {
+  /** Called once for each request, when it can take the next one, or is gone. */
+  onFree(isReusable: boolean): void
+}
+
 /** What carries one request at a time to a target: a connection of HTTP/1.1, or a stream of HTTP/2. */
 export interface UpstreamConnection {
-  /** Called once when it can take the next request, or is gone. */
-  onFree: (isReusable: boolean) => void
+  holder: ConnectionHolder
+  /** Whether a client may have authenticated it (see connection-auth.ts): no other client may use it. */
+  readonly isBound: boolean
   /** Whether its failure may be that of a connection which the target closed at the same moment. */
   readonly isReused: boolean
   /** Whether its failure may be `not-processed`: what was sent is then to be kept. */
@@ -37,13 +44,18 @@ export interface OpenEvents {
   onFailure(failure: UpstreamFailure): void
 }
 
+/**
+ * What a connection is for: any request, one that authenticates its connection, or one whose socket may be handed over.
+ */
+export type ConnectionUse = 'request' | 'bound' | 'upgrade'
+
+/** The holder of a connection that none has yet. */
+export const noHolder: ConnectionHolder = { onFree: () => {} }
+
 /** Opens connections to one target. */
 export interface ConnectionOpener {
-  /**
-   * @param mayUpgrade whether the socket may be handed over
-   * @returns cancels: true if no event was reported yet, and none will be
-   */
-  open(events: OpenEvents, mayUpgrade: boolean): () => boolean
+  /** @returns cancels: true if no event was reported yet, and none will be */
+  open(events: OpenEvents, use: ConnectionUse): () => boolean
   /** Opens no more, and closes what is not in use. */
   close(): void
 }

@@ -1,9 +1,9 @@
 import type { BalancingClient } from './balancer.ts'
 import type { ExchangeEvents, RequestOptions } from './exchange.ts'
-import type { ConnectionUser } from './pool/claim.ts'
+import type { PoolUser } from './pool/claim.ts'
 import type { Target } from './target.ts'
 
-export interface UpstreamRequest extends RequestOptions, BalancingClient, ConnectionUser {
+export interface UpstreamRequest extends RequestOptions, BalancingClient, PoolUser {
   /** The whole head for a target, with the empty line at its end. */
   head(target: Target): string
 }

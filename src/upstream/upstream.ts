@@ -10,6 +10,7 @@ import { openHealthChecks } from './health-checks.ts'
 import { createHttp1Opener } from './http1-opener.ts'
 import { createHttp2Opener } from './http2/opener.ts'
 import { Pool } from './pool/pool.ts'
+import { preferBound } from './prefer-bound.ts'
 import type { Target } from './target.ts'
 import type { UpstreamHeaders } from './upstream-headers.ts'
 import type { CallEvents, UpstreamRequest } from './upstream-request.ts'
@@ -70,7 +71,7 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
   const targets = openTargets(config, options)
   const [first, ...others] = targets
   if (!first) throw new Error(`the upstream ${name} has no target`)
-  const chooseTarget = createBalancer(config.balancing, [first, ...others])
+  const chooseTarget = preferBound(targets, createBalancer(config.balancing, [first, ...others]))
   const callOptions: CallOptions = { chooseTarget, retryAttempts }
   const stopChecks = health.active && openHealthChecks(distinctByOrigin(targets), health.active, headers)
 

@@ -21,7 +21,14 @@ async function openConnection(t: Test) {
 function send(connection: Connection, method: 'GET' | 'POST' = 'GET') {
   const events: (string | UpstreamFailure)[] = []
   const body = method === 'GET' ? 'none' : 'counted'
-  const options = { method, isUpgrade: false, body, isLast: false, expectsContinue: false } as const
+  const options = {
+    method,
+    isUpgrade: false,
+    body,
+    isLast: false,
+    bindsConnection: false,
+    expectsContinue: false,
+  } as const
   connection.start(
     `${method} / HTTP/1.1\r\nHost: a\r\n${method === 'POST' ? 'Content-Length: 10\r\n' : ''}\r\n`,
     { ...options, responseTimeoutMs: 5_000, idleTimeoutMs: 5_000 },

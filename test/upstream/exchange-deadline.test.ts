@@ -6,6 +6,7 @@ const options = {
   isUpgrade: false,
   body: 'counted',
   isLast: false,
+  bindsConnection: false,
   expectsContinue: false,
   responseTimeoutMs: 1_000,
   idleTimeoutMs: 10_000,

@@ -49,6 +49,8 @@ export interface Asked {
   readonly body?: 'none' | 'counted' | 'chunked'
   readonly isUpgrade?: boolean
   readonly isLast?: boolean
+  readonly bindsConnection?: boolean
+  readonly clientSocket?: Socket
   readonly expectsContinue?: boolean
   readonly responseTimeoutMs?: number
   readonly idleTimeoutMs?: number
@@ -100,6 +102,8 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
       body,
       isUpgrade,
       isLast: asked.isLast ?? false,
+      bindsConnection: asked.bindsConnection ?? false,
+      clientSocket: asked.clientSocket,
       expectsContinue: asked.expectsContinue ?? false,
       responseTimeoutMs: asked.responseTimeoutMs ?? upstream.responseTimeoutMs,
       idleTimeoutMs: asked.idleTimeoutMs ?? upstream.idleTimeoutMs,

@@ -1,13 +1,21 @@
 import type { Socket } from 'node:net'
 import { type DialOptions, dial } from '../dial.ts'
 import { UpstreamFailure } from '../failure.ts'
-import type { ConnectionOpener, OpenEvents } from '../upstream-connection.ts'
+import type { ConnectionOpener, ConnectionUse, OpenEvents } from '../upstream-connection.ts'
 import { streamsMax, UpstreamSession } from './session.ts'
 import { UpstreamStream } from './stream.ts'
 
 /** A connection that is being opened. */
 interface Opening {
-  cancel(): void
+  cancel: () => void
+}
+
+/** See SessionEvents. */
+interface DialedSessionEvents {
+  onReady(session: UpstreamSession): void
+  onFailure(failure: UpstreamFailure): void
+  onCapacity(session: UpstreamSession): void
+  onEnding(session: UpstreamSession): void
 }
 
 /**
@@ -25,7 +33,8 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
   let expectedStreams = streamsMax
   let isClosed = false
 
-  function open(events: OpenEvents): () => boolean {
+  function open(events: OpenEvents, use: ConnectionUse): () => boolean {
+    if (use === 'bound') return openOwn(events)
     const free = waiting.size === 0 ? findFree() : undefined
     if (free) {
       events.onConnection(takeStream(free))
@@ -64,59 +73,86 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
     opening.cancel()
   }
 
-  function startOpening(): void {
-    const opening: Opening = { cancel: () => void cancelDial() }
-    const timesOutAt = performance.now() + connectTimeoutMs
-    const fail = (failure: UpstreamFailure) => {
-      openings.delete(opening)
-      failWaiting(failure)
+  /** A connection for one request alone, which ends with it. */
+  function openOwn(events: OpenEvents): () => boolean {
+    let isSettled = false
+    const settle = () => {
+      if (isSettled) return false
+      isSettled = true
+      return true
     }
+    const cancel = dialSession({
+      onReady: (session) => {
+        if (!settle()) return
+        events.onConnection(takeStream(session))
+        session.close()
+      },
+      onFailure: (failure) => {
+        if (settle()) events.onFailure(failure)
+      },
+      onCapacity: () => {},
+      onEnding: () => {},
+    })
+    return () => {
+      if (!settle()) return false
+      cancel()
+      return true
+    }
+  }
+
+  function startOpening(): void {
+    const opening: Opening = { cancel: () => {} }
     openings.add(opening)
+    opening.cancel = dialSession({
+      onReady: (session) => {
+        openings.delete(opening)
+        sessions.add(session)
+        expectedStreams = session.streamsMax
+        serveWaiting()
+        closeIfUnused(session)
+      },
+      onFailure: (failure) => {
+        openings.delete(opening)
+        failWaiting(failure)
+      },
+      onCapacity: (session) => {
+        if (waiting.size > 0) serveWaiting()
+        closeIfUnused(session)
+      },
+      onEnding: (session) => sessions.delete(session),
+    })
+  }
+
+  /** @returns cancels, unless the session is ready */
+  function dialSession(events: DialedSessionEvents): () => void {
+    const timesOutAt = performance.now() + connectTimeoutMs
+    let cancel = () => {}
     const cancelDial = dial(options, {
       onSocket: (socket) => {
         if (!speaksHttp2(socket)) {
           socket.destroy()
-          fail(new UpstreamFailure('connect-failed', 'the target does not speak HTTP/2 (ALPN h2)'))
+          events.onFailure(
+            new UpstreamFailure('connect-failed', 'the target does not speak HTTP/2 (ALPN h2)'),
+          )
           return
         }
-        const session = startSession(
+        const timeoutMs = timesOutAt - performance.now()
+        const session: UpstreamSession = new UpstreamSession(
           socket,
-          timesOutAt - performance.now(),
-          () => openings.delete(opening),
-          fail,
+          { timeoutMs, pingTimeoutMs: connectTimeoutMs },
+          {
+            onFailure: events.onFailure,
+            onReady: () => events.onReady(session),
+            onCapacity: () => events.onCapacity(session),
+            onEnding: () => events.onEnding(session),
+          },
         )
-        opening.cancel = () => session.destroy()
+        cancel = () => session.destroy()
       },
-      onFailure: fail,
+      onFailure: events.onFailure,
     })
-  }
-
-  function startSession(
-    socket: Socket,
-    timeoutMs: number,
-    onReady: () => void,
-    onFailure: (failure: UpstreamFailure) => void,
-  ): UpstreamSession {
-    const session: UpstreamSession = new UpstreamSession(
-      socket,
-      { timeoutMs, pingTimeoutMs: connectTimeoutMs },
-      {
-        onFailure,
-        onReady: () => {
-          onReady()
-          sessions.add(session)
-          expectedStreams = session.streamsMax
-          serveWaiting()
-          closeIfUnused(session)
-        },
-        onCapacity: () => {
-          if (waiting.size > 0) serveWaiting()
-          closeIfUnused(session)
-        },
-        onEnding: () => sessions.delete(session),
-      },
-    )
-    return session
+    cancel = () => void cancelDial()
+    return () => cancel()
   }
 
   /** As many as no other connection is opened for, those who have waited longest. */

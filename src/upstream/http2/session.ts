@@ -103,7 +103,7 @@ export class UpstreamSession implements Expiring {
   /** Opens the stream of a request. */
   open(): FrameStream {
     const stream = this.#connection.openStream()
-    if (!this.#connection.hasStreamIds) this.#retire()
+    if (!this.#connection.hasStreamIds) this.retire()
     return stream
   }
 
@@ -122,7 +122,7 @@ export class UpstreamSession implements Expiring {
    */
   checkAlive(): void {
     if (this.#pingTimer !== undefined || !this.isOpen) return
-    this.#pingTimer = setTimeout(() => this.#retire(), this.#pingTimeoutMs)
+    this.#pingTimer = setTimeout(() => this.retire(), this.#pingTimeoutMs)
     this.#connection.ping(() => {
       clearTimeout(this.#pingTimer)
       this.#pingTimer = undefined
@@ -144,7 +144,7 @@ export class UpstreamSession implements Expiring {
 
   /** It was not used for long. */
   expire(): void {
-    if (this.isIdle) this.#retire()
+    if (this.isIdle) this.retire()
   }
 
   readonly #onSettings = (allowed: number): void => {
@@ -186,7 +186,8 @@ export class UpstreamSession implements Expiring {
     this.#fail(new UpstreamFailure('connect-timeout', detail))
   }
 
-  #retire(): void {
+  /** It gets no more requests; those that it has are completed. */
+  retire(): void {
     this.#events.onEnding()
     this.close()
   }

@@ -7,9 +7,9 @@ import { DeadlineSweep } from '../../platform/deadline-sweep.ts'
 import type { ExchangeEvents, RequestOptions } from '../exchange.ts'
 import { ExchangeDeadline } from '../exchange-deadline.ts'
 import { InvalidResponse, readFailure, timeoutFailure, UpstreamFailure } from '../failure.ts'
-import { readResponseFraming } from '../response-framing.ts'
+import { hasBindingChallenge, readResponseFraming } from '../response-framing.ts'
 import type { ResponseHead } from '../response-head.ts'
-import type { UpstreamConnection } from '../upstream-connection.ts'
+import { noHolder, type UpstreamConnection } from '../upstream-connection.ts'
 import { checkFields, readHead } from './read-head.ts'
 import { requestFields } from './request-fields.ts'
 import type { UpstreamSession } from './session.ts'
@@ -24,7 +24,9 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
   readonly mayRefuse = true
   readonly reusableFrom = 0
   readonly reusableUntil = 0
-  onFree: (isReusable: boolean) => void = () => {}
+  /** Its session is told. */
+  readonly isBound = false
+  holder = noHolder
   readonly #deadline = new ExchangeDeadline((isForHead) => this.#onTimeout(isForHead))
   readonly #session: UpstreamSession
   readonly #scheme: 'http' | 'https'
@@ -131,8 +133,12 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
 
   /** What HTTP/1.1 would need to end the response where this one ends. */
   #readFraming({ status, headers }: ResponseHead): ResponseFraming {
-    if (this.#options?.method === 'HEAD' || bodiless.has(status)) return 'none'
-    const { contentLength } = readResponseFraming(headers, false)
+    if (this.#options?.method === 'HEAD' || bodiless.has(status)) {
+      if (hasBindingChallenge(headers)) this.#session.retire()
+      return 'none'
+    }
+    const { contentLength, bindsConnection } = readResponseFraming(headers, false)
+    if (bindsConnection) this.#session.retire()
     if (this.#stream) this.#stream.body.expectedBytes = contentLength
     if (contentLength !== undefined) return 'counted'
     return 'chunked'
@@ -179,7 +185,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     if (this.#isFreed) return
     this.#isFreed = true
     this.#session.removeStream()
-    this.onFree(false)
+    this.holder.onFree(false)
   }
 
   #fail(failure: UpstreamFailure): void {

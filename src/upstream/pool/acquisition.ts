@@ -1,6 +1,6 @@
 import type { UpstreamFailure } from '../failure.ts'
 import type { UpstreamConnection } from '../upstream-connection.ts'
-import type { ConnectionUser } from './claim.ts'
+import type { PoolUser } from './claim.ts'
 
 /** Receives a connection; one of the two is called, once, unless the wait is cancelled before. */
 export interface ConnectionReceiver {
@@ -9,8 +9,10 @@ export interface ConnectionReceiver {
   onFailure(failure: UpstreamFailure): void
 }
 
-/** Something that waits for a connection of the pool, and then uses it. */
-export interface Waiter extends ConnectionReceiver, ConnectionUser {}
+/** Something that waits for a connection of the pool, and then uses it for its request. */
+export interface Waiter extends ConnectionReceiver {
+  readonly request: PoolUser
+}
 
 /** A wait for a connection. */
 export interface Acquisition {

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { Listed } from '../../platform/unordered-list.ts'
 
 /**
@@ -13,6 +14,14 @@ export interface ConnectionUser {
   /** undefined = no account. */
   readonly accountId: string | undefined
   readonly bodyProgress: BodyProgress
+}
+
+/** The user of a connection, and what it does to it. */
+export interface PoolUser extends ConnectionUser {
+  /** The connection of its client, if that carries one request at a time, of this client alone. */
+  readonly clientSocket: Socket | undefined
+  /** Whether it authenticates the connection that it is sent on (see connection-auth.ts). */
+  readonly bindsConnection: boolean
 }
 
 /** A client network or an account, as far as it uses the connections of one pool. */

@@ -1,10 +1,13 @@
+import type { Socket } from 'node:net'
 import { monotonicClock } from '../../platform/clock.ts'
 import { DeadlineSweep } from '../../platform/deadline-sweep.ts'
-import { type Listed, UnorderedList } from '../../platform/unordered-list.ts'
+import { UnorderedList } from '../../platform/unordered-list.ts'
 import { UpstreamFailure } from '../failure.ts'
-import type { ConnectionOpener, OpenEvents, UpstreamConnection } from '../upstream-connection.ts'
+import type { ConnectionOpener, OpenEvents } from '../upstream-connection.ts'
 import type { Acquisition, ConnectionReceiver, Waiter } from './acquisition.ts'
-import type { Claim, Use } from './claim.ts'
+import { BoundSlots } from './bound-slots.ts'
+import type { Claim, PoolUser } from './claim.ts'
+import { PoolSlot, type SlotEvents } from './pool-slot.ts'
 import { QueuedWaiter, type QueueEvents } from './queued-waiter.ts'
 import { Share } from './share.ts'
 import { WaitingQueue } from './waiting-queue.ts'
@@ -14,12 +17,6 @@ export interface PoolOptions {
   readonly connectTimeoutMs: number
   /** In HTTP/2 it bounds the requests at a time. */
   readonly connectionsMax: number
-}
-
-/** One of the connections that the pool may have: connecting, in use or idle. */
-interface PoolSlot extends Listed, Use {
-  user: Waiter | undefined
-  connection: UpstreamConnection | undefined
 }
 
 /** The time-outs of all that wait. */
@@ -33,6 +30,7 @@ export class Pool {
   readonly #share: Share
   readonly #slots = new UnorderedList<PoolSlot>()
   readonly #idle: PoolSlot[] = []
+  readonly #bound = new BoundSlots()
   readonly #queue = new WaitingQueue<QueuedWaiter>()
   /** Only while there are idle connections: a pool without any wakes no idle process. */
   #sweeper: NodeJS.Timeout | undefined
@@ -50,8 +48,8 @@ export class Pool {
    */
   acquire(waiter: Waiter, isNew: boolean): Acquisition {
     if (this.#share.isPlenty) return this.#take(waiter, undefined, isNew)
-    const claim = this.#share.claimOf(waiter)
-    const mayTake = this.#share.mayTake(claim, waiter.bodyProgress)
+    const claim = this.#share.claimOf(waiter.request)
+    const mayTake = this.#share.mayTake(claim, waiter.request.bodyProgress)
     return mayTake ? this.#take(waiter, claim, isNew) : this.#enqueue(waiter, claim)
   }
 
@@ -60,13 +58,18 @@ export class Pool {
     const events: OpenEvents = {
       onConnection: (connection) => {
         // The target answered without upgrading: no other request may use the connection.
-        connection.onFree = () => connection.destroy()
+        connection.holder = { onFree: () => connection.destroy() }
         receiver.onConnection(connection, monotonicClock())
       },
       onFailure: (failure) => receiver.onFailure(failure),
     }
-    const cancel = this.#options.opener.open(events, true)
+    const cancel = this.#options.opener.open(events, 'upgrade')
     return { cancel: () => void cancel(), onBodyProgress: noop }
+  }
+
+  /** Whether a connection waits for the next request of a client connection alone. */
+  isBoundTo(client: Socket): boolean {
+    return this.#bound.has(client)
   }
 
   /** Closes idle connections; requests that have a connection, or wait for one, are completed. */
@@ -74,15 +77,19 @@ export class Pool {
     this.#isClosed = true
     clearTimeout(this.#sweeper)
     this.#options.opener.close()
-    for (const { connection } of [...this.#idle]) connection?.destroy()
+    this.#closeIdle()
+  }
+
+  #closeIdle(): void {
+    for (const { connection } of [...this.#idle, ...this.#bound]) connection?.destroy()
   }
 
   #take(waiter: Waiter, claim: Claim | undefined, isNew: boolean): Acquisition {
     this.#share.take(claim)
     const now = monotonicClock()
-    const slot = isNew ? undefined : this.#takeIdle(now)
+    const slot = isNew ? undefined : (this.#takeBound(waiter.request, now) ?? this.#takeIdle(now))
     if (slot?.connection) {
-      slot.user = waiter
+      slot.user = waiter.request
       slot.claim = claim
       waiter.onConnection(slot.connection, now)
       return nothingPending
@@ -92,6 +99,14 @@ export class Pool {
     return this.#dialCounted(waiter, claim)
   }
 
+  #takeBound(user: PoolUser, now: number): PoolSlot | undefined {
+    const slot = this.#bound.size === 0 ? undefined : this.#bound.take(user)
+    if (slot === undefined || isUsable(slot, now)) return slot
+    this.#slots.remove(slot)
+    slot.connection?.destroy()
+    return undefined
+  }
+
   /** The connection used last, which the target is the least likely to have closed; none that may get stray bytes. */
   #takeIdle(now: number): PoolSlot | undefined {
     for (let index = this.#idle.length - 1; index >= 0; index--) {
@@ -99,28 +114,27 @@ export class Pool {
       if (!slot || now < (slot.connection?.reusableFrom ?? 0)) continue
       if (index === this.#idle.length - 1) this.#idle.pop()
       else this.#idle.splice(index, 1)
-      const { connection } = slot
-      if (connection?.isOpen && now < connection.reusableUntil) return slot
+      if (isUsable(slot, now)) return slot
       this.#slots.remove(slot)
-      connection?.destroy()
+      slot.connection?.destroy()
     }
     return undefined
   }
 
   #dropOldestIdle(): void {
-    const slot = this.#idle.shift()
+    const slot = this.#idle.shift() ?? this.#bound.takeOldest()
     if (!slot) return
     this.#slots.remove(slot)
     slot.connection?.destroy()
   }
 
   #dialCounted(waiter: Waiter, claim: Claim | undefined): Acquisition {
-    const slot: PoolSlot = { user: waiter, claim, connection: undefined, place: -1 }
+    const slot = new PoolSlot(waiter.request, claim, this.#slotEvents)
     this.#slots.add(slot)
     const events: OpenEvents = {
       onConnection: (connection) => {
         slot.connection = connection
-        connection.onFree = (isReusable) => (isReusable ? this.#releaseSlot(slot) : this.#removeSlot(slot))
+        connection.holder = slot
         waiter.onConnection(connection, monotonicClock())
       },
       onFailure: (failure) => {
@@ -128,7 +142,7 @@ export class Pool {
         waiter.onFailure(failure)
       },
     }
-    const cancel = this.#options.opener.open(events, false)
+    const cancel = this.#options.opener.open(events, waiter.request.bindsConnection ? 'bound' : 'request')
     return {
       cancel: () => {
         if (cancel()) this.#removeSlot(slot)
@@ -137,16 +151,27 @@ export class Pool {
     }
   }
 
+  readonly #slotEvents: SlotEvents = {
+    onFree: (slot, isReusable) => (isReusable ? this.#releaseSlot(slot) : this.#removeSlot(slot)),
+  }
+
   #releaseSlot(slot: PoolSlot): void {
+    const { user, connection } = slot
+    const isBound = connection?.isBound === true
+    if (isBound && !this.#bound.add(slot, user)) {
+      connection.destroy()
+      return
+    }
     this.#endUse(slot)
-    this.#idle.push(slot)
+    if (!isBound) this.#idle.push(slot)
     this.#sweeper ??= setTimeout(this.#sweep, sweepMs).unref()
     this.#serveQueue()
-    if (this.#isClosed) for (const { connection } of [...this.#idle]) connection?.destroy()
+    if (this.#isClosed) this.#closeIdle()
   }
 
   #removeSlot(slot: PoolSlot): void {
     this.#endUse(slot)
+    this.#bound.remove(slot)
     const index = this.#idle.indexOf(slot)
     if (index !== -1) this.#idle.splice(index, 1)
     this.#slots.remove(slot)
@@ -171,7 +196,7 @@ export class Pool {
 
   #serveQueued(queued: QueuedWaiter): void {
     this.#unqueue(queued)
-    queued.dialing = this.#take(queued.user, queued.claim, false)
+    queued.dialing = this.#take(queued.waiter, queued.claim, false)
   }
 
   #enqueue(waiter: Waiter, claim: Claim): Acquisition {
@@ -198,7 +223,7 @@ export class Pool {
       const { connectionsMax, connectTimeoutMs } = this.#options
       const detail = `all ${connectionsMax} connections were in use for ${connectTimeoutMs} ms`
       this.#unqueue(queued)
-      queued.user.onFailure(new UpstreamFailure('no-connection', detail))
+      queued.waiter.onFailure(new UpstreamFailure('no-connection', detail))
     },
   }
 
@@ -209,13 +234,15 @@ export class Pool {
 
   readonly #sweep = (): void => {
     const now = monotonicClock()
-    for (const { connection } of this.#idle.filter(
-      ({ connection }) => (connection?.reusableUntil ?? 0) <= now,
-    ))
-      connection?.destroy()
+    for (const { connection } of [...this.#idle, ...this.#bound])
+      if ((connection?.reusableUntil ?? 0) <= now) connection?.destroy()
     // That it was idle once is enough: one timer a second costs less than a timer for each request.
     this.#sweeper = this.#slots.size > 0 ? setTimeout(this.#sweep, sweepMs).unref() : undefined
   }
+}
+
+function isUsable({ connection }: PoolSlot, now: number): boolean {
+  return connection?.isOpen === true && connection.reusableFrom <= now && now < connection.reusableUntil
 }
 
 const nothingPending: Acquisition = { cancel: noop, onBodyProgress: noop }

@@ -1,6 +1,6 @@
 import type { Expiring } from '../../platform/deadline-sweep.ts'
 import type { Acquisition, Waiter } from './acquisition.ts'
-import type { Claim, Waiting } from './claim.ts'
+import type { Claim, PoolUser, Waiting } from './claim.ts'
 
 export interface QueueEvents {
   onCancel(queued: QueuedWaiter): void
@@ -11,7 +11,7 @@ export interface QueueEvents {
 
 /** A wait for a connection that none is free for. */
 export class QueuedWaiter implements Acquisition, Expiring, Waiting {
-  readonly user: Waiter
+  readonly waiter: Waiter
   readonly claim: Claim
   readonly #events: QueueEvents
   number: number | undefined
@@ -22,10 +22,14 @@ export class QueuedWaiter implements Acquisition, Expiring, Waiting {
   /** Set once a connection is being opened for it. */
   dialing: Acquisition | undefined
 
-  constructor(user: Waiter, claim: Claim, events: QueueEvents) {
-    this.user = user
+  constructor(waiter: Waiter, claim: Claim, events: QueueEvents) {
+    this.waiter = waiter
     this.claim = claim
     this.#events = events
+  }
+
+  get user(): PoolUser {
+    return this.waiter.request
   }
 
   cancel(): void {
