@@ -5,6 +5,7 @@ import type { ConnectionError } from '../../http2/framing/errors.ts'
 import type { FrameStream } from '../../http2/framing/stream.ts'
 import { DeadlineSweep, type Expiring } from '../../platform/deadline-sweep.ts'
 import { UpstreamFailure } from '../failure.ts'
+import { ResetBudget } from './reset-budget.ts'
 
 /** How many requests are sent on one connection, if the target allows as many. */
 export const streamsMax = 100
@@ -45,6 +46,7 @@ export class UpstreamSession implements Expiring {
   readonly #events: SessionEvents
   readonly #timer: NodeJS.Timeout
   readonly #pingTimeoutMs: number
+  readonly #resets = new ResetBudget(performance.now())
   #pingTimer: NodeJS.Timeout | undefined
   #streams = 0
   /** How many requests the target allows at a time; 0 = not said yet. */
@@ -184,6 +186,11 @@ export class UpstreamSession implements Expiring {
   readonly #onTimeout = (): void => {
     const detail = 'the target did not say in time (SETTINGS) that it takes requests of HTTP/2'
     this.#fail(new UpstreamFailure('connect-timeout', detail))
+  }
+
+  /** To be called when a request is cancelled. Before the target ends the connection for all others, it is retired. */
+  onReset(): void {
+    if (!this.#resets.spend(performance.now()) && !this.#isEnding) this.retire()
   }
 
   /** It gets no more requests; those that it has are completed. */

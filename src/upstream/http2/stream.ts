@@ -94,7 +94,12 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     this.#events = undefined
     this.#deadline.stop()
     if (this.#stream === undefined) this.#free()
-    else this.#stream.reset(errorCode.cancel)
+    else this.#reset(this.#stream, errorCode.cancel)
+  }
+
+  #reset(stream: FrameStream, code: number): void {
+    if (!stream.isClosed) this.#session.onReset()
+    stream.reset(code)
   }
 
   #onTimeout(isForHead: boolean): void {
@@ -165,7 +170,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     this.#events = undefined
     this.#deadline.stop()
     // The target has answered without the rest of the body (RFC 9113 8.1).
-    if (!this.#deadline.isRequestSent) this.#stream?.reset(errorCode.noError)
+    if (!this.#deadline.isRequestSent && this.#stream) this.#reset(this.#stream, errorCode.noError)
     events?.onEnd(trailers)
   }
 

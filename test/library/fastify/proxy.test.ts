@@ -1,4 +1,5 @@
 import t from 'tap'
+import { nobody, startNtlmBackend } from '../../security/support/ntlm-backend.ts'
 import { startBackend, startServer } from '../../setup/backend.ts'
 import { rawRequest } from '../../setup/raw-client.ts'
 import { startProxy } from './start-proxy.ts'
@@ -143,4 +144,14 @@ t.test('Location gets a stripped prefix back', async (t) => {
   const response = await fetch(`${url}/orders/1`, { redirect: 'manual' })
   t.equal(response.headers.get('location'), '/orders/next')
   t.equal(backend.last().headers['x-forwarded-prefix'], '/orders')
+})
+
+t.test('a request that signs its connection in (NTLM, Negotiate) shares it with nobody', async (t) => {
+  const backend = await startNtlmBackend(t)
+  const { url } = await startProxy(t, [{ upstream: backend.url, prefix: '/', auth: 'none' }])
+  for (const credential of ['NTLM 3 eve', 'Negotiate eve', 'Basic eA==, ntlm 3 eve']) {
+    const lines = ['GET /who HTTP/1.1', 'Host: a']
+    t.equal((await rawRequest(t, url, [...lines, `Authorization: ${credential}`])).body, 'eve')
+    for (let turn = 0; turn < 3; turn++) t.equal((await rawRequest(t, url, lines)).body, nobody)
+  }
 })

@@ -15,6 +15,8 @@ export interface Exchange {
   readonly strippedPrefix: RequestHeadInput['strippedPrefix']
   /** Name, value, name, value. */
   readonly fields: readonly string[]
+  /** See RequestHeadInput. */
+  readonly isLast: boolean
   readonly body: RequestBodyStream | null
   /** Emits `abort` when the client has gone. */
   readonly signal: EventEmitter
@@ -59,6 +61,7 @@ export function attachExchange(request: IncomingMessage, reply: FastifyReply, in
     route,
     target,
     strippedPrefix: input.head.strippedPrefix,
+    isLast: input.head.isLast,
     fields: fieldsOf(`Host: ${host}\r\n${destination}${lines}`),
     body: body.kind === 'none' ? null : new RequestBodyStream(request, route.bodyBytesMax),
     signal,

@@ -70,7 +70,7 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
           headers: fields,
           body,
           signal,
-          reset: mayLeaveBytes(exchange, method),
+          reset: isLastOnConnection(exchange, method),
           servername: name,
           headersTimeout: responseTimeoutMs,
           bodyTimeout: idleTimeoutMs,
@@ -119,11 +119,12 @@ function emptied(body: Readable): Readable {
 }
 
 /**
- * Whether a lenient backend may leave bytes on the connection for the next request, which is somebody else's: chunks that
- * it has not read, or the body of a response to HEAD.
+ * Whether the connection ends with the request, as the next one is somebody else's. A lenient backend may leave bytes on
+ * it: a body that it has not read, or the body of a response to HEAD. Or the request may have signed it in.
  */
-function mayLeaveBytes({ arrival }: Exchange, method: string): boolean {
-  return method === 'HEAD' || arrival.head.body.kind === 'chunked'
+function isLastOnConnection({ arrival, isLast }: Exchange, method: string): boolean {
+  const { head, fields } = arrival
+  return isLast || method === 'HEAD' || head.body.kind === 'chunked' || fields.uncommon.bindsConnection
 }
 
 /**
