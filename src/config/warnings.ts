@@ -11,6 +11,7 @@ import { findOidcProblems } from './warnings/oidc.ts'
 import { findPrefixProblems } from './warnings/prefixes.ts'
 import { findAmbiguousPaths, findSimilarRoles, findSimilarScopes } from './warnings/routes.ts'
 import { findLeftSealingKeys } from './warnings/sealing-keys.ts'
+import { findNarrowUpstreams } from './warnings/streams.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
 import { findMisspelledVariables } from './warnings/variables.ts'
 
@@ -55,6 +56,7 @@ export function findWarnings(
     ...findSimilarRoles(tree),
     ...findSimilarScopes(tree),
     ...findInsecureFileModes(tree, resolvePath),
+    ...findNarrowUpstreams(tree),
     ...findMisspelledVariables(env, tree),
   ]
   return found.map(({ path, message, source = sourceOf(path) }) => ({ path, message, source }))

@@ -55,6 +55,8 @@ export interface ClientExchange {
   readonly isHeadSent: boolean
   /** Whether everything written has been passed to the system, so that none of its memory is in use. */
   readonly hasWrittenAll: boolean
+  /** What stands for the connection that it shares with others of its client; undefined = it has its own. */
+  readonly session: object | undefined
   /** Its own connection, which code that does not use this interface may write to; undefined = it shares one. */
   readonly socket: Socket | undefined
   /** Sets the handler of the request; the body is held back until `resumeBody`. undefined = no handler. */

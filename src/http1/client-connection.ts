@@ -23,6 +23,7 @@ export class ClientConnection
   extends WritableConnection<ClientExchange>
   implements ClientExchange, OpenConnection, RequestReaderEvents
 {
+  readonly session = undefined
   readonly #socketReader: DirectSocketReader
   readonly #requestReader: RequestReader
   readonly #lingering = new LingeringClose()

@@ -12,6 +12,6 @@ export const lingeringBytesMax = 1_073_741_824
 export const lingeringTimeMs = 30_000
 export const lingeringTimeoutMs = 2_000
 /** How long a client may go without reading any of its response (as nginx's send_timeout). */
-export const sendTimeoutMs = 600_000
+export const sendTimeoutMs = 60_000
 /** An idle connection is kept longer than announced, so that a client which relies on it is never cut off. */
 export const keepAliveMarginMs = 1_000

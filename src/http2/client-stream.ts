@@ -59,6 +59,10 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     this.options.onRequest(this, head)
   }
 
+  get session(): object {
+    return this.#owner
+  }
+
   get options(): StreamOptions {
     return this.#owner.options
   }

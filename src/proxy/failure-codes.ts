@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors/codes.ts'
 import type { FailureReason } from '../upstream/failure.ts'
+import type { MissingShare } from '../upstream/pool/no-connection.ts'
 
 /** The error that the client gets for a failed exchange: neither the address of the target nor the cause. */
 export const failureCodes = {
@@ -10,8 +11,19 @@ export const failureCodes = {
   'no-connection': 'upstream-unavailable',
   'response-timeout': 'upstream-timeout',
   'idle-timeout': 'upstream-timeout',
+  'response-stalled': 'request-timeout',
   'body-stalled': 'request-timeout',
   'not-processed': 'upstream-unreachable',
   'closed-early': 'upstream-invalid-response',
   'invalid-response': 'upstream-invalid-response',
 } as const satisfies Record<FailureReason, ErrorCode>
+
+/** What the client is told of a 503 for lack of a connection; undefined = the text of the code. */
+export const shareDetails: Readonly<Record<MissingShare, string | undefined>> = {
+  pool: undefined,
+  network: 'Your network has as many requests in progress at the service behind this path as one may have.',
+  account: 'Your account has as many requests in progress at the service behind this path as one may have.',
+  session:
+    'Your connection has as many requests in progress at the service behind this path as one may have.',
+  bodies: 'Too many requests whose bodies are still arriving wait for the service behind this path.',
+}

@@ -7,18 +7,25 @@ import type { RequestEvents } from '../exchange/request-events.ts'
 import type { Call } from '../upstream/call.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 import type { BodyProgress } from '../upstream/pool/claim.ts'
+import { NoConnection } from '../upstream/pool/no-connection.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import type { Target } from '../upstream/target.ts'
 import type { CallEvents } from '../upstream/upstream-request.ts'
 import { isEventStream } from './content-type.ts'
 import { ResponseCost } from './cost-field.ts'
-import { failureCodes } from './failure-codes.ts'
+import { failureCodes, shareDetails } from './failure-codes.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
 import { forwardedResponseLines } from './forwarded-response.ts'
 import { handshakeFailure } from './handshake-response.ts'
 import { OutgoingRequest } from './outgoing-request.ts'
 import { PendingBody } from './pending-body.ts'
 import { clientFramingOf, responseTrailerLines } from './response-head.ts'
+
+/**
+ * A route that allows so long a silence is for responses that last, as a stream of events is. They wait for what happens
+ * rather than for the backend, so they are no measure of how busy it is, and count apart from other requests.
+ */
+const lastingIdleMs = 120_000
 
 /** Sends a request to its upstream and streams both ways. A client that disconnects cancels it. */
 export function forward<Forwarded extends ForwardedRequest>(
@@ -105,8 +112,15 @@ class Exchange<Forwarded extends ForwardedRequest>
     this.#events.onResponseHead(this.request, status)
     const lines = this.#clientHeaderLines(received, this.#isChunked && framing === 'chunked')
     this.#connection.respond(status, reason, lines, clientFraming)
-    if (this.request.isFollowed && isEventStream(headers))
-      this.#unfollow = this.#events.onEventStream(this.request)
+    if (framing === 'chunked' || framing === 'until-close') this.#onStreaming(headers)
+  }
+
+  /** A response whose end is not known. */
+  #onStreaming(headers: readonly string[]): void {
+    const { isFollowed, route } = this.request
+    const isOfEvents = isEventStream(headers)
+    if (isOfEvents || route.idleTimeoutMs >= lastingIdleMs) this.#call.onLasting()
+    if (isOfEvents && isFollowed) this.#unfollow = this.#events.onEventStream(this.request)
   }
 
   onData(chunk: Buffer): void {
@@ -143,7 +157,8 @@ class Exchange<Forwarded extends ForwardedRequest>
   }
 
   onFailure(failure: UpstreamFailure): void {
-    this.#fail(failureCodes[failure.reason], failure)
+    const detail = failure instanceof NoConnection ? shareDetails[failure.share] : undefined
+    this.#fail(failureCodes[failure.reason], failure, detail)
   }
 
   /** More of the body may be written to the upstream. */
@@ -200,10 +215,11 @@ class Exchange<Forwarded extends ForwardedRequest>
     return forwardedResponseLines(this.request, received, this.#target?.origin ?? '', mayHaveTrailers)
   }
 
-  #fail(code: ErrorCode, cause?: unknown): void {
+  #fail(code: ErrorCode, cause?: unknown, detail?: string): void {
     if (!this.#settle()) return
     this.#call.cancel()
-    this.#events.onFailed(this.request, new GatehouseError(code, { cause }))
+    const error = new GatehouseError(code, { cause, ...(detail !== undefined && { detail }) })
+    this.#events.onFailed(this.request, error)
   }
 
   #settle(): boolean {

@@ -41,10 +41,18 @@ export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implem
     return this.request.arrival.fields.uncommon.bindsConnection
   }
 
-  /** A proxy in front may send the requests of others on its connection. */
   get clientSocket(): Socket | undefined {
+    return this.#isDirect ? this.request.arrival.connection.socket : undefined
+  }
+
+  get clientSession(): object | undefined {
+    return this.#isDirect ? this.request.arrival.connection.session : undefined
+  }
+
+  /** Whether the connection is that of the client: a proxy may send the requests of many on its own. */
+  get #isDirect(): boolean {
     const { client, connection } = this.request.arrival
-    return client.address === connection.peerAddress ? connection.socket : undefined
+    return client.address === connection.peerAddress
   }
 
   get responseTimeoutMs(): number {

@@ -90,6 +90,11 @@ export class Call implements ExchangeEvents, Waiter {
     this.#connection?.resume()
   }
 
+  /** To be called when its response is one that lasts: it counts apart from the connections of the pool. */
+  onLasting(): void {
+    this.#connection?.holder.onLasting()
+  }
+
   /** Cancels the request; no more events follow. */
   cancel(): void {
     this.#releaseTarget()

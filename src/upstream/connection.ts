@@ -63,6 +63,10 @@ export class Connection implements UpstreamConnection {
     return !this.socket.destroyed
   }
 
+  get pausedAt(): number {
+    return this.#deadline.pausedAt
+  }
+
   get hasWrittenAll(): boolean {
     return hasWrittenAll(this.socket)
   }
@@ -148,7 +152,7 @@ export class Connection implements UpstreamConnection {
       }
       this.#complete(rest.length === 0)
     } catch (error) {
-      this.#fail(readFailure(error))
+      this.fail(readFailure(error))
     }
     return false
   }
@@ -163,17 +167,17 @@ export class Connection implements UpstreamConnection {
       this.#parser?.finish()
       this.#complete(false)
     } catch (error) {
-      this.#fail(new UpstreamFailure('closed-early', 'the target closed the connection', error))
+      this.fail(new UpstreamFailure('closed-early', 'the target closed the connection', error))
     }
   }
 
   readonly #onError = (cause: Error): void => {
-    this.#fail(new UpstreamFailure('closed-early', 'the connection to the target failed', cause))
+    this.fail(new UpstreamFailure('closed-early', 'the connection to the target failed', cause))
   }
 
   readonly #onClose = (): void => {
     sweep.remove(this.#deadline)
-    this.#fail(new UpstreamFailure('closed-early', 'the connection to the target was closed'))
+    this.fail(new UpstreamFailure('closed-early', 'the connection to the target was closed'))
     this.holder.onFree(false)
   }
 
@@ -216,7 +220,7 @@ export class Connection implements UpstreamConnection {
     return true
   }
 
-  #fail(failure: UpstreamFailure): void {
+  fail(failure: UpstreamFailure): void {
     const events = this.#events
     const unsent = this.isReused ? this.#sender.unsent(failure, this.#deadline.isRequestSent) : undefined
     this.destroy()
@@ -225,7 +229,7 @@ export class Connection implements UpstreamConnection {
 
   #onTimeout(isForHead: boolean): void {
     const isClientIdle = !this.#deadline.isRequestSent && !this.socket.writableNeedDrain
-    this.#fail(timeoutFailure(isForHead ? 'response' : isClientIdle ? 'client' : 'target'))
+    this.fail(timeoutFailure(isForHead ? 'response' : isClientIdle ? 'client' : 'target'))
   }
 
   #clearDeadline(): void {

@@ -13,7 +13,8 @@ export class ExchangeDeadline implements Expiring {
   place = -1
   /** Whether the whole request was sent. */
   isRequestSent = false
-  isPaused = false
+  /** Since when it has been paused; Infinity = it is not. */
+  pausedAt = never
   readonly #onExpired: (isForHead: boolean) => void
   /** undefined = it is not postponed any more. */
   #options: RequestOptions | undefined
@@ -27,6 +28,10 @@ export class ExchangeDeadline implements Expiring {
     this.#onExpired = onExpired
   }
 
+  get isPaused(): boolean {
+    return this.pausedAt !== never
+  }
+
   /** The head of a request is sent. @param now on the clock of performance.now() */
   start(options: RequestOptions, now: number): void {
     this.#options = options
@@ -34,7 +39,7 @@ export class ExchangeDeadline implements Expiring {
     this.#awaitsContinue = options.expectsContinue && !this.isRequestSent
     this.#isHeadReceived = false
     this.#isForHead = false
-    this.isPaused = false
+    this.pausedAt = never
     this.postpone(now)
   }
 
@@ -64,12 +69,12 @@ export class ExchangeDeadline implements Expiring {
 
   /** What is not read cannot be known to stand still. */
   pause(): void {
-    this.isPaused = true
+    if (!this.isPaused) this.pausedAt = monotonicClock()
     this.postpone()
   }
 
   resume(): void {
-    this.isPaused = false
+    this.pausedAt = never
     this.postpone()
   }
 

@@ -11,6 +11,8 @@ export type FailureReason =
   | 'response-timeout'
   /** No data from the target for `timeouts.idle`. */
   | 'idle-timeout'
+  /** The client has not read its response, while others waited for a connection. */
+  | 'response-stalled'
   /** No data from the client for `timeouts.idle`. */
   | 'body-stalled'
   | 'closed-early'

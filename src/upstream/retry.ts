@@ -4,13 +4,15 @@ import type { FailureReason } from './failure.ts'
 /** Safe methods, which may be retried (RFC 9110 9.2.1, 9.2.2). */
 const retryableMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 /**
- * Failures that are not the target's fault: all our connections to it are in use, the client stopped sending, this
+ * Failures that are not the target's fault: all our connections to it are in use, the client stopped sending or reading,
+ * this
  * machine has run out of descriptors, ports or memory, or the target ends a connection in order.
  */
 const notTargetFault = new Set<FailureReason>([
   'no-connection',
   'no-resources',
   'body-stalled',
+  'response-stalled',
   'not-processed',
 ])
 /** Failures before anything was sent: no client can cause them. */

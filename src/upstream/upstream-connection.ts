@@ -5,6 +5,8 @@ import type { UpstreamFailure } from './failure.ts'
 export interface ConnectionHolder {
   /** Called once for each request, when it can take the next one, or is gone. */
   onFree(isReusable: boolean): void
+  /** To be called when its response is one that lasts. */
+  onLasting(): void
 }
 
 /** What carries one request at a time to a target: a connection of HTTP/1.1, or a stream of HTTP/2. */
@@ -35,6 +37,10 @@ export interface UpstreamConnection {
   /** Stops reading and the idle timeout: a target that is not read cannot be known to be idle. */
   pause(): void
   resume(): void
+  /** Since when it has been paused, on the clock of performance.now(); Infinity = it is not. */
+  readonly pausedAt: number
+  /** Ends the request with this failure. */
+  fail(failure: UpstreamFailure): void
   /** Cancels the request and closes what carries it; no more events follow. */
   destroy(): void
 }
@@ -50,7 +56,7 @@ export interface OpenEvents {
 export type ConnectionUse = 'request' | 'bound' | 'upgrade'
 
 /** The holder of a connection that none has yet. */
-export const noHolder: ConnectionHolder = { onFree: () => {} }
+export const noHolder: ConnectionHolder = { onFree: () => {}, onLasting: () => {} }
 
 /** Opens connections to one target. */
 export interface ConnectionOpener {

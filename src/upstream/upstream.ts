@@ -47,7 +47,7 @@ export interface UpstreamOptions {
   onHealthChange(change: HealthChange): void
   /** The upstream that this one replaces: a target in both, with equal health options, keeps its health. */
   readonly previous?: Upstream | undefined
-  /** For spans; default: performance.now(). */
+  /** Default: performance.now(). */
   readonly clock?: Clock
 }
 
@@ -92,6 +92,7 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
 }
 
 function openTargets(config: UpstreamConfig, options: UpstreamOptions): readonly Target[] {
+  const { clock } = options
   const { connectTimeoutMs, connectionsMax, targets, protocol } = config
   const usesTls = targets.some(({ url }) => url.protocol === 'https:')
   const { ca, verify } = config.tls
@@ -104,7 +105,7 @@ function openTargets(config: UpstreamConfig, options: UpstreamOptions): readonly
     const tls = { verify, context, session: undefined }
     const dialOptions = { url, connectTimeoutMs, tls, protocol }
     const opener = protocol === 'http2' ? createHttp2Opener(dialOptions) : createHttp1Opener(dialOptions)
-    const pool = new Pool({ opener, connectTimeoutMs, connectionsMax })
+    const pool = new Pool({ opener, connectTimeoutMs, connectionsMax, ...(clock && { clock }) })
     const health = healths.get(url.origin)
     return { authority: url.host, origin: url.origin, weight, pool, health, inFlight: 0 }
   })

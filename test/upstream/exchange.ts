@@ -57,6 +57,7 @@ export interface Asked {
   /** Default: of each request another. */
   readonly clientAddress?: string
   readonly accountId?: string
+  readonly clientSession?: object
   bodyProgress?(): BodyProgress
 }
 
@@ -110,6 +111,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
       clientAddress: asked.clientAddress ?? '127.0.0.1',
       clientNetwork: asked.clientAddress ?? `client ${clients++}`,
       accountId: asked.accountId,
+      clientSession: asked.clientSession,
       bodyProgress: asked.bodyProgress?.() ?? 'complete',
       head: ({ authority }) => `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n${lines}\r\n`,
     },

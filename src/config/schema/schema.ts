@@ -169,8 +169,9 @@ export const configSchema = {
       streams: integer({
         minimum: 1,
         maximum: 10_000,
-        default: 128,
-        description: 'How many requests a client may have open on one connection of HTTP/2; more wait.',
+        default: 100,
+        description:
+          'How many requests a client may have open on one connection of HTTP/2; more wait. Less than `connections` of the upstreams.',
       }),
       bodyRate: size({
         min: '1B',

@@ -147,7 +147,7 @@ export const upstream = item('A named backend that routes send requests to.', {
     maximum: 65_535,
     default: 128,
     description:
-      'Maximum connections from each worker to one target, not counting WebSockets; with `protocol: http2` the maximum of requests at a time.',
+      'Maximum connections from each worker to one target; with `protocol: http2` the maximum of requests at a time. WebSockets do not count, and streams of events count apart, up to as many again.',
   }),
   headers: section('Header fields that the backend gets instead of those of the client.', {
     set: named(

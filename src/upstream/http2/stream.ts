@@ -48,6 +48,10 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     return this.#session.isOpen
   }
 
+  get pausedAt(): number {
+    return this.#deadline.pausedAt
+  }
+
   get hasWrittenAll(): boolean {
     return this.#stream?.hasSentAll !== false
   }
@@ -56,7 +60,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     this.#events = events
     this.#options = options
     if (!this.isOpen) {
-      process.nextTick(() => this.#fail(unsent))
+      process.nextTick(() => this.fail(unsent))
       return
     }
     const stream = this.#session.open()
@@ -105,7 +109,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
   #onTimeout(isForHead: boolean): void {
     const isClientIdle = !this.#deadline.isRequestSent && this.hasWrittenAll
     if (isForHead || !isClientIdle) this.#session.checkAlive()
-    this.#fail(timeoutFailure(isForHead ? 'response' : isClientIdle ? 'client' : 'target'))
+    this.fail(timeoutFailure(isForHead ? 'response' : isClientIdle ? 'client' : 'target'))
   }
 
   onHead(fields: string[], isWhole: boolean, isLast: boolean): void {
@@ -116,7 +120,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
       else if (isLast) throw new InvalidResponse('a 1xx that ends the response')
       else this.#onInformation(head)
     } catch (error) {
-      this.#fail(readFailure(error))
+      this.fail(readFailure(error))
     }
   }
 
@@ -164,7 +168,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     try {
       checkFields(trailers)
     } catch (error) {
-      this.#fail(readFailure(error))
+      this.fail(readFailure(error))
       return
     }
     this.#events = undefined
@@ -182,7 +186,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
 
   onClose(code: number): void {
     sweep.remove(this.#deadline)
-    if (this.#events) this.#fail(failureOf(code))
+    if (this.#events) this.fail(failureOf(code))
     this.#free()
   }
 
@@ -193,7 +197,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     this.holder.onFree(false)
   }
 
-  #fail(failure: UpstreamFailure): void {
+  fail(failure: UpstreamFailure): void {
     const events = this.#events
     this.destroy()
     events?.onFailure(failure)

@@ -13,6 +13,8 @@ export interface ConnectionUser {
   readonly clientNetwork: string
   /** undefined = no account. */
   readonly accountId: string | undefined
+  /** What stands for the connection of HTTP/2 that its client shares among its requests; undefined = there is none. */
+  readonly clientSession: object | undefined
   readonly bodyProgress: BodyProgress
 }
 
@@ -24,7 +26,7 @@ export interface PoolUser extends ConnectionUser {
   readonly bindsConnection: boolean
 }
 
-/** A client network or an account, as far as it uses the connections of one pool. */
+/** A client network, an account, or a client's connection, as far as it uses the connections of one pool. */
 export interface Party {
   /** How many connections it has. */
   inUse: number
@@ -42,6 +44,7 @@ export interface ClientNetwork extends Party, Listed {
 export interface Claim {
   readonly network: ClientNetwork
   readonly account: Party | undefined
+  readonly session: Party | undefined
 }
 
 /** A connection of the pool, in use or not. */

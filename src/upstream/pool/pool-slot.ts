@@ -6,6 +6,7 @@ import type { Claim, PoolUser, Use } from './claim.ts'
 /** The pool of a slot. */
 export interface SlotEvents {
   onFree(slot: PoolSlot, isReusable: boolean): void
+  onLasting(slot: PoolSlot): void
 }
 
 /** The only client connection that may use a connection which it may have authenticated. */
@@ -24,6 +25,8 @@ export class PoolSlot implements Listed, Use, ConnectionHolder {
   connection: UpstreamConnection | undefined
   /** Set while it waits for the next request of its owner. */
   owner: Owner | undefined
+  /** Whether it carries a response that lasts, and so counts apart. */
+  isLasting = false
   readonly #events: SlotEvents
 
   constructor(user: PoolUser, claim: Claim | undefined, events: SlotEvents) {
@@ -34,5 +37,9 @@ export class PoolSlot implements Listed, Use, ConnectionHolder {
 
   onFree(isReusable: boolean): void {
     this.#events.onFree(this, isReusable)
+  }
+
+  onLasting(): void {
+    this.#events.onLasting(this)
   }
 }

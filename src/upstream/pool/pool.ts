@@ -1,15 +1,16 @@
 import type { Socket } from 'node:net'
-import { monotonicClock } from '../../platform/clock.ts'
+import { type Clock, monotonicClock } from '../../platform/clock.ts'
 import { DeadlineSweep } from '../../platform/deadline-sweep.ts'
 import { UnorderedList } from '../../platform/unordered-list.ts'
-import { UpstreamFailure } from '../failure.ts'
 import type { ConnectionOpener, OpenEvents } from '../upstream-connection.ts'
 import type { Acquisition, ConnectionReceiver, Waiter } from './acquisition.ts'
-import { BoundSlots } from './bound-slots.ts'
-import type { Claim, PoolUser } from './claim.ts'
+import type { Claim } from './claim.ts'
+import { IdleSlots } from './idle-slots.ts'
+import { NoConnection } from './no-connection.ts'
 import { PoolSlot, type SlotEvents } from './pool-slot.ts'
 import { QueuedWaiter, type QueueEvents } from './queued-waiter.ts'
 import { Share } from './share.ts'
+import { endStalled } from './stalled-slots.ts'
 import { WaitingQueue } from './waiting-queue.ts'
 
 export interface PoolOptions {
@@ -17,28 +18,33 @@ export interface PoolOptions {
   readonly connectTimeoutMs: number
   /** In HTTP/2 it bounds the requests at a time. */
   readonly connectionsMax: number
+  /** By which it is told how long a client has read nothing; default: performance.now(). */
+  readonly clock?: Clock
 }
+
+/** How often requests that wait look for those whose clients read nothing. */
+const stallCheckMs = 250
 
 /** The time-outs of all that wait. */
 const deadlines = new DeadlineSweep(50)
-
-const sweepMs = 1_000
 
 /** The connections to one target. */
 export class Pool {
   readonly #options: PoolOptions
   readonly #share: Share
   readonly #slots = new UnorderedList<PoolSlot>()
-  readonly #idle: PoolSlot[] = []
-  readonly #bound = new BoundSlots()
+  readonly #idle: IdleSlots
   readonly #queue = new WaitingQueue<QueuedWaiter>()
-  /** Only while there are idle connections: a pool without any wakes no idle process. */
-  #sweeper: NodeJS.Timeout | undefined
+  /** How many carry a response that lasts: these are not among the slots. */
+  #lasting = 0
+  /** While requests wait. */
+  #stallTimer: NodeJS.Timeout | undefined
   #isClosed = false
 
   constructor(options: PoolOptions) {
     this.#options = options
     this.#share = new Share(options.connectionsMax, this.#slots)
+    this.#idle = new IdleSlots((slot) => this.#slots.remove(slot))
   }
 
   /**
@@ -58,7 +64,7 @@ export class Pool {
     const events: OpenEvents = {
       onConnection: (connection) => {
         // The target answered without upgrading: no other request may use the connection.
-        connection.holder = { onFree: () => connection.destroy() }
+        connection.holder = { onFree: () => connection.destroy(), onLasting: noop }
         receiver.onConnection(connection, monotonicClock())
       },
       onFailure: (failure) => receiver.onFailure(failure),
@@ -69,25 +75,20 @@ export class Pool {
 
   /** Whether a connection waits for the next request of a client connection alone. */
   isBoundTo(client: Socket): boolean {
-    return this.#bound.has(client)
+    return this.#idle.isBoundTo(client)
   }
 
   /** Closes idle connections; requests that have a connection, or wait for one, are completed. */
   close(): void {
     this.#isClosed = true
-    clearTimeout(this.#sweeper)
     this.#options.opener.close()
-    this.#closeIdle()
-  }
-
-  #closeIdle(): void {
-    for (const { connection } of [...this.#idle, ...this.#bound]) connection?.destroy()
+    this.#idle.close()
   }
 
   #take(waiter: Waiter, claim: Claim | undefined, isNew: boolean): Acquisition {
     this.#share.take(claim)
     const now = monotonicClock()
-    const slot = isNew ? undefined : (this.#takeBound(waiter.request, now) ?? this.#takeIdle(now))
+    const slot = isNew ? undefined : this.#idle.take(waiter.request, now)
     if (slot?.connection) {
       slot.user = waiter.request
       slot.claim = claim
@@ -95,37 +96,8 @@ export class Pool {
       return nothingPending
     }
     // Those that are idle count too, and this one needs a new connection.
-    if (this.#slots.size >= this.#options.connectionsMax) this.#dropOldestIdle()
+    if (this.#slots.size >= this.#options.connectionsMax) this.#idle.dropOldest()
     return this.#dialCounted(waiter, claim)
-  }
-
-  #takeBound(user: PoolUser, now: number): PoolSlot | undefined {
-    const slot = this.#bound.size === 0 ? undefined : this.#bound.take(user)
-    if (slot === undefined || isUsable(slot, now)) return slot
-    this.#slots.remove(slot)
-    slot.connection?.destroy()
-    return undefined
-  }
-
-  /** The connection used last, which the target is the least likely to have closed; none that may get stray bytes. */
-  #takeIdle(now: number): PoolSlot | undefined {
-    for (let index = this.#idle.length - 1; index >= 0; index--) {
-      const slot = this.#idle[index]
-      if (!slot || now < (slot.connection?.reusableFrom ?? 0)) continue
-      if (index === this.#idle.length - 1) this.#idle.pop()
-      else this.#idle.splice(index, 1)
-      if (isUsable(slot, now)) return slot
-      this.#slots.remove(slot)
-      slot.connection?.destroy()
-    }
-    return undefined
-  }
-
-  #dropOldestIdle(): void {
-    const slot = this.#idle.shift() ?? this.#bound.takeOldest()
-    if (!slot) return
-    this.#slots.remove(slot)
-    slot.connection?.destroy()
   }
 
   #dialCounted(waiter: Waiter, claim: Claim | undefined): Acquisition {
@@ -153,29 +125,44 @@ export class Pool {
 
   readonly #slotEvents: SlotEvents = {
     onFree: (slot, isReusable) => (isReusable ? this.#releaseSlot(slot) : this.#removeSlot(slot)),
+    onLasting: (slot) => this.#setApart(slot),
   }
 
   #releaseSlot(slot: PoolSlot): void {
     const { user, connection } = slot
-    const isBound = connection?.isBound === true
-    if (isBound && !this.#bound.add(slot, user)) {
-      connection.destroy()
+    if (slot.isLasting) this.#takeBack(slot)
+    if (slot.place === -1 || !this.#idle.add(slot, user)) {
+      connection?.destroy()
       return
     }
     this.#endUse(slot)
-    if (!isBound) this.#idle.push(slot)
-    this.#sweeper ??= setTimeout(this.#sweep, sweepMs).unref()
     this.#serveQueue()
-    if (this.#isClosed) this.#closeIdle()
+    if (this.#isClosed) this.#idle.close()
   }
 
   #removeSlot(slot: PoolSlot): void {
+    if (slot.isLasting) this.#takeBack(slot)
     this.#endUse(slot)
-    this.#bound.remove(slot)
-    const index = this.#idle.indexOf(slot)
-    if (index !== -1) this.#idle.splice(index, 1)
+    this.#idle.remove(slot)
     this.#slots.remove(slot)
     this.#serveQueue()
+  }
+
+  /** A response that lasts counts apart, up to as many as there are connections: beyond that it counts like any other. */
+  #setApart(slot: PoolSlot): void {
+    if (slot.isLasting || slot.user === undefined || this.#lasting >= this.#options.connectionsMax) return
+    slot.isLasting = true
+    this.#lasting++
+    this.#endUse(slot)
+    this.#slots.remove(slot)
+    this.#serveQueue()
+  }
+
+  /** It is over. Its connection is one of the others again, where they have room. */
+  #takeBack(slot: PoolSlot): void {
+    slot.isLasting = false
+    this.#lasting--
+    if (this.#slots.size < this.#options.connectionsMax) this.#slots.add(slot)
   }
 
   #endUse(slot: PoolSlot): void {
@@ -203,6 +190,7 @@ export class Pool {
     const queued = new QueuedWaiter(waiter, claim, this.#queueEvents)
     this.#queue.add(queued)
     this.#startQueueTimeout(queued)
+    this.#stallTimer ??= setTimeout(this.#onStallTimer, 0).unref()
     return queued
   }
 
@@ -221,28 +209,23 @@ export class Pool {
     },
     onExpired: (queued) => {
       const { connectionsMax, connectTimeoutMs } = this.#options
-      const detail = `all ${connectionsMax} connections were in use for ${connectTimeoutMs} ms`
+      const { share, inUse } = this.#share.missingOf(queued.claim)
       this.#unqueue(queued)
-      queued.waiter.onFailure(new UpstreamFailure('no-connection', detail))
+      queued.waiter.onFailure(new NoConnection(share, inUse, { connectionsMax, waitedMs: connectTimeoutMs }))
     },
+  }
+
+  readonly #onStallTimer = (): void => {
+    this.#stallTimer = undefined
+    if (this.#queue.isEmpty) return
+    endStalled(this.#slots, this.#queue.size, (this.#options.clock ?? monotonicClock)())
+    this.#stallTimer = setTimeout(this.#onStallTimer, stallCheckMs).unref()
   }
 
   #unqueue(queued: QueuedWaiter): void {
     deadlines.remove(queued)
     this.#queue.remove(queued)
   }
-
-  readonly #sweep = (): void => {
-    const now = monotonicClock()
-    for (const { connection } of [...this.#idle, ...this.#bound])
-      if ((connection?.reusableUntil ?? 0) <= now) connection?.destroy()
-    // That it was idle once is enough: one timer a second costs less than a timer for each request.
-    this.#sweeper = this.#slots.size > 0 ? setTimeout(this.#sweep, sweepMs).unref() : undefined
-  }
-}
-
-function isUsable({ connection }: PoolSlot, now: number): boolean {
-  return connection?.isOpen === true && connection.reusableFrom <= now && now < connection.reusableUntil
 }
 
 const nothingPending: Acquisition = { cancel: noop, onBodyProgress: noop }

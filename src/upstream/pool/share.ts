@@ -1,12 +1,15 @@
 import type { BodyProgress, Claim, ClientNetwork, ConnectionUser, Party, Use } from './claim.ts'
+import type { MissingShare } from './no-connection.ts'
 import { Parties } from './parties.ts'
 
 /** A client network, and an account, may use at most this many times as many connections as are free. */
 const shareOfFree = 8
+/** The same of a client's connection of HTTP/2, so that one is no whole network: 103 of 128. */
+const sessionShareOfFree = 4
 
 /**
- * Who may take one more connection of a pool. Nobody can take them all: not the requests of one client network or
- * account (114 of 128 while nobody else needs any, fewer the more others do), nor bodies that are still arriving (three
+ * Who may take one more connection of a pool. Nobody can take them all: not the requests of one client network,
+ * account or connection of HTTP/2 (114 or 103 of 128 while nobody else needs any, fewer the more others do), nor bodies that are still arriving (three
  * quarters). Everybody may take at least one while any is free.
  *
  * Whose they are is only counted once it matters: it takes three look-ups in maps.
@@ -24,6 +27,7 @@ export class Share {
     last: undefined,
   }))
   readonly #accounts = new Parties<Party>(unused)
+  #sessions = new WeakMap<object, Party>()
   #inUse = 0
   /** Whether all that are in use have a claim; if not, none has. */
   #isCounting = false
@@ -55,8 +59,22 @@ export class Share {
     return this.isWithin(claim) && (progress === 'complete' || this.mayReceive())
   }
 
-  isWithin({ network, account }: Claim): boolean {
-    return this.hasRoomFor(network) && (account === undefined || this.hasRoomFor(account))
+  isWithin({ network, account, session }: Claim): boolean {
+    if (!this.hasRoomFor(network) || (account !== undefined && !this.hasRoomFor(account))) return false
+    return session === undefined || this.#hasRoomForSession(session)
+  }
+
+  #hasRoomForSession({ inUse }: Party): boolean {
+    return inUse < sessionShareOfFree * (this.#connectionsMax - this.#inUse)
+  }
+
+  /** Why somebody may take no connection, and how many the share in question has. */
+  missingOf({ network, account, session }: Claim): { readonly share: MissingShare; readonly inUse: number } {
+    if (this.#inUse >= this.#connectionsMax) return { share: 'pool', inUse: this.#inUse }
+    if (session && !this.#hasRoomForSession(session)) return { share: 'session', inUse: session.inUse }
+    if (account && !this.hasRoomFor(account)) return { share: 'account', inUse: account.inUse }
+    if (!this.hasRoomFor(network)) return { share: 'network', inUse: network.inUse }
+    return { share: 'bodies', inUse: this.#receivingMax }
   }
 
   hasRoomFor({ inUse }: Party): boolean {
@@ -93,6 +111,7 @@ export class Share {
     for (const use of this.#uses) use.claim = undefined
     this.#networks.clear()
     this.#accounts.clear()
+    this.#sessions = new WeakMap()
   }
 
   #startCounting(): void {
@@ -104,15 +123,25 @@ export class Share {
     }
   }
 
-  #newClaim({ clientNetwork, accountId }: ConnectionUser): Claim {
+  #newClaim({ clientNetwork, accountId, clientSession }: ConnectionUser): Claim {
     const account = accountId === undefined ? undefined : this.#accounts.of(accountId)
-    return { network: this.#networks.of(clientNetwork), account }
+    const session = clientSession === undefined ? undefined : this.#sessionOf(clientSession)
+    return { network: this.#networks.of(clientNetwork), account, session }
+  }
+
+  #sessionOf(clientSession: object): Party {
+    const known = this.#sessions.get(clientSession)
+    if (known !== undefined) return known
+    const party = unused()
+    this.#sessions.set(clientSession, party)
+    return party
   }
 }
 
-function addTo({ network, account }: Claim, count: 1 | -1): void {
+function addTo({ network, account, session }: Claim, count: 1 | -1): void {
   network.inUse += count
   if (account) account.inUse += count
+  if (session) session.inUse += count
 }
 
 function unused(): Party {

@@ -9,6 +9,7 @@ import type { Share } from './share.ts'
 export class WaitingQueue<Item extends Waiting> {
   readonly #networks = new UnorderedList<ClientNetwork>()
   #numbers = 0
+  size = 0
 
   get isEmpty(): boolean {
     return this.#networks.size === 0
@@ -24,6 +25,7 @@ export class WaitingQueue<Item extends Waiting> {
     network.waiting++
     if (account) account.waiting++
     this.#networks.add(network)
+    this.size++
   }
 
   /** Does nothing if it does not wait. */
@@ -36,6 +38,7 @@ export class WaitingQueue<Item extends Waiting> {
     if (after) after.before = before
     else network.last = before
     item.number = item.before = item.after = undefined
+    this.size--
     network.waiting--
     if (account) account.waiting--
     if (network.waiting === 0) this.#networks.remove(network)

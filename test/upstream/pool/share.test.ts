@@ -7,8 +7,9 @@ function user(
   clientNetwork: string,
   accountId?: string,
   bodyProgress: BodyProgress = 'complete',
+  clientSession?: object,
 ): ConnectionUser {
-  return { clientNetwork, accountId, bodyProgress }
+  return { clientNetwork, accountId, bodyProgress, clientSession }
 }
 
 /** Takes a connection, as a pool does. @returns undefined where it has to wait */
@@ -50,6 +51,36 @@ t.test('many client networks share the upstream connections evenly', async (t) =
     Array.from({ length: 10 }, (_, index) => user(`${index}`)),
   ).toSorted((one, other) => one - other)
   t.ok(least > 10 && others.every((count) => count <= least + 1))
+})
+
+t.test('a single connection of HTTP/2 cannot use the share of its whole network', async (t) => {
+  const [one, other] = [user('a', 'ada', 'complete', {}), user('a', 'ada', 'complete', {})]
+  t.strictSame(fill(128, [one]), [103])
+  const [ofSession = 0, ofOthers = 0] = fill(128, [one, user('a', 'ada')])
+  t.strictSame([ofSession + ofOthers, ofSession <= ofOthers], [114, true])
+  const two = fill(128, [one, other])
+  t.ok(Math.abs((two[0] ?? 0) - (two[1] ?? 0)) <= 1)
+  t.strictSame(fill(4, [one]), [4], 'of a few none are reserved')
+})
+
+t.test('it is named which share is exhausted', async (t) => {
+  const session = {}
+  for (const [takers, next, share] of [
+    [[user('a', 'ada', 'complete', session)], user('a', 'ada', 'complete', session), ['session', 103]],
+    [[user('a', 'ada')], user('b', 'ada'), ['account', 114]],
+    [[user('a', 'ada')], user('a', 'bob'), ['network', 114]],
+    [[user('a', undefined, 'streaming')], user('b', undefined, 'streaming'), ['bodies', 96]],
+    [Array.from({ length: 200 }, (_, index) => user(`${index}`)), user('new'), ['pool', 128]],
+  ] as const) {
+    const uses: Use[] = []
+    const counted = new Share(128, uses)
+    for (const taker of takers)
+      for (let use = take(counted, taker); use !== undefined && uses.push(use); use = take(counted, taker));
+    const claim = counted.claimOf(next)
+    t.equal(counted.mayTake(claim, next.bodyProgress), false)
+    const missing = counted.missingOf(claim)
+    t.strictSame([missing.share, missing.inUse], share)
+  }
 })
 
 t.test('an upstream of a few connections reserves none', async (t) => {

@@ -23,7 +23,12 @@ interface User {
 
 function waiting(share: Share, name: string, { network, account, bodyProgress }: User): Waiting {
   const accountId = account === undefined ? undefined : `account ${account}`
-  const user: ConnectionUser = { clientNetwork: `network ${network}`, accountId, bodyProgress }
+  const user: ConnectionUser = {
+    clientNetwork: `network ${network}`,
+    accountId,
+    bodyProgress,
+    clientSession: undefined,
+  }
   return { name, user, claim: share.claimOf(user), number: undefined, before: undefined, after: undefined }
 }
 
@@ -115,6 +120,7 @@ t.test('those of a network that has its share are not looked at, however many wa
   const user: ConnectionUser = {
     clientNetwork: 'crowd',
     accountId: undefined,
+    clientSession: undefined,
     get bodyProgress() {
       looks++
       return 'complete' as const
