@@ -294,7 +294,7 @@ export const errorDefinitions = {
     title: 'The service is unavailable',
     detail: 'The service behind this path cannot handle the request at the moment.',
     check:
-      'The `reason` in the log: no target is healthy (see `gatehouse_upstream_target_healthy`; a separate log line says why), or all `connections` are in use: slow targets, or too few of them.',
+      'The `reason` in the log: no target is healthy (see `gatehouse_upstream_target_healthy`; a separate log line says why), or which share of `connections` is in use (of all, or of an account, a client network, a connection of HTTP/2): slow targets, or too few of them.',
   },
   'store-unavailable': {
     status: 503,

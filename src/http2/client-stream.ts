@@ -27,7 +27,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   /** On the clock of performance.now(): its connection looks at it in each sweep. */
   deadline = Number.POSITIVE_INFINITY
   readonly #stream: FrameStream
-  readonly #owner: StreamOwner
+  readonly session: StreamOwner
   #events: RequestEvents | undefined
   /** undefined = the request has no body. */
   #bodyRate: BodyRate | undefined
@@ -42,7 +42,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
 
   constructor(stream: FrameStream, owner: StreamOwner) {
     this.#stream = stream
-    this.#owner = owner
+    this.session = owner
     stream.events = this
   }
 
@@ -59,20 +59,16 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     this.options.onRequest(this, head)
   }
 
-  get session(): object {
-    return this.#owner
-  }
-
   get options(): StreamOptions {
-    return this.#owner.options
+    return this.session.options
   }
 
   get peerAddress(): string {
-    return this.#owner.peer.peerAddress
+    return this.session.peer.peerAddress
   }
 
   get protocol(): 'http' | 'https' {
-    return this.#owner.peer.protocol
+    return this.session.peer.protocol
   }
 
   get bodyState(): BodyState {
@@ -212,7 +208,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   }
 
   onClose(): void {
-    this.#owner.onStreamClosed()
+    this.session.onStreamClosed()
     if (!this.#isAnswering) return
     const events = this.#events
     this.#finish(false)

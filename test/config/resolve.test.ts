@@ -16,7 +16,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
       headersBytesMax: 16_384,
       bodyRateMin: 500,
       http2: true,
-      streamsMax: 128,
+      streamsMax: 100,
       workers: 1,
       tls: undefined,
     },

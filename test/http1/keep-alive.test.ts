@@ -72,4 +72,5 @@ t.test('a connection with an unread answer still has a deadline', async (t) => {
   const connection = await until('it asks', () => asked[0])
   t.ok(connection.socket.writableLength > 0, 'some of it is left')
   t.ok(connection.deadline - performance.now() <= sendTimeoutMs)
+  t.equal(sendTimeoutMs, 60_000, 'as of nginx')
 })
