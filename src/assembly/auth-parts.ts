@@ -78,6 +78,7 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
       clock,
       tokens: createForeignTokens({
         issuers: issuers.all,
+        ownIssuer: tokens.issuer,
         verified: verifiedForeign,
         clockToleranceMs,
         clock,

@@ -5,12 +5,13 @@ import type { SecretLookup } from './secrets.ts'
 type IssuerTree = ConfigTree['issuers'][number]
 
 export function resolveIssuer(issuer: IssuerTree, lookup: SecretLookup): IssuerOptions {
-  const { name, audience, algorithms, jwks, subject, role, scopes, email, plan } = issuer
+  const { name, audience, algorithms, tokenType, jwks, subject, role, scopes, email, plan } = issuer
   return {
     name,
     issuer: issuer.issuer,
     audience,
     algorithms,
+    tokenType,
     keys: resolveKeySource(jwks, lookup),
     subject: toPath(subject),
     role: {

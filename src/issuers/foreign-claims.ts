@@ -74,14 +74,26 @@ export function parseForeignClaims(
  * (OpenID Connect Core 1.0, 3.1.3.6), logout tokens and other security events (RFC 8417), and what Keycloak and Cognito
  * name in claims of their own.
  */
-function wrongPurpose({ typ, token_use: use, at_hash, c_hash, events, cnf }: Payload): string | undefined {
+function wrongPurpose(payload: Payload): string | undefined {
+  const { typ, token_use: use, at_hash, c_hash, nonce, auth_time, events, cnf } = payload
   if (events !== undefined) return 'events: a security event, no access token'
   if (at_hash !== undefined || c_hash !== undefined) return 'at_hash or c_hash: an ID token'
+  // What the client sent to the provider for its ID token, which may well come without any hash (Core 1.0, 3.1.3.6).
+  if (nonce !== undefined) return 'nonce: an ID token'
+  if (auth_time !== undefined && !accessClaims.some((name) => isNamed(payload[name])))
+    return `auth_time without ${accessClaims.join(', ')}: an ID token`
   if (use !== undefined && use !== 'access') return 'token_use: no access token'
   if (typ !== undefined && typ !== 'Bearer') return 'the claim typ: no access token'
   // Whoever sends it has to prove that it has the key (RFC 8705 3, RFC 9449 7.1), which is not checked here.
   if (cnf !== undefined) return 'cnf: bound to a key'
   return undefined
+}
+
+/** What only access tokens say: whom they were issued to and for what (RFC 9068 2.2), with the names of Entra and Okta. */
+const accessClaims = ['client_id', 'scope', 'cid', 'scp'] as const
+
+function isNamed(value: unknown): boolean {
+  return (typeof value === 'string' || Array.isArray(value)) && value.length > 0
 }
 
 /** A text that can be part of an ID. A lone surrogate has no encoding of its own: two subjects would get one ID. */

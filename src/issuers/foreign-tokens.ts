@@ -2,11 +2,12 @@ import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
 import { hasDuplicateNames, isRecord, parseJsonObject } from '../platform/json.ts'
-import { isCanonical } from '../tokens/token-text.ts'
+import { accessTokenType, isCanonical } from '../tokens/token-text.ts'
 import { type ForeignClaims, parseForeignClaims } from './foreign-claims.ts'
-import { type IssuerAlgorithm, type IssuerOptions, issuerAlgorithms } from './issuer.ts'
+import { type IssuerAlgorithm, type IssuerOptions, issuerAlgorithms, type TokenType } from './issuer.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import type { PublicKey } from './public-keys.ts'
+import { spellingDifference } from './spelling-difference.ts'
 
 /** `undecided`: the keys that it would have to be checked with are not known. */
 export type ForeignVerdict =
@@ -26,7 +27,8 @@ export interface ForeignTokens {
   /**
    * Checks signature, header, claims and time (RFC 8725). A promise only where keys have to be fetched.
    * @param accepted names of issuers
-   * @returns undefined where the token is not of any of these: its `iss` is another, or cannot be read
+   * @returns undefined where the token is not of any of these: its `iss` is another, or cannot be read. Where `iss` is
+   *   one of them in another spelling, that is the reason of an invalid one
    */
   verify(token: string, accepted: ReadonlySet<string>): ForeignVerdict | undefined | Promise<ForeignVerdict>
 }
@@ -47,6 +49,8 @@ export interface ForeignIssuer {
 
 export interface ForeignTokensOptions {
   readonly issuers: readonly ForeignIssuer[]
+  /** The issuer of the gateway's own tokens, which may be spelled almost like a foreign one. */
+  readonly ownIssuer: string
   readonly verified: VerifiedForeignTokens
   readonly clockToleranceMs: number
   /** Milliseconds since 1970. */
@@ -56,7 +60,7 @@ export interface ForeignTokensOptions {
 const expired = { kind: 'expired' } as const
 
 export function createForeignTokens(options: ForeignTokensOptions): ForeignTokens {
-  const { verified, clockToleranceMs, clock } = options
+  const { verified, clockToleranceMs, clock, ownIssuer } = options
   const byIss = new Map(options.issuers.map((issuer) => [issuer.options.issuer, issuer]))
 
   function verify(token: string, accepted: ReadonlySet<string>): ReturnType<ForeignTokens['verify']> {
@@ -65,7 +69,7 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
     if (claims) return accepted.has(claims.issuer) ? verifyTimes(claims) : undefined
     const read = readToken(token)
     const issuer = read && findIssuer(read.payload, accepted)
-    if (!issuer) return undefined
+    if (!issuer) return read && misspelt(read.payload, accepted)
     const reason = verified.refusalReason(digest)
     return reason === undefined ? verifyUncached(digest, read, issuer) : invalid(reason)
   }
@@ -73,6 +77,19 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
   function findIssuer({ iss }: ReadToken['payload'], accepted: ReadonlySet<string>) {
     const issuer = typeof iss === 'string' ? byIss.get(iss) : undefined
     return issuer && accepted.has(issuer.options.name) ? issuer : undefined
+  }
+
+  /** `iss` is compared as it is (RFC 7519 4.1.1), so nobody would see why a token with another slash is refused. */
+  function misspelt(
+    { iss }: ReadToken['payload'],
+    accepted: ReadonlySet<string>,
+  ): ForeignVerdict | undefined {
+    if (typeof iss !== 'string' || iss === ownIssuer) return undefined
+    for (const { options: issuer } of options.issuers) {
+      const difference = accepted.has(issuer.name) ? spellingDifference(iss, issuer.issuer) : undefined
+      if (difference !== undefined) return invalid(`issuer ${issuer.name}: ${difference}`)
+    }
+    return undefined
   }
 
   function verifyTimes(claims: ForeignClaims): ForeignVerdict {
@@ -175,9 +192,8 @@ function decodeText(part: string): string | undefined {
   return isUtf8(bytes) ? bytes.toString() : undefined
 }
 
-function wrongForm(token: string, { kid, typ, crit }: ReadToken['header'], json: string): string | undefined {
+function wrongForm(token: string, { kid, crit }: ReadToken['header'], json: string): string | undefined {
   if (kid !== undefined && typeof kid !== 'string') return 'kid is no text'
-  if (typ !== undefined && !isAccessTokenType(typ)) return 'wrong typ'
   // No extension is understood here (RFC 7515 4.1.11).
   if (crit !== undefined) return 'crit'
   if (!isCanonical(token)) return 'the signature is not canonical base64url'
@@ -185,15 +201,25 @@ function wrongForm(token: string, { kid, typ, crit }: ReadToken['header'], json:
 }
 
 /** `typ` is a media type: case does not matter, and `application/` may be left out (RFC 7515 4.1.9). */
-function isAccessTokenType(typ: unknown): boolean {
-  return typeof typ === 'string' && /^(?:application\/)?(?:jwt|at\+jwt)$/i.test(typ)
+function isType(typ: unknown, type: string): boolean {
+  const name = typeof typ === 'string' ? typ.toLowerCase() : ''
+  return name === type || name === `application/${type}`
+}
+
+/** Explicit typing (RFC 8725 3.11), as far as the issuer does it. */
+function isTypeAccepted({ header: { typ } }: ReadToken, tokenType: TokenType): boolean {
+  if (isType(typ, accessTokenType)) return true
+  return tokenType === 'any' && (typ === undefined || isType(typ, 'jwt'))
 }
 
 /** The algorithm of the token, where the issuer may use it (RFC 8725 3.1). */
 function algorithmOf(
-  { header: { alg }, wrong }: ReadToken,
-  { algorithms }: IssuerOptions,
+  read: ReadToken,
+  { algorithms, tokenType }: IssuerOptions,
 ): IssuerAlgorithm | { readonly wrong: string } {
+  const { wrong } = read
+  const { alg } = read.header
+  if (!isTypeAccepted(read, tokenType)) return { wrong: `wrong typ (tokenType: ${tokenType})` }
   if (wrong !== undefined) return { wrong }
   const algorithm = issuerAlgorithms.find((one) => one === alg)
   if (algorithm === undefined || !algorithms.includes(algorithm)) return { wrong: 'wrong alg' }

@@ -14,6 +14,11 @@ export const issuerAlgorithms = [
 
 export type IssuerAlgorithm = (typeof issuerAlgorithms)[number]
 
+/** `at+jwt`: only tokens that call themselves access tokens (RFC 9068 2.1). `any`: also `JWT`, or none. */
+export const tokenTypes = ['any', 'at+jwt'] as const
+
+export type TokenType = (typeof tokenTypes)[number]
+
 /** The name of a claim, or the names that lead to a member of one: `['realm_access', 'roles']`. */
 export type ClaimPath = readonly string[]
 
@@ -25,6 +30,8 @@ export interface IssuerOptions {
   readonly issuer: string
   readonly audience: string
   readonly algorithms: readonly IssuerAlgorithm[]
+  /** Which `typ` its tokens may have. */
+  readonly tokenType: TokenType
   readonly keys: KeySource
   readonly subject: ClaimPath
   readonly role: RoleMapping

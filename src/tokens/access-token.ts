@@ -157,11 +157,12 @@ function decode(verifyToken: (token: string) => unknown, token: string): unknown
 function invalidReason(token: string, key: SigningKey | undefined, expected: ExpectedClaims): string {
   const [header, payload] = [headerOf(token), payloadOf(token)]
   if (!header || !payload || !isCanonical(token)) return 'malformed'
+  // First: nothing else in a token of another issuer is a hint at what is wrong.
+  if (payload.iss !== expected.issuer) return 'wrong iss'
   if (signingKeyIdOf(token) === undefined)
     return header.typ === accessTokenType ? 'no kid, or crit' : 'wrong typ'
   if (!key) return 'unknown kid'
   if (header.alg !== key.material.algorithm) return 'wrong alg'
-  if (payload.iss !== expected.issuer) return 'wrong iss'
   if (!includesAudience(payload.aud, expected.audience)) return 'wrong aud'
   return parseClaims(payload, expected) ? 'bad signature' : 'a claim is missing or wrong'
 }

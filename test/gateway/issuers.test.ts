@@ -282,15 +282,18 @@ t.test('a log line names the principal, and why a token was refused, but never t
   const { issuer, gateway, codeOf } = await start(t)
   const right = await issuer.sign()
   const wrong = await issuer.sign({ aud: 'others' })
-  await codeOf('/orders', right)
-  await codeOf('/orders', wrong)
-  const lines = await until('both lines', () => {
+  const misspelt = await issuer.sign({ iss: `${issuer.url}/` })
+  const foreign = await issuer.sign({ iss: 'https://other.example.com' }, { typ: 'JWT' })
+  for (const token of [right, wrong, misspelt, foreign]) await codeOf('/orders', token)
+  const lines = await until('all lines', () => {
     const found = gateway.logLines.filter((line) => line.includes('"route":"orders"'))
-    return found.length === 2 ? found : undefined
+    return found.length === 4 ? found : undefined
   })
   t.match(lines[0], /"accountId":"corp:ada"/)
   t.match(lines[1], /"reason":"issuer corp: a claim is missing or wrong: aud"/)
-  for (const token of [right, wrong]) {
+  t.match(lines[2], /"reason":"issuer corp: iss ends with more slashes than in the config"/)
+  t.match(lines[3], /"reason":"wrong iss"/)
+  for (const token of [right, wrong, misspelt, foreign]) {
     const signature = token.split('.')[2] ?? ''
     t.notOk(gateway.logLines.some((line) => line.includes(signature)))
   }
@@ -315,7 +318,29 @@ t.test('explain says which issuer a token is of, and why one is refused', async 
   const wrong = await explain(await issuer.sign({ aud: 'others' }))
   t.match(wrong.stdout, /refuse: 401 token-invalid/)
   t.match(wrong.stdout, /wrong: aud/)
+  const misspelt = await explain(await issuer.sign({ iss: `${issuer.url}/` }))
+  t.match(misspelt.stdout, /iss ends with more slashes than in the config/)
+  const idToken = await explain(await issuer.sign({ nonce: 'x' }, { typ: 'JWT' }))
+  t.match(idToken.stdout, /nonce: an ID token/)
 })
+
+t.test(
+  'an ID token is refused, and with tokenType at+jwt all that do not say that they are none',
+  async (t) => {
+    const { issuer, codeOf } = await start(t)
+    const authTime = { auth_time: 1, azp: 'web' }
+    for (const claims of [{ nonce: 'x' }, authTime, { ...authTime, nonce: 'x' }])
+      t.equal(await codeOf('/orders', await issuer.sign(claims, { typ: 'JWT' })), '401 token-invalid')
+    t.equal(await codeOf('/orders', await issuer.sign({}, { typ: 'JWT' })), '200')
+    const strict = await start(t, { tokenType: 'at+jwt' })
+    t.equal(await strict.codeOf('/orders', await strict.issuer.sign({}, { typ: 'JWT' })), '401 token-invalid')
+    t.equal(
+      await strict.codeOf('/orders', await strict.issuer.sign({}, { typ: undefined })),
+      '401 token-invalid',
+    )
+    t.equal(await strict.codeOf('/orders', await strict.issuer.sign()), '200')
+  },
+)
 
 t.test('a reload takes other issuers, and drops those that are gone', async (t) => {
   const { issuer, gateway, codeOf } = await start(t)

@@ -9,6 +9,7 @@ import { encode } from '../tokens/forged-tokens.ts'
 import { type IssuerKey, newIssuerKey, rightClaims, signToken } from './issuer-server.ts'
 
 const issuer = 'https://id.example.com'
+const ownIssuer = 'https://gateway.example.com'
 const clockToleranceMs = 5_000
 const silent = { info: () => {}, error: () => {} }
 const nowS = Math.floor(Date.now() / 1_000)
@@ -22,6 +23,7 @@ async function openBench(jwks: Jwks, changes: Partial<IssuerOptions> = {}) {
     issuer,
     audience: 'orders',
     algorithms: issuerAlgorithms,
+    tokenType: 'any',
     keys: { kind: 'file', text: JSON.stringify({ keys: jwks }) },
     subject: ['sub'],
     role: { claim: undefined, map: [], default: 'User' },
@@ -43,7 +45,7 @@ async function openBench(jwks: Jwks, changes: Partial<IssuerOptions> = {}) {
   })
   await issuers.settled()
   const clock = () => time.nowMs
-  const tokens = createForeignTokens({ issuers: issuers.all, verified, clockToleranceMs, clock })
+  const tokens = createForeignTokens({ issuers: issuers.all, ownIssuer, verified, clockToleranceMs, clock })
   const accepted = new Set(['corp'])
   // The cast is sound: the keys are those that jose has made.
   const keySet = createLocalJWKSet({ keys: jwks } as unknown as JSONWebKeySet)
@@ -94,7 +96,8 @@ for (const alg of issuerAlgorithms) {
       flipped(bytes.length - 1),
       flipped(Math.floor(half)),
       bytes.subarray(0, -1),
-      bytes.subarray(1),
+      // A number without its leading zero is the same number, and OpenSSL takes it (RFC 8017 8.1.2 would not).
+      ...(bytes[0] === 0 ? [] : [bytes.subarray(1)]),
       Buffer.concat([bytes, Buffer.alloc(1)]),
       Buffer.concat([Buffer.alloc(1), bytes]),
       Buffer.concat([bytes, bytes]),
@@ -161,6 +164,13 @@ const wrongTokens: readonly (readonly [string, object, object?])[] = [
   ['a logout token', { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }],
   ['an ID token with at_hash', { at_hash: 'x' }],
   ['an ID token with c_hash', { c_hash: 'x' }],
+  ['an ID token with nonce', { nonce: 'x' }, { typ: 'JWT' }],
+  ['an ID token with nonce, which has a scope too', { nonce: 'x', scope: 'openid' }, { typ: undefined }],
+  ['nonce of null', { nonce: null }],
+  ['an ID token with auth_time', { auth_time: nowS, azp: 'web', sid: 'x' }, { typ: 'JWT' }],
+  ['auth_time with an empty scope', { auth_time: nowS, scope: '' }],
+  ['auth_time with a client_id that is no text', { auth_time: nowS, client_id: {} }],
+  ['auth_time of null', { auth_time: null }],
   ['an ID token of Cognito', { token_use: 'id' }],
   ['an ID token of Keycloak', { typ: 'ID' }],
   ['a refresh token of Keycloak', { typ: 'Refresh' }],
@@ -202,12 +212,65 @@ t.test('what may be different in a right token', async (t) => {
     ['expired within the tolerance', { exp: nowS - 4 }, {}],
     ['an access token of Keycloak', { typ: 'Bearer' }, {}],
     ['an access token of Cognito', { token_use: 'access' }, {}],
-    ['a nonce', { nonce: 'x' }, { nonce: 'x', x5t: 'x' }],
+    ['a nonce in the header', {}, { nonce: 'x', x5t: 'x' }],
+    ['auth_time with client_id', { auth_time: nowS, client_id: 'web' }, {}],
+    ['auth_time with a scope', { auth_time: nowS, scope: 'read' }, { typ: 'JWT' }],
+    ['an access token of Okta', { auth_time: nowS, cid: 'web', scp: ['read'] }, { typ: undefined }],
   ] as const) {
     const token = await signToken(es, { ...claims, ...(payload as object) }, { ...header })
     t.equal(await bench.kindOf(token), 'valid', what)
     t.equal(await bench.isValidToJose(token), true, `${what}, to jose`)
   }
+})
+
+t.test('where tokenType is at+jwt, only a token that says so is accepted', async (t) => {
+  const { kindOf, tokens, accepted } = await openBench(allKeys, { tokenType: 'at+jwt' })
+  for (const typ of ['at+jwt', 'application/at+jwt', 'AT+JWT'])
+    t.equal(await kindOf(await signToken(es, claims, { typ })), 'valid', typ)
+  for (const typ of [
+    undefined,
+    null,
+    '',
+    'JWT',
+    'jwt',
+    'application/jwt',
+    'at+jwt ',
+    'x/at+jwt',
+    ['at+jwt'],
+  ]) {
+    const token = await signToken(es, claims, { typ })
+    t.match(tokens.verify(token, accepted), { kind: 'invalid', reason: /wrong typ \(tokenType: at\+jwt\)/ })
+    t.equal(await kindOf(token), 'invalid', JSON.stringify(typ))
+  }
+})
+
+t.test(
+  'an issuer in another spelling is refused, and the reason names the issuer that is meant',
+  async (t) => {
+    const { tokens, accepted } = await openBench(allKeys, { issuer: `${issuer}/realms/corp` })
+    const verify = async (iss: string) => tokens.verify(await signToken(es, { ...claims, iss }), accepted)
+    t.match(await verify(`${issuer}/realms/corp`), { kind: 'valid' })
+    for (const [iss, reason] of [
+      [`${issuer}/realms/corp/`, 'issuer corp: iss ends with more slashes than in the config'],
+      [`${issuer}/realms/corp//`, 'issuer corp: iss ends with more slashes than in the config'],
+      [`${issuer}/realms/CORP`, 'issuer corp: iss is another spelling of its URL'],
+      ['HTTPS://ID.example.com:443/realms/corp', 'issuer corp: iss is another spelling of its URL'],
+    ] as const)
+      for (const turn of ['at first', 'again'])
+        t.match(await verify(iss), { kind: 'invalid', reason }, `${iss}, ${turn}`)
+    for (const iss of ['', '/', issuer, `${issuer}/realms/corp2`, `${issuer}/realms/other/`, 'corp'])
+      t.equal(await verify(iss), undefined, `${iss} is none of it`)
+    t.equal(
+      tokens.verify(await signToken(es, { ...claims, iss: `${issuer}/realms/corp/` }), new Set(['other'])),
+      undefined,
+      'where the issuer is not accepted, nothing is said of it',
+    )
+  },
+)
+
+t.test('the issuer of the gateway is not taken for a foreign one that differs by a slash', async (t) => {
+  const { kindOf } = await openBench(allKeys, { issuer: `${ownIssuer}/` })
+  t.equal(await kindOf(await signToken(es, { ...claims, iss: ownIssuer })), 'not-foreign')
 })
 
 t.test('a token ends at exp, with the tolerance, however often it was seen', async (t) => {

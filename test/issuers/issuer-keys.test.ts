@@ -26,6 +26,7 @@ function open(t: Test, { url }: Pick<Issuer, 'url'>, keys: KeySource = { kind: '
       issuer: url,
       audience: 'orders',
       algorithms: ['ES256'],
+      tokenType: 'any',
       keys,
       subject: ['sub'],
       role: { claim: undefined, map: [], default: 'User' },

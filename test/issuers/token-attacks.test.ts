@@ -31,6 +31,7 @@ async function openTokens(entriesMax = 1_000) {
         issuer,
         audience: 'orders',
         algorithms: issuerAlgorithms,
+        tokenType: 'any',
         keys: { kind: 'file', text: JSON.stringify({ keys: jwks }) },
         subject: ['sub'],
         role: { claim: undefined, map: [], default: 'User' },
@@ -48,7 +49,13 @@ async function openTokens(entriesMax = 1_000) {
   })
   await issuers.settled()
   const verified = createVerifiedForeignTokens(entriesMax)
-  return createForeignTokens({ issuers: issuers.all, verified, clockToleranceMs, clock: Date.now })
+  return createForeignTokens({
+    issuers: issuers.all,
+    ownIssuer: 'https://gateway.example.com',
+    verified,
+    clockToleranceMs,
+    clock: Date.now,
+  })
 }
 
 /** What Keycloak, Auth0, Entra and Cognito put into access tokens besides what all have. */

@@ -20,6 +20,10 @@ const reasons: readonly (readonly [reason: string, token: string])[] = [
   ['nbf is 90 s in the future', signed({ nbf: startS + 90 })],
   ['unknown kid', forge(rightHeader(other), rightClaims, other.material)],
   ['wrong iss', signed({ iss: 'https://other.example.com' })],
+  [
+    'wrong iss',
+    forge({ ...header, kid: 'theirs', typ: 'JWT' }, { ...rightClaims, iss: 'https://x' }, other.material),
+  ],
   ['wrong aud', signed({ aud: 'other' })],
   ['wrong typ', signed({}, { ...header, typ: 'JWT' })],
   ['wrong alg', signed({}, { ...header, alg: 'none' })],

@@ -1,4 +1,4 @@
-import { issuerAlgorithms } from '../../issuers/issuer.ts'
+import { issuerAlgorithms, tokenTypes } from '../../issuers/issuer.ts'
 import {
   choice,
   either,
@@ -44,6 +44,11 @@ const issuer = item('A foreign server whose JWTs are accepted on the routes that
     minItems: 1,
     uniqueItems: true,
     description: 'Algorithms that its tokens may be signed with; never a symmetric one.',
+  }),
+  tokenType: choice(tokenTypes, {
+    default: 'any',
+    description:
+      'The `typ` of its tokens: `any` = none, `JWT` or `at+jwt`; `at+jwt` = only that (RFC 9068), which no token for another purpose has.',
   }),
   jwks: optional(
     item('Where its public keys are; exactly one. Absent = by discovery, at its URL.', {

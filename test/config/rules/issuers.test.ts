@@ -20,6 +20,7 @@ t.test('an issuer needs a name, its URL and an audience', (t) => {
     {
       ...corp,
       algorithms: ['RS256', 'ES256'],
+      tokenType: 'any',
       keys: { kind: 'discovery' },
       subject: ['sub'],
       role: { claim: undefined, map: [], default: 'User' },
@@ -38,9 +39,17 @@ t.test('claims may be members of others, and keys come from a URL or file', (t) 
     map: { ops: 'Admin', 'https://x/y z': 'Staff' },
     default: 'Guest',
   }
-  const written = { algorithms: ['EdDSA'], subject: 'oid', role, scopes: 'scp', email: ['a', 'b'] }
+  const written = {
+    tokenType: 'at+jwt',
+    algorithms: ['EdDSA'],
+    subject: 'oid',
+    role,
+    scopes: 'scp',
+    email: ['a', 'b'],
+  }
   t.match(load(t, configOf({ ...written, jwks: { url: 'https://id.example.com/jwks' } })).issuers[0], {
     algorithms: ['EdDSA'],
+    tokenType: 'at+jwt',
     keys: { kind: 'url', url: 'https://id.example.com/jwks' },
     subject: ['oid'],
     role: {
