@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from '../platform/json.ts'
+import { duplicateMember, isRecord, parseJson } from '../platform/json.ts'
 import type { Line } from '../platform/lines.ts'
 import type { AccountInput } from './account-input.ts'
 import { readCsv } from './csv.ts'
@@ -104,5 +104,7 @@ function splitCells(text: string): readonly string[] {
 function readJsonLine(text: string): AccountInput | string {
   const value = parseJson(text)
   if (value === undefined) return 'is not valid JSON'
-  return isRecord(value) ? parseAccountFields(value) : 'is not a JSON object'
+  if (!isRecord(value)) return 'is not a JSON object'
+  const duplicate = duplicateMember(text)
+  return duplicate === undefined ? parseAccountFields(value) : `has the member ${duplicate} more than once`
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { setImmediate } from 'node:timers/promises'
-import { isRecord, parseJson } from '../platform/json.ts'
+import { duplicateMember, isRecord, parseJson } from '../platform/json.ts'
 import { didYouMean } from '../platform/suggest.ts'
 import { emailKey } from '../store/account.ts'
 import { type AccountInput, defaultRole, findFieldErrors, findPlanError } from './account-input.ts'
@@ -128,7 +128,9 @@ function readJsonLines(text: string): Row[] {
 function readJson(content: string): Row['values'] {
   const value = parseJson(content)
   if (value === undefined) return 'is not valid JSON'
-  return isRecord(value) ? value : 'is not a JSON object'
+  if (!isRecord(value)) return 'is not a JSON object'
+  const duplicate = duplicateMember(content)
+  return duplicate === undefined ? value : `has the member ${duplicate} more than once`
 }
 
 function readTable(text: string, invalidUtf8Lines: ReadonlySet<number>): Row[] {

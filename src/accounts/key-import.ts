@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from '../platform/json.ts'
+import { duplicateMember, isRecord, parseJson } from '../platform/json.ts'
 import { parseTime } from '../platform/time.ts'
 import { readCsv } from './csv.ts'
 import { findKeyErrors, type SecretKeyInput } from './key-input.ts'
@@ -29,7 +29,9 @@ export function createKeyLineReader(now: number): (text: string) => ImportedKeyL
   function readRow(text: string): ImportedKeyLine | string | undefined {
     if (text.trimStart().startsWith('{')) {
       const value = parseJson(text)
-      return isRecord(value) ? parseKeyLine(value, now) : 'is not valid JSON'
+      if (!isRecord(value)) return 'is not valid JSON'
+      const duplicate = duplicateMember(text)
+      return duplicate === undefined ? parseKeyLine(value, now) : `has the member ${duplicate} more than once`
     }
     const cells = cellsOf(text)
     if (!cells) return 'is not valid CSV'

@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FieldError, GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
 import { sendProblem } from '../http/refusals/problem.ts'
-import { isRecord } from '../platform/json.ts'
+import { duplicateMember, isRecord } from '../platform/json.ts'
+import { hideSecrets } from '../secrets/hide-secrets.ts'
 
 /** Largest body of the built-in endpoints. */
 export const jsonBytesMax = 65_536
@@ -12,7 +13,7 @@ const bodilessMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /**
  * Accepts bodies in JSON, in UTF-8 and without a content coding; no body counts as an empty object. All others are
- * refused.
+ * refused, and objects with two members of one name: who checked the request before may have read the other one.
  * @param timeoutMs how long a body may take to arrive
  */
 export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
@@ -26,8 +27,10 @@ export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
     const text = decodeUtf8(bytes)
     if (text === undefined) return done(invalidJsonError())
     parseJson(request, text, (cause, value: unknown) => {
-      if (cause) done(invalidJsonError())
-      else done(null, value)
+      if (cause) return done(invalidJsonError())
+      const duplicate = duplicateMember(text)
+      if (duplicate === undefined) done(null, value)
+      else done(duplicateMemberError(duplicate))
     })
   })
   limitBodies(app, timeoutMs, checkAnnouncedBody)
@@ -134,6 +137,12 @@ function decodeUtf8(bytes: string | Buffer): string | undefined {
 
 function invalidJsonError(): GatehouseError {
   return invalidBodyError('The body is not valid UTF-8 JSON.', 'is not valid UTF-8 JSON')
+}
+
+/** @param member its name may be a secret key */
+function duplicateMemberError(member: string): GatehouseError {
+  const errors = [{ field: hideSecrets(member), message: 'appears more than once' }]
+  return new GatehouseError('request-invalid', { errors })
 }
 
 function invalidBodyError(detail: string, message: string): GatehouseError {

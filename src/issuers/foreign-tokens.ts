@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
-import { hasDuplicateNames, isRecord, parseJsonObject } from '../platform/json.ts'
+import { duplicateMember, isRecord, parseJsonObject } from '../platform/json.ts'
 import { accessTokenType, isCanonical } from '../tokens/token-text.ts'
 import { type ForeignClaims, parseForeignClaims } from './foreign-claims.ts'
 import { type IssuerAlgorithm, type IssuerOptions, issuerAlgorithms, type TokenType } from './issuer.ts'
@@ -197,7 +197,7 @@ function wrongForm(token: string, { kid, crit }: ReadToken['header'], json: stri
   // No extension is understood here (RFC 7515 4.1.11).
   if (crit !== undefined) return 'crit'
   if (!isCanonical(token)) return 'the signature is not canonical base64url'
-  return hasDuplicateNames(json) ? 'a member appears twice' : undefined
+  return duplicateMember(json) === undefined ? undefined : 'a member appears twice'
 }
 
 /** `typ` is a media type: case does not matter, and `application/` may be left out (RFC 7515 4.1.9). */

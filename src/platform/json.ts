@@ -12,30 +12,59 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Strings and what gives JSON its structure. */
-const jsonTokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g
+/** An object or a list that has begun but not ended. */
+interface Open {
+  /** The names so far; undefined = a list. */
+  readonly names: Set<string> | undefined
+  /** The latest member, by its name or its place. */
+  member: string | number
+}
 
 /**
- * Whether any object in a JSON text has two members of one name, of which other programs may read another one than
- * JSON.parse does. @param text is valid JSON
+ * The first member that has the name of an earlier one of its object. Of these, other programs may read another one
+ * than JSON.parse does (RFC 8259 4). Names are compared without their escapes, and in time proportional to the text.
+ * @param text is valid JSON
+ * @returns names and places from the outermost object on, joined by dots; undefined = there is none
  */
-export function hasDuplicateNames(text: string): boolean {
-  const open: (Set<string> | undefined)[] = []
+export function duplicateMember(text: string): string | undefined {
+  const open: Open[] = []
   let latest = ''
-  for (const [token] of text.matchAll(jsonTokens)) {
-    if (token === '{') open.push(new Set())
-    else if (token === '[') open.push(undefined)
-    else if (token === '}' || token === ']') open.pop()
-    else if (token !== ':') latest = token
-    else {
-      // Only a member's name is followed by a colon. It may be written with escapes.
-      const name = String(JSON.parse(latest))
-      const names = open.at(-1)
-      if (names?.has(name)) return true
-      names?.add(name)
-    }
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]
+    if (character === '"') {
+      const end = endOfString(text, index)
+      latest = text.slice(index, end)
+      index = end - 1
+    } else if (character === '{') open.push({ names: new Set(), member: '' })
+    else if (character === '[') open.push({ names: undefined, member: 0 })
+    else if (character === '}' || character === ']') open.pop()
+    else if (character === ',') nextItem(open.at(-1))
+    // Only a member's name is followed by a colon.
+    else if (character === ':' && !nextMember(open.at(-1), latest))
+      return open.map(({ member }) => member).join('.')
   }
-  return false
+  return undefined
+}
+
+function nextItem(list: Open | undefined): void {
+  if (typeof list?.member === 'number') list.member++
+}
+
+/** @returns false where the object has a member of that name already */
+function nextMember(object: Open | undefined, text: string): boolean {
+  if (!object?.names) return true
+  const name = text.includes('\\') ? String(JSON.parse(text)) : text.slice(1, -1)
+  object.member = name
+  if (object.names.has(name)) return false
+  object.names.add(name)
+  return true
+}
+
+/** The index after the string that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  let index = start + 1
+  while (index < text.length && text[index] !== '"') index += text[index] === '\\' ? 2 : 1
+  return index + 1
 }
 
 /** Parses a JSON object; undefined if it is invalid. */

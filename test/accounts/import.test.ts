@@ -66,6 +66,7 @@ t.test('every bad line of a JSON Lines import is reported with all its problems'
     '{"email":"a@b.c","__proto__":{"role":"Admin"},"Role":"Admin"}',
     '{"email":"ADA@example.com"}',
     '{}',
+    '{"email":"d@example.com","role":"User","r\\u006fle":"Admin"}',
   ]
   const { accounts, badLines } = parseImportFile(lines.join('\n'))
   t.strictSame(
@@ -81,6 +82,7 @@ t.test('every bad line of a JSON Lines import is reported with all its problems'
     [7, /__proto__: unknown field.*Role: unknown field/],
     [8, /email: ADA@example\.com is already on line 1/],
     [9, /email: must be/],
+    [10, /has the member role more than once/],
   ] as const
   t.strictSame(
     badLines.map(({ line }) => line),

@@ -25,7 +25,7 @@ const cases: readonly (readonly [what: string, text: string | Uint8Array, expect
   ],
   [
     'every kind of bad line among JSON lines, in order',
-    '{"email":"a@example.com"}\n[]\n{"email":7,"role":{}}\n\n{"email":"A@example.com"}\nnope\n{"email":"b@example.com","isVerified":"maybe","age":7}\n{"email":"c@example.com","__proto__":1}\n{"firstName":"D"}\n"text"\n',
+    '{"email":"a@example.com"}\n[]\n{"email":7,"role":{}}\n\n{"email":"A@example.com"}\nnope\n{"email":"b@example.com","isVerified":"maybe","age":7}\n{"email":"c@example.com","__proto__":1}\n{"firstName":"D"}\n"text"\n{"role":"User","role":"Admin"}\n',
     [
       /^people:2 {2}is not a JSON object$/,
       /^people:3 {2}(?=.*email: must be text)(?=.*role: must be text)/,
@@ -35,6 +35,7 @@ const cases: readonly (readonly [what: string, text: string | Uint8Array, expect
       /^people:8 {2}__proto__: unknown field$/,
       /^people:9 {2}email: must be an e-mail address/,
       /^people:10 {2}is not a JSON object$/,
+      /^people:11 {2}has the member role more than once$/,
     ],
   ],
   [
