@@ -1,4 +1,5 @@
 import { isRecord } from '../platform/json.ts'
+import { isCredentialField } from '../secrets/credential-field.ts'
 import { secretPlaceholder } from '../secrets/hide-secrets.ts'
 import type { ConfigReadResult } from './load.ts'
 import { formatPath, formatSource, type Path } from './problem.ts'
@@ -37,9 +38,13 @@ function leaves(value: unknown, path: Path): Leaf[] {
   return [{ path, value }]
 }
 
-/** Whether a value is a reference to a secret; for an option that takes either, the value decides. */
+/**
+ * Whether a value is a reference to a secret, or looks like one that was written as text; for an option that takes
+ * either, the value decides.
+ */
 function holdsSecret(value: unknown, path: Path): boolean {
   const schema = schemaAt(path)
   const acceptsSecret = schema?.secret === true || schema?.anyOf?.some(({ secret }) => secret) === true
-  return acceptsSecret && isRecord(value)
+  if (!acceptsSecret) return false
+  return typeof value === 'string' ? isCredentialField(String(path.at(-1)), value) : isRecord(value)
 }

@@ -1,5 +1,6 @@
 import { hasEveryIPv4, parseAddressRange } from '../platform/address-ranges.ts'
 import { isLoopback } from '../platform/host.ts'
+import { isCredentialField } from '../secrets/credential-field.ts'
 import { validityProblem } from './certificate.ts'
 import type { ConfigReadResult } from './load.ts'
 import type { Problem, Warning } from './problem.ts'
@@ -120,16 +121,15 @@ function unverifiedUpstreams({ upstreams }: Tree): Warning[] {
     }))
 }
 
-const credentialName = /authorization|cookie|secret|token|passw|api[-_]?key|credential/i
-
-/** `config show` and whoever reads the file see a text; a secret is hidden everywhere. */
+/** Whoever reads the file sees a text. */
 function inlineCredentials({ upstreams }: Tree): Warning[] {
   return Object.entries(upstreams).flatMap(([name, { headers }]) =>
     Object.entries(headers.set)
-      .filter(([field, value]) => typeof value === 'string' && credentialName.test(field))
+      .filter(([field, value]) => typeof value === 'string' && isCredentialField(field, value))
       .map(([field]) => ({
         path: ['upstreams', name, 'headers', 'set', field],
-        message: 'looks like a credential, and is shown as it is written: use { file: … } or { env: … }',
+        message:
+          'looks like a credential that everyone who reads the config sees: use { file: … } or { env: … }',
       })),
   )
 }

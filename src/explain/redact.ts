@@ -1,8 +1,8 @@
+import { isCredentialField } from '../secrets/credential-field.ts'
 import { hideSecrets, secretPlaceholder } from '../secrets/hide-secrets.ts'
 import type { ShownHeader } from './explanation.ts'
 
-/** Names of headers and query parameters that suggest a secret. */
-const secretName = /auth|cookie|secret|token|passw|api-?_?key|credential|signature|assertion/i
+/** Names of query parameters that suggest a secret. */
 const secretParameter =
   /([?&][^=&]*(?:auth|secret|token|passw|api-?_?key|credential|signature)[^=&]*=)[^&]*/gi
 
@@ -13,7 +13,7 @@ const secretParameter =
 export function redactHeader({ name, value }: ShownHeader, accept: readonly string[]): ShownHeader {
   const lower = name.toLowerCase()
   if (lower === 'cookie') return { name, value: redactCookies(value) }
-  const isSecret = secretName.test(name) || accept.some((each) => each.toLowerCase() === lower)
+  const isSecret = isCredentialField(name, value) || accept.some((each) => each.toLowerCase() === lower)
   return { name, value: isSecret ? secretPlaceholder : redactTarget(value) }
 }
 

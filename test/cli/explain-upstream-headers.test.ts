@@ -15,7 +15,12 @@ const targets = [{ url: 'http://127.0.0.1:1' }]
 t.test('explain names the headers that are set for an upstream, but shows no secret', async (t) => {
   const { configFile } = await startGateway(t)
   writeFileSync(join(dirname(configFile), 'backend.key'), 'hunter2')
-  const set = { 'X-Backend': { file: 'backend.key' }, Authorization: 'Basic hunter3', 'X-Fixed': 'as it is' }
+  const set = {
+    'X-Backend': { file: 'backend.key' },
+    Authorization: 'Basic hunter3',
+    'X-Fixed': 'as it is',
+    'X-Odd': 'Bearer hunter4',
+  }
   rewrite(configFile, { upstreams: { backend: { targets, headers: { set, remove: ['X-Debug'] } } } })
   const sent = ['-H', 'x_backend: theirs', '-H', 'X-Debug: 1', '-H', 'X-Other: 2']
   const { stdout } = await run(t, ['explain', 'GET', '/public', ...sent, '--config', configFile, '--json'])
@@ -26,12 +31,15 @@ t.test('explain names the headers that are set for an upstream, but shows no sec
   const lines = headers.map(({ name, value }) => `${name}: ${value}`)
   t.strictSame(
     lines.filter((line) => !/^(?:Host|X-Forwarded|X-Request-Id)/.test(line)),
-    ['X-Other: 2', 'X-Backend: [secret]', 'Authorization: [secret]', 'X-Fixed: as it is'],
+    ['X-Other: 2', 'X-Backend: [secret]', 'Authorization: [secret]', 'X-Fixed: as it is', 'X-Odd: [secret]'],
   )
   t.notMatch(stdout, /hunter|theirs|X-Debug/)
 
   const shown = await run(t, ['config', 'show', '--config', configFile])
   t.match(shown.stdout, /headers\.set\.X-Backend.*\[secret\]/)
   t.match(shown.stdout, /headers\.set\.X-Fixed.*as it is/)
-  t.notMatch(shown.stdout, /hunter2|backend\.key/)
+  t.match(shown.stdout, /headers\.set\.Authorization.*\[secret\]/)
+  t.notMatch(shown.stdout, /hunter|backend\.key/)
+  const asJson = await run(t, ['config', 'show', '--config', configFile, '--json'])
+  t.notMatch(asJson.stdout, /hunter|backend\.key/)
 })

@@ -101,3 +101,35 @@ t.test('a URL without a secret is shown by config show', async (t) => {
   const shown = show(t, { text: `${text}store: { redis: { url: 'redis://a/1' } }\n` })
   t.strictSame(shown.get('store.redis.url'), ['redis://a/1', '10:24'])
 })
+
+t.test('a credential that is written as the text of a header is not shown either', async (t) => {
+  const header = (name: string, value: string) =>
+    show(t, {
+      text: text.replace(
+        "[{ url: 'http://a' }]",
+        `[{ url: 'http://a' }], headers: { set: { ${name}: '${value}' } }`,
+      ),
+    }).get(`upstreams.a.headers.set.${name}`)?.[0]
+  for (const [name, value] of [
+    ['Authorization', 'hunter2'],
+    ['authorization', 'Basic aHVudGVyMg=='],
+    ['Cookie', 'session=hunter2'],
+    ['X-Api-Key', 'hunter2'],
+    ['X_API_KEY', 'hunter2'],
+    ['Ocp-Apim-Subscription-Key', 'hunter2'],
+    ['X-Auth', 'hunter2'],
+    ['X-Vault-Token', 'hunter2'],
+    ['X-Password', 'hunter2'],
+    ['X-Odd', 'Bearer hunter2'],
+    ['X-Odd', 'token hunter2'],
+    ['X-Odd', 'redis://user:hunter2@host'],
+    ['X-Odd', `gate_sk_${'a'.repeat(60)}`],
+  ] as const)
+    t.equal(header(name, value), '[secret]', `${name}: ${value}`)
+  for (const [name, value] of [
+    ['X-Env', 'production'],
+    ['X-Author', 'Ada'],
+    ['X-Link', 'https://a.example/x'],
+  ] as const)
+    t.equal(header(name, value), value)
+})

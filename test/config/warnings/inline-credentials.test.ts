@@ -13,8 +13,10 @@ function warnings(t: Test, set: Options): readonly string[] {
 
 t.test('a header of an upstream that looks like a credential is warned of where it is a text', async (t) => {
   const at = 'upstreams.backend.headers.set'
-  const message = 'looks like a credential, and is shown as it is written: use { file: … } or { env: … }'
+  const message =
+    'looks like a credential that everyone who reads the config sees: use { file: … } or { env: … }'
   for (const name of ['Authorization', 'cookie', 'SecretKey', 'X-Api-Key', 'X-Access-Token'])
     t.strictSame(warnings(t, { [name]: 'abc' }), [`${at}.${name}: ${message}`])
-  t.strictSame(warnings(t, { Authorization: { env: 'A' }, 'X-Gateway': 'abc' }), [])
+  t.strictSame(warnings(t, { 'X-Backend': 'Bearer abc' }), [`${at}.X-Backend: ${message}`])
+  t.strictSame(warnings(t, { Authorization: { env: 'A' }, 'X-Gateway': 'abc', 'X-Author': 'Ada' }), [])
 })
