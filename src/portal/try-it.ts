@@ -2,6 +2,7 @@ import { keyField } from '../auth/carriers.ts'
 import { parseJson, parseJsonObject } from '../platform/json.ts'
 import type { RouteOptions } from '../routes/compile.ts'
 import { accessTokenPath, type PublicPath } from '../routes/own-paths.ts'
+import { hideKnownSecrets, type KnownSecret, longestSpelling } from '../secrets/hide-known-secrets.ts'
 import type { Account } from '../store/account.ts'
 import { callGateway, callTimeoutMs, type GatewayResponse } from './call-gateway.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
@@ -41,8 +42,12 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOpt
     })
   }
 
-  /** Calls with an access token, whose session ends with the call. */
-  async function callWithToken(route: CallableRoute, keys: Keys): Promise<GatewayResponse> {
+  /** Calls with an access token, whose session ends with the call. @param onToken called before it is sent */
+  async function callWithToken(
+    route: CallableRoute,
+    keys: Keys,
+    onToken: (token: string) => void,
+  ): Promise<GatewayResponse> {
     const issued = await post(accessTokenPath, {
       SecretKey: keys.secretKey,
       APIKey: keys.apiKey,
@@ -50,6 +55,7 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOpt
     if (issued.status !== 200) return issued
     // The cast is sound: the endpoint guarantees the members.
     const { JwtToken, RefreshToken } = JSON.parse(issued.body) as Readonly<Record<string, string>>
+    if (JwtToken !== undefined) onToken(JwtToken)
     try {
       return await get(route, { Authorization: `Bearer ${JwtToken}` })
     } finally {
@@ -81,25 +87,37 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOpt
     }
     try {
       const isToken = route.auth === 'bearer'
+      // The answer may repeat the request, and keys must not be shown unless revealed.
+      const secrets: KnownSecret[] = [
+        { text: keys.secretKey, placeholder: '[your secret]' },
+        { text: keys.apiKey, placeholder: '[your API key]' },
+      ]
+      const field = keyField(carriers, keys.secretKey)
       const response = isToken
-        ? await callWithToken(route, keys)
-        : await get(
-            route,
-            route.auth === 'none' ? {} : Object.fromEntries([keyField(carriers, keys.secretKey)]),
+        ? await callWithToken(route, keys, (text) =>
+            secrets.push({ text, placeholder: '[your access token]' }),
           )
+        : await get(route, route.auth === 'none' ? {} : Object.fromEntries([field]))
+      // As it is sent, with the key in base64, which may be encoded once more.
+      const sent = field[1].slice(field[1].indexOf(' ') + 1)
+      if (sent !== keys.secretKey) secrets.push({ text: sent, placeholder: '[your secret]' })
+      const hide = (text: string) => hideTokens(hideKnownSecrets(text, secrets))
+      const body = formatBody(response.isTruncated ? withoutEnd(response.body, secrets) : response.body)
+      const shownBody = hide(body)
       return {
         kind: 'answered',
         response: {
           route: requestText(route),
           status: response.status,
-          contentType: response.contentType,
+          contentType: hide(response.contentType),
           durationMs: Math.round(response.durationMs),
           scheme: isToken ? 'an access token' : route.auth === 'none' ? 'no credential' : 'the secret',
           sendsIdentity: route.auth !== 'none',
-          identity: echoedIdentity(response.body, names),
-          // The body may echo the request, and keys must not be shown unless revealed.
-          body: redactKeys(formatBody(response.body), keys).slice(0, shownBodyLengthMax),
-          isTruncated: response.isTruncated || formatBody(response.body).length > shownBodyLengthMax,
+          identity: echoedIdentity(response.body, names)?.map(
+            ([name, value]) => [name, hide(value)] as const,
+          ),
+          body: shownBody.slice(0, shownBodyLengthMax),
+          isTruncated: response.isTruncated || shownBody.length > shownBodyLengthMax,
         },
       }
     } catch (error) {
@@ -140,14 +158,20 @@ function echoedIdentity(
   })
 }
 
+/** Other JWTs are credentials too, such as an assertion that the backend shows. */
+function hideTokens(text: string): string {
+  return text.replaceAll(/[\w.-]+/g, (word) => {
+    const [start, end] = [word.indexOf('eyJ'), word.lastIndexOf('.')]
+    return start === -1 || end < start ? word : `${word.slice(0, start)}[your access token]`
+  })
+}
+
+/** A secret at the end of a body that was cut could not be recognised. */
+function withoutEnd(body: string, secrets: readonly KnownSecret[]): string {
+  return body.slice(0, -longestSpelling(secrets))
+}
+
 function formatBody(body: string): string {
   const value = parseJson(body)
   return typeof value === 'object' && value !== null ? JSON.stringify(value, undefined, 2) : body
-}
-
-function redactKeys(body: string, { secretKey, apiKey }: Keys): string {
-  return body
-    .replaceAll(secretKey, '[your secret]')
-    .replaceAll(apiKey, '[your API key]')
-    .replaceAll(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, '[your access token]')
 }

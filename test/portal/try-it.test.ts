@@ -14,8 +14,22 @@ let event = async () => {}
 const backend = await startServer(t, async ({ url, headers }, response) => {
   if (url === '/eventful') await event()
   if (url === '/plain') response.end('hello')
+  else if (url === '/encoded') response.end(encodings(headers.authorization ?? '').join('\n'))
   else if (url !== '/held') response.end(JSON.stringify({ headers }))
 })
+
+/** A credential as a backend may show it. */
+function encodings(text: string): readonly string[] {
+  const bytes = Buffer.from(text)
+  return [
+    text,
+    encodeURIComponent(text),
+    bytes.toString('base64'),
+    bytes.toString('hex'),
+    JSON.stringify({ text }),
+    Array.from(text, (character) => `%${character.charCodeAt(0).toString(16)}`).join(''),
+  ]
+}
 
 const databasePath = join(tempFolder(t), 'gatehouse.db')
 
@@ -63,6 +77,32 @@ test('Try it lists a route of one host with that host', async (t, portal) => {
   await send(person, 'GET api.example.com/hosted')
   await person.page.getByRole('heading', { name: 'The backend received' }).waitFor()
   t.match(await person.page.locator('#try-it .row').first().textContent(), 'GET api.example.com/hosted')
+})
+
+const withBasicKeys = portalTests(t, {
+  config: {
+    upstreams: config.upstreams,
+    routes: [
+      {
+        name: 'encoded',
+        path: '/encoded',
+        upstream: 'backend',
+        auth: 'secretKey',
+        forwardCredentials: true,
+      },
+    ],
+    keys: { accept: ['basic'] },
+  },
+})
+
+withBasicKeys('Try it shows no key, however the backend encodes what it was sent', async (t, portal) => {
+  const person = await portal.createPerson()
+  await send(person, 'GET /encoded')
+  await person.page.locator('#try-it .notice').waitFor()
+  const text = (await person.page.locator('#try-it').textContent()) ?? ''
+  t.equal(text.split('[your secret]').length - 1, 6, text)
+  for (const shown of encodings(`key:${person.secretKey}`))
+    for (const start of [6, 7, 8, 9]) t.notOk(text.includes(shown.slice(start, start + 12)), shown)
 })
 
 test('Try it keeps the chosen language beside the answer', async (t, portal) => {
