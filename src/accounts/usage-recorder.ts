@@ -15,7 +15,7 @@ export interface UsageRecorder {
   count(route: UsedRoute, caller: UsageCaller, used: UsageAmount, now: number): void
   /** Writes what is due; resolves even if the write fails. */
   flush(): Promise<void>
-  /** Writes all that was counted, if the store is available. */
+  /** Writes all that was counted, if the store is available; what is counted later is reported as lost. */
   close(): Promise<void>
 }
 
@@ -50,7 +50,7 @@ export const pendingMax = 100_000
 export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder {
   const { store, clock, onLoss, flushMs = 1_000 } = options
   let current = new DayCounts(dayOf(clock()))
-  /** Until when this is known to be the day, on the monotonic clock. */
+  /** Until when this is known to be the day, on the monotonic clock; after the end of recording always past. */
   let currentUntil = Number.NEGATIVE_INFINITY
   const recentUses = new RecentUses()
   /** What is being written, oldest first. Meanwhile `current` goes on: in an outage its counts still add up. */
@@ -63,10 +63,17 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
   let running: Promise<void> | undefined
   /** Runs while something waits to be written. */
   let timer: NodeJS.Timeout | undefined
+  let isClosing = false
   let isClosed = false
 
   function count(route: UsedRoute, caller: UsageCaller, { requests, units }: UsageAmount, now: number): void {
-    if (now >= currentUntil) checkDay(now)
+    if (now >= currentUntil) {
+      if (isClosed) {
+        loseLate(requests)
+        return
+      }
+      checkDay(now)
+    }
     const recent = recentUses.find(route, caller, current.epoch)
     const counted = recent ?? current.find(route, caller) ?? add(route, caller)
     if (counted === undefined || !(counted.isPending || markPending(counted))) {
@@ -109,6 +116,12 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
 
   function lose(requests: number, error: unknown): void {
     lost = { requests: lost.requests + requests, error }
+  }
+
+  /** Nothing is flushed any more that would report it. */
+  function loseLate(requests: number): void {
+    lose(requests, new Error('usage is no longer recorded'))
+    reportLoss()
   }
 
   function loseRest(): void {
@@ -166,18 +179,22 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
 
   async function flushLater(): Promise<void> {
     await flush()
-    timer = pending > 0 && !isClosed ? setTimeout(flushLater, flushMs).unref() : undefined
+    timer = pending > 0 && !isClosing ? setTimeout(flushLater, flushMs).unref() : undefined
   }
 
   return {
     count,
     flush,
     close: async () => {
-      isClosed = true
+      isClosing = true
       clearTimeout(timer)
       await running
-      // Twice: the first may only have written what an outage had left.
-      const isWritten = (await writeAll()) && (await writeAll())
+      let isWritten = await writeAll()
+      // The first may only have written what an outage had left, and requests may have ended meanwhile.
+      while (isWritten && current.hasPending) isWritten = await writeAll()
+      isClosed = true
+      currentUntil = Number.NEGATIVE_INFINITY
+      clearTimeout(timer)
       if (!isWritten) loseRest()
       reportLoss()
     },

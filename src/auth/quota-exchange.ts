@@ -28,7 +28,11 @@ export function createQuotaExchange({ store, clock, monotonic, processes }: Quot
     wanted: Pick<QuotaTake, 'needed' | 'ahead' | 'kept'>,
   ): Promise<number | undefined> {
     try {
-      if (reservation.unanswered) reservation.left += await send(reservation, reservation.unanswered)
+      if (reservation.unanswered) {
+        const owed = await send(reservation, reservation.unanswered)
+        // Only now: requests may have passed meanwhile.
+        reservation.left += owed
+      }
       const granted = await send(reservation, nextTake(reservation, wanted))
       addGranted(reservation, granted, monotonic())
       return granted

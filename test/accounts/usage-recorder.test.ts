@@ -20,10 +20,15 @@ function start(t: { teardown(work: () => unknown): void }) {
   const written: UsageBatch[] = []
   const asked: UsageBatch[] = []
   const losses: UsageLoss[] = []
-  const state = { now: startOfDay(today) + 1_000, failure: undefined as Error | undefined }
+  const state = {
+    now: startOfDay(today) + 1_000,
+    failure: undefined as Error | undefined,
+    beforeWrite: () => {},
+  }
   const store = {
     addUsage: async (batch: UsageBatch) => {
       asked.push(batch)
+      state.beforeWrite()
       if (state.failure) throw state.failure
       written.push(batch)
     },
@@ -240,3 +245,37 @@ t.test('closing without the store does not wait, and says how much usage is lost
   await recorder.close()
   t.match(losses, [{ requests: 5 }])
 })
+
+t.test('usage that is counted while the recorder closes is written', async (t) => {
+  const { recorder, state, texts, losses } = start(t)
+  recorder.count('orders', ada, one)
+  const late = ['a', 'b', 'c']
+  state.beforeWrite = () => {
+    const route = late.shift()
+    if (route !== undefined) recorder.count(route, ada, one)
+  }
+  await recorder.close()
+  t.strictSame(
+    texts(),
+    ['orders', 'a', 'b', 'c'].map((route) => `ada 0 default ${route} 1 1`),
+  )
+  t.strictSame(losses, [])
+})
+
+t.test(
+  'usage that is counted after the recorder has closed is reported as lost, and nothing is written',
+  async (t) => {
+    const { recorder, asked, losses } = start(t)
+    recorder.count('orders', ada, one)
+    await recorder.close()
+    recorder.count('orders', ada, { requests: 2, units: 7 })
+    recorder.count('files', ada, { requests: 1, units: 0 })
+    t.match(losses, [
+      { requests: 2, isFirst: true, error: { message: 'usage is no longer recorded' } },
+      { requests: 1, isFirst: false },
+    ])
+    await recorder.flush()
+    await recorder.close()
+    t.equal(asked.length, 1)
+  },
+)
