@@ -1,4 +1,5 @@
 import { bodyProperties } from './properties/bodies.ts'
+import { claimProperties } from './properties/claims.ts'
 import { configProperties } from './properties/config.ts'
 import { credentialProperties } from './properties/credentials.ts'
 import { headerProperties } from './properties/headers.ts'
@@ -15,5 +16,6 @@ export const properties: readonly Property[] = [
   ...bodyProperties,
   ...http2Properties,
   ...credentialProperties,
+  ...claimProperties,
   ...configProperties,
 ]
