@@ -7,7 +7,7 @@ import { type ForeignClaims, parseForeignClaims } from './foreign-claims.ts'
 import { type IssuerAlgorithm, type IssuerOptions, issuerAlgorithms, type TokenType } from './issuer.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import type { PublicKey } from './public-keys.ts'
-import { spellingDifference } from './spelling-difference.ts'
+import { plainSpelling, spellingDifference } from './spelling-difference.ts'
 
 /** `undecided`: the keys that it would have to be checked with are not known. */
 export type ForeignVerdict =
@@ -62,6 +62,7 @@ const expired = { kind: 'expired' } as const
 export function createForeignTokens(options: ForeignTokensOptions): ForeignTokens {
   const { verified, clockToleranceMs, clock, ownIssuer } = options
   const byIss = new Map(options.issuers.map((issuer) => [issuer.options.issuer, issuer]))
+  const bySpelling = Map.groupBy(options.issuers, (issuer) => plainSpelling(issuer.options.issuer))
 
   function verify(token: string, accepted: ReadonlySet<string>): ReturnType<ForeignTokens['verify']> {
     const digest = digestOf(token)
@@ -85,11 +86,8 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
     accepted: ReadonlySet<string>,
   ): ForeignVerdict | undefined {
     if (typeof iss !== 'string' || iss === ownIssuer) return undefined
-    for (const { options: issuer } of options.issuers) {
-      const difference = accepted.has(issuer.name) ? spellingDifference(iss, issuer.issuer) : undefined
-      if (difference !== undefined) return invalid(`issuer ${issuer.name}: ${difference}`)
-    }
-    return undefined
+    const meant = bySpelling.get(plainSpelling(iss))?.find(({ options: { name } }) => accepted.has(name))
+    return meant && invalid(`issuer ${meant.options.name}: ${spellingDifference(iss, meant.options.issuer)}`)
   }
 
   function verifyTimes(claims: ForeignClaims): ForeignVerdict {

@@ -161,8 +161,9 @@ function echoedIdentity(
 /** Other JWTs are credentials too, such as an assertion that the backend shows. */
 function hideTokens(text: string): string {
   return text.replaceAll(/[\w.-]+/g, (word) => {
-    const [start, end] = [word.indexOf('eyJ'), word.lastIndexOf('.')]
-    return start === -1 || end < start ? word : `${word.slice(0, start)}[your access token]`
+    const start = word.indexOf('eyJ')
+    const isToken = start !== -1 && /^[\w-]+\.[\w-]+\.[\w-]+/.test(word.slice(start))
+    return isToken ? `${word.slice(0, start)}[your access token]` : word
   })
 }
 

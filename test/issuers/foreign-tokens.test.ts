@@ -268,6 +268,25 @@ t.test(
   },
 )
 
+t.test('the largest iss that fits into a head costs no more than five milliseconds', async (t) => {
+  const { tokens, accepted } = await openBench(allKeys)
+  for (const iss of [
+    `https://${'a.'.repeat(8_000)}`,
+    `https://${'ä'.repeat(8_000)}`,
+    `${issuer}${'/'.repeat(12_000)}`,
+    '/'.repeat(12_000),
+    `https://${'@'.repeat(12_000)}`,
+  ]) {
+    const token = await signToken(es, { ...claims, iss })
+    const took = Array.from({ length: 5 }, () => {
+      const startedAt = performance.now()
+      t.equal(tokens.verify(token, accepted), undefined)
+      return performance.now() - startedAt
+    })
+    t.ok(Math.min(...took) < 5, `${iss.slice(0, 20)}: ${Math.min(...took).toFixed(2)} ms`)
+  }
+})
+
 t.test('the issuer of the gateway is not taken for a foreign one that differs by a slash', async (t) => {
   const { kindOf } = await openBench(allKeys, { issuer: `${ownIssuer}/` })
   t.equal(await kindOf(await signToken(es, { ...claims, iss: ownIssuer })), 'not-foreign')
