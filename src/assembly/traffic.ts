@@ -8,13 +8,13 @@ import { createDecisionWriter } from '../decide/decision-headers.ts'
 import { buildApi } from '../endpoints/api.ts'
 import { createReturnPathCheck } from '../http/browser/return-path.ts'
 import { createCors } from '../http/cors.ts'
-import { createDavDestinationCheck } from '../http/dav-destination.ts'
 import { createIgnoredUpgradeLog } from '../http/ignored-upgrades.ts'
 import { KnownDestinations } from '../http/known-destinations.ts'
 import { createObserver } from '../http/observe.ts'
 import type { OpenCalls } from '../http/open-calls.ts'
 import { createProxy } from '../http/proxy.ts'
 import { createFieldReader } from '../http/request-fields.ts'
+import { createSecondTargetCheck } from '../http/second-targets/check.ts'
 import type { Traffic } from '../http/server.ts'
 import { createTraceRecorder } from '../http/trace-recorder.ts'
 import type { UpgradeHandler } from '../http/upgrade.ts'
@@ -82,7 +82,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     checkBasicKey: createConfiguredBasicKeyCheck(config),
     readAccessCookie,
   }
-  const checkDavDestination = createDavDestinationCheck({
+  const checkSecondTargets = createSecondTargetCheck({
     ...gate,
     table,
     ownPaths,
@@ -91,7 +91,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   const proxy = createProxy({
     ...gate,
     table,
-    checkDavDestination,
+    checkSecondTargets,
     ownCookies: createConfiguredOwnCookies(config),
     redirectToSignIn,
     onUpgraded,
@@ -134,7 +134,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
       decide: createDecide({
         ...gate,
         table,
-        checkDavDestination,
+        checkSecondTargets,
         ownPaths,
         cors,
         redirectToSignIn,

@@ -128,6 +128,7 @@ function resolveRoute(route: ConfigTree['routes'][number]): RouteOptions {
     verifiedOnly: route.verifiedOnly,
     issuers: route.issuers,
     stripPrefix: route.stripPrefix,
+    destination: route.destination,
     websocket: route.websocket,
     encodedSlash: route.encodedSlash,
     caseSensitive: route.caseSensitive,

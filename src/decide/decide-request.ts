@@ -2,11 +2,11 @@ import { type GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import { createAdmission } from '../http/admission.ts'
 import type { RedirectToSignIn } from '../http/browser/sign-in-redirect.ts'
 import { chooseScope, type Scope, type ScopeOptions } from '../http/choose-scope.ts'
-import type { CheckDavDestination } from '../http/dav-destination.ts'
 import { createGate, type GateOptions } from '../http/gate.ts'
 import { principalOf, recordStatus, recordTrace } from '../http/outcome.ts'
 import { answerProblem } from '../http/refusals/problem.ts'
 import { findRoute } from '../http/route-request.ts'
+import type { CheckSecondTargets } from '../http/second-targets/check.ts'
 import type { UsageMeter } from '../http/usage-meter.ts'
 import { dateLine } from '../http1/response-writer.ts'
 import type { HeadUpstream } from '../proxy/repeated-head.ts'
@@ -22,7 +22,7 @@ type DecidedRoute = Route<HeadUpstream | undefined>
 export interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'trace'> {
   readonly table: RouteTable<HeadUpstream | undefined>
   readonly writer: DecisionWriter
-  readonly checkDavDestination: CheckDavDestination
+  readonly checkSecondTargets: CheckSecondTargets
   readonly usageMeter: UsageMeter
   /** undefined = no route leads page visits to the sign-in. */
   readonly redirectToSignIn?: RedirectToSignIn | undefined
@@ -38,7 +38,7 @@ export type DecideHandler = (arrival: DecideArrival) => void
 
 /** The steps of the main listener, up to where it would forward the request: here the proxy does. */
 export function createDecide(options: DecideOptions): DecideHandler {
-  const { table, writer, usageMeter, tracer, checkDavDestination, redirectToSignIn } = options
+  const { table, writer, usageMeter, tracer, checkSecondTargets, redirectToSignIn } = options
   const gate = createGate<DecidedRoute>({ ...options, findRoute: (arrival) => findRoute(table, arrival) })
 
   function allow(route: DecidedRoute, arrival: DecideArrival): void {
@@ -57,9 +57,9 @@ export function createDecide(options: DecideOptions): DecideHandler {
 
   const passGate = createAdmission<DecidedRoute, DecideArrival>({
     gate,
-    checkDavDestination,
+    checkSecondTargets,
     sentHead: ({ sentHead }) => sentHead,
-    // The proxy forwards the Destination as it came: here it is only decided about.
+    // The proxy forwards second targets as they came: here they are only decided about.
     admit: allow,
     refuse: (arrival, error) => {
       // A proxy that knows only 401 and 403 reads where to from a 401.

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { destinationOf } from '../http/outcome.ts'
 import { isWebSocketUpgrade } from '../http/upgrade.ts'
+import type { SecondTargets } from '../proxy/forwarded-request-head.ts'
 import type { RequestHeadInput } from '../proxy/request-head.ts'
 import { forwardedPrefix } from '../proxy/stripped-prefix.ts'
 import { type Route, upstreamTarget } from '../routes/route.ts'
@@ -9,24 +10,24 @@ import type { UpstreamConfig } from '../upstream/upstream.ts'
 import type { StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'
 import { redactTarget } from './redact.ts'
-import { showUpstreamHead } from './upstream-head.ts'
+import { parseLines, showUpstreamHead } from './upstream-head.ts'
 
 interface ExplainedForward {
   readonly route: Route<UpstreamConfig>
   readonly arrival: ExplainedArrival
   readonly input: RequestHeadInput
-  /** Path and query of the Destination for the upstream; undefined = there is none. */
-  readonly davDestination: string | undefined
+  /** undefined = the request names none. */
+  readonly secondTargets: SecondTargets | undefined
 }
 
 /** What the upstream would get. */
 export function describeUpstream(
   config: Config,
-  { route, arrival, input, davDestination }: ExplainedForward,
+  { route, arrival, input, secondTargets }: ExplainedForward,
 ): StepResult {
   const { head, outcome } = arrival
   const { upstream } = route
-  const headers = showUpstreamHead(config, { upstream, arrival, input, davDestination })
+  const headers = showUpstreamHead(config, { upstream, arrival, input, secondTargets })
   const target = redactTarget(upstreamTarget(route, destinationOf(outcome).target))
   const notes = [describePrefix(input), describeTrailers(head, route), describeIgnoredUpgrade(head, input)]
   return {
@@ -41,10 +42,12 @@ export function describeUpstream(
   }
 }
 
-/** The second target of a COPY or MOVE, which has passed. */
-export function describeDavDestination(path: string): StepResult {
-  const target = redactTarget(path)
-  return { detail: `allowed; the upstream gets ${target}`, facts: { target } }
+/** The second targets of the request, which have passed. */
+export function describeSecondTargets({ lines, targetDestination }: SecondTargets): StepResult {
+  const own = targetDestination === undefined ? '' : `Destination: ${targetDestination}\r\n`
+  const targets = parseLines(own + lines).map(({ name, value }) => ({ name, value: redactTarget(value) }))
+  const told = targets.map(({ name, value }) => `${name}: ${value}`).join(', ')
+  return { detail: told === '' ? 'allowed' : `allowed; the upstream gets ${told}`, facts: { targets } }
 }
 
 /** What was removed from the path, and is put back in the answer. */

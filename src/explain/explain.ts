@@ -4,7 +4,6 @@ import { undecidable } from '../decide/decide-request.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { chooseScope } from '../http/choose-scope.ts'
 import { type Cors, createCors } from '../http/cors.ts'
-import { createDavDestinationCheck } from '../http/dav-destination.ts'
 import type { DecisionStep, DecisionTrace } from '../http/decision-trace.ts'
 import { createGate } from '../http/gate.ts'
 import { destinationOf, type Outcome, principalOf } from '../http/outcome.ts'
@@ -14,6 +13,7 @@ import {
   findRoute,
   hasUpstream,
 } from '../http/route-request.ts'
+import { createSecondTargetCheck } from '../http/second-targets/check.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { createOwnPaths } from '../routes/own-paths.ts'
 import { type Access, type Route, standardMethods } from '../routes/route.ts'
@@ -21,7 +21,7 @@ import { createRouteTable, type RouteTable } from '../routes/table.ts'
 import { createTracer } from '../tracing/tracer.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
 import { describeDecision } from './describe-decision.ts'
-import { describeDavDestination, describeUpstream } from './describe-forward.ts'
+import { describeSecondTargets, describeUpstream } from './describe-forward.ts'
 import {
   describeCors,
   describeLimits,
@@ -93,17 +93,17 @@ export async function explain(
         return 'no-content'
     }
 
-    const checkDavDestination = createDavDestinationCheck({
+    const checkSecondTargets = createSecondTargetCheck({
       ...gateOptions,
       table,
       ownPaths,
       publicOrigin: config.publicOrigin,
     })
     const passDestination = async (came: ExplainedArrival, route: FoundRoute) => {
-      const { davDestination } = came.fields.uncommon
-      const checked = davDestination === undefined ? undefined : await checkDavDestination(route, came)
+      const { secondTargets } = came.fields.uncommon
+      const checked = secondTargets === undefined ? undefined : await checkSecondTargets(route, came)
       if (checked instanceof GatehouseError) throw checked
-      recorder.pass('destination', checked === undefined ? undefined : describeDavDestination(checked))
+      recorder.pass('destination', checked === undefined ? undefined : describeSecondTargets(checked))
       return checked
     }
     const gate = createGate<FoundRoute, ExplainedArrival>({
@@ -117,7 +117,7 @@ export async function explain(
     })
     const route = await gate(arrival)
     if (route instanceof GatehouseError) throw route
-    const davDestination = await passDestination(arrival, route)
+    const secondTargets = await passDestination(arrival, route)
     if (isForProxy) {
       trace.passed('limits')
       recorder.pass('upstream', describeDecision(config, route, arrival))
@@ -130,7 +130,7 @@ export async function explain(
       recorder.pass('upstream', describeMethods([...(route.methods ?? standardMethods)].toSorted()))
       return 'no-content'
     }
-    recorder.pass('upstream', describeUpstream(config, { route, arrival, input, davDestination }))
+    recorder.pass('upstream', describeUpstream(config, { route, arrival, input, secondTargets }))
     return 'forward'
   })
 }

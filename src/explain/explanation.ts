@@ -14,7 +14,7 @@ export interface ExplainedRequest {
   readonly listener: 'main' | 'decide'
 }
 
-/** The steps of the decision, the second target that a Destination is, and what the upstream would get. */
+/** The steps of the decision, the second targets that it names, and what the upstream would get. */
 export type StepName = DecisionStep | 'destination' | 'upstream'
 
 /** One step of the decision, in the order of the gateway; the last may be the one that refuses. */

@@ -4,7 +4,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { Config } from '../config/config.ts'
 import type { RequestFields } from '../http/request-fields.ts'
 import { foldHeaderName } from '../platform/header-name.ts'
-import { destinationLine } from '../proxy/forwarded-request-head.ts'
+import { type SecondTargets, secondTargetLines } from '../proxy/forwarded-request-head.ts'
 import { createHeaderRules } from '../proxy/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '../proxy/identity-headers.ts'
 import { createRequestWriter, type RequestHeadInput } from '../proxy/request-head.ts'
@@ -18,14 +18,14 @@ interface ShownHead {
   readonly upstream: UpstreamConfig
   readonly arrival: ExplainedArrival
   readonly input: RequestHeadInput
-  /** undefined = there is no Destination. */
-  readonly davDestination: string | undefined
+  /** undefined = the request names none. */
+  readonly secondTargets: SecondTargets | undefined
 }
 
 /** The headers that the upstream would receive, built by the same code as in the gateway. */
 export function showUpstreamHead(
   config: Config,
-  { upstream, arrival: { fields, outcome }, input, davDestination }: ShownHead,
+  { upstream, arrival: { fields, outcome }, input, secondTargets }: ShownHead,
 ): readonly ShownHeader[] {
   const { enabled, header } = config.assertion
   const ownNames = [...Object.values(config.identityHeaders), header]
@@ -38,8 +38,9 @@ export function showUpstreamHead(
   const lines = writer.writeHead(input)
   const host = hostFor(upstream, fields)
   const origin = upstream.targets[0]?.url.origin ?? ''
-  const destination = davDestination === undefined ? '' : destinationLine(davDestination, origin, host)
-  const headers = [{ name: 'Host', value: host }, ...parseLines(destination + lines)]
+  const targets =
+    secondTargets === undefined ? '' : secondTargetLines(secondTargets, { origin, sentHost: host })
+  const headers = [{ name: 'Host', value: host }, ...parseLines(targets + lines)]
   // A configured name may look like that of a secret, but the value is the gateway's own.
   const identity = new Set(ownNames.map((name) => name.toLowerCase()))
   return headers.map((header) => {

@@ -1,45 +1,48 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
+import type { SecondTargets } from '../proxy/forwarded-request-head.ts'
+import type { HeadUpstream } from '../proxy/repeated-head.ts'
 import type { Route } from '../routes/route.ts'
 import type { Arrival } from './arrival.ts'
-import type { CheckDavDestination, DavDestinationResult } from './dav-destination.ts'
 import type { Gate } from './gate.ts'
 import { toGatehouseError } from './refusals/problem.ts'
+import type { CheckSecondTargets, SecondTargetResult } from './second-targets/check.ts'
 
-export interface AdmissionOptions<MatchedRoute extends Route<unknown>, Came extends Arrival> {
+export interface AdmissionOptions<
+  MatchedRoute extends Route<HeadUpstream | undefined>,
+  Came extends Arrival,
+> {
   readonly gate: Gate<MatchedRoute, Came>
-  readonly checkDavDestination: CheckDavDestination
+  readonly checkSecondTargets: CheckSecondTargets
   /** The head that the connection got. */
   sentHead(arrival: Came): RequestHead
-  /** @param davDestination path and query of the Destination for the upstream; undefined = there is none */
-  admit(route: MatchedRoute, arrival: Came, davDestination: string | undefined): void
+  /** @param secondTargets undefined = the request names none */
+  admit(route: MatchedRoute, arrival: Came, secondTargets: SecondTargets | undefined): void
   refuse(arrival: Came, error: GatehouseError): void
 }
 
 /**
- * Passes a request through the gate, and its Destination too, if it has one: then it is admitted or refused, at once if
+ * Passes a request through the gate, and its second targets too, if it names any: then it is admitted or refused, at once if
  * all is cached. A request whose client has disconnected in the meantime is neither.
  * @throws GatehouseError if it cannot be decided, and what `admit` throws; later both are passed to `refuse`
  */
-export function createAdmission<MatchedRoute extends Route<unknown>, Came extends Arrival>(
+export function createAdmission<MatchedRoute extends Route<HeadUpstream | undefined>, Came extends Arrival>(
   options: AdmissionOptions<MatchedRoute, Came>,
 ): (arrival: Came) => void {
-  const { gate, checkDavDestination, sentHead, admit, refuse } = options
+  const { gate, checkSecondTargets, sentHead, admit, refuse } = options
 
   function dispatch(result: MatchedRoute | GatehouseError, arrival: Came): void {
     if (result instanceof GatehouseError) refuse(arrival, result)
-    else if (arrival.fields.uncommon.davDestination === undefined) admit(result, arrival, undefined)
-    else admitWithDestination(result, arrival)
+    else if (arrival.fields.uncommon.secondTargets === undefined) admit(result, arrival, undefined)
+    else admitWithTargets(result, arrival)
   }
 
-  function admitWithDestination(route: MatchedRoute, arrival: Came): void {
-    const admitOrRefuse = (checked: DavDestinationResult) => {
+  function admitWithTargets(route: MatchedRoute, arrival: Came): void {
+    const admitOrRefuse = (checked: SecondTargetResult) => {
       if (checked instanceof GatehouseError) refuse(arrival, checked)
       else admit(route, arrival, checked)
     }
-    const result = checkDavDestination(route, arrival)
-    if (result instanceof Promise) whenSettled(arrival, result, admitOrRefuse)
-    else admitOrRefuse(result)
+    whenSettled(arrival, checkSecondTargets(route, arrival), admitOrRefuse)
   }
 
   function whenSettled<Result>(

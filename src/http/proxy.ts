@@ -5,6 +5,7 @@ import { memoize } from '../platform/memoize.ts'
 import { createCostField } from '../proxy/cost-field.ts'
 import { forward } from '../proxy/forward.ts'
 import type { ForwardEvents, ForwardedRequest } from '../proxy/forwarded-request.ts'
+import type { SecondTargets } from '../proxy/forwarded-request-head.ts'
 import type { OwnCookies } from '../proxy/own-cookies.ts'
 import type { RequestWriter } from '../proxy/request-head.ts'
 import { type Route, standardMethods } from '../routes/route.ts'
@@ -14,7 +15,6 @@ import type { Upstream } from '../upstream/upstream.ts'
 import { createAdmission } from './admission.ts'
 import type { Arrival } from './arrival.ts'
 import type { RedirectToSignIn } from './browser/sign-in-redirect.ts'
-import type { CheckDavDestination } from './dav-destination.ts'
 import { createGate, type GateOptions, type GateResult } from './gate.ts'
 import type { OpenCalls } from './open-calls.ts'
 import { answerOptions } from './options-request.ts'
@@ -31,6 +31,7 @@ import { isGrpcCall } from './refusals/grpc-status.ts'
 import { answerErrorPage, answerProblem } from './refusals/problem.ts'
 import { brokenBodyError } from './refusals/unreadable.ts'
 import { createUpstreamHeadReader, findForwardingRoute, type UpstreamHeadOptions } from './route-request.ts'
+import type { CheckSecondTargets } from './second-targets/check.ts'
 import { isWebSocketUpgrade, type UpgradeHandler } from './upgrade.ts'
 import type { UsageMeter } from './usage-meter.ts'
 import type { WebSockets } from './web-sockets.ts'
@@ -38,7 +39,7 @@ import type { WebSockets } from './web-sockets.ts'
 export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>, UpstreamHeadOptions {
   readonly table: RouteTable<Upstream | undefined>
   readonly writer: RequestWriter
-  readonly checkDavDestination: CheckDavDestination
+  readonly checkSecondTargets: CheckSecondTargets
   readonly onUpgraded: UpgradeHandler
   /** See WebSockets. */
   readonly followStream: WebSockets['followStream']
@@ -67,7 +68,7 @@ export type ProxyHandler = (arrival: Arrival) => void
  * then forwarded.
  */
 export function createProxy(options: ProxyOptions): ProxyHandler {
-  const { table, writer, usageMeter, onIgnoredUpgrade, checkDavDestination, redirectToSignIn } = options
+  const { table, writer, usageMeter, onIgnoredUpgrade, checkSecondTargets, redirectToSignIn } = options
   const { ownCookies, portalScopes, openCalls } = options
   const terms = { writeTrailers: writer.writeTrailers, ownCookies, portalScopes }
   const readUpstreamHead = createUpstreamHeadReader(options)
@@ -82,11 +83,11 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
   const events = createEvents(options)
   const costFieldOf = memoize(createCostField)
 
-  /** @param davDestination path and query of the Destination, once it is checked; undefined = there is none */
+  /** @param secondTargets once they are checked; undefined = the request names none */
   function forwardToUpstream(
     route: Route<Upstream>,
     arrival: Arrival,
-    davDestination: string | undefined,
+    secondTargets: SecondTargets | undefined,
   ): void {
     const { connection, head, outcome } = arrival
     const upstreamHead = readUpstreamHead(route, arrival)
@@ -105,7 +106,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
         terms,
         destination: destinationOf(outcome),
         strippedPrefix,
-        davDestination,
+        secondTargets,
         headerLines: writer.writeHead(upstreamHead),
         isLast,
         accountId: principal?.accountId,
@@ -129,7 +130,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
 
   return createAdmission<Route<Upstream>, Arrival>({
     gate,
-    checkDavDestination,
+    checkSecondTargets,
     sentHead: ({ head }) => head,
     admit: forwardToUpstream,
     refuse,

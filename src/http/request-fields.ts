@@ -8,6 +8,7 @@ import {
 } from '../auth/credentials.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
+import { secondTargetFields } from '../proxy/header-rules.ts'
 import type { RepeatedHead } from '../proxy/repeated-head.ts'
 import { bindsConnection } from '../upstream/connection-auth.ts'
 
@@ -28,8 +29,8 @@ export interface UncommonFields {
   /** Names in Connection other than the usual ones, in lower case; undefined where there are none. */
   readonly connectionOptions: ReadonlySet<string> | undefined
   readonly requestId: string | undefined
-  /** All Destination, joined; two make no URL. */
-  readonly davDestination: string | undefined
+  /** The values of the fields that name a second target, by their names in lower case; undefined where there are none. */
+  readonly secondTargets: ReadonlyMap<string, string> | undefined
   /** All X-Forwarded-For, joined. */
   readonly forwardedFor: string | undefined
   /** The first X-Forwarded-Proto and -Host. */
@@ -47,7 +48,7 @@ class ReadUncommonFields implements UncommonFields {
   bindsConnection = false
   connectionOptions: ReadonlySet<string> | undefined = undefined
   requestId: string | undefined = undefined
-  davDestination: string | undefined = undefined
+  secondTargets: Map<string, string> | undefined = undefined
   forwardedFor: string | undefined = undefined
   forwardedProto: string | undefined = undefined
   forwardedHost: string | undefined = undefined
@@ -122,7 +123,10 @@ export function createFieldReader(carriers: Carriers): FieldReader {
         uncommonOf(found).requestId ??= value
         break
       case 'destination':
-        uncommonOf(found).davDestination = joined(found.uncommon.davDestination, ', ', value)
+      case 'destination-account':
+      case 'x-copy-from':
+      case 'x-copy-from-account':
+        addSecondTarget(uncommonOf(found), name, value)
         break
       case 'x-forwarded-for':
         uncommonOf(found).forwardedFor = joined(found.uncommon.forwardedFor, ',', value)
@@ -137,7 +141,9 @@ export function createFieldReader(carriers: Carriers): FieldReader {
         uncommonOf(found).isWorkerScript = true
         break
       default:
-        readSecretKey(found, name, value)
+        if (name.endsWith('-source') && secondTargetFields.has(name))
+          addSecondTarget(uncommonOf(found), name, value)
+        else readSecretKey(found, name, value)
     }
   }
 
@@ -170,6 +176,12 @@ function uncommonOf(found: ReadFields): ReadUncommonFields {
   return found.uncommon
 }
 
+/** Two of a name make a value that names no target. */
+function addSecondTarget(found: ReadUncommonFields, name: string, value: string): void {
+  found.secondTargets ??= new Map()
+  found.secondTargets.set(name, joined(found.secondTargets.get(name), ', ', value))
+}
+
 function joined(before: string | undefined, separator: string, value: string): string {
   return before === undefined ? value : before + separator + value
 }
@@ -179,11 +191,11 @@ const fieldNames = [
   'authorization',
   'connection',
   'x-request-id',
-  'destination',
   'x-forwarded-for',
   'x-forwarded-proto',
   'x-forwarded-host',
   'service-worker',
+  ...secondTargetFields.keys(),
 ]
 
 const ignoredOptions = new Set(['', 'keep-alive', 'close', 'upgrade'])

@@ -6,23 +6,32 @@ const emptyLine = '\r\n'
 
 /** The whole head for a target, with the empty line at its end. */
 export function forwardedRequestHead(
-  { arrival, route, destination, davDestination, headerLines }: ForwardedRequest,
+  { arrival, route, destination, secondTargets, headerLines }: ForwardedRequest,
   { authority, origin }: Pick<Target, 'authority' | 'origin'>,
 ): string {
   const { method, repeatedLine } = arrival.head
   const sentHost = route.upstream.host === 'client' ? (arrival.fields.host ?? '') : authority
   const lines =
-    davDestination === undefined
+    secondTargets === undefined
       ? headerLines
-      : `${destinationLine(davDestination, origin, sentHost)}${headerLines}`
+      : secondTargetLines(secondTargets, { origin, sentHost }) + headerLines
   return keepStart(repeatedLine, { method, destination, route, sentHost }) + lines + emptyLine
 }
 
-/**
- * A URL of the backend itself, as it sees its host and scheme: most refuse any other, and mod_dav a path alone.
- * @param origin of the target: `http://10.0.0.11:3000`
- */
-export function destinationLine(path: string, origin: string, sentHost: string): string {
+/** What a backend is told of the second targets of a request, which have passed. */
+export interface SecondTargets {
+  /** Each ended by CR LF. */
+  readonly lines: string
+  /** Path and query of a Destination that becomes a URL of the target; undefined = there is none. */
+  readonly targetDestination: string | undefined
+}
+
+/** @param target its origin, such as `http://10.0.0.11:3000`, and the Host that it gets */
+export function secondTargetLines(
+  { lines, targetDestination }: SecondTargets,
+  { origin, sentHost }: { readonly origin: string; readonly sentHost: string },
+): string {
+  if (targetDestination === undefined) return lines
   const scheme = origin.slice(0, origin.indexOf('//'))
-  return `Destination: ${scheme}//${sentHost}${path}\r\n`
+  return `Destination: ${scheme}//${sentHost}${targetDestination}\r\n${lines}`
 }

@@ -9,6 +9,7 @@ import type { WorkerScopes } from '../routes/worker-scope.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { CorsHeaders } from './cors-headers.ts'
 import type { CostField } from './cost-field.ts'
+import type { SecondTargets } from './forwarded-request-head.ts'
 import type { OwnCookies } from './own-cookies.ts'
 import type { RequestWriter } from './request-head.ts'
 import type { StrippedPrefix } from './stripped-prefix.ts'
@@ -54,9 +55,9 @@ export interface ForwardedRequest {
   readonly terms: ForwardTerms
   /** As the client sent it: the upstream gets what its route makes of it. */
   readonly destination: { readonly target: RequestTarget }
-  /** Path and query of the Destination for the upstream (RFC 4918 10.3); undefined = there is none. */
-  readonly davDestination: string | undefined
-  /** Header lines for the upstream, all but Host and Destination. */
+  /** undefined = the request names none. */
+  readonly secondTargets: SecondTargets | undefined
+  /** Header lines for the upstream, all but Host and those of second targets. */
   readonly headerLines: string
   /** Whether these lines say that no request follows on the connection. */
   readonly isLast: boolean

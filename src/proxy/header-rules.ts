@@ -51,19 +51,62 @@ const hopByHopNames = new Set([
 /** Names that the gateway sets itself; the values of a trusted proxy are appended (see client.ts). */
 const gatewayNames = ['xrequestid', 'xforwardedfor', 'xforwardedproto', 'xforwardedhost']
 
-const forwardingNames = new Set(['forwarded', 'xrealip'])
+/** By the last two Rack::Sendfile is told what the proxy in front of it takes (CVE-2025-61780). */
+const forwardingNames = new Set(['forwarded', 'xrealip', 'xsendfiletype', 'xaccelmapping'])
 
 /**
  * Frameworks took the path from these, for IIS (CVE-2018-14773): the route was matched by that of the request line. So
  * not even a trusted proxy can have them forwarded.
  */
-const pathOverrides = ['xoriginalurl', 'xrewriteurl']
+const pathOverrides = ['xoriginalurl', 'xrewriteurl', 'xhttppathoverride']
+
+/** mod_dav reads it where there is no Destination. */
+const destinationAlias = 'New-URI'
+
+/** How the value of a field names a second target; `account` says in which account of Swift that of another field is. */
+export type SecondTargetForm = 'destination' | 'url' | 'object' | 'swift' | 'account'
+
+export interface SecondTargetField {
+  /** As the gateway writes it. */
+  readonly name: string
+  readonly form: SecondTargetForm
+  /** What is done to the target; absent = what the request does. */
+  readonly methods?: readonly string[]
+  /** The field that says in which account of Swift it is. */
+  readonly accountName?: string
+}
+
+const copied = ['GET']
+const renamed = ['GET', 'DELETE']
 
 /**
- * The second target of a COPY or MOVE: the gateway writes it once it is checked. mod_dav reads New-URI where there is no
- * Destination.
+ * The fields in which a request names a second target, by their names in lower case: WebDAV (RFC 4918 10.3), Azure
+ * Storage, the stores that speak S3 or its dialects, and Swift. The gateway writes them once they are checked.
  */
-const destinationNames = ['destination', 'newuri']
+export const secondTargetFields: ReadonlyMap<string, SecondTargetField> = new Map(
+  (
+    [
+      { name: 'Destination', form: 'destination', accountName: 'Destination-Account' },
+      { name: 'Destination-Account', form: 'account' },
+      { name: 'X-Copy-From', form: 'swift', methods: copied, accountName: 'X-Copy-From-Account' },
+      { name: 'X-Copy-From-Account', form: 'account' },
+      { name: 'X-Amz-Copy-Source', form: 'object', methods: copied },
+      { name: 'X-Amz-Rename-Source', form: 'object', methods: renamed },
+      { name: 'X-Goog-Copy-Source', form: 'object', methods: copied },
+      { name: 'X-Oss-Copy-Source', form: 'object', methods: copied },
+      { name: 'X-Obs-Copy-Source', form: 'object', methods: copied },
+      { name: 'X-Ms-Copy-Source', form: 'url', methods: copied },
+      { name: 'X-Ms-Rename-Source', form: 'url', methods: renamed },
+      { name: 'X-Ms-File-Rename-Source', form: 'url', methods: renamed },
+    ] satisfies SecondTargetField[]
+  ).map((field) => [field.name.toLowerCase(), field]),
+)
+
+/** Other spellings are dropped: a backend could take them for these. Reduced to letters and digits. */
+export const secondTargetNames: readonly string[] = [
+  ...[...secondTargetFields.values()].map(({ name }) => name),
+  destinationAlias,
+].map(foldHeaderName)
 
 /** Names that commonly carry an identity: dropped whether or not they are configured. */
 export const identityNames: readonly string[] = [
@@ -105,7 +148,7 @@ export function createHeaderRules(configured: readonly string[], carriers: Carri
     ...gatewayNames,
     ...[...identityNames, ...configured, ...keyNames].map(foldHeaderName),
     ...pathOverrides,
-    ...destinationNames,
+    ...secondTargetNames,
     proxyVariable,
   ])
 

@@ -2,7 +2,15 @@ import { memoizeByContent } from './memoize-by-content.ts'
 import { metadataUrl } from './protected-resource.ts'
 import { parseRequestTarget } from './request-target.ts'
 import { type AcceptedCredentials, compileCaching, type KeyFields } from './response-caching.ts'
-import type { Access, BrowserAccess, RateLimit, Route, RouteRate, SchemeName } from './route.ts'
+import type {
+  Access,
+  BrowserAccess,
+  DestinationForm,
+  RateLimit,
+  Route,
+  RouteRate,
+  SchemeName,
+} from './route.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
 
@@ -27,6 +35,7 @@ export interface RouteOptions {
   readonly methodOverride: 'drop' | 'pass'
   readonly trailers: 'drop' | 'pass'
   readonly forwardCredentials: boolean
+  readonly destination: DestinationForm
   readonly browser: BrowserOptions
   readonly rateLimit: RateLimit | undefined
   readonly costHeader: string | undefined
@@ -111,6 +120,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       methods: compileMethods(config.methods),
       passesEncodedSlash: config.encodedSlash !== 'reject',
       isCaseSensitive: config.caseSensitive,
+      destination: config.destination,
     }
     if (rate) route.rateLimit = route
     return route

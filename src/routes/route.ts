@@ -39,6 +39,7 @@ export interface Route<Upstream> extends GatedRoute {
   /** Whether trailer fields of requests reach the upstream. */
   readonly passesTrailers: boolean
   readonly forwardsCredentials: boolean
+  readonly destination: DestinationForm
   /** What caches are told about its responses; undefined = only what the backend says, as the route is public. */
   readonly caching: ResponseCaching | undefined
   /** The field of responses that says how many units a request used; undefined = each is one unit. */
@@ -47,6 +48,12 @@ export interface Route<Upstream> extends GatedRoute {
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number
 }
+
+/**
+ * The Destination of WebDAV as the backend gets it: with the scheme and host of X-Forwarded-*, less what the route strips
+ * (`forwarded`) or with it (`public`), or as the URL of the target itself.
+ */
+export type DestinationForm = 'forwarded' | 'public' | 'target'
 
 /** What caches are told about the responses of a route whose callers are authenticated. */
 export interface ResponseCaching {

@@ -41,6 +41,7 @@ export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}):
     verifiedOnly: false,
     issuers: [],
     stripPrefix: false,
+    destination: 'forwarded',
     websocket: false,
     forwardCredentials: false,
     browser: { cookie: false, signIn: false },

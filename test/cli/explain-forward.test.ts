@@ -28,7 +28,7 @@ t.test('explain decides about a Destination, and says what is wrong with it', as
   }
   t.match(await explainMove('http://gateway.test/orders/y?token=hidden-text'), {
     decision: 'forward',
-    step: { detail: 'allowed; the upstream gets /y?token=[secret]' },
+    step: { detail: 'allowed; the upstream gets Destination: http://gateway.test/y?token=[secret]' },
     last: {
       facts: { headers: [{ name: 'Host' }, { name: 'Destination', value: /^http:\/\/gateway\.test\/y\?/ }] },
     },

@@ -25,6 +25,7 @@ export const options: RouteOptions = {
   verifiedOnly: false,
   issuers: [],
   stripPrefix: false,
+  destination: 'forwarded',
   websocket: false,
   encodedSlash: 'auto',
   caseSensitive: false,

@@ -67,6 +67,11 @@ export const route = item('Sends matching requests to an upstream.', {
     false,
     'Whether the path prefix is removed before forwarding; the upstream gets it in X-Forwarded-Prefix, and paths in Location and Content-Location get it back.',
   ),
+  destination: choice(['forwarded', 'public', 'target'], {
+    default: 'forwarded',
+    description:
+      'What the upstream gets as `Destination` (WebDAV): forwarded = with the scheme and host of X-Forwarded-*, less the stripped prefix; public = the same with the prefix, for a backend that knows it; target = a URL of the backend itself, with the Host that it gets, for one that ignores X-Forwarded-*.',
+  }),
   websocket: flag(
     false,
     'Whether Upgrade: websocket is proxied too; if not, such a request is forwarded as an ordinary one, and refused over HTTP/2.',

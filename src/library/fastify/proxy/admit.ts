@@ -1,11 +1,16 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { GatehouseError, sharedError } from '../../../errors/gatehouse-error.ts'
 import { chooseScope } from '../../../http/choose-scope.ts'
-import { type CheckDavDestination, createDavDestinationCheck } from '../../../http/dav-destination.ts'
 import { createGate, type GateResult } from '../../../http/gate.ts'
 import { destinationOf } from '../../../http/outcome.ts'
 import { toGatehouseError } from '../../../http/refusals/problem.ts'
 import { createUpstreamHeadReader, findRoute } from '../../../http/route-request.ts'
+import {
+  type CheckSecondTargets,
+  createSecondTargetCheck,
+  type SecondTargetResult,
+} from '../../../http/second-targets/check.ts'
+import type { SecondTargets } from '../../../proxy/forwarded-request-head.ts'
 import { createOwnPaths } from '../../../routes/own-paths.ts'
 import { standardMethods, upstreamTarget } from '../../../routes/route.ts'
 import type { RouteTable } from '../../../routes/table.ts'
@@ -40,20 +45,20 @@ export function createAdmit(
     return found === route || found instanceof GatehouseError ? found : sharedError('path-ambiguous')
   }
 
-  let checkDestination: CheckDavDestination | undefined
-  function checkDavDestination(arrival: AppArrival) {
+  let check: CheckSecondTargets | undefined
+  function checkSecondTargets(arrival: AppArrival) {
     // Not before the first request: all proxies are known then.
-    checkDestination ??= createDavDestinationCheck({
+    check ??= createSecondTargetCheck({
       ...parts.gate,
       table: table(),
       ownPaths,
       publicOrigin: parts.api.publicOrigin,
     })
-    return checkDestination(route, arrival)
+    return check(route, arrival)
   }
 
   /** @returns whether it is to be forwarded; else it is answered */
-  function prepare({ request, reply, arrival }: Admitted, davDestination: string | undefined): boolean {
+  function prepare({ request, reply, arrival }: Admitted, secondTargets: SecondTargets | undefined): boolean {
     const head = readUpstreamHead(route, arrival)
     if (!head) {
       // The app is the final recipient (Max-Forwards: 0).
@@ -68,7 +73,7 @@ export function createAdmit(
     }
     const target = upstreamTarget(route, destinationOf(arrival.outcome).target)
     const lines = parts.writer.writeHead(head)
-    attachExchange(request.raw, reply, { arrival, route, target, lines, head, davDestination })
+    attachExchange(request.raw, reply, { arrival, route, target, lines, head, secondTargets })
     leaveBodyUnread(request)
     return true
   }
@@ -80,7 +85,7 @@ export function createAdmit(
       refuse(reply, arrival, toGatehouseError(error))
     }
 
-    function forward(checked: string | GatehouseError | undefined): void {
+    function forward(checked: SecondTargetResult | undefined): void {
       try {
         if (checked instanceof GatehouseError) refuse(reply, arrival, checked)
         else if (prepare({ request, reply, arrival }, checked)) done()
@@ -90,11 +95,9 @@ export function createAdmit(
     }
 
     function settle(result: GateResult<ProxyRoute>): void {
-      const isPlain = result instanceof GatehouseError || arrival.fields.uncommon.davDestination === undefined
-      const checked = isPlain ? undefined : checkDavDestination(arrival)
       if (result instanceof GatehouseError) refuse(reply, arrival, result)
-      else if (checked instanceof Promise) checked.then(forward, fail)
-      else forward(checked)
+      else if (arrival.fields.uncommon.secondTargets === undefined) forward(undefined)
+      else checkSecondTargets(arrival).then(forward, fail)
     }
 
     try {

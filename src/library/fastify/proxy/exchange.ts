@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import { destinationLine } from '../../../proxy/forwarded-request-head.ts'
+import { type SecondTargets, secondTargetLines } from '../../../proxy/forwarded-request-head.ts'
 import type { RequestHeadInput } from '../../../proxy/request-head.ts'
 import type { AppArrival } from '../read-arrival.ts'
 import type { ProxyRoute } from './proxy-route.ts'
@@ -40,13 +40,13 @@ export interface ExchangeInput {
   /** The lines for the backend, each ended by CR LF. */
   readonly lines: string
   readonly head: RequestHeadInput
-  /** Path and query of a Destination that was checked; undefined = there is none. */
-  readonly davDestination: string | undefined
+  /** Those that were checked; undefined = the request names none. */
+  readonly secondTargets: SecondTargets | undefined
 }
 
 /** Keeps what the backend gets with the request, until its handler runs. */
 export function attachExchange(request: IncomingMessage, reply: FastifyReply, input: ExchangeInput): void {
-  const { arrival, route, target, lines, davDestination } = input
+  const { arrival, route, target, lines, secondTargets } = input
   const { body, rawHeaders } = arrival.head
   const signal = new EventEmitter()
   const { raw: response } = reply
@@ -55,14 +55,15 @@ export function attachExchange(request: IncomingMessage, reply: FastifyReply, in
   })
   const host = route.upstream.host === 'client' ? hostOf(rawHeaders) : route.upstream.url.host
   const { origin } = route.upstream.url
-  const destination = davDestination === undefined ? '' : destinationLine(davDestination, origin, host)
+  const targets =
+    secondTargets === undefined ? '' : secondTargetLines(secondTargets, { origin, sentHost: host })
   const exchange: Exchange = {
     arrival,
     route,
     target,
     strippedPrefix: input.head.strippedPrefix,
     isLast: input.head.isLast,
-    fields: fieldsOf(`Host: ${host}\r\n${destination}${lines}`),
+    fields: fieldsOf(`Host: ${host}\r\n${targets}${lines}`),
     body: body.kind === 'none' ? null : new RequestBodyStream(request, route.bodyBytesMax),
     signal,
   }

@@ -16,6 +16,8 @@ export interface ProxyOptions extends Omit<RequireOptions, 'auth'> {
   readonly methods?: readonly string[]
   /** Whether the backend gets the path without the prefix; default: false. */
   readonly stripPrefix?: boolean
+  /** What the backend gets as `Destination` of WebDAV; default: `forwarded`. */
+  readonly destination?: 'forwarded' | 'public' | 'target'
   /** Whether WebSockets are forwarded; default: false. */
   readonly websocket?: boolean
   /** %2F and %5C in the path; default: `auto`. */

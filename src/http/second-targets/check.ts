@@ -1,0 +1,165 @@
+import { GatehouseError, sharedError } from '../../errors/gatehouse-error.ts'
+import { foldHeaderName } from '../../platform/header-name.ts'
+import type { SecondTargets } from '../../proxy/forwarded-request-head.ts'
+import { type SecondTargetField, secondTargetFields } from '../../proxy/header-rules.ts'
+import type { HeadUpstream } from '../../proxy/repeated-head.ts'
+import { readStrippedPrefix } from '../../proxy/stripped-prefix.ts'
+import type { OwnPaths } from '../../routes/own-paths.ts'
+import type { RequestTarget } from '../../routes/request-target.ts'
+import { type Route, upstreamTarget } from '../../routes/route.ts'
+import type { RouteTable } from '../../routes/table.ts'
+import type { Arrival } from '../arrival.ts'
+import { createGate, type GateOptions } from '../gate.ts'
+import { createOutcome, destinationOf, principalOf, recordDestination, recordReason } from '../outcome.ts'
+import { findRoute } from '../route-request.ts'
+import { readSecondTarget, type SecondTarget } from './read.ts'
+
+export interface SecondTargetOptions
+  extends Pick<
+    GateOptions<Route<unknown>, Arrival<unknown>>,
+    'authenticator' | 'limiter' | 'failures' | 'checkBasicKey'
+  > {
+  readonly table: RouteTable<unknown>
+  readonly ownPaths: Pick<OwnPaths, 'has'>
+  /** Of `publicUrl`. */
+  readonly publicOrigin: string
+}
+
+/** What the upstream is told, or why the request is refused. */
+export type SecondTargetResult = SecondTargets | GatehouseError
+
+/**
+ * Checks the second targets of a request, such as the Destination of a COPY or MOVE (RFC 4918 10.3): each must be one
+ * unambiguous path of this gateway, which the caller may reach by its own route, at the same upstream. They are checked
+ * whatever the method is: a backend may take the method from elsewhere. They are not counted as requests of their own.
+ * @param route the admitted route of the request
+ * @throws GatehouseError `store-unavailable`, as a rejection, if it cannot be decided
+ */
+export type CheckSecondTargets = (
+  route: Route<HeadUpstream | undefined>,
+  arrival: Arrival<unknown>,
+) => Promise<SecondTargetResult>
+
+export function createSecondTargetCheck(options: SecondTargetOptions): CheckSecondTargets {
+  const { authenticator, limiter, failures, checkBasicKey, table, ownPaths, publicOrigin } = options
+  const gate = createGate<Route<unknown>, Arrival<unknown>>({
+    authenticator,
+    limiter,
+    failures,
+    checkBasicKey,
+    findRoute: (arrival) => {
+      const route = findRoute(table, arrival)
+      return route instanceof GatehouseError ? route : { ...route, rateLimit: undefined }
+    },
+    takePlan: () => undefined,
+    metrics: undefined,
+    keyUses: { record: () => {} },
+  })
+
+  /** @returns the route of the target, or what is wrong with it as text; an error is the answer itself */
+  async function findAllowed(
+    { target }: SecondTarget,
+    method: string,
+    { route, arrival }: Named,
+  ): Promise<Route<unknown> | GatehouseError | string> {
+    const second = secondArrival(arrival, target, method)
+    const found = findRoute(table, second)
+    if (found instanceof GatehouseError) return `is refused: ${found.code}`
+    if (found.upstream !== route.upstream) return `belongs to another upstream, that of ${found.name}`
+    // A public route has looked at no credential, and its backend is told of no caller.
+    if (principalOf(arrival.outcome) === undefined && !allowsAnonymous(found))
+      return `is on a route that needs a caller, ${found.name}`
+    const result = await gate(second)
+    if (!(result instanceof GatehouseError)) return found
+    return result.code === 'too-many-failures' ? result : `is refused by ${found.name}: ${result.code}`
+  }
+
+  /** @returns its lines for the upstream, or what is wrong with it as text */
+  async function check(
+    field: NamingField,
+    value: string,
+    named: Named,
+  ): Promise<SecondTargets | GatehouseError | string> {
+    const { route, arrival, account } = named
+    const { client, head, outcome } = arrival
+    const { target, hostName } = destinationOf(outcome)
+    const backendPath = upstreamTarget(route, target)
+    const context = { client, publicOrigin, route, backendPath, method: head.method, account }
+    const second = readSecondTarget(field.form, value, context)
+    if (typeof second === 'string') return second
+    if (ownPaths.has(second.target.path, hostName)) return "is a path of the gateway's own"
+    const ways = new Set<string>()
+    for (const method of field.methods ?? [head.method]) {
+      const found = await findAllowed(second, method, named)
+      if (typeof found === 'string' || found instanceof GatehouseError) return found
+      ways.add(upstreamTarget(found, second.target))
+    }
+    const [forwarded = ''] = ways
+    const written = ways.size === 1 ? second.write(forwarded) : undefined
+    if (written === undefined) return 'is on a route that strips another prefix'
+    if (route.upstream?.headers?.replacedNames.has(foldHeaderName(field.name)) === true) return noLines
+    if (field.form === 'destination' && second.isOfHost)
+      return davDestination(second.target, forwarded, named)
+    const accountLine = account === undefined ? '' : `${field.accountName}: ${account}\r\n`
+    return { lines: `${field.name}: ${written}\r\n${accountLine}`, targetDestination: undefined }
+  }
+
+  return async function checkSecondTargets(route, arrival) {
+    const sent = arrival.fields.uncommon.secondTargets ?? new Map<string, string>()
+    let passed: SecondTargets = noLines
+    for (const [name, value] of sent) {
+      const field = secondTargetFields.get(name)
+      if (field === undefined || !namesTarget(field)) continue
+      const account = sent.get(field.accountName?.toLowerCase() ?? '')
+      const result = await check(field, value, { route, arrival, account })
+      if (result instanceof GatehouseError) return result
+      if (typeof result === 'string') {
+        recordReason(arrival.outcome, `the ${field.name} ${result}`)
+        return sharedError('destination-forbidden')
+      }
+      passed = {
+        lines: passed.lines + result.lines,
+        targetDestination: passed.targetDestination ?? result.targetDestination,
+      }
+    }
+    return passed
+  }
+}
+
+const noLines: SecondTargets = { lines: '', targetDestination: undefined }
+
+/** A request that names a second target. */
+interface Named {
+  /** Its own. */
+  readonly route: Route<HeadUpstream | undefined>
+  readonly arrival: Arrival<unknown>
+  /** The account of Swift that it names for the target; undefined = none. */
+  readonly account: string | undefined
+}
+
+type NamingField = SecondTargetField & { readonly form: Exclude<SecondTargetField['form'], 'account'> }
+
+function namesTarget(field: SecondTargetField): field is NamingField {
+  return field.form !== 'account'
+}
+
+/** As the route says: most backends refuse a Destination that is not a URL of theirs. */
+function davDestination(target: RequestTarget, forwarded: string, { route, arrival }: Named): SecondTargets {
+  const { client, head } = arrival
+  if (route.destination === 'target') return { lines: '', targetDestination: forwarded }
+  const outer = readStrippedPrefix(route, head.rawHeaders, client.isTrusted)?.outer ?? ''
+  const path = route.destination === 'public' ? outer + target.sentPath + target.query : forwarded
+  const line = `Destination: ${client.protocol}://${client.host}${path}\r\n`
+  return { lines: line, targetDestination: undefined }
+}
+
+function allowsAnonymous({ access }: Route<unknown>): boolean {
+  return access.kind === 'public' || access.isOptional
+}
+
+/** A request for the second target, with an outcome of its own. */
+function secondArrival(arrival: Arrival<unknown>, target: RequestTarget, method: string): Arrival<unknown> {
+  const outcome = createOutcome()
+  recordDestination(outcome, { target, hostName: destinationOf(arrival.outcome).hostName, match: undefined })
+  return { ...arrival, outcome, head: { ...arrival.head, method } }
+}
