@@ -166,7 +166,7 @@ t.test('a Destination is as allowed as a request to it would be', async (t) => {
 })
 
 t.test(
-  'the Destination for the backend is of its own host and scheme, and only the checked one',
+  'the Destination for the backend is of the host and scheme of X-Forwarded-*, and only the checked one',
   async (t) => {
     const backend = await startBackend(t)
     const upstreams = {
@@ -181,14 +181,14 @@ t.test(
       'new_uri: /files/admin/x',
     ]
     await ask(t, gateway.url, 'MOVE /public/x', move)
-    t.equal(backend.last().headers.destination, `${backend.url}/public/y`)
+    t.equal(backend.last().headers.destination, `${host}/public/y`)
     t.notMatch(JSON.stringify(backend.last().rawHeaders), 'admin')
     // Without a Destination, mod_dav takes the other field.
     await ask(t, gateway.url, 'MOVE /public/x', ['New-uri: /files/admin/x'])
     t.notMatch(JSON.stringify(backend.last().rawHeaders), 'admin')
     // A field that a name in Connection takes away is still checked, and still written.
     await ask(t, gateway.url, 'MOVE /public/x', ['Connection: destination', 'Destination: /public/z'])
-    t.equal(backend.last().headers.destination, `${backend.url}/public/z`)
+    t.equal(backend.last().headers.destination, `${host}/public/z`)
   },
 )
 

@@ -12,7 +12,7 @@ import type { Arrival } from '../arrival.ts'
 import { createGate, type GateOptions } from '../gate.ts'
 import { createOutcome, destinationOf, principalOf, recordDestination, recordReason } from '../outcome.ts'
 import { findRoute } from '../route-request.ts'
-import { readSecondTarget, type SecondTarget } from './read.ts'
+import { bucketHosts, readSecondTarget, type SecondTarget } from './read.ts'
 
 export interface SecondTargetOptions
   extends Pick<
@@ -42,6 +42,7 @@ export type CheckSecondTargets = (
 
 export function createSecondTargetCheck(options: SecondTargetOptions): CheckSecondTargets {
   const { authenticator, limiter, failures, checkBasicKey, table, ownPaths, publicOrigin } = options
+  const hasHosts = table.routes.some(({ host }) => host !== undefined)
   const gate = createGate<Route<unknown>, Arrival<unknown>>({
     authenticator,
     limiter,
@@ -56,13 +57,11 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     keyUses: { record: () => {} },
   })
 
-  /** @returns the route of the target, or what is wrong with it as text; an error is the answer itself */
+  /** The route of a target, if the caller may reach it. */
   async function findAllowed(
-    { target }: SecondTarget,
-    method: string,
+    second: Arrival<unknown>,
     { route, arrival }: Named,
-  ): Promise<Route<unknown> | GatehouseError | string> {
-    const second = secondArrival(arrival, target, method)
+  ): Promise<Route<unknown> | Refusal> {
     const found = findRoute(table, second)
     if (found instanceof GatehouseError) return `is refused: ${found.code}`
     if (found.upstream !== route.upstream) return `belongs to another upstream, that of ${found.name}`
@@ -74,12 +73,45 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     return result.code === 'too-many-failures' ? result : `is refused by ${found.name}: ${result.code}`
   }
 
-  /** @returns its lines for the upstream, or what is wrong with it as text */
-  async function check(
-    field: NamingField,
-    value: string,
+  /** As its route forwards a target; that of each method, if there are several. */
+  async function findForwarded(
+    { target }: SecondTarget,
+    methods: readonly string[],
     named: Named,
-  ): Promise<SecondTargets | GatehouseError | string> {
+  ): Promise<{ readonly path: string } | Refusal> {
+    const { hostName } = destinationOf(named.arrival.outcome)
+    const paths = new Set<string>()
+    for (const method of methods) {
+      const found = await findAllowed(secondArrival(named.arrival, { target, hostName, method }), named)
+      if (isRefusal(found)) return found
+      paths.add(upstreamTarget(found, target))
+    }
+    const [path = ''] = paths
+    return paths.size === 1 ? { path } : stripsAnother
+  }
+
+  /** The routes of the hosts that a bucket may have count too. */
+  async function refusalOfHosts(
+    { methods = [] }: NamingField,
+    path: string,
+    named: Named,
+  ): Promise<Refusal | undefined> {
+    const { arrival, route } = named
+    const hosts = hasHosts ? bucketHosts(path, destinationOf(arrival.outcome).hostName) : []
+    for (const view of hosts.flatMap((host) => methods.map((method) => ({ ...host, method })))) {
+      const second = secondArrival(arrival, view)
+      const found = findRoute(table, second)
+      if (found instanceof GatehouseError) {
+        if (found.code === 'route-not-found') continue
+      } else if (found.host === undefined || found.upstream !== route.upstream) continue
+      const allowed = await findAllowed(second, named)
+      if (isRefusal(allowed)) return allowed
+    }
+    return undefined
+  }
+
+  /** The lines of one for the upstream. */
+  async function check(field: NamingField, value: string, named: Named): Promise<SecondTargets | Refusal> {
     const { route, arrival, account } = named
     const { client, head, outcome } = arrival
     const { target, hostName } = destinationOf(outcome)
@@ -88,18 +120,15 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     const second = readSecondTarget(field.form, value, context)
     if (typeof second === 'string') return second
     if (ownPaths.has(second.target.path, hostName)) return "is a path of the gateway's own"
-    const ways = new Set<string>()
-    for (const method of field.methods ?? [head.method]) {
-      const found = await findAllowed(second, method, named)
-      if (typeof found === 'string' || found instanceof GatehouseError) return found
-      ways.add(upstreamTarget(found, second.target))
-    }
-    const [forwarded = ''] = ways
-    const written = ways.size === 1 ? second.write(forwarded) : undefined
-    if (written === undefined) return 'is on a route that strips another prefix'
+    const forwarded = await findForwarded(second, field.methods ?? [head.method], named)
+    if (isRefusal(forwarded)) return forwarded
+    const written = second.write(forwarded.path)
+    if (written === undefined) return stripsAnother
+    const refusal = field.form === 'object' ? await refusalOfHosts(field, forwarded.path, named) : undefined
+    if (refusal !== undefined) return refusal
     if (route.upstream?.headers?.replacedNames.has(foldHeaderName(field.name)) === true) return noLines
     if (field.form === 'destination' && second.isOfHost)
-      return davDestination(second.target, forwarded, named)
+      return davDestination(second.target, forwarded.path, named)
     const accountLine = account === undefined ? '' : `${field.accountName}: ${account}\r\n`
     return { lines: `${field.name}: ${written}\r\n${accountLine}`, targetDestination: undefined }
   }
@@ -126,7 +155,16 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
   }
 }
 
+const stripsAnother = 'is on a route that strips another prefix'
+
 const noLines: SecondTargets = { lines: '', targetDestination: undefined }
+
+/** What is wrong with a target, as text; an error is the answer itself. */
+type Refusal = GatehouseError | string
+
+function isRefusal(result: unknown): result is Refusal {
+  return typeof result === 'string' || result instanceof GatehouseError
+}
 
 /** A request that names a second target. */
 interface Named {
@@ -158,8 +196,15 @@ function allowsAnonymous({ access }: Route<unknown>): boolean {
 }
 
 /** A request for the second target, with an outcome of its own. */
-function secondArrival(arrival: Arrival<unknown>, target: RequestTarget, method: string): Arrival<unknown> {
+function secondArrival(
+  arrival: Arrival<unknown>,
+  {
+    target,
+    hostName,
+    method,
+  }: { readonly target: RequestTarget; readonly hostName: string; readonly method: string },
+): Arrival<unknown> {
   const outcome = createOutcome()
-  recordDestination(outcome, { target, hostName: destinationOf(arrival.outcome).hostName, match: undefined })
+  recordDestination(outcome, { target, hostName, match: undefined })
   return { ...arrival, outcome, head: { ...arrival.head, method } }
 }

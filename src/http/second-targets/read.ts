@@ -42,7 +42,9 @@ export function readSecondTarget(
   const { account } = context
   if (form === 'swift' || isCopyOfSwift(form, value, context)) {
     const root = swiftRoot(context)
-    if (root !== undefined) return readObject(value, root, context)
+    // Without a slash: should it be WebDAV after all, it is no path of the host.
+    const path = form === 'destination' ? value.replace(/^\//, '') : value
+    if (root !== undefined) return readObject(path, root, context)
     if (account !== undefined) return 'is in another account, and the path of the request is in none'
   }
   if (form === 'destination' || form === 'url') return readUrl(value, context)
@@ -88,7 +90,7 @@ function readObject(
   { route }: Pick<SecondTargetContext, 'route'>,
 ): SecondTarget | string {
   const slash = sent.startsWith('/') ? '' : '/'
-  const path = slash + sent
+  const path = slash + withSlashes(sent)
   if (path === '/') return 'is empty'
   const isWhole = root === '' && isBelow(path, route.prefix)
   const prefix = route.stripPrefix && !isWhole ? route.prefix : ''
@@ -96,10 +98,35 @@ function readObject(
   if (!target) return 'is ambiguous'
   return {
     target,
-    write: (forwarded) =>
-      forwarded.startsWith(`${root}/`) ? forwarded.slice(root.length + slash.length) : undefined,
+    write: (forwarded) => {
+      // A signature may cover it.
+      if (forwarded === root + path) return sent
+      return forwarded.startsWith(`${root}/`) ? forwarded.slice(root.length + slash.length) : undefined
+    },
     isOfHost: false,
   }
+}
+
+/**
+ * The hosts that a bucket of S3 may have, beside or below that of the request: its name is their first label.
+ * @param path of the bucket and an object in it, for the backend
+ */
+export function bucketHosts(
+  path: string,
+  hostName: string,
+): readonly { readonly target: RequestTarget; readonly hostName: string }[] {
+  const [, bucket = '', rest = '/'] = /^\/([^/?]+)(\/.*)?/.exec(parseRequestTarget(path)?.path ?? '') ?? []
+  const target = parseRequestTarget(rest)
+  if (bucket === '' || !target) return []
+  const domains = [hostName, hostName.slice(hostName.indexOf('.') + 1)]
+  return domains.map((domain) => ({ target, hostName: `${bucket.toLowerCase()}.${domain}` }))
+}
+
+/** The stores decode such a value before they look for slashes: many clients encode all of it. */
+function withSlashes(sent: string): string {
+  const mark = sent.indexOf('?')
+  const end = mark === -1 ? sent.length : mark
+  return sent.slice(0, end).replaceAll(/%2f/gi, '/') + sent.slice(end)
 }
 
 /** `/v1/AUTH_shop`; of Ceph also `/swift/v1`, with or without an account. */
