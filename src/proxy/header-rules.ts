@@ -51,8 +51,11 @@ const hopByHopNames = new Set([
 /** Names that the gateway sets itself; the values of a trusted proxy are appended (see client.ts). */
 const gatewayNames = ['xrequestid', 'xforwardedfor', 'xforwardedproto', 'xforwardedhost']
 
-/** By the last two Rack::Sendfile is told what the proxy in front of it takes (CVE-2025-61780). */
-const forwardingNames = new Set(['forwarded', 'xrealip', 'xsendfiletype', 'xaccelmapping'])
+/**
+ * What a proxy tells the backend of itself: besides addresses the prefix that it strips (WSGI, Radicale), and how it takes
+ * files that the backend only names (Rack::Sendfile, CVE-2025-61780).
+ */
+const forwardingNames = new Set(['forwarded', 'xrealip', 'xscriptname', 'xsendfiletype', 'xaccelmapping'])
 
 /**
  * Frameworks took the path from these, for IIS (CVE-2018-14773): the route was matched by that of the request line. So

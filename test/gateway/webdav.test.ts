@@ -52,7 +52,8 @@ for (const host of ['client', 'target']) {
 
 t.test('a file is moved where a proxy in front terminates TLS', async (t) => {
   const backend = await startDavBackend(t)
-  const routes = [{ ...route, name: 'files', path: '/files', stripPrefix: true }]
+  // Apache does not read X-Forwarded-Proto.
+  const routes = [{ ...route, name: 'files', path: '/files', stripPrefix: true, destination: 'target' }]
   for (const [options, headers] of [
     [{ publicUrl: 'https://gateway.test' }, []],
     [{ trustedProxies: ['127.0.0.1'] }, ['X-Forwarded-Proto: https']],

@@ -69,6 +69,8 @@ const programs: readonly Program[] = [
   { names: ['sqlite3'], debianPackage: 'sqlite3', otherWay: 'brew install sqlite' },
   // A client of WebDAV; its server is Apache.
   { names: ['rclone'], debianPackage: 'rclone', otherWay: 'brew install rclone' },
+  // A server of calendars behind a stripped prefix.
+  { names: ['radicale'], debianPackage: 'radicale', otherWay: 'pip install radicale' },
   // A container registry, and a client of it.
   { names: ['docker-registry'], debianPackage: 'docker-registry', otherWay: 'a build of distribution' },
   { names: ['skopeo'], debianPackage: 'skopeo', otherWay: 'brew install skopeo' },
