@@ -20,7 +20,7 @@ local cleared = {
     xusersession = true, xuserscheme = true, xuserkey = true, xuserscopes = true, xuserplan = true,
     xuserissuer = true, xgatehouseassertion = true, forwarded = true, xrealip = true, xoriginalurl = true,
     xrewriteurl = true, xhttpmethodoverride = true, xhttpmethod = true, xmethodoverride = true, proxy = true,
-    xrequestid = true,
+    xrequestid = true, xhttppathoverride = true, xscriptname = true, xsendfiletype = true, xaccelmapping = true,
 }
 
 -- What a refusal brings.

@@ -1,22 +1,22 @@
 import { invalidField } from '../errors/gatehouse-error.ts'
 import { foldHeaderName } from '../platform/header-name.ts'
 import { memoizeBounded } from '../platform/memoize.ts'
-import { identityNames } from '../proxy/header-rules.ts'
+import { identityNames, secondTargetFields, secondTargetNames } from '../proxy/header-rules.ts'
 
 /** As in header-rules.ts. */
 const memoizeBounds = { entriesMax: 2_048, keyLengthMax: 64 }
 
 /**
- * Refuses other spellings of identity headers (`X_User_Id`, `x.user.role`). The main listener drops them; here they
- * would stay on the request, beside the header that the proxy sets, and a backend that turns names into variables
- * could read either.
+ * Refuses other spellings of identity headers (`X_User_Id`, `x.user.role`), and of those that name a second target. The
+ * main listener drops them; here they would stay on the request, beside the header that the proxy sets or that was
+ * decided about, and a backend that turns names into variables could read either.
  * @param configured names of the identity headers
  * @returns a function that throws GatehouseError `request-invalid`
  */
 export function createAliasCheck(configured: readonly string[]): (rawHeaders: readonly string[]) => void {
   const names = [...identityNames, ...configured].map((name) => name.toLowerCase())
-  const known = new Set(names)
-  const folded = new Set(names.map(foldHeaderName))
+  const known = new Set([...names, ...secondTargetFields.keys()])
+  const folded = new Set([...names.map(foldHeaderName), ...secondTargetNames])
   const isAlias = memoizeBounded(
     memoizeBounds,
     (name) => !known.has(name.toLowerCase()) && folded.has(foldHeaderName(name)),

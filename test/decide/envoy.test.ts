@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
+import { secondTargetFields } from '../../src/proxy/header-rules.ts'
 import type { TestGateway } from '../setup/gateway.ts'
 import { type RawResponse, rawRequest } from '../setup/raw-client.ts'
 import { startDecideGateway } from './support.ts'
@@ -117,4 +118,20 @@ t.test('a refusal reaches the client of Envoy with its challenge, and failures r
   t.equal(filter.failure_mode_allow, false)
   t.equal((await ask(t, gateway, 'GET /public', { 'x.user.id': 'admin' })).status, 403, 'another spelling')
   t.equal((await ask(t, gateway, 'GET /portal/sign-in', {})).status, 404, 'a path of Gatehouse itself')
+})
+
+t.test('Envoy asks about second targets, in every spelling', async (t) => {
+  const gateway = await startDecideGateway(t)
+  const { secretKey } = await gateway.createAccount()
+  const put = (name: string, value: string) =>
+    ask(t, gateway, 'PUT /key/x', { secretkey: secretKey, [name.toLowerCase()]: value })
+  for (const { name, form } of secondTargetFields.values()) {
+    if (form !== 'account') {
+      t.equal((await put(name, '/key/y')).status, 200, name)
+      t.equal((await put(name, '/admin/y')).status, 403, name)
+    }
+    const spellings = [name.replaceAll('-', '.'), name.replaceAll('-', '')].filter((each) => each !== name)
+    for (const spelled of spellings) t.equal((await put(spelled, '/key/y')).status, 403, spelled)
+  }
+  t.equal((await put('New-URI', '/key/y')).status, 403)
 })

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { connect } from 'node:http2'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { leadingFields } from '../gateway/support/leading-fields.ts'
 import { openWebSocket, record, startWebSocketBackend } from '../gateway/support/web-socket.ts'
 import { startBackend, startServer } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
@@ -38,6 +39,7 @@ const attacks = [
 ]
   .map((name) => `X-Forwarded-${name}`)
   .concat(['X-Forwarded', 'Forwarded', 'X-Real-IP', 'X-Original-URL', 'X-Rewrite-URL', 'X-Request-Id'])
+  .concat(['X-Script-Name', 'X-Sendfile-Type', 'X-Accel-Mapping'])
   .concat(['X-Client-IP', 'X-Cluster-Client-IP', 'True-Client-IP', 'Proxy', 'X-User-Id', 'X-User-Role'])
 
 const spellings = (name: string) => [
@@ -79,6 +81,17 @@ export function testFront(t: Test, kind: FrontKind): void {
       },
     )
   }
+
+  t.test(`${kind.name}: an answer of a backend leads to nothing else that the front has`, async (t) => {
+    const backend = await startBackend(t, (request, response) => {
+      const isHostile = request.url === '/public/hostile'
+      response.writeHead(200, isHostile ? leadingFields('/public/elsewhere') : {}).end(request.url)
+    })
+    const gateway = await startGateway(t, { backend: backend.url, config: behindFront })
+    const front = await startFront(t, kind, gateway)
+    t.match(await curl(front, '/public/hostile'), { status: 200, body: '/public/hostile' })
+    t.equal(backend.seen.length, 1)
+  })
 
   t.test(`${kind.name}: a client cannot change its address in log and limits`, async (t) => {
     const gateway = await startGateway(t, {

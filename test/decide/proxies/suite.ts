@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import { ask } from '../../gateway/support/ask.ts'
+import { leadingFields } from '../../gateway/support/leading-fields.ts'
 import { openWebSocket, record, startWebSocketBackend } from '../../gateway/support/web-socket.ts'
 import { type Backend, startBackend } from '../../setup/backend.ts'
 import type { TestGateway } from '../../setup/gateway.ts'
@@ -146,6 +147,10 @@ export function testProxy(t: Test, kind: ProxyKind): void {
       'X-Forwarded-Proto: https',
       'X-Original-URL: /public',
       'X-Rewrite-URL: /public',
+      'X-HTTP-Path-Override: /public',
+      'X-Script-Name: /claimed.test',
+      'X-Sendfile-Type: X-Accel-Redirect',
+      'X-Accel-Mapping: /claimed.test=/etc',
       'X-Forwarded_Uri: /public',
       'X_Forwarded_Uri: /public',
     ]
@@ -158,7 +163,51 @@ export function testProxy(t: Test, kind: ProxyKind): void {
     await ask(t, proxy.url, 'GET /public', ['X-Forwarded-For: 198.51.100.1', 'X-Real-IP: 198.51.100.1'])
     t.notOk(JSON.stringify(backend.last()).includes('198.51.100.1'), 'no claimed address')
     await ask(t, proxy.url, 'GET /public', claims)
-    t.notMatch(JSON.stringify(backend.last().rawHeaders), /other\.test|X-Original-URL|X-Rewrite-URL/i)
+    t.notMatch(
+      JSON.stringify(backend.last().rawHeaders),
+      /other\.test|claimed\.test|X-Original-URL|X-Rewrite-URL|X-Sendfile|Path-Override/i,
+    )
+  })
+
+  t.test(`${kind.name}: an answer of the backend leads past no decision`, async (t) => {
+    const gateway = await startDecideGateway(t, { config: { routes } })
+    let path = ''
+    const backend = await startBackend(t, (request, response) => {
+      response.writeHead(200, leadingFields(path)).end(`hostile ${request.url}`)
+    })
+    const proxy = await startProxy(t, kind, {
+      gatehouse: gateway.url,
+      decide: gateway.decideUrl,
+      backend: backend.url,
+    })
+    for (path of [
+      '/admin/x',
+      '/api/v1/openapi.json',
+      '/.well-known/jwks.json',
+      '/_gatehouse',
+      '@refused',
+      '/etc/passwd',
+    ]) {
+      const answer = await ask(t, proxy.url, 'GET /public/x')
+      t.match(answer, { status: 200, body: 'hostile /public/x' }, path)
+    }
+    t.strictSame(new Set(backend.seen.map(({ url }) => url)), new Set(['/public/x']))
+  })
+
+  t.test(`${kind.name}: second targets are decided about, in every spelling`, async (t) => {
+    const { gateway, backend, proxy } = await startGuarded(t, kind)
+    const { secretKey } = await gateway.createAccount()
+    const put = (...headers: readonly string[]) =>
+      ask(t, proxy.url, 'PUT /key/x', [`SecretKey: ${secretKey}`, ...headers], 'x')
+    for (const name of ['Destination', 'X-Copy-From', 'X-Amz-Copy-Source', 'X-Ms-Copy-Source']) {
+      t.equal((await put(`${name}: /key/y`)).status, 200, name)
+      t.equal(backend.last().headers[name.toLowerCase()], '/key/y')
+      t.equal((await put(`${name}: /admin/hidden`)).status, 403, name)
+      for (const spelled of [name.replaceAll('-', '_'), name.replaceAll('-', '.'), name.replaceAll('-', '')])
+        await put(`${spelled}: /admin/hidden`)
+    }
+    await put('New-URI: /admin/hidden')
+    t.notMatch(JSON.stringify(backend.seen), 'hidden')
   })
 
   t.test(`${kind.name}: limits count the client, whatever it claims`, async (t) => {
