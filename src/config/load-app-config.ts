@@ -100,7 +100,7 @@ function withAppPaths(options: Readonly<Record<string, unknown>>): Record<string
     ...options,
     keys: isRecord(keys) ? { sealingKey: { file: 'data/sealing.key' }, ...keys } : keys,
     store:
-      isRecord(store) && store.driver !== 'redis' && isRecord(sqlite)
+      isRecord(store) && store.driver !== 'redis' && store.redis === undefined && isRecord(sqlite)
         ? { ...store, sqlite: { path: 'data/gatehouse.db', ...sqlite } }
         : store,
   }

@@ -27,7 +27,8 @@ import type { ConfigTree } from './schema/schema.ts'
 import { createSecretReader, type Environment, nameOfSecret } from './secrets.ts'
 import type { ConfigSnapshot } from './snapshot.ts'
 import { createSources } from './sources.ts'
-import { validate } from './validate.ts'
+import { type Finding, validate } from './validate.ts'
+import { unreplacedHintAt } from './value-hints.ts'
 
 const rules = [
   reviewNetwork,
@@ -106,8 +107,16 @@ export function reviewConfig({ configFile, file, overrides, env }: ReviewInput):
   const review = createReview(validation, readSecret)
   if (configFile.isReadable) for (const rule of rules) rule(review)
   const sources = createSources(configFile, overridden.applied)
+  const withHint = (finding: Finding): Finding => {
+    const hint = unreplacedHintAt(overridden.tree, finding.path)
+    return hint === '' ? finding : { ...finding, message: `${finding.message}; ${hint}` }
+  }
   const problems = configFile.isReadable
-    ? [...configFile.problems, ...overridden.problems, ...review.findings.map(sources.toProblem)]
+    ? [
+        ...configFile.problems,
+        ...overridden.problems,
+        ...review.findings.map(withHint).map(sources.toProblem),
+      ]
     : configFile.problems
   const secrets: Record<string, string> = {}
   const secret = (reference: SecretReference) => {

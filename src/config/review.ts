@@ -1,3 +1,4 @@
+import { isRecord } from '../platform/json.ts'
 import type { Path } from './problem.ts'
 import type { SecretReference } from './schema/fields.ts'
 import type { ConfigTree } from './schema/schema.ts'
@@ -9,6 +10,8 @@ export interface Review {
   readonly tree: ConfigTree
   /** Whether the schema found no problem at, above or below a path: only then may a rule use its value. */
   isValid(path: Path): boolean
+  /** Whether an option of a section is there, whatever its value, and not only by default. */
+  isWritten(section: keyof ConfigTree, name: string): boolean
   /** Whether a map or list is one, even if something below is invalid: then a rule may iterate over it. */
   hasValidShape(path: Path): boolean
   report(path: Path, message: string, at?: Finding['at']): void
@@ -20,7 +23,7 @@ export interface Review {
 
 /** A review of a validated tree; what its rules report is added to `findings`. */
 export function createReview(
-  { tree, findings: fromSchema }: Validation,
+  { tree, findings: fromSchema, written }: Validation,
   readSecret: (reference: SecretReference) => SecretResult,
 ): Review & { readonly findings: readonly Finding[] } {
   const findings: Finding[] = [...fromSchema]
@@ -46,6 +49,10 @@ export function createReview(
     tree,
     findings,
     isValid: (path) => !invalidPaths.isAtOrAbove(path) && !invalidPaths.isBelow(path),
+    isWritten: (section, name) => {
+      const options = written[section]
+      return isRecord(options) && Object.hasOwn(options, name)
+    },
     hasValidShape: (path) => !invalidPaths.isAtOrAbove(path),
     report,
     secret,

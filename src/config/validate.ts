@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv'
+import { isRecord } from '../platform/json.ts'
 import { didYouMean } from '../platform/suggest.ts'
 import { compileSchema } from './compile-schema.ts'
 import type { Path } from './problem.ts'
@@ -18,6 +19,8 @@ export interface Validation {
   /** The tree with every default filled in; only valid if there are no findings. */
   readonly tree: ConfigTree
   readonly findings: readonly Finding[]
+  /** The tree before that. */
+  readonly written: Readonly<Record<string, unknown>>
 }
 
 /** Compiled lazily: it would take most of the time of a short command. */
@@ -26,12 +29,18 @@ let compiled: ReturnType<typeof compileSchema> | undefined
 /** Checks a tree against the schema and fills in the defaults; the given tree is not modified. */
 export function validate(written: Record<string, unknown>): Validation {
   const tree = structuredClone(written)
+  followStoreSection(tree)
   compiled ??= compileSchema()
   const validateTree = compiled
   validateTree(tree)
   const findings = (validateTree.errors ?? []).filter(isRelevant).map((error) => toFinding(error, tree))
   // The cast is sound if there are no findings: the type is derived from the schema that checked it.
-  return { tree: tree as ConfigTree, findings }
+  return { tree: tree as ConfigTree, findings, written }
+}
+
+/** The driver that is not named is that of the section that is there. */
+function followStoreSection({ store }: Record<string, unknown>): void {
+  if (isRecord(store) && !('driver' in store) && 'redis' in store) store.driver = 'redis'
 }
 
 /** Leaves out errors of a single branch of a choice: the choice itself is reported. */

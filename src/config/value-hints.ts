@@ -1,4 +1,6 @@
+import { isRecord } from '../platform/json.ts'
 import { type Bounds, isDurationWithin, isSizeWithin } from './bounds.ts'
+import type { Path } from './problem.ts'
 import { parseDurationMs, parseSizeBytes } from './units.ts'
 
 /** What to write instead of a value in an invalid format: the end of a message, or an empty text. */
@@ -96,4 +98,39 @@ function withUnit(value: string, units: Readonly<Record<string, string>>): strin
   const known = Object.values(units).find((symbol) => symbol.toLowerCase() === name)
   const unit = known ?? units[name] ?? units[name.replace(/s$/, '')]
   return amount === undefined || unit === undefined ? undefined : amount + unit
+}
+
+/** As shells and templates write a variable that is replaced: here it stays as it is. */
+const reference = /\$\{[^{}]*\}/
+
+/** Whether a value names a variable, and what to do instead; empty if it does not. It is never repeated. */
+export function unreplacedHint(value: unknown, path: Path): string {
+  if (typeof value !== 'string' || !reference.test(value)) return ''
+  return `\${…} is not replaced here: set ${variableOf(path)} to the whole value`
+}
+
+/** The variable that overrides an option. */
+function variableOf(path: Path): string {
+  const parts = path.map((part) =>
+    String(part)
+      .replaceAll(/(?<=[a-z0-9])[A-Z]/g, '_$&')
+      .replaceAll('-', '_')
+      .toUpperCase(),
+  )
+  return `GATEHOUSE__${parts.join('__')}`
+}
+
+/** The same for the value at a path of a tree. */
+export function unreplacedHintAt(tree: unknown, path: Path): string {
+  return unreplacedHint(valueAt(tree, path), path)
+}
+
+function valueAt(tree: unknown, path: Path): unknown {
+  let node = tree
+  for (const part of path) {
+    const isThere = Array.isArray(node) || (isRecord(node) && Object.hasOwn(node, part))
+    // The cast is sound: lists and maps are indexed alike.
+    node = isThere ? (node as Record<string | number, unknown>)[part] : undefined
+  }
+  return node
 }

@@ -8,13 +8,14 @@ import type { Environment } from './secrets.ts'
 import { findAddressConflicts } from './warnings/addresses.ts'
 import { findTossableCookie, findUnsentCookie } from './warnings/cookies.ts'
 import { findInsecureFileModes } from './warnings/file-modes.ts'
+import { findAdminsByDefault } from './warnings/issuers.ts'
 import { findOidcProblems } from './warnings/oidc.ts'
-import { findPrefixProblems } from './warnings/prefixes.ts'
+import { findPatterns, findPrefixProblems } from './warnings/prefixes.ts'
 import { findAmbiguousPaths, findSimilarRoles, findSimilarScopes } from './warnings/routes.ts'
 import { findLeftSealingKeys } from './warnings/sealing-keys.ts'
 import { findNarrowUpstreams } from './warnings/streams.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
-import { findMisspelledVariables } from './warnings/variables.ts'
+import { findMisspelledVariables, findUnreplacedVariables } from './warnings/variables.ts'
 
 /** The paths of the gateway itself, which win over any route. */
 interface OwnPaths {
@@ -53,12 +54,15 @@ export function findWarnings(
     ...cleartextPublicUrl(tree),
     ...findAddressConflicts(tree),
     ...findPrefixProblems(tree),
+    ...findPatterns(tree),
+    ...findAdminsByDefault(tree),
     ...findOidcProblems(tree),
     ...findSimilarRoles(tree),
     ...findSimilarScopes(tree),
     ...findInsecureFileModes(tree, resolvePath),
     ...findNarrowUpstreams(tree),
     ...findMisspelledVariables(env, tree),
+    ...findUnreplacedVariables(tree),
   ]
   return found.map(({ path, message, source = sourceOf(path) }) => ({ path, message, source }))
 }

@@ -64,6 +64,7 @@ const expected = [
   'store.redis.cluster.nodes[0]',
   'store.redis.cluster.nodes[1]',
   'store.redis.keyPrefix',
+  'store.sqlite',
   'store.sqlite.path',
   'keys.reveal',
   'keys.sealingKey',

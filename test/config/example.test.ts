@@ -10,13 +10,17 @@ t.test('config/gateway.example.yaml names every option of the schema, and no oth
   t.strictSame(missing(configSchema, parse(text), ''), [
     'upstreams.health.active.grpc',
     'issuers.jwks.file',
-    'store.redis.sentinel',
-    'store.redis.cluster',
+    'store.redis',
   ])
   t.match(text, 'or { file: jwks.json }')
   t.match(text, 'grpc: { service: shop.Orders }')
-  for (const place of ['sentinel', 'cluster'])
-    t.match(text, new RegExp(`# ${place}: \\{`), `${place} is there as a comment`)
+  const commented = text
+    .slice(text.indexOf('  # redis:'), text.indexOf('\ncache:'))
+    .replaceAll(/^ {2}# /gm, '')
+  t.strictSame(
+    missing(configSchema, { store: parse(commented) }, '').filter((path) => path.startsWith('store.redis')),
+    [],
+  )
   const { problems } = readConfig({ file: 'config/gateway.example.yaml', env: {} })
   t.strictSame(
     problems.map(({ message }) => message).filter((message) => !/cannot read|is not set/.test(message)),

@@ -98,7 +98,11 @@ t.test('a secret set by an override shows the override as its source', async (t)
 })
 
 t.test('a URL without a secret is shown by config show', async (t) => {
-  const shown = show(t, { text: `${text}store: { redis: { url: 'redis://a/1' } }\n` })
+  const shown = show(t, {
+    text: `${text}store: { redis: { url: 'redis://a/1' } }\n`,
+    env: { GATEHOUSE__KEYS__SEALING_KEY__ENV: 'KEY', KEY: 'a'.repeat(43) },
+  })
+  t.strictSame(shown.get('store.driver'), ['redis', 'default'])
   t.strictSame(shown.get('store.redis.url'), ['redis://a/1', '10:24'])
 })
 

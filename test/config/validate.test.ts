@@ -135,7 +135,9 @@ t.test('an inline secret is refused, and never repeated', async (t) => {
       'tokens.keys[0].private',
     ],
   ]
-  for (const [options, option] of secrets) t.strictSame(problemMessages(t, options), [`${option}: ${inline}`])
+  const files = { 'data/sealing.key': Buffer.alloc(32, 1).toString('base64') }
+  for (const [options, option] of secrets)
+    t.strictSame(problemMessages(t, options, { files }), [`${option}: ${inline}`])
 })
 
 t.test('a secret comes from exactly one place', async (t) => {

@@ -85,6 +85,11 @@ function pathProblem(path: string): string | undefined {
   if (wildcard.test(path)) {
     return 'is a prefix and matches everything below it: there are no wildcards (*), parameters (:id, {id}) or patterns'
   }
+  const [character] = /[[\]|<>^"` ]/.exec(path) ?? []
+  if (character !== undefined) {
+    const encoded = encodeURIComponent(character)
+    return `has "${character}", which is in no path: it is a literal prefix, in which clients send ${encoded}`
+  }
   const target = parseRequestTarget(path)
   if (target?.query !== '' || target.hasParameters || target.hasEncodedSlash) {
     return 'must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash'

@@ -8,6 +8,7 @@ const path = ['store', 'redis']
 
 /** Checks that the chosen driver has all it needs, and only that. */
 export function reviewStore(review: Review): void {
+  reviewSections(review)
   if (!review.hasValidShape(path)) return
   const { driver, redis } = review.tree.store
   if (review.isValid(['store', 'driver']) && driver === 'redis' && !redis) {
@@ -25,6 +26,19 @@ export function reviewStore(review: Review): void {
   if (review.isValid(ca) && redis.tls?.ca) reviewCertificates(review, ca, redis.tls.ca)
 }
 
+/** One driver has one section: that of the other would be ignored, whichever was meant. */
+function reviewSections(review: Review): void {
+  if (!review.isValid(['store', 'driver'])) return
+  const isThere = (name: string) => review.isWritten('store', name)
+  const { driver } = review.tree.store
+  const other = driver === 'redis' ? 'sqlite' : 'redis'
+  if (!isThere(other)) return
+  const message = isThere('driver')
+    ? `is not used with driver: ${driver}: remove it`
+    : 'is there beside store.redis: remove one of them'
+  review.report(['store', other], message, 'key')
+}
+
 function reviewUrl(review: Review, given: string | SecretReference | undefined): void {
   const at = [...path, 'url']
   if (given === undefined || !review.isValid(at)) return
@@ -38,7 +52,11 @@ function reviewPassword(review: Review, at: Path, given: SecretReference | undef
 
 function reviewText(review: Review, path: Path, text: string, isInline: boolean): void {
   const url = URL.parse(text)
-  if (!url || !['redis:', 'rediss:'].includes(url.protocol) || url.hostname === '') {
+  if (
+    !url ||
+    !['redis:', 'rediss:'].includes(url.protocol) ||
+    !/^(?:\[[\da-f:.]+\]|[\w.%-]+)$/i.test(url.hostname)
+  ) {
     review.report(path, 'must be a URL such as redis://127.0.0.1:6379/0')
   } else if (isInline && url.password) {
     review.report(

@@ -42,6 +42,10 @@ export function originProblem(text: string, example: string): string | undefined
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
     return `must be a URL such as ${example}`
   }
+  // URL takes braces and the like for a name.
+  if (!/^(?:\[[\da-f:.]+\]|[\w.-]+)$/i.test(url.hostname)) {
+    return `must have a host name: letters, digits, -, _ and dots, as in ${example}`
+  }
   if (url.username || url.password) return 'must not contain credentials'
   if (url.pathname !== '/' || url.search || url.hash) return 'must be an origin: no path, query or fragment'
   return undefined

@@ -57,7 +57,7 @@ const redis = item('Exactly one of url, sentinel and cluster.', {
 export const store = section('Where accounts, sessions and signing keys are kept.', {
   driver: choice(['sqlite', 'redis'], {
     default: 'sqlite',
-    description: 'sqlite for one instance, redis for many.',
+    description: 'sqlite for one instance, redis for many; absent = that of the section that is there.',
   }),
   sqlite: section('A database file on this machine.', {
     path: text({ default: '../data/gatehouse.db', description: 'Path of the database.' }),

@@ -13,3 +13,13 @@ export function findPrefixProblems({ routes }: Pick<ConfigTree, 'routes'>): Warn
       return [{ path: at, message }]
     })
 }
+
+/** Paths that look like a pattern, by characters that are allowed in a path. */
+export function findPatterns({ routes }: Pick<ConfigTree, 'routes'>): Warning[] {
+  return [...routes.entries()]
+    .filter(([, { path }]) => /[()$+]/.test(path))
+    .map(([index, { name, path }]) => ({
+      path: ['routes', index, 'path'],
+      message: `route "${name}" matches only requests that begin with ${path}: paths are literal prefixes, and ( ) $ + stand for themselves`,
+    }))
+}

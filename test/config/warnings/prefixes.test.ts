@@ -27,3 +27,12 @@ t.test('stripPrefix before a WebDAV server that lists paths is warned of', async
   t.strictSame(warnings(t, { path: '/files', methods }), [])
   t.strictSame(warnings(t, { path: '/files', stripPrefix: true, methods: ['GET', 'MOVE'] }), [])
 })
+
+t.test('a path that looks like a pattern is warned of', async (t) => {
+  for (const path of ['/(a)', '/a(', '/a+', '/a$', '/$metadata'])
+    t.strictSame(warnings(t, { path }), [
+      `routes.0.path: route "all" matches only requests that begin with ${path}: paths are literal prefixes, and ( ) $ + stand for themselves`,
+    ])
+  for (const path of ['/a.b', '/~a', '/a:b', '/a,b', "/a'b", '/a=b', '/@a', '/a!', '/a&b'])
+    t.strictSame(warnings(t, { path }), [], path)
+})
