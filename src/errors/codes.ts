@@ -135,9 +135,9 @@ export const errorDefinitions = {
     status: 403,
     title: 'The destination is not allowed',
     detail:
-      'The Destination header must be one unambiguous URL of this host, on a path that the caller may use with the same method and that belongs to the same backend.',
+      'A second target, as Destination or X-Amz-Copy-Source name it, must be one unambiguous URL or path of this host, which the caller may use and which belongs to the same backend.',
     check:
-      'The reason in the log, and `explain` with `-H "Destination: …"`. Behind a proxy that terminates TLS, `publicUrl` or `X-Forwarded-Proto` must say https.',
+      'The reason in the log, and `explain` with `-H "Destination: …"` or the field that it names. Behind a proxy that terminates TLS, `publicUrl` or `X-Forwarded-Proto` must say https.',
   },
   'account-unverified': {
     status: 403,

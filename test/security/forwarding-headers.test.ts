@@ -21,8 +21,12 @@ const names = [
   'X-Forwarded',
   'Forwarded',
   'X-Real-IP',
+  'X-Script-Name',
+  'X-Sendfile-Type',
+  'X-Accel-Mapping',
   'X-Original-URL',
   'X-Rewrite-URL',
+  'X-HTTP-Path-Override',
   'X-Request-Id',
 ]
 
@@ -63,9 +67,13 @@ t.test('other spellings of forwarding headers are dropped even from a trusted pr
 t.test('headers that override the path are dropped even from a trusted proxy', async (t) => {
   const backend = await startBackend(t)
   const gateway = await startGateway(t, { backend: backend.url, config: { trustedProxies: ['127.0.0.1'] } })
-  for (const alias of ['X-Original-URL', 'X-Rewrite-URL', 'X-Original-Url', 'X-OriginalURL'].flatMap(
-    aliases,
-  )) {
+  for (const alias of [
+    'X-Original-URL',
+    'X-Rewrite-URL',
+    'X-HTTP-Path-Override',
+    'X-Original-Url',
+    'X-OriginalURL',
+  ].flatMap(aliases)) {
     await ask(t, gateway.url, 'GET /public', [`${alias}: /forged`, `${alias}: /forged`])
     t.notMatch(JSON.stringify(backend.last().rawHeaders), 'forged', alias)
   }
