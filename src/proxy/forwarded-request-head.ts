@@ -1,5 +1,5 @@
 import type { Target } from '../upstream/target.ts'
-import type { ForwardedRequest } from './forwarded-request.ts'
+import type { ForwardedRequest, SecondTargets } from './forwarded-request.ts'
 import { keepStart } from './kept-start.ts'
 
 const emptyLine = '\r\n'
@@ -16,14 +16,6 @@ export function forwardedRequestHead(
       ? headerLines
       : secondTargetLines(secondTargets, { origin, sentHost }) + headerLines
   return keepStart(repeatedLine, { method, destination, route, sentHost }) + lines + emptyLine
-}
-
-/** What a backend is told of the second targets of a request, which have passed. */
-export interface SecondTargets {
-  /** Each ended by CR LF. */
-  readonly lines: string
-  /** Path and query of a Destination that becomes a URL of the target; undefined = there is none. */
-  readonly targetDestination: string | undefined
 }
 
 /** @param target its origin, such as `http://10.0.0.11:3000`, and the Host that it gets */

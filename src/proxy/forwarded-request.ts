@@ -9,7 +9,6 @@ import type { WorkerScopes } from '../routes/worker-scope.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import type { CorsHeaders } from './cors-headers.ts'
 import type { CostField } from './cost-field.ts'
-import type { SecondTargets } from './forwarded-request-head.ts'
 import type { OwnCookies } from './own-cookies.ts'
 import type { RequestWriter } from './request-head.ts'
 import type { StrippedPrefix } from './stripped-prefix.ts'
@@ -36,6 +35,14 @@ export interface ForwardTerms {
   readonly ownCookies: OwnCookies
   /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
   readonly portalScopes: WorkerScopes | undefined
+}
+
+/** What a backend is told of the second targets of a request, which have passed. */
+export interface SecondTargets {
+  /** Each ended by CR LF. */
+  readonly lines: string
+  /** Path and query of a Destination that becomes a URL of the target; undefined = there is none. */
+  readonly targetDestination: string | undefined
 }
 
 /** An admitted request and its upstream. */

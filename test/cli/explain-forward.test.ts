@@ -48,6 +48,26 @@ t.test('explain decides about a Destination, and says what is wrong with it', as
     })
 })
 
+t.test('explain decides about the source of a copy', async (t) => {
+  const admin = { ...route, name: 'admin', path: '/orders/admin', auth: 'any', roles: ['Admin'] }
+  const { configFile } = await startGateway(t, { config: { routes: [...routes, admin] } })
+  const explainCopy = async (source: string) => {
+    const flags = ['-H', `X-Amz-Copy-Source: ${source}`, '--config', configFile, '--json']
+    const { stdout } = await run(t, ['explain', 'PUT', 'http://gateway.test/orders/x', ...flags])
+    return JSON.parse(stdout) as { readonly decision: string; readonly steps: readonly Step[] }
+  }
+  const allowed = await explainCopy('bucket/y')
+  t.equal(allowed.decision, 'forward')
+  t.match(
+    allowed.steps.find(({ step }) => step === 'destination'),
+    { detail: 'allowed; the upstream gets X-Amz-Copy-Source: bucket/y' },
+  )
+  t.match(allowed.steps.at(-1), { facts: { headers: [{ name: 'Host' }, { name: 'X-Amz-Copy-Source' }] } })
+  const refused = await explainCopy('admin/y')
+  t.match(refused, { decision: 'refuse', code: 'destination-forbidden' })
+  t.match(refused.steps.at(-1), { detail: /the X-Amz-Copy-Source is on a route that needs a caller, admin/ })
+})
+
 const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
 
 t.test('explain names a stripped prefix, and an upgrade that is not proxied', async (t) => {

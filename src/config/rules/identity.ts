@@ -1,4 +1,5 @@
 import { foldHeaderName } from '../../platform/header-name.ts'
+import { secondTargetNames } from '../../proxy/header-rules.ts'
 import type { Review } from '../review.ts'
 
 /** Headers that the gateway, the connection or the client use themselves, reduced to letters and digits. */
@@ -32,6 +33,7 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
   'xforwardedproto',
   'xrealip',
   'xrequestid',
+  ...secondTargetNames,
 ])
 
 /** Checks that the names of identity headers are distinct and not reserved. */

@@ -9,7 +9,6 @@ import { identityHeaderNames, reservedHeaders } from './identity.ts'
 const ordinaryHeaders = new Set([
   'accept',
   'cachecontrol',
-  'destination',
   'from',
   'lasteventid',
   'maxforwards',

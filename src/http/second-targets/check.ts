@@ -1,6 +1,6 @@
 import { GatehouseError, sharedError } from '../../errors/gatehouse-error.ts'
 import { foldHeaderName } from '../../platform/header-name.ts'
-import type { SecondTargets } from '../../proxy/forwarded-request-head.ts'
+import type { SecondTargets } from '../../proxy/forwarded-request.ts'
 import { type SecondTargetField, secondTargetFields } from '../../proxy/header-rules.ts'
 import type { HeadUpstream } from '../../proxy/repeated-head.ts'
 import { readStrippedPrefix } from '../../proxy/stripped-prefix.ts'

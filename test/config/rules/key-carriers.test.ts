@@ -61,6 +61,8 @@ t.test('a secret key cannot come in a header that ordinary requests have, in any
     'Referer',
     'Cache-Control',
     'Destination',
+    'X-Copy-From',
+    'X-Amz-Copy-Source',
   ]
   for (const name of names) {
     const message = `keys.accept[0]: "${name}" is a reserved header: choose another name`

@@ -10,7 +10,7 @@ import {
   createSecondTargetCheck,
   type SecondTargetResult,
 } from '../../../http/second-targets/check.ts'
-import type { SecondTargets } from '../../../proxy/forwarded-request-head.ts'
+import type { SecondTargets } from '../../../proxy/forwarded-request.ts'
 import { createOwnPaths } from '../../../routes/own-paths.ts'
 import { standardMethods, upstreamTarget } from '../../../routes/route.ts'
 import type { RouteTable } from '../../../routes/table.ts'
