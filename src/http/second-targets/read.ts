@@ -40,6 +40,7 @@ export function readSecondTarget(
 ): SecondTarget | string {
   const value = encodeHighBytes(sent)
   const { account } = context
+  if (account !== undefined && !/^[^/?#]+$/.test(account)) return 'is in an account that is no name'
   if (form === 'swift' || isCopyOfSwift(form, value, context)) {
     const root = swiftRoot(context)
     // Without a slash: should it be WebDAV after all, it is no path of the host.
@@ -48,8 +49,16 @@ export function readSecondTarget(
     if (account !== undefined) return 'is in another account, and the path of the request is in none'
   }
   if (form === 'destination' || form === 'url') return readUrl(value, context)
-  // Another name of a bucket: no path tells which.
-  return /^\/?arn:/i.test(value) ? 'is no path' : readObject(value, '', context)
+  return isResourceName(value) ? 'is no path' : readObject(value, '', context)
+}
+
+/** Whether it is an ARN, in any encoding: another name of a bucket, of which no path tells which. */
+function isResourceName(value: string): boolean {
+  const start = value.slice(0, '/arn:'.length * '%xx'.length)
+  const decoded = start.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return /^\/?arn:/i.test(decoded)
 }
 
 // RFC 4918 8.3: an absolute URI, or a path. No user, as in a request target (RFC 9110 4.2.4).
