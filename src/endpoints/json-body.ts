@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FieldError, GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
 import { sendProblem } from '../http/refusals/problem.ts'
+import { startDeadline } from '../platform/deadline.ts'
 import { duplicateMember, isRecord } from '../platform/json.ts'
 import { hideSecrets } from '../secrets/hide-secrets.ts'
 
@@ -112,13 +113,12 @@ function valuesOf(rawHeaders: readonly string[], name: string): ReadonlySet<stri
 
 function limitBodyTime({ raw: request }: FastifyRequest, reply: FastifyReply, timeoutMs: number): void {
   if (request.complete) return
-  const timer = setTimeout(() => {
+  const { clear: stop } = startDeadline(timeoutMs, () => {
     if (reply.sent) return
     reply.hijack()
     reply.raw.shouldKeepAlive = false
     sendProblem(request, reply.raw, new GatehouseError('request-timeout'))
-  }, timeoutMs)
-  const stop = () => clearTimeout(timer)
+  })
   for (const end of ['close', 'end', 'error']) request.once(end, stop)
   // The response may have ended first, such as at a shutdown.
   reply.raw.once('close', stop)

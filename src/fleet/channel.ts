@@ -1,4 +1,5 @@
 import { OperatorError } from '../errors/operator-error.ts'
+import { startDeadline } from '../platform/deadline.ts'
 import { errorMessage } from '../platform/system-error.ts'
 
 /** The requests that one side may send to the other, by name: arguments and result, as plain JSON. */
@@ -96,11 +97,10 @@ export function openChannel<Outgoing extends RequestTypes, Incoming extends Requ
     pending.set(id, { resolve, reject })
     send({ ask: name, id, given })
     if (timeoutMs === undefined) return promise
-    const timer = setTimeout(
-      () => takePending(id)?.reject(new Error(`no response to ${name} within ${timeoutMs} ms`)),
-      timeoutMs,
+    const deadline = startDeadline(timeoutMs, () =>
+      takePending(id)?.reject(new Error(`no response to ${name} within ${timeoutMs} ms`)),
     )
-    return promise.finally(() => clearTimeout(timer))
+    return promise.finally(deadline.clear)
   }
 
   function close(): void {

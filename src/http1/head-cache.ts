@@ -31,7 +31,7 @@ const fieldsMax = 32
 const shortBytesMax = 128
 const sampleBits = 6
 
-/** More places than entries: of 2,048 all but some 10 find one of the four that they may have. */
+/** More places than entries: of 2,048 nearly all find one of the eight that they may have. */
 const placesMax = 8_192
 
 /** Fields that are kept: all in one object, as few lines of the core's cache hold what belongs to one client of many. */

@@ -1,4 +1,5 @@
 import { trustSystemAuthorities } from '../platform/certificate-authorities.ts'
+import { signalAtDeadline } from '../platform/deadline.ts'
 import { parseJson } from '../platform/json.ts'
 
 /** The body of a response may not be longer: the largest key sets have some 20 KiB. */
@@ -19,11 +20,12 @@ export interface JsonResponse {
  */
 export async function fetchJson(url: string, aborted: AbortSignal): Promise<JsonResponse> {
   if (url.startsWith('https:')) trustSystemAuthorities()
+  const { signal, clear } = signalAtDeadline(fetchTimeoutMs)
   try {
     const response = await fetch(url, {
       headers: { Accept: 'application/json' },
       redirect: 'manual',
-      signal: AbortSignal.any([aborted, AbortSignal.timeout(fetchTimeoutMs)]),
+      signal: AbortSignal.any([aborted, signal]),
     })
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel()
@@ -32,6 +34,8 @@ export async function fetchJson(url: string, aborted: AbortSignal): Promise<Json
     return { status: response.status, json: parseJson(await readText(response)) }
   } catch (error) {
     throw new Error(`${url}: ${reasonOf(error)}`, { cause: error })
+  } finally {
+    clear()
   }
 }
 

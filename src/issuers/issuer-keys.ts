@@ -1,5 +1,6 @@
 import type { Log } from '../log/log.ts'
 import type { Clock } from '../platform/clock.ts'
+import { startDeadline } from '../platform/deadline.ts'
 import { parseJson } from '../platform/json.ts'
 import { errorMessage } from '../platform/system-error.ts'
 import { fetchTimeoutMs } from './fetch-json.ts'
@@ -177,13 +178,11 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
 
 /** Resolves to false where the work takes too long; it goes on nevertheless. */
 async function withTimeout(work: Promise<boolean>, timeoutMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), timeoutMs).unref()
-  })
+  const { promise: late, resolve } = Promise.withResolvers<boolean>()
+  const deadline = startDeadline(timeoutMs, () => resolve(false))
   try {
     return await Promise.race([work, late])
   } finally {
-    clearTimeout(timer)
+    deadline.clear()
   }
 }

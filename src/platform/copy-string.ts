@@ -1,9 +1,10 @@
 /**
  * A copy of a text that is to be kept: as a slice of a head it would keep the whole head in memory, with the
- * credentials in it.
+ * credentials in it. Any text: what comes from a head is Latin-1, but an e-mail address or a name need not be.
  */
 export function copyString(text: string): string {
-  return Buffer.from(text, 'latin1').toString('latin1')
+  const copy = Buffer.from(text, 'latin1').toString('latin1')
+  return copy === text ? copy : Buffer.from(text, 'utf16le').toString('utf16le')
 }
 
 /**

@@ -7,15 +7,21 @@ export interface Expiring extends Listed {
   expire(now: number): void
 }
 
+/** After so many periods without a sweep the event loop has stood still. */
+const lateFactor = 1.5
+
 /**
  * Watches many deadlines with one timer: postponing one costs an assignment, while a timer for each request would
- * cost more than parsing the request. A deadline is noticed up to one period late.
+ * cost more than parsing the request. A deadline is noticed up to one period late, and after a standstill of the event
+ * loop one more: as in `startDeadline`, sockets are read first, and what could not be sent before gets a while.
  */
 export class DeadlineSweep<Item extends Expiring = Expiring> {
   readonly #periodMs: number
   readonly #all = new UnorderedList<Item>()
   #timer: NodeJS.Timeout | undefined
   #sweptAt = 0
+  /** Whether the last sweep was left out: of two that are late in a row, the second counts. */
+  #wasLeftOut = false
 
   constructor(periodMs: number) {
     this.#periodMs = periodMs
@@ -37,6 +43,7 @@ export class DeadlineSweep<Item extends Expiring = Expiring> {
     this.#all.add(item)
     if (this.#timer) return
     this.#sweptAt = performance.now()
+    this.#wasLeftOut = false
     this.#timer = setInterval(() => this.#run(), this.#periodMs).unref()
   }
 
@@ -57,7 +64,13 @@ export class DeadlineSweep<Item extends Expiring = Expiring> {
       return
     }
     const now = performance.now()
+    this.#wasLeftOut = !this.#wasLeftOut && now - this.#sweptAt > lateFactor * this.#periodMs
     this.#sweptAt = now
+    if (!this.#wasLeftOut) setImmediate(this.#sweep)
+  }
+
+  readonly #sweep = (): void => {
+    const now = this.#sweptAt
     this.#all.forEach((item) => {
       if (item.deadline <= now) item.expire(now)
     })

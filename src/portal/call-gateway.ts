@@ -1,4 +1,5 @@
 import { request as requestHttps } from 'node:https'
+import { signalAtDeadline } from '../platform/deadline.ts'
 import { request as requestHttp } from '../platform/http.ts'
 
 export interface GatewayRequest {
@@ -35,7 +36,7 @@ export function callGateway(
   const { promise, resolve, reject } = Promise.withResolvers<GatewayResponse>()
   const startedAt = performance.now()
   const url = new URL(gatewayUrl)
-  const signal = AbortSignal.timeout(callTimeoutMs)
+  const { signal, clear } = signalAtDeadline(callTimeoutMs)
   // After an abort the reason is in the signal, not in the error.
   const fail = (error: Error) => reject(signal.aborted ? signal.reason : error)
   const options = {
@@ -76,5 +77,5 @@ export function callGateway(
   })
   clientRequest.on('error', fail)
   clientRequest.end(body)
-  return promise
+  return promise.finally(clear)
 }

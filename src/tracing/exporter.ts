@@ -1,6 +1,7 @@
 import type { Log } from '../log/log.ts'
 import type { Count } from '../metrics/instrument.ts'
 import { trustSystemAuthorities } from '../platform/certificate-authorities.ts'
+import { signalAtDeadline } from '../platform/deadline.ts'
 import { encodeSpans, type Span } from './span.ts'
 
 /** Sends spans to a collector in the background: adding one never waits. */
@@ -71,18 +72,21 @@ export function openExporter({ url, resource, counts, log }: ExporterOptions): E
 
   /** @returns what went wrong */
   async function post(batch: readonly Span[]): Promise<string | undefined> {
+    const { signal, clear } = signalAtDeadline(timeoutMs)
     try {
       const response = await fetch(url, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
         body: encodeSpans(batch, resource),
         redirect: 'error',
-        signal: AbortSignal.any([abort.signal, AbortSignal.timeout(timeoutMs)]),
+        signal: AbortSignal.any([abort.signal, signal]),
       })
       await response.body?.cancel()
       return response.ok ? undefined : `the collector responded with ${response.status}`
     } catch (error) {
       return error instanceof Error ? error.message : 'unreachable'
+    } finally {
+      clear()
     }
   }
 

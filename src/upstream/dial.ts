@@ -1,5 +1,6 @@
 import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
+import { startDeadline } from '../platform/deadline.ts'
 import { UpstreamFailure } from './failure.ts'
 
 export interface DialOptions {
@@ -40,14 +41,14 @@ export function dial(
   const socket = url.protocol === 'https:' ? openTls(url, tls, protocol) : openTcp(url, onread)
   const readyEvent = url.protocol === 'https:' ? 'secureConnect' : 'connect'
   let isSettled = false
-  const timer = setTimeout(onTimeout, connectTimeoutMs)
+  const deadline = startDeadline(connectTimeoutMs, onTimeout)
   socket.setNoDelay(true).setKeepAlive(true, keepAliveDelayMs)
   socket.once(readyEvent, onReady).on('error', onError)
 
   function settle(): boolean {
     if (isSettled) return false
     isSettled = true
-    clearTimeout(timer)
+    deadline.clear()
     return true
   }
 

@@ -1,4 +1,5 @@
 import { ownedCopy } from '../http1/read-buffers.ts'
+import { type Deadline, startDeadline } from '../platform/deadline.ts'
 import type { ExchangeEvents } from './exchange.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { ActiveCheckOptions } from './health.ts'
@@ -70,7 +71,7 @@ class HealthCheck implements ExchangeEvents, ConnectionReceiver {
   readonly #onResult: (verdict: CheckResult) => void
   #dialing: Acquisition | undefined
   #connection: UpstreamConnection | undefined
-  #timer: NodeJS.Timeout | undefined
+  #deadline: Deadline | undefined
   #hasResult = false
   #head: ResponseHead | undefined
   /** As long as it matters. */
@@ -86,10 +87,10 @@ class HealthCheck implements ExchangeEvents, ConnectionReceiver {
 
   start(): void {
     const { timeoutMs } = this.#options
-    this.#timer = setTimeout(() => {
+    this.#deadline = startDeadline(timeoutMs, () => {
       this.#close()
       this.#report({ failure: `no response within ${timeoutMs} ms` })
-    }, timeoutMs).unref()
+    })
     this.#dialing = this.#target.pool.open(this)
   }
 
@@ -142,13 +143,13 @@ class HealthCheck implements ExchangeEvents, ConnectionReceiver {
   }
 
   onEnd(trailers: readonly string[]): void {
-    clearTimeout(this.#timer)
+    this.#deadline?.clear()
     if (this.#hasResult || !this.#head) return
     this.#report(this.#options.probe.readAnswer(this.#head, Buffer.concat(this.#body), trailers))
   }
 
   onFailure({ reason, message }: UpstreamFailure): void {
-    clearTimeout(this.#timer)
+    this.#deadline?.clear()
     // A lack of local resources says nothing about the target.
     this.#report(reason === 'no-resources' ? 'unknown' : { failure: `${reason}: ${message}` })
   }
@@ -169,7 +170,7 @@ class HealthCheck implements ExchangeEvents, ConnectionReceiver {
   }
 
   #close(): void {
-    clearTimeout(this.#timer)
+    this.#deadline?.clear()
     this.#dialing?.cancel()
     this.#connection?.destroy()
   }

@@ -1,6 +1,6 @@
 import { smallChunkBytesMax } from '../http1/response-writer.ts'
 
-/** Room for as many small pieces as are written together. */
+/** Room for the small parts of one turn of the event loop: where it is used up, a part gets memory of its own. */
 const sharedBytes = 32 * smallChunkBytesMax
 
 let shared = Buffer.allocUnsafeSlow(sharedBytes)

@@ -58,13 +58,22 @@ async function startKnowing(t: Test) {
 }
 
 /** undefined = not now: a busy machine may take the store for gone. */
-async function tokenOf(url: string, { secretKey, apiKey }: Keys): Promise<string | undefined> {
+async function tokenOf(url: string, keys: Keys): Promise<string | undefined> {
+  return (await tokensOf(url, keys)).JwtToken
+}
+
+interface Tokens {
+  readonly JwtToken?: string
+  readonly RefreshToken?: string
+}
+
+async function tokensOf(url: string, { secretKey, apiKey }: Keys): Promise<Tokens> {
   const response = await fetch(`${url}/api/v1/accounts/access-token`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ SecretKey: secretKey, APIKey: apiKey }),
   })
-  return ((await response.json()) as { readonly JwtToken?: string }).JwtToken
+  return (await response.json()) as Tokens
 }
 
 for (const [which, treat] of Object.entries(messages)) {
@@ -95,4 +104,39 @@ t.test('a suspended gateway keeps serving cached callers if its store is gone', 
   signal('SIGCONT')
   t.strictSame([...new Set((await Promise.all(waiting)).flat())], [200])
   t.strictSame(await ask(), [200, 200])
+})
+
+t.test('refreshes in flight while the gateway is suspended are answered, none 503', async (t) => {
+  const { gateway, account, signal } = await startKnowing(t)
+  const statuses = new Map<number, number>()
+  let isOver = false
+  /** Refreshes one session again and again. */
+  async function refreshOn(): Promise<void> {
+    const { RefreshToken } = await until('it has a session', async () => {
+      const tokens = await tokensOf(gateway.url, account)
+      return tokens.RefreshToken === undefined ? undefined : tokens
+    })
+    let token = RefreshToken
+    while (!isOver) {
+      const response = await fetch(`${gateway.url}/api/v1/accounts/refresh-token`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ token }),
+      })
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
+      const { refreshToken } = (await response.json()) as { readonly refreshToken?: string }
+      token = refreshToken ?? token
+    }
+  }
+  const sessions = Array.from({ length: 8 }, refreshOn)
+  for (const stoppedMs of [260, 300, 400, 500, 600, 1_200]) {
+    const before = statuses.get(200) ?? 0
+    await until('some are refreshed', () => (statuses.get(200) ?? 0) > before + 20 || undefined)
+    signal('SIGSTOP')
+    await new Promise((resolve) => setTimeout(resolve, stoppedMs))
+    signal('SIGCONT')
+  }
+  isOver = true
+  await Promise.all(sessions)
+  t.strictSame([...statuses.keys()], [200])
 })

@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import { type RedisOptions as ClientOptions, Cluster, Redis } from 'ioredis'
 import { type TlsVerification, trustSystemAuthorities } from '../../platform/certificate-authorities.ts'
+import { startDeadline } from '../../platform/deadline.ts'
 import type { Client } from './scripts.ts'
 
 export interface RedisOptions {
@@ -35,6 +36,8 @@ export interface NodeAddress {
 const connectTimeoutMs = 1_000
 /** A connection on which a response is overdue for this long is dead, not just slow. */
 const socketTimeoutMs = 1_000
+/** How much longer it is kept, for what a standstill of this process has delayed. */
+const socketGraceMs = 100
 /** How long the other side may take to close a connection; a dead one never does. */
 const disconnectTimeoutMs = 200
 /** Retries of a command after a redirection (MOVED, ASK, TRYAGAIN, CLUSTERDOWN): within a request's store timeout. */
@@ -49,8 +52,8 @@ export function openClient(options: RedisOptions): OpenClient {
   const client = connect(options)
   let isClosed = false
   let attempts = 0
-  if (client instanceof Cluster) client.on('+node', ignoreLateErrors)
-  else ignoreLateErrors(client)
+  if (client instanceof Cluster) client.on('+node', prepareNode)
+  else prepareNode(client)
   client.on('error', () => {})
   client.on('ready', () => {
     attempts = 0
@@ -72,10 +75,34 @@ export function openClient(options: RedisOptions): OpenClient {
   return { client, close }
 }
 
+function prepareNode(node: Redis): void {
+  ignoreLateErrors(node)
+  readBeforeTimeout(node)
+}
+
 /** A TLS socket closed while it connects can fail twice: the driver handles one error, the next would be fatal. */
 function ignoreLateErrors(node: Redis): void {
   node.on('error', () => {
     if (node.stream?.listenerCount('error') === 0) node.stream.on('error', () => {})
+  })
+}
+
+/**
+ * The driver destroys a silent connection by a timer, which fires too early after a standstill of this process: the
+ * answers may be in the socket, or the commands only just sent.
+ */
+function readBeforeTimeout(node: Redis): void {
+  node.on('connect', () => {
+    const { stream } = node
+    const destroy = stream.destroy.bind(stream)
+    stream.destroy = (error) => {
+      if (!error?.message.startsWith('Socket timeout')) return destroy(error)
+      const { bytesRead } = stream
+      startDeadline(socketGraceMs, () => {
+        if (stream.bytesRead === bytesRead) destroy(error)
+      })
+      return stream
+    }
   })
 }
 
@@ -128,7 +155,6 @@ function commonOptions({ username, password, commandTimeoutMs }: Omit<RedisOptio
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     connectTimeout: connectTimeoutMs,
-    commandTimeout: commandTimeoutMs,
     socketTimeout: Math.max(socketTimeoutMs, commandTimeoutMs),
     disconnectTimeout: disconnectTimeoutMs,
     enableOfflineQueue: false,

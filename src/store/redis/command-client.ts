@@ -1,5 +1,6 @@
 import { Redis, ReplyError } from 'ioredis'
 import { GatehouseError } from '../../errors/gatehouse-error.ts'
+import { inTime, startDeadline } from '../../platform/deadline.ts'
 import { errorMessage } from '../../platform/system-error.ts'
 import { StoreFailure } from '../store-failure.ts'
 import { openClient, type RedisOptions } from './client.ts'
@@ -22,6 +23,7 @@ export interface CommandClient {
 }
 
 export function openCommandClient(options: RedisOptions): CommandClient {
+  const { commandTimeoutMs } = options
   const { client, close } = openClient(options)
   const address = addressOf(options.topology)
   // The Cluster client has a connection to each node, and chooses among them by itself.
@@ -50,7 +52,7 @@ export function openCommandClient(options: RedisOptions): CommandClient {
   function connectionReason(): string {
     if (connectionError) return describeError(connectionError)
     // Connected, but Redis has not confirmed yet that it has loaded its data.
-    return client.status === 'connect' ? 'no answer within the timeout' : 'not connected'
+    return client.status === 'connect' ? timeoutReason : 'not connected'
   }
 
   function toFailure(error: unknown): StoreFailure {
@@ -66,7 +68,7 @@ export function openCommandClient(options: RedisOptions): CommandClient {
     assertConnected()
     batchWrites?.()
     try {
-      return await work(client)
+      return await inTime(work(client), commandTimeoutMs, () => new Error(timeoutReason))
     } catch (error) {
       if (isScriptFault(error)) throw error
       throw new GatehouseError('store-unavailable', { cause: toFailure(error) })
@@ -76,10 +78,10 @@ export function openCommandClient(options: RedisOptions): CommandClient {
   function whenReady(timeoutMs: number): Promise<void> {
     if (client.status === 'ready') return Promise.resolve()
     return new Promise((resolve) => {
-      const timer = setTimeout(end, timeoutMs)
+      const deadline = startDeadline(timeoutMs, end)
       client.once('ready', end)
       function end(): void {
-        clearTimeout(timer)
+        deadline.clear()
         client.off('ready', end)
         resolve()
       }
@@ -89,13 +91,13 @@ export function openCommandClient(options: RedisOptions): CommandClient {
   return { ask, assertConnected, whenReady, toFailure, close }
 }
 
+const timeoutReason = 'no answer within the timeout'
 const notSentPattern = /isn't writeable|isn't ready/
 
 /** Messages of the driver, and what they mean. */
 const driverMessages: readonly (readonly [RegExp, string])[] = [
   [/isn't writeable|isn't ready|^Connection is closed/, 'not connected'],
   [/max retries per request/, 'the connection was lost'],
-  [/^Command timed out/, 'no answer within the timeout'],
   [/^Socket timeout/, 'socket timeout'],
   [/ETIMEDOUT$/, 'connect timeout'],
   [/^Failed to refresh slots cache/, 'no cluster node answers'],

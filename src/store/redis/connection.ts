@@ -69,8 +69,8 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     commandClient.assertConnected()
     format.assertSupported()
     const call = script.isLogged ? logged(scriptKeys, args) : { keys: scriptKeys, args }
-    if (writer) return writer.run(script, call)
-    return run(script, call.keys, call.args).catch((error: unknown) => {
+    const running = writer ? writer.run(script, call) : run(script, call.keys, call.args)
+    return running.catch((error: unknown) => {
       if (isScriptFault(error)) throw error
       throw new GatehouseError('store-unavailable', { cause: toWriteFailure(failureOf(error)) })
     })

@@ -47,16 +47,21 @@ export function openWriter(options: RedisOptions, anyKey: string): Writer {
 
   async function sendAll(): Promise<void> {
     isSending = true
-    const commandClient = open()
-    await commandClient.whenReady(timeoutMs)
-    while (pending.length > 0) {
-      const batch = pending
-      pending = []
-      await send(commandClient, batch).catch((error: unknown) => {
-        for (const { reject } of batch) reject(error)
-      })
+    try {
+      const commandClient = open()
+      await commandClient.whenReady(timeoutMs)
+      while (pending.length > 0) {
+        const batch = pending
+        pending = []
+        await send(commandClient, batch).catch((error: unknown) => {
+          for (const { reject } of batch) reject(error)
+        })
+      }
+    } catch (error) {
+      for (const { reject } of pending.splice(0)) reject(error)
+    } finally {
+      isSending = false
     }
-    isSending = false
   }
 
   async function send({ ask, toFailure }: CommandClient, batch: readonly Write[]): Promise<void> {

@@ -3,6 +3,7 @@ import { FrameConnection } from '../../http2/framing/connection.ts'
 import { errorCode } from '../../http2/framing/constants.ts'
 import type { ConnectionError } from '../../http2/framing/errors.ts'
 import type { FrameStream } from '../../http2/framing/stream.ts'
+import { type Deadline, startDeadline } from '../../platform/deadline.ts'
 import { DeadlineSweep, type Expiring } from '../../platform/deadline-sweep.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { ResetBudget } from './reset-budget.ts'
@@ -44,10 +45,10 @@ export class UpstreamSession implements Expiring {
   /** Whether it has carried a request. */
   hasServed = false
   readonly #events: SessionEvents
-  readonly #timer: NodeJS.Timeout
+  readonly #timer: Deadline
   readonly #pingTimeoutMs: number
   readonly #resets = new ResetBudget(performance.now())
-  #pingTimer: NodeJS.Timeout | undefined
+  #pingTimer: Deadline | undefined
   #streams = 0
   /** How many requests the target allows at a time; 0 = not said yet. */
   #streamsMax = 0
@@ -75,7 +76,7 @@ export class UpstreamSession implements Expiring {
       },
     )
     sweep.add(this)
-    this.#timer = setTimeout(this.#onTimeout, timeoutMs)
+    this.#timer = startDeadline(timeoutMs, this.#onTimeout)
   }
 
   /** How many requests it takes at a time, if they are not too many for us. */
@@ -124,9 +125,9 @@ export class UpstreamSession implements Expiring {
    */
   checkAlive(): void {
     if (this.#pingTimer !== undefined || !this.isOpen) return
-    this.#pingTimer = setTimeout(() => this.retire(), this.#pingTimeoutMs)
+    this.#pingTimer = startDeadline(this.#pingTimeoutMs, () => this.retire())
     this.#connection.ping(() => {
-      clearTimeout(this.#pingTimer)
+      this.#pingTimer?.clear()
       this.#pingTimer = undefined
     })
   }
@@ -138,7 +139,7 @@ export class UpstreamSession implements Expiring {
   }
 
   destroy(): void {
-    clearTimeout(this.#timer)
+    this.#timer.clear()
     this.#isReady = true
     this.#isEnding = true
     this.#connection.socket.destroy()
@@ -159,7 +160,7 @@ export class UpstreamSession implements Expiring {
     if (this.#streamsMax === 0) return
     this.#isReady = true
     this.deadline = performance.now() + idleMs
-    clearTimeout(this.#timer)
+    this.#timer.clear()
     this.#events.onReady()
   }
 

@@ -4,7 +4,6 @@ import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { openClient } from '../../../src/store/redis/client.ts'
 import { createWriteBatcher } from '../../../src/store/redis/write-batcher.ts'
-import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { optionsOf } from './place.ts'
 
@@ -37,10 +36,9 @@ t.test('a connection that is lost in between is none the worse', async (t) => {
   const { client, gather } = openGathering(t)
   await once(client, 'ready')
   gather()
-  const answer = client.echo('lost').catch((error: Error) => error)
+  client.echo('lost').catch(() => {})
   client.stream.destroy()
-  t.type(await answer, Error)
-  await until('it is connected again', () => client.status === 'ready' || undefined)
+  await once(client, 'ready')
   gather()
   t.equal(await client.echo('next'), 'next')
   t.equal(client.stream.writableCorked, 0)

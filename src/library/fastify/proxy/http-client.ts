@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import { GatehouseError } from '../../../errors/gatehouse-error.ts'
 import { principalOf } from '../../../http/outcome.ts'
+import { type Deadline, startDeadline } from '../../../platform/deadline.ts'
 import { responseHeaderLines } from '../../../proxy/response-head.ts'
 import { type Exchange, exchangeIn } from './exchange.ts'
 import { parseFields } from './parse-fields.ts'
@@ -61,7 +62,7 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
     request: ({ headers, method }, callback) => {
       const exchange = exchangeIn(headers)
       const { arrival, route, target, strippedPrefix, fields, body, signal } = exchange
-      const deadline = startDeadline(exchange, responseTimeoutMs)
+      const deadline = limitHead(exchange, responseTimeoutMs)
       agent.request(
         {
           origin: url.origin,
@@ -131,18 +132,18 @@ function isLastOnConnection({ arrival, isLast }: Exchange, method: string): bool
  * Ends an exchange whose response has no head in time, once the request has been sent: the timeout of undici starts again
  * with every 1xx.
  */
-function startDeadline({ body, signal }: Exchange, timeoutMs: number): { stop(): boolean } {
-  let timer: NodeJS.Timeout | undefined
+function limitHead({ body, signal }: Exchange, timeoutMs: number): { stop(): boolean } {
+  let deadline: Deadline | undefined
   let isLate = false
   function start(): void {
-    timer ??= setTimeout(() => {
+    deadline ??= startDeadline(timeoutMs, () => {
       isLate = true
       signal.emit('abort')
-    }, timeoutMs)
+    })
   }
   function stop(): boolean {
     body?.off('close', start)
-    clearTimeout(timer)
+    deadline?.clear()
     return isLate
   }
   if (body) body.once('close', start)

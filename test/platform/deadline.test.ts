@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { inTime, signalAtDeadline, startDeadline } from '../../src/platform/deadline.ts'
+import { DeadlineSweep, type Expiring } from '../../src/platform/deadline-sweep.ts'
+import { portOf, until } from '../setup/net.ts'
+import { standStill } from '../setup/stand-still.ts'
+
+/** A server in another process, which goes on while this one stands still: it answers each line after some time. */
+async function startEcho(t: Test, answerAfterMs = 0) {
+  const program = `
+    import { createServer } from 'node:net'
+    const server = createServer((socket) => {
+      socket.on('data', (data) => setTimeout(() => socket.write(data), ${answerAfterMs}))
+    })
+    server.listen(0, '127.0.0.1', () => console.log(server.address().port))
+  `
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.teardown(() => child.kill())
+  const [port] = (await once(child.stdout, 'data')) as [Buffer]
+  const socket = connect(Number(String(port)), '127.0.0.1').setNoDelay(true)
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  const ask = async (text: string) => {
+    socket.write(text)
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    return String(answer)
+  }
+  t.equal(await ask('first'), 'first')
+  return { socket, ask }
+}
+
+/** A connection to a server that never answers. */
+async function connectToSilence(t: Test): Promise<Socket> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect(portOf(server), '127.0.0.1')
+  t.teardown(() => {
+    socket.destroy()
+    server.close()
+  })
+  await once(socket, 'connect')
+  return socket
+}
+
+const late = () => new Error('late')
+
+for (const standstillMs of [45, 60, 300, 600, 1_500]) {
+  t.test(`an answer that came while the loop stood still for ${standstillMs} ms is in time`, async (t) => {
+    const { ask } = await startEcho(t)
+    const answer = inTime(ask('next'), 50, late)
+    standStill(standstillMs)
+    t.equal(await answer, 'next')
+  })
+
+  t.test(`so is the answer to what could only be sent after ${standstillMs} ms`, async (t) => {
+    const { socket, ask } = await startEcho(t, 20)
+    socket.cork()
+    const answer = inTime(ask('next'), 50, late)
+    setImmediate(() => socket.uncork())
+    standStill(standstillMs)
+    t.equal(await answer, 'next')
+  })
+}
+
+t.test('where nothing comes the deadline is kept, and soon after a standstill', async (t) => {
+  await connectToSilence(t)
+  for (const [standstillMs, withinMs] of [
+    [0, 100],
+    [300, 500],
+  ] as const) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const startedAt = performance.now()
+    startDeadline(50, resolve)
+    standStill(standstillMs)
+    await promise
+    const tookMs = performance.now() - startedAt
+    t.ok(tookMs >= 49, `not before: ${tookMs.toFixed(1)} ms`)
+    // Twice as much for a busy machine.
+    t.ok(tookMs < 2 * withinMs, `after ${tookMs.toFixed(0)} ms`)
+  }
+})
+
+t.test('a deadline that is cleared does not fire, also where it is late', async (t) => {
+  let fired = 0
+  const both = [startDeadline(5, () => fired++), startDeadline(5, () => fired++)]
+  standStill(50)
+  both[0]?.clear()
+  await until('the other fires', () => fired > 0 || undefined)
+  // After all that was due then.
+  await once(signalAtDeadline(20).signal, 'abort')
+  t.equal(fired, 1)
+})
+
+t.test('a signal at a deadline says that it is a timeout, or nothing once it is cleared', async (t) => {
+  const { signal } = signalAtDeadline(5)
+  await once(signal, 'abort')
+  t.match(signal.reason, { name: 'TimeoutError' })
+  const cleared = signalAtDeadline(5)
+  cleared.clear()
+  const other = signalAtDeadline(20)
+  await once(other.signal, 'abort')
+  t.notOk(cleared.signal.aborted)
+})
+
+class Waiting implements Expiring {
+  deadline = performance.now() + 30
+  place = -1
+  expiries = 0
+
+  expire(): void {
+    this.expiries++
+    this.deadline = Number.POSITIVE_INFINITY
+  }
+}
+
+for (const standstillMs of [60, 300, 600, 1_500]) {
+  t.test(`a sweep after ${standstillMs} ms without one reads first, and then expires the rest`, async (t) => {
+    const { ask } = await startEcho(t)
+    const sweep = new DeadlineSweep<Waiting>(10)
+    const [answered, other] = [new Waiting(), new Waiting()]
+    for (const item of [answered, other]) sweep.add(item)
+    const answer = ask('next').then(() => sweep.remove(answered))
+    standStill(standstillMs)
+    await answer
+    await until('the other expires', () => other.expiries === 1)
+    t.equal(answered.expiries, 0)
+  })
+}
+
+t.test('a loop that always stands still enforces deadlines nevertheless', async (t) => {
+  const sweep = new DeadlineSweep<Waiting>(10)
+  const item = new Waiting()
+  sweep.add(item)
+  let turns = 0
+  while (item.expiries === 0) {
+    turns++
+    standStill(40)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  t.ok(turns <= 5, `after ${turns} turns`)
+})
