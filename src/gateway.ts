@@ -55,29 +55,45 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     log,
     metrics,
     currentConfig: () => config,
+    isShuttingDown: () => isShuttingDown,
     prepare: requestServer.prepare,
     onReloaded: (next) => {
       config = next
     },
   })
-  const status = openStatusReader({
-    config: () => config,
-    health: requestServer.health,
-    storeState: requestServer.storeState,
-    isShuttingDown: () => isShuttingDown,
-    snapshot: requestServer.metricsSnapshot,
-    version,
-    clock,
-  })
-  const ops = await buildOps({
-    contentType: metrics.contentType,
-    address: () => config.ops,
-    metricsText: requestServer.metricsText,
-    health: requestServer.health,
-    storeState: requestServer.storeState,
-    isShuttingDown: () => isShuttingDown,
-    readStatus: status.read,
-    reload,
+  /** In the order in which what was opened is closed again if the rest cannot be opened. */
+  const closings: (() => unknown)[] = [() => requestServer.drain(0), requestServer.close, metrics.close]
+
+  async function openOps() {
+    const status = openStatusReader({
+      config: () => config,
+      health: requestServer.health,
+      storeState: requestServer.storeState,
+      isShuttingDown: () => isShuttingDown,
+      snapshot: requestServer.metricsSnapshot,
+      version,
+      clock,
+    })
+    closings.unshift(status.close)
+    const ops = await buildOps({
+      contentType: metrics.contentType,
+      address: () => config.ops,
+      metricsText: requestServer.metricsText,
+      health: requestServer.health,
+      storeState: requestServer.storeState,
+      isShuttingDown: () => isShuttingDown,
+      readStatus: status.read,
+      reload,
+    })
+    closings.unshift(() => ops.close())
+    const port = await listen(ops.server, config.ops, 'ops.host and ops.port')
+    await status.start()
+    return { status, ops, opsUrl: urlOf('http', config.ops.host, port) }
+  }
+
+  const { status, ops, opsUrl } = await openOps().catch(async (error) => {
+    for (const close of closings) await close()
+    throw error
   })
 
   async function shutDown(): Promise<boolean> {
@@ -92,18 +108,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     return isClean
   }
 
-  try {
-    const opsPort = await listen(ops.server, config.ops, 'ops.host and ops.port')
-    await status.start()
-    const { url, decideUrl } = requestServer
-    return { url, opsUrl: urlOf('http', config.ops.host, opsPort), decideUrl, reload, shutDown }
-  } catch (error) {
-    status.close()
-    await requestServer.drain(0)
-    await requestServer.close()
-    metrics.close()
-    throw error
-  }
+  const { url, decideUrl } = requestServer
+  return { url, opsUrl, decideUrl, reload, shutDown }
 }
 
 async function openRequestServer(options: GatewayOptions, metrics: Metrics): Promise<RequestServer> {

@@ -11,6 +11,8 @@ import type { PreparedConfig } from './request-server.ts'
 
 export interface ReloadOptions {
   currentConfig(): Config
+  /** Then nothing is reloaded: what is closed must not be built again. */
+  isShuttingDown(): boolean
   rereadConfig(): LoadedConfig
   /** Builds all that the config needs, beside the current one. */
   prepare(next: LoadedConfig): Promise<PreparedConfig>
@@ -26,6 +28,10 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadOutcom
 
   async function reloadOnce(): Promise<ReloadOutcome> {
     const outcome = await tryReload(options)
+    if (outcome === shuttingDown) {
+      log.info('config not reloaded: the gateway is shutting down')
+      return outcome
+    }
     const isTaken = outcome.kind === 'taken'
     metrics.lastReload.set(Number(isTaken))
     metrics.reloads.inc({ outcome: outcome.kind })
@@ -41,18 +47,26 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadOutcom
   }
 }
 
+const shuttingDown: ReloadOutcome = { kind: 'failed', problems: ['the gateway is shutting down'] }
+
 async function tryReload({
   currentConfig,
+  isShuttingDown,
   rereadConfig,
   prepare,
   onReloaded,
   log,
 }: ReloadOptions): Promise<ReloadOutcome> {
+  if (isShuttingDown()) return shuttingDown
   try {
     const next = rereadConfig()
     const problems = restartProblems(currentConfig(), next)
     if (problems.length > 0) return { kind: 'refused', problems }
     const prepared = await prepare(next)
+    if (isShuttingDown()) {
+      prepared.discard()
+      return shuttingDown
+    }
     await prepared.commit()
     onReloaded(next.config)
     logCertificateWarning(next.config, log)

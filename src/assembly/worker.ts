@@ -89,19 +89,21 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     },
   })
 
-  let current = await cleanUpOnFailure(services.close, build(config))
+  let current = await cleanUpOnFailure(services.close, () => build(config))
   currentCallerAuth = current.callerAuth
   store.onAudit((entry) => current.traffic.sendNotice?.(entry))
   metrics.collectTargetHealth(() => targetStates(current.upstreams))
   metrics.collectIssuers(() => current.callerAuth.issuers.states())
   const storeMonitor = openStoreMonitor({ store, storeConnection, log, metrics })
-  const listeners = createWorkerListeners({
-    config,
-    ticketKeys: options.ticketKeys,
-    traffic: () => current.traffic,
-    metrics,
-    log,
-  })
+  const listeners = await cleanUpOnFailure(close, () =>
+    createWorkerListeners({
+      config,
+      ticketKeys: options.ticketKeys,
+      traffic: () => current.traffic,
+      metrics,
+      log,
+    }),
+  )
 
   async function prepare(next: Config): Promise<PreparedConfig> {
     const useSealingKeys = services.rereadSealingKeys(next.keys.sealingKey)
@@ -143,7 +145,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     await services.close()
   }
 
-  const { url, decideUrl } = await cleanUpOnFailure(close, listeners.listen())
+  const { url, decideUrl } = await cleanUpOnFailure(close, listeners.listen)
   ownUrl = url
   return {
     url,
@@ -171,9 +173,12 @@ function createUntrustedProxyLogger(log: Log): (peerAddress: string) => void {
 }
 
 /** Cleans up if the work fails. */
-async function cleanUpOnFailure<Value>(cleanUp: () => Promise<void>, work: Promise<Value>): Promise<Value> {
+async function cleanUpOnFailure<Value>(
+  cleanUp: () => Promise<void>,
+  work: () => Value | Promise<Value>,
+): Promise<Value> {
   try {
-    return await work
+    return await work()
   } catch (error) {
     await cleanUp()
     throw error

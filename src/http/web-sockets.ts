@@ -22,7 +22,7 @@ export interface WebSockets {
   followStream(arrival: Arrival<unknown>, end: () => void): () => void
   /** Closes those whose credential a change has revoked; undefined = any of them may be affected. */
   revalidate(change: Change | undefined): void
-  /** Closes all WebSockets, with a code of RFC 6455 7.4. */
+  /** Closes all WebSockets, and those that are opened from now on, with a code of RFC 6455 7.4. */
   closeAll(code: number, reason: string): void
 }
 
@@ -56,6 +56,8 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
   const all = new Set<OpenWebSocket>()
   /** The WebSockets by the IDs that changes name: those of accounts, sessions and foreign principals. */
   const bySubject = new Map<string, Set<OpenWebSocket>>()
+  /** Set once all are closed: the backend may still accept one that was asked for before. */
+  let closing: Parameters<Tunnel['close']> | undefined
 
   function watch(arrival: Arrival<unknown>, openTunnel: (onClosed: () => void) => Tunnel): void {
     metrics.webSocketsOpen.inc()
@@ -67,6 +69,7 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
     })
     const open: OpenWebSocket = { tunnel, isStream: false, caller, timer: undefined }
     add(open)
+    if (closing) tunnel.close(...closing)
   }
 
   function followStream(arrival: Arrival<unknown>, end: () => void): () => void {
@@ -151,6 +154,7 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
       for (const open of affectedBy(change)) check(open)
     },
     closeAll: (code, reason) => {
+      closing = [code, reason]
       for (const { tunnel, isStream } of all) if (!isStream) tunnel.close(code, reason)
     },
   }

@@ -1,15 +1,19 @@
-import type { ServerResponse } from 'node:http'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import t, { type Test } from 'tap'
 import { createDrain } from '../../src/http/drain.ts'
 import { countInFlight } from '../proxy/proxies.ts'
 import { startBackend, startServer } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
-import { until } from '../setup/net.ts'
+import { portOf, until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { startCollector } from '../tracing/collector.ts'
 import { accessTokenPath, ask } from './support/ask.ts'
 import { ownPath, startOwnServer } from './support/own-server.ts'
 import { assertProblem } from './support/problem.ts'
+import { askForReload, rewrite } from './support/reload.ts'
 import { untilClosed } from './support/until-closed.ts'
 import { openWebSocket, record, startWebSocketBackend } from './support/web-socket.ts'
 
@@ -197,4 +201,73 @@ t.test('a shutdown closes WebSockets with 1001 on both sides', async (t) => {
   await until('both receive a Close', () => mine.closes.length + theirs.closes.length === 2)
   t.equal(mine.closes[0]?.code, 1001)
   t.equal(theirs.closes[0]?.code, 1001)
+})
+
+t.test(
+  'a WebSocket that the backend accepts during a shutdown is closed with 1001, and holds nothing up',
+  async (t) => {
+    const asked: (readonly [IncomingMessage, Duplex])[] = []
+    const backend = createServer().on('upgrade', (request, socket) => asked.push([request, socket]))
+    backend.listen(0, '127.0.0.1')
+    await once(backend, 'listening')
+    t.teardown(() => {
+      for (const [, socket] of asked) socket.destroy()
+      backend.close()
+    })
+    const routes = [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'none', websocket: true }]
+    const gateway = await startGateway(t, {
+      backend: `http://127.0.0.1:${portOf(backend)}`,
+      config: { routes, shutdown: { drain: '20s' } },
+    })
+    const opening = openWebSocket(t, `${gateway.url}/ws`).then(record)
+    const [request, socket] = await until('the backend is asked', () => asked[0])
+    const down = gateway.shutDown()
+    await untilClosed(t, gateway.url)
+    const accept = createHash('sha1').update(
+      `${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`,
+    )
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept.digest('base64')}\r\n\r\n`,
+    )
+    const [frame] = (await once(socket, 'data')) as [Buffer]
+    t.equal(frame[0], 0x88, 'the backend receives a Close')
+    const mine = await opening
+    await until('so does the client', () => mine.closes[0])
+    t.equal(mine.closes[0]?.code, 1001)
+    const since = performance.now()
+    t.equal(await down, true)
+    t.ok(performance.now() - since < 10_000, 'the drain does not wait for it')
+  },
+)
+
+t.test('a shutdown that begins while a reload is being built ends the reload', async (t) => {
+  const routes = (path: string) => [{ name: 'held', path, upstream: 'backend', auth: 'none' }]
+  const held: ServerResponse[] = []
+  const backend = await startServer(t, (_request, response) => void held.push(response))
+  let onReread = () => {}
+  const gateway = await startGateway(t, {
+    backend,
+    config: { routes: routes('/held'), shutdown: { drain: '10s' } },
+    onReread: (loaded) => {
+      onReread()
+      return loaded
+    },
+  })
+  const client = await connectRaw(t, gateway.url)
+  client.send(head('/held'))
+  await until('the backend has it', () => held[0])
+  let down: Promise<boolean> | undefined
+  onReread = () => {
+    down = gateway.shutDown()
+  }
+  rewrite(gateway.configFile, { routes: routes('/other') })
+  t.strictSame(await askForReload(gateway.opsUrl), {
+    code: 503,
+    status: 'failed',
+    problems: ['the gateway is shutting down'],
+  })
+  t.notOk(gateway.logLines.some((line) => line.includes('config reloaded')))
+  held[0]?.end('late')
+  t.equal((await client.response()).status, 200)
+  t.equal(await down, true)
 })
