@@ -1,5 +1,11 @@
 #!/usr/bin/env node
 'use strict'
+// As in main.ts, which is not loaded yet.
+if (process.argv[2] === 'serve') {
+  process.on('SIGHUP', () => {})
+  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => process.exit(0))
+}
+
 // ES2015, and nothing else is loaded before the check: an old Node must get as far as saying what it lacks.
 const program = require('../package.json')
 const needed = program.engines.node.slice('>='.length)
@@ -44,7 +50,12 @@ function runOn(node) {
   const signals = ['SIGTERM', 'SIGINT', 'SIGHUP']
   // biome-ignore lint/style/useNodejsImportProtocol: unknown to the oldest
   const child = require('child_process').spawn(node, process.argv.slice(1), { stdio: 'inherit' })
-  for (const signal of signals) process.on(signal, () => child.kill(signal))
+  for (const signal of signals) {
+    const before = process.listeners(signal)
+    process.on(signal, () => child.kill(signal))
+    // Afterwards: a signal without a listener would end the process.
+    for (const listener of before) process.removeListener(signal, listener)
+  }
   // Such as a binary for another C library.
   child.on('error', refuse)
   child.on('exit', (status, signal) => {

@@ -1,4 +1,11 @@
 #!/usr/bin/env node
+// First, since loading the rest takes a while, in which a signal would end the process with a failure: a reload has
+// nothing to do yet, and a stop nothing to close. `serve` takes the signals over (cli/signals.ts).
+if (process.argv[2] === 'serve') {
+  process.on('SIGHUP', () => {})
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => process.exit(0))
+}
+
 // Nothing is imported before this: an older Node would fail at the first import that it does not know.
 const minimumVersion = [24, 18] as const
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)

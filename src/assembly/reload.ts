@@ -21,12 +21,18 @@ export interface ReloadOptions {
   readonly metrics: Pick<Metrics, 'lastReload' | 'reloads'>
 }
 
-/** Reloads run one after another: each reads the file again, so that the last reload applies its latest contents. */
+/**
+ * Reloads run one after another: each reads the file again, so that the last reload applies its latest contents. All that
+ * are asked for while one runs share the next.
+ */
 export function createReload(options: ReloadOptions): () => Promise<ReloadOutcome> {
   const { log, metrics } = options
   let last: Promise<unknown> = Promise.resolve()
+  /** The reload that has not begun yet. */
+  let next: Promise<ReloadOutcome> | undefined
 
   async function reloadOnce(): Promise<ReloadOutcome> {
+    next = undefined
     const outcome = await tryReload(options)
     if (outcome === shuttingDown) {
       log.info('config not reloaded: the gateway is shutting down')
@@ -41,9 +47,9 @@ export function createReload(options: ReloadOptions): () => Promise<ReloadOutcom
   }
 
   return () => {
-    const outcome = last.then(reloadOnce)
-    last = outcome
-    return outcome
+    next ??= last.then(reloadOnce)
+    last = next
+    return next
   }
 }
 

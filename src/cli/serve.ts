@@ -1,8 +1,10 @@
 import { dirname, resolve } from 'node:path'
 import { logCertificateWarning } from '../assembly/reload.ts'
+import type { Config } from '../config/config.ts'
 import { demoConfig } from '../config/demo.ts'
 import { type ConfigInput, type LoadedConfig, loadConfig } from '../config/load.ts'
 import { formatPath } from '../config/problem.ts'
+import { readServiceManager } from '../config/service-manager.ts'
 import { findInsecureFileModes } from '../config/warnings/file-modes.ts'
 import { openEchoServer } from '../demo/echo-server.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
@@ -12,6 +14,8 @@ import { tuneForTraffic } from '../platform/v8/tune-for-traffic.ts'
 import { type Command, UsageError } from './command.ts'
 import { printWelcome } from './print-welcome.ts'
 import { openReadyFile, type ReadyFile } from './ready-file.ts'
+import { openServiceManager } from './service-manager.ts'
+import { reloadAtSignal, stopSignal } from './signals.ts'
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -56,25 +60,25 @@ interface GatewayRun {
 
 /** Runs a gateway until a signal to stop. @returns the exit status */
 async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<number> {
+  let gateway: Gateway | undefined
+  let reloads = 0
+  // Before the config is read, so that no change of it is missed.
+  const signals = reloadAtSignal(async () => {
+    reloads++
+    manager.reloading()
+    await gateway?.reload()
+    if (--reloads === 0) manager.ready()
+  })
   const loaded = loadConfig(input)
   const { config } = loaded
   const log = createLog(config.log)
   logUncaughtErrors(log)
   const stop = stopSignal(log)
-  let reload: Gateway['reload'] | undefined
-  // Set early: without a listener the signal would end the process.
-  process.on('SIGHUP', () => void reload?.())
+  const manager = openServiceManager(readServiceManager(input.env), log)
   logCertificateWarning(config, log)
-  const gateway = await openGateway({ loaded, rereadConfig: () => loadConfig(input), log })
+  gateway = await openGateway({ loaded, rereadConfig: () => loadConfig(input), log })
   warnOfInsecureFileModes(loaded, log)
-  reload = gateway.reload
-  const { url, opsUrl, decideUrl } = gateway
-  // The URLs are for this machine: they do not show whether others can connect.
-  const address = addressOf(config.listen.host, portOf(url))
-  const opsAddress = addressOf(config.ops.host, portOf(opsUrl))
-  const { decide } = config
-  const decideAddress = decide && decideUrl && addressOf(decide.host, portOf(decideUrl))
-  log.info({ url, address, opsUrl, opsAddress, decideUrl, decideAddress, pid: process.pid }, 'listening')
+  logListening(config, gateway, log)
   try {
     readyFile?.write(gateway)
     await onReady?.(gateway, log)
@@ -82,12 +86,24 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
     await gateway.shutDown()
     throw error
   }
+  manager.ready()
+  signals.start()
   tuneForTraffic()
   await stop
+  manager.stopping()
   const isClean = await gateway.shutDown()
+  manager.close()
   log.info({ isClean }, 'stopped')
   log.flush()
   return isClean ? 0 : 2
+}
+
+function logListening({ listen, ops, decide }: Config, { url, opsUrl, decideUrl }: Gateway, log: Log): void {
+  // The URLs are for this machine: they do not show whether others can connect.
+  const address = addressOf(listen.host, portOf(url))
+  const opsAddress = addressOf(ops.host, portOf(opsUrl))
+  const decideAddress = decide && decideUrl && addressOf(decide.host, portOf(decideUrl))
+  log.info({ url, address, opsUrl, opsAddress, decideUrl, decideAddress, pid: process.pid }, 'listening')
 }
 
 /** The URLs of a gateway always contain the port, even the default one. */
@@ -97,27 +113,6 @@ function portOf(url: string): string {
 
 function withDemoUpstream(input: ConfigInput, url: string): ConfigInput {
   return { ...input, settings: [...(input.settings ?? []), `upstreams.demo.targets=[{url: "${url}"}]`] }
-}
-
-/** npm repeats a signal that the terminal, or the supervisor, has sent to the whole process group: both count as one. */
-const duplicateSignalMs = 100
-
-/** Resolves at the first signal to stop; the second ends the process. */
-function stopSignal(log: Log): Promise<void> {
-  return new Promise((resolve) => {
-    let stoppingSince: number | undefined
-    function onSignal(signal: NodeJS.Signals): void {
-      const now = performance.now()
-      if (stoppingSince !== undefined && now - stoppingSince < duplicateSignalMs) return
-      log.info({ signal }, stoppingSince === undefined ? 'stopping' : 'stopping immediately')
-      // The log is flushed at the exit.
-      if (stoppingSince !== undefined) process.exit(2)
-      stoppingSince = now
-      resolve()
-    }
-    process.on('SIGTERM', onSignal)
-    process.on('SIGINT', onSignal)
-  })
 }
 
 /** Warns about secret files that other users can read or replace, as `check` does. */

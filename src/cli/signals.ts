@@ -1,0 +1,56 @@
+import type { Log } from '../log/log.ts'
+
+/** Listens to a signal in place of main.ts. Its listener goes last: without any, a signal would end the process. */
+export function takeOver(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): void {
+  const before = process.listeners(signal)
+  process.on(signal, listener)
+  for (const each of before) process.off(signal, each)
+}
+
+/** npm repeats a signal that the terminal, or the supervisor, has sent to the whole process group: both count as one. */
+const duplicateSignalMs = 100
+
+/** Resolves at the first signal to stop; the second ends the process. */
+export function stopSignal(log: Log): Promise<void> {
+  return new Promise((resolve) => {
+    let stoppingSince: number | undefined
+    function onSignal(signal: NodeJS.Signals): void {
+      const now = performance.now()
+      if (stoppingSince !== undefined && now - stoppingSince < duplicateSignalMs) return
+      log.info({ signal }, stoppingSince === undefined ? 'stopping' : 'stopping immediately')
+      // The log is flushed at the exit.
+      if (stoppingSince !== undefined) process.exit(2)
+      stoppingSince = now
+      resolve()
+    }
+    takeOver('SIGTERM', onSignal)
+    takeOver('SIGINT', onSignal)
+  })
+}
+
+/**
+ * Reloads at SIGHUP. One that comes before `start` is kept until then: the config may have been read before it. Those that
+ * are there at once are one.
+ * @param reload may be called again before it has resolved
+ */
+export function reloadAtSignal(reload: () => Promise<unknown>) {
+  let isStarted = false
+  let isDue = false
+
+  function reloadIfDue(): void {
+    if (!isDue || !isStarted) return
+    isDue = false
+    void reload()
+  }
+
+  takeOver('SIGHUP', () => {
+    isDue = true
+    setImmediate(reloadIfDue)
+  })
+  return {
+    start: () => {
+      isStarted = true
+      reloadIfDue()
+    },
+  }
+}
