@@ -2,9 +2,8 @@ import { dirname, resolve } from 'node:path'
 import { logCertificateWarning } from '../assembly/reload.ts'
 import type { Config } from '../config/config.ts'
 import { demoConfig } from '../config/demo.ts'
-import { type ConfigInput, type LoadedConfig, loadConfig } from '../config/load.ts'
+import { type ConfigInput, environmentOf, type LoadedConfig, loadConfig } from '../config/load.ts'
 import { formatPath } from '../config/problem.ts'
-import { readServiceManager } from '../config/service-manager.ts'
 import { findInsecureFileModes } from '../config/warnings/file-modes.ts'
 import { openEchoServer } from '../demo/echo-server.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
@@ -14,7 +13,7 @@ import { tuneForTraffic } from '../platform/v8/tune-for-traffic.ts'
 import { type Command, UsageError } from './command.ts'
 import { printWelcome } from './print-welcome.ts'
 import { openReadyFile, type ReadyFile } from './ready-file.ts'
-import { openServiceManager } from './service-manager.ts'
+import { openServiceManager, readServiceManager } from './service-manager.ts'
 import { reloadAtSignal, stopSignal } from './signals.ts'
 
 export const serveCommand: Command = {
@@ -74,7 +73,7 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
   const log = createLog(config.log)
   logUncaughtErrors(log)
   const stop = stopSignal(log)
-  const manager = openServiceManager(readServiceManager(input.env), log)
+  const manager = openServiceManager(readServiceManager(environmentOf(input)), log)
   logCertificateWarning(config, log)
   gateway = await openGateway({ loaded, rereadConfig: () => loadConfig(input), log })
   warnOfInsecureFileModes(loaded, log)

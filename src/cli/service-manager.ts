@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import type { ServiceManagerOptions } from '../config/service-manager.ts'
+import type { Environment } from '../config/secrets.ts'
 import type { Log } from '../log/log.ts'
 
 /** Tells the service manager how this process does, as sd_notify(3) has it. */
@@ -80,3 +80,27 @@ export function openServiceManager(
     },
   }
 }
+
+/** How the service manager that has started this process is told how it does (sd_notify(3)). */
+export interface ServiceManagerOptions {
+  /** For the program that tells it. */
+  readonly env: Readonly<Record<string, string>>
+  /** It ends a process from which it has heard nothing for this long; undefined = it does not. */
+  readonly watchdogMs: number | undefined
+}
+
+/** @returns undefined where it wants to hear nothing */
+export function readServiceManager(env: Environment): ServiceManagerOptions | undefined {
+  const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID, PATH } = env
+  if (NOTIFY_SOCKET === undefined || NOTIFY_SOCKET === '') return undefined
+  // For another process (sd_watchdog_enabled(3)), but for the one that has started this Node (bin/gatehouse.cjs).
+  const isForUs = WATCHDOG_PID === undefined || [process.pid, process.ppid].includes(Number(WATCHDOG_PID))
+  const watchdogMs = Number(WATCHDOG_USEC) / 1_000
+  return {
+    env: { NOTIFY_SOCKET, ...(PATH !== undefined && { PATH }) },
+    watchdogMs: isForUs && watchdogMs >= watchdogMsMin ? watchdogMs : undefined,
+  }
+}
+
+/** A shorter time says nothing: a full garbage collection may take longer. */
+const watchdogMsMin = 10

@@ -132,6 +132,11 @@ export function reviewConfig({ configFile, file, overrides, env }: ReviewInput):
   return { file, config, snapshot, ...found, resolvePath }
 }
 
+/** The environment that a config is read with. */
+export function environmentOf({ env = process.env }: Pick<ConfigInput, 'env'>): Environment {
+  return env
+}
+
 /** The file of a config. A variable that is empty counts as not set: this is how one is often unset. */
 export function configFileOf({ file, env = process.env }: Pick<ConfigInput, 'file' | 'env'>): string {
   return file ?? (env.GATEHOUSE_CONFIG || 'config/gateway.yaml')

@@ -1,52 +1,11 @@
-import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import t, { type Test } from 'tap'
-import { createKey, digestOf } from '../../src/secrets/keys.ts'
-import { createCommandFolder } from '../cli/command-folder.ts'
-import { configOf } from '../cli/workspace.ts'
+import t from 'tap'
 import { startGateway } from '../setup/gateway.ts'
+import { createShell, linesOf } from './shell.ts'
 import { snippetsOf } from './snippets.ts'
 
 /** The shell lines of pages that need nothing but the command, curl and other small programs. */
-
-const digest = Buffer.from(digestOf(createKey('secretKey', 'elsewhere', 'old'))).toString('hex')
-const files = {
-  'people.csv': 'email,firstName\ncyd@example.com,Cyd\n',
-  'keys.csv': `account,digest,name\nada@example.com,${digest},old\n`,
-  'password.txt': 'correct horse battery\n',
-  'new.yaml': configOf({
-    routes: [{ name: 'orders', path: '/orders', upstream: 'backend', auth: 'any' }],
-  }),
-}
-const inConfigFolder = configOf({
-  issuers: [{ name: 'corp', issuer: 'https://127.0.0.1:1', audience: 'orders' }],
-  keys: { sealingKey: { file: '../data/sealing.key' } },
-  store: { sqlite: { path: '../data/gatehouse.db' } },
-})
-
-/** The shell lines below a heading, joined where they go on. */
-function linesOf(page: string, heading: string, index = 0): readonly string[] {
-  const found = snippetsOf(page).filter((each) => each.heading === heading && each.language === 'sh')[index]
-  if (!found) throw new Error(`no sh ${index} under ${heading} in ${page}`)
-  return found.text
-    .replaceAll(/\\\n\s*/g, '')
-    .trim()
-    .split('\n')
-}
-
-function createShell(t: Test) {
-  const folder = createCommandFolder(t, files)
-  writeFileSync(join(folder, 'config/gateway.yaml'), inConfigFolder)
-  mkdirSync(join(folder, 'backup'))
-  const env = { PATH: `${join(folder, 'bin')}:${process.env.PATH}`, HOME: folder, KEY: 'gate_sk_x' }
-  async function run(script: string): Promise<string> {
-    const options = { cwd: folder, env, timeout: 60_000 }
-    return (await promisify(execFile)('bash', ['--norc', '-eo', 'pipefail', '-c', script], options)).stdout
-  }
-  return { folder, run }
-}
 
 t.test('the lines of the operating page work in their order', async (t) => {
   const { folder, run } = createShell(t)
@@ -98,26 +57,6 @@ t.test('the curl lines about the admin API work as the operating page has them',
       .replace('/ID/', `/${account.id}/`)
     await run(filled.replace('curl', 'curl -sS --fail'))
   }
-})
-
-t.test('a backup by the lines of the deploying page can be restored by them', async (t) => {
-  const { folder, run } = createShell(t)
-  const page = 'docs/deploying.md'
-  await run('gatehouse accounts create --email ada@example.com')
-  const blocks = [0, 1, 2].map((index) =>
-    linesOf(page, 'Backup and restore', index)
-      .join('\n')
-      .replaceAll('/var/lib/gatehouse/', `${folder}/data/`)
-      .replaceAll('/backup/', `${folder}/backup/`),
-  )
-  const [sqlite3 = '', node = '', restore = ''] = blocks
-  t.match(await run(sqlite3), /^ok$/m)
-  await run(node)
-  t.ok(readFileSync(join(folder, 'data/backup.db')).length > 0)
-  await run('gatehouse accounts delete ada@example.com --yes')
-  await run(restore)
-  t.match(await run('gatehouse accounts list'), 'ada@example.com')
-  for (const line of linesOf(page, 'Backup and restore', 3)) await run(line)
 })
 
 t.test('the first account of each way to deploy is made by a command that exists', async (t) => {
