@@ -280,3 +280,23 @@ t.test('a health check speaks it too', async (t) => {
   })
   t.ok(paths.includes('/healthz'))
 })
+
+t.test('an answer of a backend has the usual reason phrase of its status over HTTP/1.1', async (t) => {
+  const backend = await startStreamBackend(t, (stream, raw) => {
+    stream.additionalHeaders({ ':status': 103 })
+    stream.respond({ ':status': Number(fieldOf(raw, ':path')?.slice(-3)) }, { endStream: true })
+  })
+  const gateway = await startGateway(t, {
+    config: { upstreams: { backend: { targets: [{ url: backend.url }], protocol: 'http2' } } },
+  })
+  const client = await connectRaw(t, gateway.url)
+  const phrases = { 200: 'OK', 204: 'No Content', 404: 'Not Found', 418: "I'm a Teapot", 299: '', 599: '' }
+  for (const [status, phrase] of Object.entries(phrases)) {
+    client.send(`HEAD /public/${status} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    const lines = [(await client.response()).head, (await client.response(true)).head]
+    t.strictSame(
+      lines.map((head) => head.split('\r\n')[0]),
+      ['HTTP/1.1 103 Early Hints', `HTTP/1.1 ${status} ${phrase}`],
+    )
+  }
+})

@@ -2,6 +2,7 @@ import { MalformedMessage } from '../../exchange/malformed-message.ts'
 import { parseDigits } from '../../http1/characters.ts'
 import { checkField } from '../../http2/field-rules.ts'
 import { MalformedStream } from '../../http2/framing/errors.ts'
+import { STATUS_CODES } from '../../platform/http.ts'
 import { InvalidResponse } from '../failure.ts'
 import type { ResponseHead } from '../response-head.ts'
 
@@ -17,7 +18,8 @@ export function readHead(fields: readonly string[]): ResponseHead {
     throw new InvalidResponse('no :status, or none that HTTP/2 has')
   const headers = fields.slice(2)
   checkFields(headers)
-  return { status, reason: '', headers, repeated: undefined }
+  // HTTP/2 has no reason phrase (RFC 9113 8.3.2): a client of HTTP/1.1 gets the usual one.
+  return { status, reason: STATUS_CODES[status] ?? '', headers, repeated: undefined }
 }
 
 /** @param fields name, value, name, value: none may be a pseudo-header field @throws InvalidResponse */
