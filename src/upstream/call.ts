@@ -146,10 +146,10 @@ export class Call implements ExchangeEvents, Waiter {
     if (!isConnectionFault) this.#recordFailure(failure)
     const isBodyGone = this.request.body !== 'none' && !this.#sentBody
     const mayRetry = !this.#isAnswered && mayBeSentAgain(this.request, failure.reason, isBodyGone)
-    if (mayRetry && isConnectionFault && this.#repeat()) return
+    if (mayRetry && isConnectionFault && this.#repeat(true)) return
     const next = mayRetry ? this.#nextTarget() : undefined
     // Nobody else can take what the target refused: it may now.
-    if (mayRetry && !next && failure.reason === 'not-processed' && this.#repeat()) return
+    if (mayRetry && !next && failure.reason === 'not-processed' && this.#repeat(false)) return
     this.#releaseTarget()
     if (next) this.#sendTo(next)
     else this.#events.onFailure(failure)
@@ -182,19 +182,20 @@ export class Call implements ExchangeEvents, Waiter {
     this.#target = target
     this.#isTrial = target.health?.isEjected === true
     this.#isRepeated = false
-    this.#acquire()
+    this.#acquire(false)
   }
 
-  #acquire(): void {
+  /** @param isNew what ended one connection may have ended all that were open */
+  #acquire(isNew: boolean): void {
     const pool = this.#target?.pool
-    this.#acquisition = this.request.isUpgrade ? pool?.open(this) : pool?.acquire(this, this.#isRepeated)
+    this.#acquisition = this.request.isUpgrade ? pool?.open(this) : pool?.acquire(this, isNew)
   }
 
-  /** On another connection to the same target, once. @returns false where it was done already */
-  #repeat(): boolean {
+  /** At the same target, once. @returns false where it was done already */
+  #repeat(isNew: boolean): boolean {
     if (this.#isRepeated) return false
     this.#isRepeated = true
-    this.#acquire()
+    this.#acquire(isNew)
     return true
   }
 

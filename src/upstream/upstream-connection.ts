@@ -60,8 +60,11 @@ export const noHolder: ConnectionHolder = { onFree: () => {}, onLasting: () => {
 
 /** Opens connections to one target. */
 export interface ConnectionOpener {
-  /** @returns cancels: true if no event was reported yet, and none will be */
-  open(events: OpenEvents, use: ConnectionUse): () => boolean
+  /**
+   * @param isNew whether none is taken that is open already: it may be about to end as the one before did
+   * @returns cancels: true if no event was reported yet, and none will be
+   */
+  open(events: OpenEvents, use: ConnectionUse, isNew: boolean): () => boolean
   /** Opens no more, and closes what is not in use. */
   close(): void
 }

@@ -160,3 +160,22 @@ t.test('a cancelled request is not retried', async (t) => {
   t.strictSame(events, ['sent'])
   t.equal(backend.seen.length, 0)
 })
+
+t.test('a repeated GET that has to wait does not get a connection of the dead target', async (t) => {
+  let hasDied = false
+  const held: (() => unknown)[] = []
+  const backend = await startHeadBackend(t, ({ socket, connection, turn }) => {
+    if (hasDied && connection > 1) socket.write(answerOf('again'))
+    else if (turn === 0) held.push(() => socket.write(answerOf('first')))
+    // One ends without an answer, and then the other with its last one.
+    else if (connection === 0) held.unshift(() => socket.resetAndDestroy())
+    else held.push(() => socket.end(answerOf('last')))
+    if (hasDied || held.length < 2) return
+    hasDied = turn === 1
+    for (const next of held.splice(0)) next()
+  })
+  const upstream = openTestUpstream(t, backend.url, { connectionsMax: 2 })
+  const two = async () => (await Promise.all([request(upstream), request(upstream)])).map(({ body }) => body)
+  t.strictSame(await two(), ['first', 'first'])
+  t.strictSame((await two()).toSorted(), ['again', 'last'])
+})

@@ -73,8 +73,9 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
     this.#reader = new DirectSocketReader(socket, (chunk) => this.receive(chunk))
     socket
       .on('drain', this.#onDrain)
-      .on('error', () => socket.destroy())
-      .on('close', () => this.#close(undefined))
+      .on('end', this.#onLost)
+      .on('error', this.#onLost)
+      .on('close', this.#onLost)
     if (!options.isServer) socket.write(preface)
     this.output.frame(frameType.settings, 0, 0, writeSettings(options.settings))
     this.output.number(frameType.windowUpdate, 0, options.windowBytes - windowDefault)
@@ -200,14 +201,26 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
       this.#reader.pause()
       this.socket.destroySoon()
     } else this.socket.end()
+    this.#destroyLater()
+  }
+
+  #destroyLater(): void {
     setTimeout(() => this.socket.destroy(), lingeringMs).unref()
+  }
+
+  /** Nothing more is answered, though the socket may take some turns of the event loop to close. */
+  readonly #onLost = (): void => {
+    if (this.isClosed) return
+    this.#close(undefined)
+    this.#destroyLater()
   }
 
   #close(error: ConnectionError | undefined): void {
     if (this.isClosed) return
     this.isClosed = true
-    for (const stream of this.streams) stream.onLost(error === undefined ? errorCode.cancel : error.code)
+    // Its owner first: a request that fails with its stream may be repeated at once, and not on this connection.
     this.events.onClose(error)
+    for (const stream of this.streams) stream.onLost(error === undefined ? errorCode.cancel : error.code)
   }
 
   /** @param chunk what has been read @returns whether it is released */

@@ -26,21 +26,23 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
   const { url, connectTimeoutMs } = options
   const scheme = url.protocol === 'https:' ? 'https' : 'http'
   const sessions = new Set<UpstreamSession>()
-  /** Those who have waited longest are served first, by whichever connection has room. */
-  const waiting = new Set<OpenEvents>()
+  /** How many connections there have been: each has a number. */
+  let sessionCount = 0
+  /** Those who have waited longest are served first: with the number of the first connection that each may take. */
+  const waiting = new Map<OpenEvents, number>()
   const openings = new Set<Opening>()
   /** How many requests the next connection is expected to take: as many as the last one. */
   let expectedStreams = streamsMax
   let isClosed = false
 
-  function open(events: OpenEvents, use: ConnectionUse): () => boolean {
+  function open(events: OpenEvents, use: ConnectionUse, isNew: boolean): () => boolean {
     if (use === 'bound') return openOwn(events)
-    const free = waiting.size === 0 ? findFree() : undefined
+    const free = waiting.size === 0 && !isNew ? findFree(0) : undefined
     if (free) {
       events.onConnection(takeStream(free))
       return () => false
     }
-    waiting.add(events)
+    waiting.set(events, isNew ? sessionCount : 0)
     openForWaiting()
     return () => {
       if (!waiting.delete(events)) return false
@@ -49,15 +51,17 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
     }
   }
 
-  function findFree(): UpstreamSession | undefined {
-    for (const session of sessions) if (session.hasRoom) return session
+  /** @param first the number of the first that may be taken */
+  function findFree(first: number): UpstreamSession | undefined {
+    for (const session of sessions) if (session.number >= first && session.hasRoom) return session
     return undefined
   }
 
   function serveWaiting(): void {
-    for (const events of waiting) {
-      const free = findFree()
-      if (!free) break
+    for (const [events, first] of waiting) {
+      const free = findFree(first)
+      if (!free && first === 0) break
+      if (!free) continue
       waiting.delete(events)
       events.onConnection(takeStream(free))
     }
@@ -139,7 +143,7 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
         const timeoutMs = timesOutAt - performance.now()
         const session: UpstreamSession = new UpstreamSession(
           socket,
-          { timeoutMs, pingTimeoutMs: connectTimeoutMs },
+          { number: sessionCount++, timeoutMs, pingTimeoutMs: connectTimeoutMs },
           {
             onFailure: events.onFailure,
             onReady: () => events.onReady(session),
@@ -158,7 +162,7 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
   /** As many as no other connection is opened for, those who have waited longest. */
   function failWaiting(failure: UpstreamFailure): void {
     let count = waiting.size - openings.size * expectedStreams
-    for (const events of waiting) {
+    for (const events of waiting.keys()) {
       if (count-- <= 0) return
       waiting.delete(events)
       events.onFailure(failure)

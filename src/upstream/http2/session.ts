@@ -19,6 +19,8 @@ const headSizeMax = 65_536
 const sweep = new DeadlineSweep(1_000)
 
 export interface SessionOptions {
+  /** Higher than that of each connection to the same target that was made before. */
+  readonly number: number
   /** How long the target may take to say that it speaks HTTP/2 and takes requests. */
   readonly timeoutMs: number
   /** How long it may take to answer a PING. */
@@ -38,6 +40,7 @@ export interface SessionEvents {
 
 /** One connection of HTTP/2 to a target. It takes requests once the target has told how many (RFC 9113 6.5.2). */
 export class UpstreamSession implements Expiring {
+  readonly number: number
   /** When it is closed, if it is not used again. */
   deadline = Number.POSITIVE_INFINITY
   place = -1
@@ -55,7 +58,8 @@ export class UpstreamSession implements Expiring {
   #isReady = false
   #isEnding = false
 
-  constructor(socket: Socket, { timeoutMs, pingTimeoutMs }: SessionOptions, events: SessionEvents) {
+  constructor(socket: Socket, { number, timeoutMs, pingTimeoutMs }: SessionOptions, events: SessionEvents) {
+    this.number = number
     this.#events = events
     this.#pingTimeoutMs = pingTimeoutMs
     this.#connection = new FrameConnection(
@@ -180,6 +184,7 @@ export class UpstreamSession implements Expiring {
     const what =
       error === undefined ? 'the target closed the connection at once' : `no HTTP/2: ${error.message}`
     this.#isEnding = true
+    this.#pingTimer?.clear()
     this.#fail(new UpstreamFailure('connect-failed', what, error))
     this.#events.onEnding()
   }

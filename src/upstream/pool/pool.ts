@@ -50,13 +50,13 @@ export class Pool {
   /**
    * Provides an idle connection at once, else a new one, else the next that becomes free within the waiter's fair
    * share.
-   * @param isNew true = no idle connection
+   * @param isNew true = none that is open already
    */
   acquire(waiter: Waiter, isNew: boolean): Acquisition {
     if (this.#share.isPlenty) return this.#take(waiter, undefined, isNew)
     const claim = this.#share.claimOf(waiter.request)
     const mayTake = this.#share.mayTake(claim, waiter.request.bodyProgress)
-    return mayTake ? this.#take(waiter, claim, isNew) : this.#enqueue(waiter, claim)
+    return mayTake ? this.#take(waiter, claim, isNew) : this.#enqueue(waiter, claim, isNew)
   }
 
   /** Opens a connection that the pool does not count: for an upgrade, which keeps it. @returns cancels it */
@@ -69,7 +69,7 @@ export class Pool {
       },
       onFailure: (failure) => receiver.onFailure(failure),
     }
-    const cancel = this.#options.opener.open(events, 'upgrade')
+    const cancel = this.#options.opener.open(events, 'upgrade', false)
     return { cancel: () => void cancel(), onBodyProgress: noop }
   }
 
@@ -97,10 +97,10 @@ export class Pool {
     }
     // Those that are idle count too, and this one needs a new connection.
     if (this.#slots.size >= this.#options.connectionsMax) this.#idle.dropOldest()
-    return this.#dialCounted(waiter, claim)
+    return this.#dialCounted(waiter, claim, isNew)
   }
 
-  #dialCounted(waiter: Waiter, claim: Claim | undefined): Acquisition {
+  #dialCounted(waiter: Waiter, claim: Claim | undefined, isNew: boolean): Acquisition {
     const slot = new PoolSlot(waiter.request, claim, this.#slotEvents)
     this.#slots.add(slot)
     const events: OpenEvents = {
@@ -114,7 +114,8 @@ export class Pool {
         waiter.onFailure(failure)
       },
     }
-    const cancel = this.#options.opener.open(events, waiter.request.bindsConnection ? 'bound' : 'request')
+    const use = waiter.request.bindsConnection ? 'bound' : 'request'
+    const cancel = this.#options.opener.open(events, use, isNew)
     return {
       cancel: () => {
         if (cancel()) this.#removeSlot(slot)
@@ -183,11 +184,11 @@ export class Pool {
 
   #serveQueued(queued: QueuedWaiter): void {
     this.#unqueue(queued)
-    queued.dialing = this.#take(queued.waiter, queued.claim, false)
+    queued.dialing = this.#take(queued.waiter, queued.claim, queued.isNew)
   }
 
-  #enqueue(waiter: Waiter, claim: Claim): Acquisition {
-    const queued = new QueuedWaiter(waiter, claim, this.#queueEvents)
+  #enqueue(waiter: Waiter, claim: Claim, isNew: boolean): Acquisition {
+    const queued = new QueuedWaiter(waiter, claim, isNew, this.#queueEvents)
     this.#queue.add(queued)
     this.#startQueueTimeout(queued)
     this.#stallTimer ??= setTimeout(this.#onStallTimer, 0).unref()

@@ -13,6 +13,8 @@ export interface QueueEvents {
 export class QueuedWaiter implements Acquisition, Expiring, Waiting {
   readonly waiter: Waiter
   readonly claim: Claim
+  /** Whether it takes no connection that is open already. */
+  readonly isNew: boolean
   readonly #events: QueueEvents
   number: number | undefined
   before: Waiting | undefined
@@ -22,9 +24,10 @@ export class QueuedWaiter implements Acquisition, Expiring, Waiting {
   /** Set once a connection is being opened for it. */
   dialing: Acquisition | undefined
 
-  constructor(waiter: Waiter, claim: Claim, events: QueueEvents) {
+  constructor(waiter: Waiter, claim: Claim, isNew: boolean, events: QueueEvents) {
     this.waiter = waiter
     this.claim = claim
+    this.isNew = isNew
     this.#events = events
   }
 

@@ -140,3 +140,15 @@ t.test('a slow answer costs no connection that is alive', async (t) => {
   })
   t.equal(backend.connections.length, 1)
 })
+
+t.test('a connection that is lost while it owes the answer to a PING leaves no timer behind', async (t) => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const backend = await startBackend(t, ({ socket }) => void socket.pause())
+  const upstream = openTestUpstream(t, backend.url, { ...http2, connectTimeoutMs: 60_000 })
+  const before = timers()
+  t.equal((await exchange(upstream, { responseTimeoutMs: 50 }).failure).reason, 'response-timeout')
+  const [connection] = backend.connections
+  t.equal(timers(), before + 1)
+  connection?.socket.resetAndDestroy()
+  await until('it has none', () => timers() === before || undefined)
+})

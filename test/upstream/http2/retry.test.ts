@@ -165,3 +165,55 @@ t.test('a repeated request takes the place of the first among those that may be 
   const upstream = openTestUpstream(t, backend.url, { protocol: 'http2', connectionsMax: 1 })
   t.equal((await request(upstream, { method: 'POST' })).body, 'ok')
 })
+
+/** How a target dies, as far as one of its connections shows it. */
+const deaths: Readonly<Record<string, (connection: FrameConnection) => void>> = {
+  'its connections end': ({ socket }) => void socket.end(),
+  'its connections are reset': ({ socket }) => void socket.resetAndDestroy(),
+}
+
+/** Answers the first requests, then none until `die`; all of what comes on a later connection is answered. */
+async function startDyingBackend(t: Test, answered: number, streamsMax: number) {
+  const held: FrameConnection[] = []
+  let turn = 0
+  let hasDied = false
+  const backend = await startFrameBackend(t, {
+    settings: [[3, streamsMax]],
+    onFrame: (connection, { type, streamId }) => {
+      if (type !== frameTypes.headers) return
+      if (hasDied && !held.includes(connection)) connection.respond(streamId, `again ${connection.index}`)
+      else if (turn++ < answered) connection.respond(streamId, 'first')
+      else held.push(connection)
+    },
+  })
+  const die = (end: (connection: FrameConnection) => void) => {
+    hasDied = true
+    for (const connection of backend.connections) end(connection)
+  }
+  return { ...backend, held, die }
+}
+
+for (const [name, end] of Object.entries(deaths)) {
+  t.test(`GETs in flight when a target dies are sent again at once: ${name}`, async (t) => {
+    const backend = await startDyingBackend(t, 1, 100)
+    const upstream = openHttp2(t, backend.url)
+    await request(upstream)
+    const answers = Array.from({ length: 20 }, () => request(upstream))
+    await until('all are there', () => backend.held.length === 20 || undefined)
+    const begin = performance.now()
+    backend.die(end)
+    for (const { body } of await Promise.all(answers)) t.equal(body, 'again 1')
+    t.ok(performance.now() - begin < 2_500, 'before the response timeout')
+  })
+
+  t.test(`a repeated GET does not meet the next connection of a dead target: ${name}`, async (t) => {
+    const backend = await startDyingBackend(t, 3, 2)
+    const upstream = openHttp2(t, backend.url)
+    await Promise.all([request(upstream), request(upstream), request(upstream)])
+    const answers = Array.from({ length: 3 }, () => request(upstream))
+    await until('all are there', () => backend.held.length === 3 || undefined)
+    t.equal(backend.connections.length, 2)
+    backend.die(end)
+    for (const { body } of await Promise.all(answers)) t.match(body, /^again [23]$/)
+  })
+}
