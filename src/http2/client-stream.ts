@@ -112,8 +112,8 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
 
   writeInformation(status: number, _reason: string, lines: string): boolean {
     if (status === 100) this.#bodyRate?.onContinue()
-    if (!this.#hasBegun) this.#stream.sendHead(headWriter(status, lines), false)
-    return true
+    if (this.#hasBegun) return true
+    return this.#stream.sendInformation(headWriter(status, lines)) || this.startSendTimeout()
   }
 
   respond(status: number, _reason: string, lines: string, framing: ResponseFraming): void {

@@ -13,6 +13,7 @@ import {
   openRawSession,
   type RawSession,
   requestBlock,
+  uint32,
 } from './frames.ts'
 
 async function start(t: Test, config = {}) {
@@ -58,16 +59,40 @@ const floods: readonly { readonly name: string; piece(index: number, secretkey: 
         : frame('continuation', 0, 1, requestBlock('/any/x').subarray(0, 0)),
   },
   { name: 'settings', piece: () => frame('settings', 0, 0, Buffer.from([0, 3, 0, 0, 0, 1])) },
+  { name: 'empty settings', piece: () => frame('settings', 0, 0) },
   { name: 'pings', piece: () => frame('ping', 0, 0, Buffer.alloc(8)) },
-  { name: 'empty pieces of a body', piece: emptyData },
+  { name: 'answers to no ping', piece: () => frame('ping', 0x1, 0, Buffer.alloc(8)) },
+  { name: 'answers to no settings', piece: () => frame('settings', 0x1, 0) },
+  { name: 'window updates of a connection', piece: () => frame('windowUpdate', 0, 0, uint32(1)) },
+  {
+    name: 'window updates of a stream',
+    piece: (index, secretkey) => (index === 0 ? bodyHead(secretkey) : frame('windowUpdate', 0, 1, uint32(1))),
+  },
+  { name: 'priorities', piece: () => frame('priority', 0, 3, Buffer.alloc(5)) },
+  {
+    name: 'resets of a stream that is over',
+    piece: (index, secretkey) => (index === 0 ? bodyHead(secretkey) : frame('resetStream', 0, 1, uint32(8))),
+  },
+  {
+    name: 'empty pieces of a body',
+    piece: (index, secretkey) => (index === 0 ? bodyHead(secretkey) : frame('data', 0, 1)),
+  },
+  {
+    name: 'pieces of a body that are padding alone',
+    piece: (index, secretkey) =>
+      index === 0 ? bodyHead(secretkey) : frame('data', padded, 1, Buffer.from([0])),
+  },
 ]
 
-function emptyData(index: number, secretkey: string): Buffer {
+const padded = 0x8
+
+/** A request with a body of five bytes. */
+function bodyHead(secretkey: string): Buffer {
   const fields = [
     ['content-length', '5'],
     ['secretkey', secretkey],
   ] as const
-  return index === 0 ? frame('headers', endHeaders, 1, requestBlock('/any/x', fields)) : frame('data', 0, 1)
+  return frame('headers', endHeaders, 1, requestBlock('/any/x', fields))
 }
 
 t.test('floods of frames end their connection, and nobody else waits', async (t) => {
@@ -75,7 +100,7 @@ t.test('floods of frames end their connection, and nobody else waits', async (t)
   for (const { name, piece } of floods) {
     const session = await openRawSession(t, gateway.url)
     // Acknowledgements are not read: that is what makes such floods dear.
-    if (name === 'pings' || name === 'settings') session.socket.pause()
+    if (/^(pings|settings|empty settings)$/.test(name)) session.socket.pause()
     const [batches, status] = await Promise.all([
       flood(session, (index) => piece(index, secretkey)),
       served(),

@@ -82,6 +82,7 @@ export interface Exchange {
   readonly events: readonly string[]
   /** Called when there is room for more of the body. */
   onDrain: () => void
+  onInformation: () => void
   onData: (chunk: Buffer) => void
 }
 
@@ -123,6 +124,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
       onInformation: (received) => {
         events.push(String(received.status))
         information.push(received)
+        made.onInformation()
       },
       onHead: (received) => {
         events.push('head')
@@ -166,6 +168,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
     upgrade: upgrade.promise,
     events,
     onDrain: () => {},
+    onInformation: () => {},
     onData: () => {},
   }
   call.start()

@@ -6,6 +6,7 @@ import { errorCode, frameFlag, framePayloadMax, frameType, windowDefault } from 
 import { FrameDispatcher, type FrameTarget } from './dispatcher.ts'
 import { ConnectionError } from './errors.ts'
 import { FrameOutput } from './output.ts'
+import { Pings } from './pings.ts'
 import { Sender } from './sender.ts'
 import { type Settings, writeSettings } from './settings.ts'
 import { FrameStream } from './stream.ts'
@@ -59,8 +60,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
   isClosed = false
   heldEnds: Set<HeldEnd> | undefined
   #nextStreamId = 1
-  #pings = 0
-  readonly #awaitedPings = new Map<number, () => void>()
+  readonly #pings = new Pings()
 
   constructor(socket: Socket, options: ConnectionOptions, events: ConnectionEvents) {
     this.socket = socket
@@ -141,10 +141,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
 
   /** @param onAnswered called once the peer has read everything sent before */
   ping(onAnswered: () => void): void {
-    const payload = Buffer.alloc(8)
-    payload.writeUInt32BE(++this.#pings, 4)
-    this.#awaitedPings.set(this.#pings, onAnswered)
-    this.output.frame(frameType.ping, 0, 0, payload)
+    this.output.frame(frameType.ping, 0, 0, this.#pings.create(onAnswered))
   }
 
   onPing(): void {
@@ -152,9 +149,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
   }
 
   onPong(payload: Buffer): void {
-    const number = payload.readUInt32BE(4)
-    this.#awaitedPings.get(number)?.()
-    this.#awaitedPings.delete(number)
+    this.#pings.onAnswer(payload)
   }
 
   writeGoaway(lastStreamId: number, code: number): void {
@@ -245,7 +240,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
   readonly #onDrain = (): void => {
     this.output.onDrain()
     if (this.isClosed) return
-    this.sender.pump()
+    this.sender.onDrain()
     if (this.#isReading) return
     this.#isReading = true
     this.#reader.resume()

@@ -1,7 +1,7 @@
 import type { HpackEncoder } from '../hpack/encoder.ts'
 import { assertOtherStream } from './block-reader.ts'
 import type { ClosedStreams } from './closed-streams.ts'
-import { errorCode, frameFlag, frameType, windowDefault, windowMax } from './constants.ts'
+import { errorCode, frameFlag, frameHeadBytes, frameType, windowDefault, windowMax } from './constants.ts'
 import { ConnectionError, frameSizeError, protocolError } from './errors.ts'
 import type { FloodGuard } from './flood-guard.ts'
 import { uint31At, uint32At } from './numbers.ts'
@@ -31,14 +31,15 @@ export interface ControlTarget extends StreamConnection<FrameStream> {
 /** Reads the frames that carry neither fields nor data (RFC 9113 6.3 to 6.9). */
 export class Control {
   readonly #target: ControlTarget
-  readonly #guard: FloodGuard
+  /** undefined = the peer is a server, which is not bounded. */
+  readonly #guard: FloodGuard | undefined
   readonly #closed: ClosedStreams
   hasSettings = false
   /** How much the peer takes of a stream before it says more. */
   peerWindow = windowDefault
   #peerStreamsMax = Number.POSITIVE_INFINITY
 
-  constructor(target: ControlTarget, guard: FloodGuard, closed: ClosedStreams) {
+  constructor(target: ControlTarget, guard: FloodGuard | undefined, closed: ClosedStreams) {
     this.#target = target
     this.#guard = guard
     this.#closed = closed
@@ -46,6 +47,7 @@ export class Control {
 
   /** @throws ConnectionError */
   onFrame(type: number, flags: number, streamId: number, payload: Buffer): void {
+    if (type !== frameType.resetStream) this.#guard?.countControlFrame(frameHeadBytes + payload.length)
     switch (type) {
       case frameType.windowUpdate:
         this.#onWindowUpdate(streamId, payload)
@@ -69,9 +71,7 @@ export class Control {
         return
       case frameType.pushPromise:
         throw protocolError('PUSH_PROMISE was not allowed')
-      default:
-        // Other types are to be ignored (RFC 9113 5.5).
-        this.#guard.countControlFrame(performance.now())
+      // Other types are to be ignored (RFC 9113 5.5).
     }
   }
 
@@ -90,7 +90,6 @@ export class Control {
       if (!this.hasSettings) throw protocolError('the first frame is not SETTINGS')
       return
     }
-    this.#guard.countControlFrame(performance.now())
     const { settings, smallestTableSize } = readSettings(payload)
     const { enablePush, headerTableSize, initialWindowSize, maxConcurrentStreams } = settings
     // No server may set it (RFC 9113 6.5.2).
@@ -118,7 +117,6 @@ export class Control {
       this.#target.onPong(payload)
       return
     }
-    this.#guard.countControlFrame(performance.now())
     this.#target.output.frame(frameType.ping, frameFlag.acknowledgement, 0, payload)
     this.#target.onPing()
   }
@@ -127,19 +125,12 @@ export class Control {
     if (streamId === 0) throw protocolError('RST_STREAM is not on a stream')
     if (payload.length !== 4) throw frameSizeError('RST_STREAM')
     const stream = this.#target.streams.get(streamId)
-    if (stream === undefined) {
-      this.assertNotIdle(streamId)
-      this.#guard.countControlFrame(performance.now())
-      return
-    }
-    if (this.#target.options.isServer) this.#countReset(stream)
-    stream.onLost(uint32At(payload, 0))
-  }
-
-  /** After its response nothing is wasted: clients of gRPC reset each call that ends before they have sent all. */
-  #countReset({ hasSentEnd }: FrameStream): void {
-    if (hasSentEnd) this.#guard.countControlFrame(performance.now())
-    else this.#guard.countWastedStream(performance.now())
+    if (stream === undefined) this.assertNotIdle(streamId)
+    // After its response nothing is wasted: clients of gRPC reset each call that ends before they have sent all.
+    if (stream === undefined || stream.hasSentEnd)
+      this.#guard?.countControlFrame(frameHeadBytes + payload.length)
+    else this.#guard?.countWastedStream()
+    stream?.onLost(uint32At(payload, 0))
   }
 
   #onWindowUpdate(streamId: number, payload: Buffer): void {

@@ -4,7 +4,7 @@ import { CompressionError } from '../hpack/compression-error.ts'
 import { HpackDecoder } from '../hpack/decoder.ts'
 import { BlockReader, type FieldBlock } from './block-reader.ts'
 import { ClosedStreams } from './closed-streams.ts'
-import { errorCode, frameType } from './constants.ts'
+import { errorCode, frameHeadBytes, frameType } from './constants.ts'
 import { Control, type ControlTarget } from './control.ts'
 import { ConnectionError, MalformedStream, protocolError } from './errors.ts'
 import { FloodGuard } from './flood-guard.ts'
@@ -32,7 +32,8 @@ export class FrameDispatcher implements FrameEvents {
   readonly #frames = new FrameReader(this)
   readonly #blocks: BlockReader
   readonly #decoder = new HpackDecoder()
-  readonly #guard = new FloodGuard()
+  /** undefined = the peer is a server: that it is one is configured, and its memory is bounded. */
+  readonly #guard: FloodGuard | undefined
   readonly #closed = new ClosedStreams()
   readonly #control: Control
   /** undefined = it has been read, or a server sends none. */
@@ -42,12 +43,16 @@ export class FrameDispatcher implements FrameEvents {
   /** Whose data are being read; undefined = they are ignored. */
   #dataStream: FrameStream | undefined
   #isReleased = true
+  /** Of the current DATA frame, and of all frames of messages that have come. */
+  #dataBytes = 0
+  #messageBytes = 0
 
   constructor(target: FrameTarget) {
     const { isServer, headSizeMax, windowBytes } = target.options
     this.#target = target
     this.#window = windowBytes
     this.#blocks = new BlockReader(headSizeMax)
+    this.#guard = isServer ? new FloodGuard(() => this.#messageBytes + target.output.messageBytes) : undefined
     this.#control = new Control(target, this.#guard, this.#closed)
     this.#preface = isServer ? new Preface() : undefined
   }
@@ -73,7 +78,7 @@ export class FrameDispatcher implements FrameEvents {
   }
 
   countWasted(): void {
-    this.#guard.countWastedStream(performance.now())
+    this.#guard?.countWastedStream()
   }
 
   /** Whether the chunk that was fed last is released. */
@@ -108,6 +113,7 @@ export class FrameDispatcher implements FrameEvents {
     if (this.#blocks.openStreamId !== 0 || !this.#control.hasSettings || streamId === 0)
       throw protocolError('a DATA frame is out of place')
     this.#countWindow(length)
+    this.#dataBytes = frameHeadBytes + length
     const stream = this.#target.streams.get(streamId)
     if (stream === undefined) this.#onClosed(streamId)
     else if (stream.awaitsHead) stream.refuse(errorCode.protocolError)
@@ -121,7 +127,8 @@ export class FrameDispatcher implements FrameEvents {
 
   onDataEnd(isLast: boolean, isEmpty: boolean): void {
     const stream = this.#dataStream
-    if (isEmpty && !isLast) this.#guard.countControlFrame(performance.now())
+    if (isEmpty && !isLast) this.#guard?.countControlFrame(this.#dataBytes)
+    else if (stream !== undefined) this.#messageBytes += this.#dataBytes
     if (stream !== undefined && !stream.isClosed) stream.body.endFrame(isLast)
   }
 
@@ -145,6 +152,7 @@ export class FrameDispatcher implements FrameEvents {
   #onBlock(block: FieldBlock | undefined): void {
     if (block === undefined) return
     const { streamId, isLast } = block
+    this.#messageBytes += frameHeadBytes + block.bytes.length
     const fields: string[] = []
     // Always, as both sides have to keep the same table.
     const isWhole = this.#decode(block.bytes, fields)

@@ -9,7 +9,7 @@ export interface FrameEvents {
   onDataStart(streamId: number, length: number): void
   /** A part of its data. @param chunk valid until this returns, as what was read */
   onData(chunk: Buffer): void
-  /** @param isEmpty whether it had no payload */
+  /** @param isEmpty whether it had no data, but perhaps padding */
   onDataEnd(isLast: boolean, isEmpty: boolean): void
 }
 
@@ -86,7 +86,7 @@ export class FrameReader {
     this.#awaitsPadLength = (flags & frameFlag.padded) !== 0
     if (this.#awaitsPadLength && length === 0) throw frameSizeError('a padded DATA frame')
     this.#dataLeft = length
-    this.#isEmpty = length === 0
+    this.#isEmpty = true
     this.#events.onDataStart(streamIdAt(chunk, at), length)
     if (length === 0) this.#endData()
     return at + frameHeadBytes
@@ -103,7 +103,10 @@ export class FrameReader {
     const end = Math.min(chunk.length, start + this.#dataLeft)
     const dataEnd = Math.min(end, start + this.#dataLeft - this.#paddingLength)
     this.#dataLeft -= end - start
-    if (dataEnd > start) this.#events.onData(chunk.subarray(start, dataEnd))
+    if (dataEnd > start) {
+      this.#isEmpty = false
+      this.#events.onData(chunk.subarray(start, dataEnd))
+    }
     if (this.#dataLeft === 0) this.#endData()
     return end
   }

@@ -23,6 +23,8 @@ export class FrameOutput {
   #dataStreamId = 0
   /** Whether data have to wait until the socket has drained. */
   isBlocked = false
+  /** How long all frames of messages were. */
+  messageBytes = 0
   /** How often the socket has drained: it shows whether the peer reads. */
   drains = 0
 
@@ -68,6 +70,7 @@ export class FrameOutput {
       return
     }
     this.#length += bytes.copy(batch, at, start, end)
+    this.messageBytes += end - start
     writeUint24(batch, this.#dataAt, joined)
   }
 
@@ -83,6 +86,7 @@ export class FrameOutput {
   onDrain(): void {
     this.isBlocked = false
     this.drains++
+    this.flush()
   }
 
   /** Writes what has been collected. */
@@ -116,6 +120,7 @@ export class FrameOutput {
     writeUint32(batch, at + 5, streamId)
     this.#length = at + frameHeadBytes + length
     this.#dataAt = -1
+    if (type <= frameType.headers) this.messageBytes += frameHeadBytes + length
     if (!this.#isScheduled) {
       this.#isScheduled = true
       setImmediate(this.#onTurn)
@@ -125,7 +130,8 @@ export class FrameOutput {
 
   readonly #onTurn = (): void => {
     this.#isScheduled = false
-    this.flush()
+    // What waits for the socket is kept in few large pieces: many small ones would take many times their length.
+    if (!this.isBlocked) this.flush()
   }
 }
 

@@ -9,6 +9,8 @@ export interface SendingStream {
   sendWindow: number
   /** Sends some of what has waited, at most 64 KiB. @returns whether there is more that could be sent */
   sendWaiting(): boolean
+  /** Its socket has drained, which it has waited for with nothing to send. */
+  onSocketDrain(): void
 }
 
 /** Sends the data of all streams of a connection, in turn, as far as its peer and its socket take them. */
@@ -16,6 +18,8 @@ export class Sender {
   readonly #output: FrameOutput
   /** Streams that wait for others, the connection's window or the socket: not those whose own window is used up. */
   readonly #waiting = new Set<SendingStream>()
+  /** Those that are told once the socket has drained: what they have sent is not subject to flow control. */
+  readonly #paused = new Set<SendingStream>()
   #window = windowDefault
 
   constructor(output: FrameOutput) {
@@ -49,6 +53,23 @@ export class Sender {
 
   forget(stream: SendingStream): void {
     this.#waiting.delete(stream)
+    this.#paused.delete(stream)
+  }
+
+  /** @returns false where a stream should send no more until `onSocketDrain` */
+  takesMore(stream: SendingStream): boolean {
+    if (this.#output.isBlocked) this.#paused.add(stream)
+    return !this.#output.isBlocked
+  }
+
+  /** The socket has drained. */
+  onDrain(): void {
+    this.pump()
+    for (const stream of this.#paused) {
+      if (this.#output.isBlocked) return
+      this.#paused.delete(stream)
+      stream.onSocketDrain()
+    }
   }
 
   /** @throws ConnectionError */

@@ -53,6 +53,13 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
     else if (isLast) this.end()
   }
 
+  /** The head of an informational response: there may be many, and flow control does not hold them. See write. */
+  sendInformation(write: FieldWriter): boolean {
+    if (this.isClosed) return true
+    this.#connection.writeBlock(this.id, write, false)
+    return this.#connection.sender.takesMore(this)
+  }
+
   /** @returns false where more should wait for onDrain */
   write(chunk: Buffer): boolean {
     if (this.isClosed || this.#isEnding) return true
@@ -87,6 +94,10 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
       this.events?.onDrain()
     }
     return false
+  }
+
+  onSocketDrain(): void {
+    if (!this.#awaitsDrain && !this.#isEnding) this.events?.onDrain()
   }
 
   /** Its peer takes more. @returns false where that is more than there may be */

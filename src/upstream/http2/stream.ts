@@ -15,6 +15,8 @@ import { requestFields } from './request-fields.ts'
 import type { UpstreamSession } from './session.ts'
 
 const sweep = new DeadlineSweep(50)
+/** How many 1xx a target may send of a response that is not read: flow control does not hold them. */
+const unreadInformationMax = 64
 /** Statuses without a body, whatever their fields say (RFC 9110 6.4.1). */
 const bodiless = new Set([204, 304])
 
@@ -34,6 +36,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
   #events: ExchangeEvents | undefined
   #options: RequestOptions | undefined
   #isFreed = false
+  #unreadInformation = 0
   /** Whether the memory of what was read last is released. */
   #isReleased = true
 
@@ -125,6 +128,8 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
   }
 
   #onInformation(head: ResponseHead): void {
+    if (this.#deadline.isPaused && ++this.#unreadInformation > unreadInformationMax)
+      throw new InvalidResponse('more 1xx than its client reads')
     this.#deadline.onInformation(head.status)
     this.#events?.onInformation(head)
   }

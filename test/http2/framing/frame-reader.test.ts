@@ -54,7 +54,7 @@ const dataFrame: fc.Arbitrary<SentFrame> = fc
         streamId,
         payload: data.toString('hex'),
         length: whole.length,
-        isEmpty: whole.length === 0,
+        isEmpty: data.length === 0,
       },
     }
   })
@@ -143,7 +143,7 @@ t.test('padding of DATA is shorter than what follows its length', async (t) => {
   t.equal(readFrames([hex('000003 00 08 00000001 03 0000')]).code, 1)
   const whole = readFrames([hex('000003 00 08 00000001 02 0000')])
   t.strictSame(whole, {
-    frames: [{ type: 0, flags: 0, isEmpty: false, streamId: 1, length: 3, payload: '' }],
+    frames: [{ type: 0, flags: 0, isEmpty: true, streamId: 1, length: 3, payload: '' }],
     open: undefined,
     code: undefined,
   })

@@ -76,3 +76,30 @@ t.test('no more of a body is taken than its target lets through, and all of it i
   for (const streamId of [0, 1]) socket?.write(frame('windowUpdate', 0, streamId, uint32(wholeBytes)))
   t.equal((await asked.answer).body, String(wholeBytes))
 })
+
+t.test('a target of HTTP/2 can send no more than 64 informational heads that nobody reads', async (t) => {
+  const early = Buffer.from([0x08, 0x03, ...Buffer.from('103')])
+  for (const [count, isTooMany] of [
+    [64, false],
+    [65, true],
+    [10_000, true],
+  ] as const) {
+    const backend = await startFrameBackend(t, {
+      onFrame: (connection, { type, streamId }) => {
+        if (type !== frameTypes.headers) return
+        const head = frame('headers', endHeaders, streamId, early)
+        // The first pauses it.
+        for (let sent = 0; sent < count + 1; sent++) connection.socket.write(head)
+        connection.respond(streamId, 'ok')
+      },
+    })
+    const asked = exchange(openTestUpstream(t, backend.url, http2))
+    asked.onInformation = () => asked.call.pause()
+    if (isTooMany) t.equal((await asked.failure).reason, 'invalid-response')
+    else {
+      await until('the head is there', () => asked.events.includes('head') || undefined)
+      asked.call.resume()
+      t.equal((await asked.answer).information.length, count + 1)
+    }
+  }
+})
