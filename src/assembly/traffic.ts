@@ -125,6 +125,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     proxy,
     cors,
     decide: config.decide && {
+      trusted: reader.trusted,
       observer: createObserver({ ...observerOptions, listener: 'decide' }),
       read: createDecideArrivalReader({
         ...reader,

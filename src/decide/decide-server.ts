@@ -1,3 +1,4 @@
+import type { ArrivalReader } from '../http/arrival.ts'
 import {
   type ArrivalServer,
   createArrivalServer,
@@ -9,7 +10,7 @@ import type { DecideArrival, ReadDecideArrival } from './decide-arrival.ts'
 import { type DecideHandler, refuseDecision } from './decide-request.ts'
 
 /** How requests of proxies are handled under one config. */
-export interface DecideTraffic {
+export interface DecideTraffic extends Pick<ArrivalReader, 'trusted'> {
   readonly observer: Observer
   readonly read: ReadDecideArrival
   readonly decide: DecideHandler

@@ -6,7 +6,7 @@ import type { RequestHead } from '../exchange/request-head.ts'
 import { createListener, type ReloadableListenerOptions } from '../http1/listener.ts'
 import { createSessionOpener, type SessionLimits } from '../http2/open-session.ts'
 import { DeadlineSweep } from '../platform/deadline-sweep.ts'
-import { type Arrival, withoutHead } from './arrival.ts'
+import { type Arrival, type ArrivalReader, withoutHead } from './arrival.ts'
 import type { Observer } from './observe.ts'
 import { toGatehouseError } from './refusals/problem.ts'
 import { refusePlainHttp, refuseUnreadable } from './refusals/unreadable.ts'
@@ -47,8 +47,13 @@ export interface ListenerEvents {
   onSessionError(peerAddress: string, error: Error): void
 }
 
+/** What is needed of how requests are handled. */
+interface Handling extends Pick<ArrivalReader, 'trusted'> {
+  readonly observer: Observer
+}
+
 /** What becomes of the requests of one listener. */
-export interface RequestHandler<Handled extends { readonly observer: Observer }, Came extends Arrival> {
+export interface RequestHandler<Handled extends Handling, Came extends Arrival> {
   /** How requests are handled under the current config. Read once for each request. */
   traffic(): Handled
   read(connection: ClientExchange, head: RequestHead, traffic: Handled): Came
@@ -103,7 +108,7 @@ export function forgetHead(connection: ClientExchange): void {
 }
 
 /** A listener of the gateway: what arrives is read, handled and observed. */
-export function createArrivalServer<Handled extends { readonly observer: Observer }, Came extends Arrival>(
+export function createArrivalServer<Handled extends Handling, Came extends Arrival>(
   options: ServerOptions & ListenerEvents,
   handler: RequestHandler<Handled, Came>,
 ): ArrivalServer<Came> {
@@ -148,7 +153,12 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
   const bodies = new DeadlineSweep(sweepMs)
   const events = { connections, bodies, onRequest, onUnreadable, onEnd, isDraining: options.isDraining }
   const sessions = options.http2
-    ? createSessionOpener({ ...events, ...sessionLimits(options), onSessionError: options.onSessionError })
+    ? createSessionOpener({
+        ...events,
+        ...sessionLimits(options),
+        isTrustedProxy: (address) => handler.traffic().trusted.has(address),
+        onSessionError: options.onSessionError,
+      })
     : undefined
   const { servers, adapt } = createListener({
     ...listenerOptions(options),
@@ -202,9 +212,10 @@ export function createArrivalServer<Handled extends { readonly observer: Observe
 
 function sessionLimits({
   keepAliveTimeoutMs,
+  requestTimeoutMs,
   headersBytesMax,
   bodyRateMin,
   streamsMax,
 }: ServerOptions): SessionLimits {
-  return { keepAliveTimeoutMs, headBytesMax: headersBytesMax, bodyRateMin, streamsMax }
+  return { keepAliveTimeoutMs, requestTimeoutMs, headBytesMax: headersBytesMax, bodyRateMin, streamsMax }
 }

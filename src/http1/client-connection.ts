@@ -11,8 +11,7 @@ import type { RequestHead } from '../exchange/request-head.ts'
 import type { ConnectionOptions } from './connection-events.ts'
 import { watchHalfClosed } from './half-closed.ts'
 import { LingeringClose } from './lingering-close.ts'
-import { startsWithPreface } from './preface.ts'
-import { ownedCopy } from './read-buffers.ts'
+import { PrefaceReader } from './preface.ts'
 import { RequestReader, type RequestReaderEvents } from './request-reader.ts'
 import { DirectSocketReader } from './socket-reader.ts'
 import * as timeouts from './timeouts.ts'
@@ -28,7 +27,8 @@ export class ClientConnection
   readonly #requestReader: RequestReader
   readonly #lingering = new LingeringClose()
   #events: RequestEvents | undefined
-  #isFirstRead = true
+  /** undefined = it is known to speak HTTP/1.1. */
+  #preface: PrefaceReader | undefined
   #isAnswering = false
   #isClosing = false
   #discardedBytes = 0
@@ -38,6 +38,7 @@ export class ClientConnection
     super(socket, options)
     this.#socketReader = new DirectSocketReader(socket, this.#receive)
     this.#requestReader = new RequestReader(this.#socketReader, options, this)
+    this.#preface = options.onPreface && new PrefaceReader()
     socket.on('drain', this.#onDrain).on('end', this.#onEnd)
     socket.on('error', () => socket.destroy()).on('close', this.#onClose)
   }
@@ -126,15 +127,15 @@ export class ClientConnection
 
   readonly #receive = (chunk: Buffer): boolean => {
     this.writer.writeNow()
-    if (this.#isFirstRead) {
-      this.#isFirstRead = false
-      if (this.options.onPreface !== undefined && startsWithPreface(chunk)) {
-        this.release()
-        this.options.onPreface(this, ownedCopy(chunk))
-        return false
-      }
+    const preface = this.#preface
+    const bytes = preface === undefined ? chunk : preface.read(chunk)
+    if (preface?.isFound === true) {
+      this.release()
+      this.options.onPreface?.(this, bytes)
+      return false
     }
-    return this.#requestReader.feed(chunk) && this.#events?.isChunkReleased() === true
+    if (preface?.isAbsent === true) this.#preface = undefined
+    return this.#requestReader.feed(bytes) && this.#events?.isChunkReleased() === true
   }
 
   onHeadStart(): void {

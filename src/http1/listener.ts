@@ -53,8 +53,11 @@ const keepAliveDelayMs = 30_000
 export function createListener(options: ListenerOptions): Listener {
   const keepAlive = keepAliveOf(options.keepAliveTimeoutMs)
   const { connections, openSession } = options
+  // With TLS the version is what was negotiated (RFC 9113 3.2, 3.3).
   const onPreface =
-    openSession && ((connection: OpenConnection, bytes: Buffer) => handOver(connection, bytes))
+    openSession && options.tls === undefined
+      ? (connection: OpenConnection, bytes: Buffer) => handOver(connection, bytes)
+      : undefined
   // A copy that connections read at each use, so that changes reach all of them.
   const currentOptions = { ...options, keepAlive, headCache: new HeadCache(), onPreface }
   // A client that has half-closed its connection may still wait for its response.

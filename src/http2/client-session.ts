@@ -5,7 +5,7 @@ import { keepAliveMarginMs, sendTimeoutMs } from '../http1/timeouts.ts'
 import { ClientStream } from './client-stream.ts'
 import { FrameConnection } from './framing/connection.ts'
 import { errorCode } from './framing/constants.ts'
-import { type ConnectionError, MalformedStream } from './framing/errors.ts'
+import { type ConnectionError, MalformedStream, tooMany } from './framing/errors.ts'
 import type { FrameStream } from './framing/stream.ts'
 import type { HeadCache } from './head-cache.ts'
 import { SessionDrain } from './session-drain.ts'
@@ -15,10 +15,14 @@ export interface SessionOptions extends StreamOptions {
   /** Shared by all connections. */
   readonly headCache: Pick<HeadCache, 'read'>
   readonly keepAliveTimeoutMs: number
+  /** How long a head may take to arrive, and the first frames after the connection was made. */
+  readonly requestTimeoutMs: number
   readonly headBytesMax: number
   /** How many requests a client may have open on one connection. */
   readonly streamsMax: number
   isDraining(): boolean
+  /** Whether it may have taken TLS off, or put it on. */
+  isTrustedProxy(address: string): boolean
   /** A client was cut off for what it did to its connection, such as a flood of frames. */
   onSessionError(peerAddress: string, error: Error): void
 }
@@ -99,6 +103,7 @@ export class ClientSession implements OpenConnection, StreamOwner {
     try {
       if (!isWhole) throw new HeadTooLarge()
       assertHeadSize(fields, options.headBytesMax)
+      this.#assertScheme(fields)
       exchange.begin(options.headCache.read(fields, isLast))
     } catch (error) {
       if (error instanceof MalformedStream) {
@@ -106,8 +111,18 @@ export class ClientSession implements OpenConnection, StreamOwner {
         return
       }
       if (!(error instanceof MalformedMessage || error instanceof HeadTooLarge)) throw error
+      exchange.isBodiless = pseudoField(fields, ':method') === 'HEAD'
       options.onUnreadable(exchange, error)
     }
+  }
+
+  /** It is the connection's, unless a trusted proxy has another with its client (RFC 9110 7.4). */
+  #assertScheme(fields: readonly string[]): void {
+    const { peerAddress, protocol } = this.peer
+    const scheme = pseudoField(fields, ':scheme')
+    if (scheme === protocol || scheme === undefined || scheme.toLowerCase() === protocol) return
+    if (!isHttp(scheme) || !this.options.isTrustedProxy(peerAddress))
+      throw new MalformedMessage(':scheme', `must be ${protocol}, as the connection is`)
   }
 
   onStreamClosed(): void {
@@ -121,6 +136,11 @@ export class ClientSession implements OpenConnection, StreamOwner {
     if (!isBlocked || drains !== this.#drains) this.#readAt = now
     this.#drains = drains
     if (now - this.#readAt > sendTimeoutMs) this.socket.destroy()
+    // No other frame can be read until it has ended (RFC 9113 4.3).
+    if (now - this.#connection.unfinishedSince > this.options.requestTimeoutMs)
+      this.#connection.fail(
+        tooMany('a head, or another frame, was not finished within listen.requestTimeout'),
+      )
     const idleMs = this.#connection.streams.size === 0 ? now - this.#idleSince : 0
     if (idleMs > this.options.keepAliveTimeoutMs + keepAliveMarginMs)
       this.startDrain(Number.POSITIVE_INFINITY)
@@ -129,6 +149,17 @@ export class ClientSession implements OpenConnection, StreamOwner {
   readonly #onClose = (error: ConnectionError | undefined): void => {
     if (error) this.options.onSessionError(this.peer.peerAddress, error)
   }
+}
+
+/** undefined = it has none. */
+function pseudoField(fields: readonly string[], name: string): string | undefined {
+  for (let index = 0; fields[index]?.[0] === ':'; index += 2)
+    if (fields[index] === name) return fields[index + 1]
+  return undefined
+}
+
+function isHttp(scheme: string): boolean {
+  return /^https?$/i.test(scheme)
 }
 
 /** The size of a head as HTTP/1.1 would write it. */

@@ -24,6 +24,8 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   readonly socket = undefined
   head: RequestHead | undefined
   listenerState: object | undefined
+  /** Whether its responses have no body: known here of requests whose head cannot be read. */
+  isBodiless = false
   /** On the clock of performance.now(): its connection looks at it in each sweep. */
   deadline = Number.POSITIVE_INFINITY
   readonly #stream: FrameStream
@@ -122,7 +124,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
       this.abort()
       return
     }
-    this.#framing = framing
+    this.#framing = this.isBodiless ? 'none' : framing
     this.#status = status
     this.#lines = lines
   }

@@ -6,7 +6,7 @@ import { HeadCache } from './head-cache.ts'
 
 export type SessionLimits = Pick<
   SessionOptions,
-  'keepAliveTimeoutMs' | 'headBytesMax' | 'bodyRateMin' | 'streamsMax'
+  'keepAliveTimeoutMs' | 'requestTimeoutMs' | 'headBytesMax' | 'bodyRateMin' | 'streamsMax'
 >
 
 /** Takes over the connections that clients open with HTTP/2. */

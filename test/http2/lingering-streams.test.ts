@@ -22,6 +22,8 @@ async function start(t: Test) {
     bodyRateMin: 1,
     connections,
     bodies: new DeadlineSweep(500),
+    requestTimeoutMs: 30_000,
+    isTrustedProxy: () => false,
     isDraining: () => false,
     onRequest: (exchange) => {
       exchange.respond(401, '', 'Content-Length: 7\r\n', 'counted')

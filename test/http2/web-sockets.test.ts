@@ -261,6 +261,8 @@ t.test('an extended CONNECT is reset rather than answered with 2xx, whoever answ
     ...{ keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, bodyRateMin: 1, streamsMax: 10 },
     connections,
     bodies: new DeadlineSweep(500),
+    requestTimeoutMs: 30_000,
+    isTrustedProxy: () => false,
     isDraining: () => false,
     onRequest: (exchange) => {
       exchange.respond(200, 'OK', 'Content-Length: 2\r\n', 'counted')

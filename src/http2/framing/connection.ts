@@ -2,7 +2,8 @@ import type { Socket } from 'node:net'
 import { preface } from '../../http1/preface.ts'
 import { DirectSocketReader } from '../../http1/socket-reader.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
-import { errorCode, frameFlag, framePayloadMax, frameType, windowDefault } from './constants.ts'
+import { writeFieldBlock } from './block-writer.ts'
+import { errorCode, frameFlag, frameType, windowDefault } from './constants.ts'
 import { FrameDispatcher, type FrameTarget } from './dispatcher.ts'
 import { ConnectionError } from './errors.ts'
 import { FrameOutput } from './output.ts'
@@ -99,22 +100,16 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
     return this.#nextStreamId - 2
   }
 
+  /** Since when the peer owes the rest of a head, or of another frame that is not DATA; Infinity = it does not. */
+  get unfinishedSince(): number {
+    return this.#dispatcher.unfinishedSince
+  }
+
   writeBlock(streamId: number, write: FieldWriter, isLast: boolean): void {
     const { encoder, output } = this
     encoder.begin()
     write(encoder)
-    const block = encoder.end()
-    const ending = isLast ? frameFlag.endStream : 0
-    if (block.length <= framePayloadMax) {
-      output.frame(frameType.headers, ending | frameFlag.endHeaders, streamId, block)
-      return
-    }
-    output.frame(frameType.headers, ending, streamId, block, 0, framePayloadMax)
-    for (let at = framePayloadMax; at < block.length; at += framePayloadMax) {
-      const end = Math.min(block.length, at + framePayloadMax)
-      const flags = end === block.length ? frameFlag.endHeaders : 0
-      output.frame(frameType.continuation, flags, streamId, block, at, end)
-    }
+    writeFieldBlock(output, streamId, encoder.end(), isLast)
   }
 
   writeEnd(streamId: number): void {

@@ -1,17 +1,16 @@
-import { MalformedMessage } from '../../exchange/malformed-message.ts'
-import { checkField } from '../field-rules.ts'
 import { CompressionError } from '../hpack/compression-error.ts'
 import { HpackDecoder } from '../hpack/decoder.ts'
 import { BlockReader, type FieldBlock } from './block-reader.ts'
 import { ClosedStreams } from './closed-streams.ts'
 import { errorCode, frameHeadBytes, frameType } from './constants.ts'
 import { Control, type ControlTarget } from './control.ts'
-import { ConnectionError, MalformedStream, protocolError } from './errors.ts'
+import { ConnectionError, protocolError } from './errors.ts'
 import { FloodGuard } from './flood-guard.ts'
 import { type FrameEvents, FrameReader } from './frame-reader.ts'
 import { Preface } from './preface.ts'
 import { FrameStream } from './stream.ts'
 import type { StreamConnection } from './stream-connection.ts'
+import { areTrailers } from './trailers.ts'
 
 /** The connection whose frames are dispatched. */
 export interface FrameTarget extends StreamConnection<FrameStream>, ControlTarget {
@@ -43,6 +42,10 @@ export class FrameDispatcher implements FrameEvents {
   /** Whose data are being read; undefined = they are ignored. */
   #dataStream: FrameStream | undefined
   #isReleased = true
+  /** Since when its peer owes the rest of its first frames, a field block or a frame; Infinity = it does not. */
+  unfinishedSince = performance.now()
+  /** How many field blocks and frames have ended, or have begun with DATA. */
+  #finished = 0
   /** Of the current DATA frame, and of all frames of messages that have come. */
   #dataBytes = 0
   #messageBytes = 0
@@ -89,9 +92,15 @@ export class FrameDispatcher implements FrameEvents {
   /** See isReleased, also where it throws. @throws ConnectionError */
   feed(chunk: Buffer): void {
     this.#isReleased = true
+    const finished = this.#finished
     const rest = this.#preface === undefined ? chunk : this.#preface.read(chunk)
     if (this.#preface?.isRead === true) this.#preface = undefined
     if (rest.length > 0) this.#frames.feed(rest)
+    const { hasSettings } = this.#control
+    if (hasSettings && this.#blocks.openStreamId === 0 && !this.#frames.isWithinFrame)
+      this.unfinishedSince = Number.POSITIVE_INFINITY
+    else if (finished !== this.#finished || this.unfinishedSince === Number.POSITIVE_INFINITY)
+      this.unfinishedSince = performance.now()
   }
 
   onFrame(type: number, flags: number, streamId: number, payload: Buffer): void {
@@ -105,11 +114,13 @@ export class FrameDispatcher implements FrameEvents {
     else if (type === frameType.continuation)
       this.#onBlock(this.#blocks.readContinuation(flags, streamId, payload))
     else this.#control.onFrame(type, flags, streamId, payload)
+    if (this.#blocks.openStreamId === 0) this.#finished++
   }
 
   onDataStart(streamId: number, length: number): void {
     this.#dataStream = undefined
     if (this.#target.isClosed) return
+    this.#finished++
     if (this.#blocks.openStreamId !== 0 || !this.#control.hasSettings || streamId === 0)
       throw protocolError('a DATA frame is out of place')
     this.#countWindow(length)
@@ -192,7 +203,7 @@ export class FrameDispatcher implements FrameEvents {
   #onFurtherBlock(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void {
     if (stream.body.hasEnded) stream.refuse(errorCode.streamClosed)
     else if (stream.awaitsHead) this.#onResponseHead(stream, fields, isWhole, isLast)
-    else if (!isLast || !isWhole || !areTrailers(fields, this.#target.options))
+    else if (!isLast || !isWhole || !areTrailers(fields, this.#target.options.isServer))
       stream.refuse(errorCode.protocolError)
     else stream.body.end(fields)
   }
@@ -217,24 +228,5 @@ export class FrameDispatcher implements FrameEvents {
     if (this.#target.options.isServer && this.#closed.hasSkipped)
       throw protocolError('a stream is opened out of order')
     throw new ConnectionError(errorCode.streamClosed, 'fields come after the end of their stream')
-  }
-}
-
-/** Whether they may follow a body. Of a server they are checked as those of its head are (upstream/http2). */
-function areTrailers(fields: readonly string[], { isServer }: { readonly isServer: boolean }): boolean {
-  for (let index = 0; index < fields.length; index += 2) {
-    const name = fields[index] ?? ''
-    if (name.startsWith(':') || (isServer && !isField(name, fields[index + 1] ?? ''))) return false
-  }
-  return true
-}
-
-function isField(name: string, value: string): boolean {
-  try {
-    checkField(name, value)
-    return true
-  } catch (error) {
-    if (error instanceof MalformedStream || error instanceof MalformedMessage) return false
-    throw error
   }
 }

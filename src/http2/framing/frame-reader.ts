@@ -30,6 +30,11 @@ export class FrameReader {
     this.#events = events
   }
 
+  /** Whether the end of a frame other than DATA, or of the head of any, has not arrived. */
+  get isWithinFrame(): boolean {
+    return this.#partial !== undefined
+  }
+
   /** @throws ConnectionError */
   feed(chunk: Buffer): void {
     let at = 0
