@@ -18,7 +18,7 @@ export interface WorkerListeners {
   /** Applies the options of another config. @throws where TLS cannot use the certificate: nothing has changed then */
   reconfigure(config: Config): void
   /** Requests of the main one that have no complete response yet. */
-  openArrivals(): readonly Arrival[]
+  openArrivals(): Iterable<Arrival>
   /** @returns false if requests were aborted at the timeout */
   drain(timeoutMs: number): Promise<boolean>
 }

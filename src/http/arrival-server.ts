@@ -71,8 +71,8 @@ export interface ArrivalServer<Came = Arrival> {
   readonly servers: readonly [Server, ...Server[]]
   /** Those that are open, tunnels included. */
   readonly connections: Pick<DeadlineSweep<OpenConnection>, 'size' | typeof Symbol.iterator>
-  /** Those that have no complete response yet. */
-  openArrivals(): readonly Came[]
+  /** Those that have no complete response yet, one after the other: no list is made of them. */
+  openArrivals(): Iterable<Came>
   /** Answers the requests that have not been answered yet with a problem. @returns how many there were */
   abortUnanswered(error: GatehouseError): number
   /** @param withinMs how long it may take */
@@ -182,14 +182,16 @@ export function createArrivalServer<Handled extends Handling, Came extends Arriv
     }
   }
 
-  function openArrivals(): Came[] {
-    return [...connections].flatMap((connection) =>
-      [...connection.exchanges()].flatMap((exchange) => currentRequestOf<Came>(exchange)?.arrival ?? []),
-    )
+  function* openArrivals(): Generator<Came> {
+    for (const connection of connections)
+      for (const exchange of connection.exchanges()) {
+        const arrival = currentRequestOf<Came>(exchange)?.arrival
+        if (arrival !== undefined) yield arrival
+      }
   }
 
   function abortUnanswered(error: GatehouseError): number {
-    const unanswered = openArrivals()
+    const unanswered = [...openArrivals()]
     for (const arrival of unanswered) handler.abort(arrival, error)
     return unanswered.length
   }
