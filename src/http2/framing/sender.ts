@@ -53,7 +53,7 @@ export class Sender {
 
   forget(stream: SendingStream): void {
     this.#waiting.delete(stream)
-    this.#paused.delete(stream)
+    if (this.#paused.size > 0) this.#paused.delete(stream)
   }
 
   /** @returns false where a stream should send no more until `onSocketDrain` */
