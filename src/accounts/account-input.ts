@@ -1,4 +1,5 @@
 import { type FieldError, GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
+import { adminRole } from '../store/account.ts'
 
 /** What an account is created from. */
 export interface AccountInput {
@@ -15,9 +16,6 @@ export interface AccountInput {
 export const noPlan = 'none'
 
 export const defaultRole = 'User'
-
-/** The role that may manage every account. */
-export const adminRole = 'Admin'
 
 /** Lengths are in characters. */
 export const emailLengthMax = 254

@@ -52,9 +52,9 @@ export interface Accounts {
   find(idOrEmail: string): Promise<Account>
   /** Newest first. */
   list(page: AccountsPage): Promise<readonly Account[]>
-  /** @throws GatehouseError `request-invalid`, `account-exists`, `own-account` */
+  /** @throws GatehouseError `request-invalid`, `account-exists`, `own-account`, `last-admin` */
   update(idOrEmail: string, changes: AccountChanges): Promise<Account>
-  /** @throws GatehouseError `own-account` */
+  /** @throws GatehouseError `own-account`, `last-admin` */
   remove(idOrEmail: string): Promise<Account>
 }
 
@@ -182,13 +182,16 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
     )
     const updated = await store.updateAccount(id, changes, entry('account-updated', account, details))
     if (updated.kind === 'exists') throw new GatehouseError('account-exists')
+    if (updated.kind === 'last-admin') throw new GatehouseError('last-admin')
     return updated.kind === 'updated' ? updated.account : notFound()
   }
 
   async function remove(idOrEmail: string): Promise<Account> {
     const account = await find(idOrEmail)
     assertNotOwn(by, account.id)
-    return (await store.deleteAccount(account.id, entry('account-deleted', account))) ? account : notFound()
+    const outcome = await store.deleteAccount(account.id, entry('account-deleted', account))
+    if (outcome === 'last-admin') throw new GatehouseError('last-admin')
+    return outcome === 'deleted' ? account : notFound()
   }
 
   return {
@@ -208,7 +211,7 @@ export function findByIdOrEmail(store: AccountReader, idOrEmail: string): Promis
   return idOrEmail.includes('@') ? store.findAccountByEmail(idOrEmail) : store.findAccount(idOrEmail)
 }
 
-/** Thus the gateway always keeps an Admin: the one who acts. */
+/** Nobody is locked out by a mistake of their own; that an Admin is left is up to the store. */
 function assertNotOwn(by: Actor, id: string): void {
   if (by.kind === 'account' && by.id === id) throw new GatehouseError('own-account')
 }

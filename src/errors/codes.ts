@@ -223,7 +223,14 @@ export const errorDefinitions = {
     detail:
       'An Admin cannot disable, delete or demote their own account, or remove their second factor without a code: another Admin can.',
     check:
-      'This keeps an Admin from removing the last one by mistake, and whoever sits at their browser from removing the second factor; the command line can change any account. Who has a code turns the second factor off in *Profile*.',
+      'This keeps an Admin from removing the last one by mistake, and whoever sits at their browser from removing the second factor; the command line can change any account (but see `last-admin`). Who has a code turns the second factor off in *Profile*.',
+  },
+  'last-admin': {
+    status: 409,
+    title: 'Not allowed for the last Admin',
+    detail: 'No Admin who is not disabled would be left. Make another account an Admin first.',
+    check:
+      'Another account gets the role first: `gatehouse accounts update ID|EMAIL --role Admin`, or it is enabled. This holds for commands too.',
   },
   'body-too-large': {
     status: 413,

@@ -1,7 +1,7 @@
-import { adminRole } from '../accounts/account-input.ts'
 import type { Viewer } from '../auth/portal-sessions.ts'
 import { needsSecondFactor, type SecondFactorPolicy } from '../auth/second-factor/policy.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { adminRole } from '../store/account.ts'
 import { assertOwnOrigin } from './csrf.ts'
 import { isForEnrolment, type PageAccess } from './page-access.ts'
 import { acceptsHtml, isPageNavigation, isPost, type PortalHead } from './portal-request.ts'

@@ -17,6 +17,7 @@ const formErrorCodes = new Set([
   'account-exists',
   'account-disabled',
   'own-account',
+  'last-admin',
   'link-invalid',
   'too-many-failures',
   'rate-limited',

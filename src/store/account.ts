@@ -28,6 +28,14 @@ export interface Account {
   readonly portal: PortalAccess
 }
 
+/** The role that may manage every account. */
+export const adminRole = 'Admin'
+
+/** Whether an account can manage every account now. Of these a store that has one always keeps one. */
+export function isActiveAdmin({ role, isDisabled }: Pick<Account, 'role' | 'isDisabled'>): boolean {
+  return role === adminRole && !isDisabled
+}
+
 /** The form in which e-mails are compared: without case and surrounding space. */
 export function emailKey(email: string): string {
   return email.trim().normalize('NFC').toLowerCase()

@@ -24,10 +24,13 @@ export interface AccountStore extends AccountReader {
   listAccounts(page: AccountsPage): Promise<readonly Account[]>
   /** Accounts that match some words, in the order of the term index. */
   searchAccounts(page: SearchPage): Promise<SearchResult>
-  /** Disabling ends the sessions; enabling the account later does not restore them. */
+  /**
+   * Disabling ends the sessions; enabling the account later does not restore them. `last-admin`: it is the only Admin
+   * that is not disabled, and would not be one any more.
+   */
   updateAccount(id: string, changes: AccountChanges, audit?: AuditEntry): Promise<AccountUpdate>
-  /** Removes an account with its keys and sessions; false where there is none. */
-  deleteAccount(id: string, audit?: AuditEntry): Promise<boolean>
+  /** Removes an account with its keys and sessions; `last-admin` as for updateAccount. */
+  deleteAccount(id: string, audit?: AuditEntry): Promise<'deleted' | 'unknown' | 'last-admin'>
 }
 
 /** Accounts to create, and the entries of the audit log about them. */
@@ -72,3 +75,4 @@ export type AccountUpdate =
   | { readonly kind: 'updated'; readonly account: Account }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'exists' }
+  | { readonly kind: 'last-admin' }

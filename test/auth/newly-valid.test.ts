@@ -54,7 +54,7 @@ t.test(
 
 t.test('a token of a role changed there and back elsewhere is valid at once', async (t) => {
   const { afar, sessions, caller, wordNow } = await openAfar(t)
-  await afar.accounts.update(caller.id, { role: 'Admin' })
+  await afar.accounts.update(caller.id, { role: 'Auditor' })
   await afar.accounts.update(caller.id, { role: 'User' })
   const again = await sessions.refresh(caller.refreshToken, visitor)
   t.equal(await wordNow(bearer(again.accessToken)), 'bearer')

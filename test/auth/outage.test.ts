@@ -173,7 +173,7 @@ t.test('in an outage a token of another role is refused if older, undecided if m
 t.test('a token of a role changed there and back is refused for good', async (t) => {
   const { accounts, sessions, contact, caller, decide, wordNow } = await openOutage(t)
   await decide('any', bearer(caller.accessToken))
-  await accounts.update(caller.id, { role: 'Admin' })
+  await accounts.update(caller.id, { role: 'Auditor' })
   await accounts.update(caller.id, { role: 'User' })
   const { accessToken } = await sessions.refresh(caller.refreshToken, visitor)
   await new Promise((resolve) => setImmediate(resolve))

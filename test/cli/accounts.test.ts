@@ -33,7 +33,7 @@ for (const driver of storeDrivers) {
         '--last-name',
         'L.',
         '--role',
-        'Admin',
+        'Auditor',
       ]
       const outcome = await run('accounts', 'create', ...args, '--verified', '--json')
       t.equal(outcome.status, 0)
@@ -45,7 +45,7 @@ for (const driver of storeDrivers) {
         email: 'Ada@Example.com',
         firstName: 'Ada',
         lastName: 'L.',
-        role: 'Admin',
+        role: 'Auditor',
         isVerified: true,
       })
       t.match(id, /^[0-9A-Za-z]{16}$/)
@@ -148,4 +148,23 @@ for (const driver of storeDrivers) {
 
 function byEmail(a: string, b: string): number {
   return a.slice(18).localeCompare(b.slice(18))
+}
+
+for (const driver of storeDrivers) {
+  t.test(`commands leave an Admin on ${driver}`, async (t) => {
+    const { run } = await createWorkspaceOn(t, driver)
+    await run('accounts', 'create', '--email', 'ada@example.com', '--role', 'Admin')
+    const attempts = [
+      ['update', 'ada@example.com', '--role', 'User'],
+      ['update', 'ada@example.com', '--disabled', 'true'],
+      ['delete', 'ada@example.com', '--yes'],
+    ]
+    for (const args of attempts) {
+      const outcome = await run('accounts', ...args)
+      t.equal(outcome.status, 1)
+      t.match(outcome.stderr, /No Admin who is not disabled would be left\./)
+    }
+    await run('accounts', 'create', '--email', 'bob@example.com', '--role', 'Admin')
+    for (const args of attempts.slice(1)) t.equal((await run('accounts', ...args)).status, 0)
+  })
 }

@@ -16,12 +16,12 @@ async function json(...args: readonly string[]): Promise<unknown> {
 }
 
 t.test('the program creates, imports, lists, shows, updates and deletes accounts', async (t) => {
-  const created = await json('accounts', 'create', '--email', ada, '--role', 'Admin')
-  t.match(created, { email: ada, role: 'Admin', secretKey: /^gate_sk_/, apiKey: /^gate_ak_/ })
+  const created = await json('accounts', 'create', '--email', ada, '--role', 'Auditor')
+  t.match(created, { email: ada, role: 'Auditor', secretKey: /^gate_sk_/, apiKey: /^gate_ak_/ })
   writeFileSync(join(folder, 'people.csv'), 'email\nbob@example.com\n')
   t.match(await json('accounts', 'import', 'people.csv'), [{ email: 'bob@example.com' }])
   t.match(await json('accounts', 'update', ada, '--disabled', 'true'), { email: ada, disabled: true })
-  t.match(await json('accounts', 'show', ada), { email: ada, role: 'Admin', disabled: true })
+  t.match(await json('accounts', 'show', ada), { email: ada, role: 'Auditor', disabled: true })
   t.match(await json('accounts', 'delete', 'bob@example.com'), { id: /^\w{16}$/ })
   t.match(await json('accounts', 'list'), [{ email: ada }])
 })

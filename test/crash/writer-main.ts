@@ -71,7 +71,7 @@ async function write(store: Store): Promise<void> {
   await step(
     { [`account ${second.id}`]: null, [`email ${moved.email}`]: null },
     () => store.deleteAccount(second.id),
-    true,
+    'deleted',
   )
 }
 

@@ -11,6 +11,8 @@ for (const driver of storeDrivers) {
     let aheadMs = 0
     const clock = () => Date.now() + aheadMs
     const gateway = await startGateway(t, { backend: backend.url, driver, clock })
+    // So that those of the tests are not the last.
+    await gateway.createAccount({ role: 'Admin' })
 
     /** An account that everything is known of already: what is kept of it must not outlive a change. */
     async function startAccount() {

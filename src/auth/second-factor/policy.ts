@@ -1,5 +1,4 @@
-import { adminRole } from '../../accounts/account-input.ts'
-import type { Account } from '../../store/account.ts'
+import { type Account, adminRole } from '../../store/account.ts'
 
 /** Who needs a second factor to use the portal. */
 export const secondFactorPolicies = ['nobody', 'admins', 'everybody'] as const

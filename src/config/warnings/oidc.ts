@@ -1,4 +1,5 @@
-import { adminRole, knownRoles, similarRole } from '../../accounts/account-input.ts'
+import { knownRoles, similarRole } from '../../accounts/account-input.ts'
+import { adminRole } from '../../store/account.ts'
 import type { Warning } from '../problem.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import { adminRole } from '../../accounts/account-input.ts'
 import { authorize } from '../../auth/authorize.ts'
 import { GatehouseError, sharedError } from '../../errors/gatehouse-error.ts'
 import { type Arrival, arrivalOf, type EndpointConnection } from '../../http/arrival.ts'
@@ -7,6 +6,7 @@ import { type CheckBasicKey, createBasicKeyCheck } from '../../http/browser/basi
 import { createGate, type GateOptions } from '../../http/gate.ts'
 import { ownRouteName, principalOf, recordDecision } from '../../http/outcome.ts'
 import type { GatedRoute } from '../../routes/route.ts'
+import { adminRole } from '../../store/account.ts'
 import type { AccountActor } from '../../store/audit-entry.ts'
 import type { Admission } from '../operation.ts'
 

@@ -149,7 +149,8 @@ export function portalByReplacing(replace: Replace): PortalVerbs {
       isUpdated(await replace(id, (account) => withEmailLink(account, link), audit)),
     redeemEmailLink: async (id, use, audit) => {
       const { kind } = await replace(id, (account) => withVerifiedEmail(account, use), audit)
-      return kind === 'updated' ? 'verified' : kind
+      if (kind === 'updated') return 'verified'
+      return kind === 'last-admin' ? 'refused' : kind
     },
     linkIdentity: async (id, link, audit) => {
       const { kind } = await replace(id, (account) => withIdentity(account, link), audit)

@@ -1,5 +1,5 @@
-import { type Account, emailKey } from '../account.ts'
-import { accountsByReplacing, type Replace } from '../account-changes/by-replacing.ts'
+import { type Account, adminRole, emailKey, isActiveAdmin } from '../account.ts'
+import { accountsByReplacing, type Replace, type Replacement } from '../account-changes/by-replacing.ts'
 import type { AccountCreation, AccountReader, AccountStore, TermEntry } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import { indexChange } from '../imported-keys.ts'
@@ -10,6 +10,7 @@ import type { Connection } from './connection.ts'
 import { importAccounts } from './import-accounts.ts'
 import { listNewest } from './newest.ts'
 import { forgetSessions } from './open-session-index.ts'
+import { createAdminFinder } from './other-admin.ts'
 import { accountText, parseAccount } from './records.ts'
 import { loadScript } from './scripts.ts'
 import { storeFormat } from './store-format.ts'
@@ -28,6 +29,7 @@ export interface AccountAccess extends Pick<AccountReader, 'findAccount'> {
 export function openAccounts(connection: Connection): AccountStore & AccountAccess {
   const { keys, ask, notify, confirmAbsence } = connection
   const runAudited = createAudited(connection)
+  const findOtherAdmin = createAdminFinder(connection, find)
 
   async function find(id: string): Promise<Account | undefined> {
     const text = await ask((client) => client.get(keys.account(id)))
@@ -60,30 +62,51 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
       if (!account) return { kind: 'unknown' }
       const next = transform(account)
       if (!next) return { kind: 'refused' }
-      const { added, removed } = indexChange(account, next)
-      const outcome = await runAudited(
-        saveScript,
-        [keys.emails, keys.account(id), keys.terms, keys.importedKeys, keys.identities],
-        [
-          id,
-          account.revision,
-          emailKey(account.email),
-          emailKey(next.email),
-          accountText(next),
-          Number(termsOf(account).join('\n') !== termsOf(next).join('\n')),
-          added.join(' '),
-          removed.join(' '),
-          ...[account, next].map(({ portal }) => identityKeyOf(portal) ?? ''),
-        ],
-        audit,
-      )
-      if (outcome === 'exists' || outcome === 'taken') return replacements[outcome]
-      if (outcome !== 'changed') {
-        notify({ kind: 'account', accountId: id }, outcome)
-        if (next.sessionEpoch !== account.sessionEpoch) await dropIndex(account)
-        return { kind: 'updated', account: next }
-      }
+      const replacement = await save(account, next, audit)
+      if (replacement) return replacement
     }
+  }
+
+  /** @returns undefined where this account, or the other Admin that is needed, has been changed in between */
+  async function save(
+    account: Account,
+    next: Account,
+    audit: AuditEntry | undefined,
+  ): Promise<Replacement | undefined> {
+    const { id } = account
+    const { added, removed } = indexChange(account, next)
+    const losesAdmin = isActiveAdmin(account) && !isActiveAdmin(next)
+    const otherAdmin = losesAdmin ? await findOtherAdmin(id, audit) : id
+    if (otherAdmin === undefined) return { kind: 'last-admin' }
+    const outcome = await runAudited(
+      saveScript,
+      [
+        keys.emails,
+        keys.account(id),
+        keys.terms,
+        keys.importedKeys,
+        keys.identities,
+        keys.account(otherAdmin),
+      ],
+      [
+        id,
+        account.revision,
+        emailKey(account.email),
+        emailKey(next.email),
+        accountText(next),
+        Number(termsOf(account).join('\n') !== termsOf(next).join('\n')),
+        added.join(' '),
+        removed.join(' '),
+        ...[account, next].map(({ portal }) => identityKeyOf(portal) ?? ''),
+        losesAdmin ? adminRole : '',
+      ],
+      audit,
+    )
+    if (outcome === 'exists' || outcome === 'taken') return replacements[outcome]
+    if (outcome === 'changed' || outcome === 'last-admin') return undefined
+    notify({ kind: 'account', accountId: id }, outcome)
+    if (next.sessionEpoch !== account.sessionEpoch) await dropIndex(account)
+    return { kind: 'updated', account: next }
   }
 
   /** Removed in the background by Redis: expiring a large one would block it. */
@@ -92,9 +115,14 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
   }
 
   /** Removes an account, and then its sessions, which are invalid without it; leftovers of a crash expire. */
-  async function deleteAccount(id: string, audit?: AuditEntry): Promise<boolean> {
+  async function deleteAccount(
+    id: string,
+    audit?: AuditEntry,
+  ): Promise<'deleted' | 'unknown' | 'last-admin'> {
     // Where it is gone already the script still runs, and waits for the replicas: they may lag.
     const account = await find(id)
+    const otherAdmin = account && isActiveAdmin(account) ? await findOtherAdmin(id, audit) : id
+    if (otherAdmin === undefined) return 'last-admin'
     const outcome = await runAudited(
       deleteScript,
       [
@@ -103,19 +131,22 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
         keys.terms,
         keys.importedKeys,
         keys.identities,
+        keys.account(otherAdmin),
         keys.account(id),
         keys.openSessionsOf(id, account?.sessionEpoch ?? 0),
         keys.portalSessionsOf(id),
         keys.keyUsesOf(id),
         ...usageKeysOf(keys, id, Date.now()),
       ],
-      [id],
+      [id, adminRole],
       audit,
     )
+    // It was made an Admin, or the other one is none any more, since they were read.
+    if (outcome === 'last-admin') return deleteAccount(id, audit)
     if (outcome === 0) await confirmAbsence()
     notify({ kind: 'account', accountId: id }, outcome)
     await forgetSessions(connection, id)
-    return outcome !== 0
+    return outcome === 0 ? 'unknown' : 'deleted'
   }
 
   return {

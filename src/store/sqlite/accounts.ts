@@ -53,13 +53,15 @@ export function openAccounts(
     ...accountsByReplacing(replace),
     deleteAccount: async (id, audit) => {
       let hasMore = false
-      const isRemoved = await writeChange(
+      const outcome = await writeChange(
         () => {
+          const removed = accounts.remove(id)
+          if (removed === 'last-admin') return removed
           for (const table of [portalSessions, keyUses, usage]) table.removeAll(id)
           hasMore = sessions.removeSome(id)
-          return accounts.remove(id)
+          return removed
         },
-        accountChange(id),
+        (removed) => accountChange(id)(removed === 'deleted'),
         audit,
       )
       // Sessions of a deleted account are invalid; leftovers of a crash are removed later.
@@ -67,7 +69,7 @@ export function openAccounts(
         await setImmediate()
         hasMore = await write(() => sessions.removeSome(id))
       }
-      return isRemoved
+      return outcome
     },
     replace,
   }

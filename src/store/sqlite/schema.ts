@@ -193,4 +193,9 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
       ALTER TABLE accounts ADD COLUMN identity_key TEXT;
       CREATE UNIQUE INDEX accounts_by_identity ON accounts (identity_key) WHERE identity_key IS NOT NULL;
     `),
+  // Whether another Admin is left is looked up within the step that takes one away.
+  (database) =>
+    database.exec(
+      "CREATE INDEX accounts_active_admins ON accounts (id) WHERE role = 'Admin' AND is_disabled = 0",
+    ),
 ]

@@ -9,7 +9,7 @@ export function absenceCases(t: Test, newPlace: NewPlace): void {
       t.equal(await store.findAccount(id), undefined)
       t.equal(await store.findAccountByEmail(id), undefined)
       t.strictSame(await store.updateAccount(id, { role: 'Admin' }), { kind: 'unknown' })
-      t.equal(await store.deleteAccount(id), false)
+      t.equal(await store.deleteAccount(id), 'unknown')
       t.equal(await store.resetSecretKey(id, { secretKey: newSecretKey(), graceUntil: undefined }), undefined)
       t.equal(
         await store.addSecretKey(id, { secretKey: newSecretKey({ name: 'ci' }), keysMax: 20 }),

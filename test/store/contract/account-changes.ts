@@ -27,8 +27,8 @@ export function accountChangeCases(t: Test, newPlace: NewPlace): void {
       const { id } = await createAccount(store, { role: 'User' })
       for (const [changes, roleEpoch] of [
         [{ role: 'User' }, 1],
-        [{ role: 'Admin' }, 2],
-        [{ role: 'Admin', firstName: 'Grace' }, 2],
+        [{ role: 'Auditor' }, 2],
+        [{ role: 'Auditor', firstName: 'Grace' }, 2],
         [{ isDisabled: true }, 2],
         [{ role: 'User' }, 3],
       ] as const) {
@@ -117,13 +117,13 @@ export function accountChangeCases(t: Test, newPlace: NewPlace): void {
       const kept = await createAccount(store)
       const session = await startSession(store, account)
       const keptSession = await startSession(store, kept)
-      t.equal(await store.deleteAccount(account.id), true)
+      t.equal(await store.deleteAccount(account.id), 'deleted')
       t.equal(await store.findAccount(account.id), undefined)
       t.equal(await store.findAccountByEmail(account.email), undefined)
       t.strictSame(await store.listSessions(account.id, { now, limit: 1_000 }), [])
       t.equal(await store.findSession(session.id), undefined)
       t.equal(await store.endSession(session.id, 'revoked'), false)
-      t.equal(await store.deleteAccount(account.id), false)
+      t.equal(await store.deleteAccount(account.id), 'unknown')
       const rest = await store.listAccounts({ after: undefined, limit: 10 })
       t.strictSame(
         rest.map(({ id }) => id),

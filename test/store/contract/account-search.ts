@@ -97,7 +97,7 @@ export function accountSearchCases(t: Test, newPlace: NewPlace): void {
       t.strictSame(await found(store, 'ol'), [])
       t.strictSame(await found(store, 'nora'), ['new@example.com'])
       t.strictSame(await found(store, 'x'), ['new@example.com'])
-      await store.updateAccount(id, { role: 'Admin' })
+      await store.updateAccount(id, { role: 'Auditor' })
       t.strictSame(await found(store, 'new@'), ['new@example.com'])
       await store.deleteAccount(id)
       for (const query of ['new', 'nora', 'x', 'old']) t.strictSame(await found(store, query), [])

@@ -5,6 +5,7 @@ import { accountChangeCases } from './account-changes.ts'
 import { accountImportCases } from './account-imports.ts'
 import { accountListCases } from './account-lists.ts'
 import { accountSearchCases } from './account-search.ts'
+import { lastAdminCases } from './last-admin.ts'
 
 /** The contract of AccountStore: how accounts are made, found, changed and deleted. */
 export function runAccountContract(t: Test, newPlace: NewPlace): void {
@@ -135,4 +136,5 @@ export function runAccountContract(t: Test, newPlace: NewPlace): void {
   accountImportCases(t, newPlace)
   accountListCases(t, newPlace)
   accountSearchCases(t, newPlace)
+  lastAdminCases(t, newPlace)
 }

@@ -32,7 +32,7 @@ function everyAct(
     () => store.startPortalSession(newPortalSession(account), account, entry('signed-in')),
     () => store.endSession(sessionId, 'revoked', entry('session-ended')),
     () => store.endSessions(id, entry('sessions-ended')),
-    () => store.updateAccount(id, { role: 'Admin' }, entry('account-updated')),
+    () => store.updateAccount(id, { role: 'Auditor' }, entry('account-updated')),
     () =>
       store.resetSecretKey(
         id,

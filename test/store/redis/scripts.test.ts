@@ -26,7 +26,7 @@ t.test('a Redis that lost its scripts is sent them again', async (t) => {
   await forget()
   t.equal((await store.readChanges(0)).changes?.length, 4)
   await forget()
-  t.equal(await store.deleteAccount(account.id), true)
+  t.equal(await store.deleteAccount(account.id), 'deleted')
 })
 
 t.test('forgetting the scripts in the middle of many writes loses and doubles none', async (t) => {

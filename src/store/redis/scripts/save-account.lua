@@ -1,15 +1,21 @@
 -- Saves an account unless it has changed since it was read, its new e-mail is taken, or an imported key that it gains,
 -- or the person at an OpenID provider that it is linked with, is another account's.
 -- KEYS[4] e-mails (hash)  KEYS[5] the account  KEYS[6] terms (sorted set)  KEYS[7] imported keys (hash)
--- KEYS[8] identities at OpenID providers (hash)
+-- KEYS[8] identities at OpenID providers (hash)  KEYS[9] another Admin, or the account itself
 -- ARGV[4] ID  ARGV[5] revision that was read  ARGV[6] old e-mail key  ARGV[7] new e-mail key
 -- ARGV[8] the account as JSON  ARGV[9] '1' where its terms are others now
 -- ARGV[10] digests of imported keys that it gains, separated by spaces  ARGV[11] of those that it loses
 -- ARGV[12] its identity before, '' = none  ARGV[13] from now on
--- Returns the position of the change, 'changed', 'exists' or 'taken'.
+-- ARGV[14] the role of Admins where it is one no more, or is disabled, else ''
+-- Returns the position of the change, 'changed', 'exists', 'taken' or 'last-admin'.
 local text = redis.call('GET', KEYS[5])
 local account = text and cjson.decode(text)
 if not account or account.revision ~= tonumber(ARGV[5]) then return 'changed' end
+if ARGV[14] ~= '' then
+  local other = redis.call('GET', KEYS[9])
+  local admin = KEYS[9] ~= KEYS[5] and other and cjson.decode(other)
+  if not admin or admin.role ~= ARGV[14] or admin.isDisabled then return 'last-admin' end
+end
 for digest in string.gmatch(ARGV[10], '%S+') do
   local holder = redis.call('HGET', KEYS[7], digest)
   if holder and holder ~= ARGV[4] then return 'taken' end

@@ -30,6 +30,8 @@ export const accountColumns = [
 export const indexedColumns: ReadonlySet<(typeof accountColumns)[number]> = new Set([
   'id',
   'email_key',
+  'role',
+  'is_disabled',
   'created_at',
   'identity_key',
 ])
@@ -39,6 +41,8 @@ export function hasSameIndexes(one: Account, other: Account): boolean {
   return (
     one.id === other.id &&
     one.email === other.email &&
+    one.role === other.role &&
+    one.isDisabled === other.isDisabled &&
     one.createdAt === other.createdAt &&
     identityKeyOf(one.portal) === identityKeyOf(other.portal)
   )

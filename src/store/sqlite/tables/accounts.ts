@@ -1,4 +1,4 @@
-import { type Account, emailKey } from '../../account.ts'
+import { type Account, adminRole, emailKey, isActiveAdmin } from '../../account.ts'
 import type { Replacement } from '../../account-changes/by-replacing.ts'
 import type { AccountCreation, AccountsPage, TermEntry } from '../../accounts.ts'
 import { identityKeyOf } from '../../portal-access.ts'
@@ -22,6 +22,10 @@ export function openAccountTable(
   const selectByIdentity = prepare('SELECT * FROM accounts WHERE identity_key = ?')
   const selectPage = prepare(
     'SELECT * FROM accounts WHERE (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?',
+  )
+  // As literals: only then does SQLite use the index that has only them.
+  const selectOtherAdmin = prepare(
+    `SELECT id FROM accounts WHERE role = '${adminRole}' AND is_disabled = 0 AND id <> ? LIMIT 1`,
   )
   const remove = prepare('DELETE FROM accounts WHERE id = ?')
   const prepareUpdate = (columns: readonly string[]) =>
@@ -87,6 +91,7 @@ export function openAccountTable(
     const holder = next.email === account.email ? undefined : findByEmail(next.email)
     if (holder && holder.id !== id) return { kind: 'exists' }
     if (isIdentityTaken(account, next)) return { kind: 'refused' }
+    if (isLastAdmin(account) && !isActiveAdmin(next)) return { kind: 'last-admin' }
     return { kind: 'updated', account: save(account, next) }
   }
 
@@ -98,13 +103,19 @@ export function openAccountTable(
     return holder !== undefined && holder.id !== id
   }
 
-  function removeOne(id: string): boolean {
+  /** The transaction has the write lock: nobody changes another Admin before it ends. */
+  function isLastAdmin(account: Account): boolean {
+    return isActiveAdmin(account) && selectOtherAdmin.get(account.id) === undefined
+  }
+
+  function removeOne(id: string): 'deleted' | 'unknown' | 'last-admin' {
     const account = find(id)
-    if (account) {
-      terms.drop(account)
-      importedKeys.drop(account)
-    }
-    return Number(remove.run(id).changes) > 0
+    if (!account) return 'unknown'
+    if (isLastAdmin(account)) return 'last-admin'
+    terms.drop(account)
+    importedKeys.drop(account)
+    remove.run(id)
+    return 'deleted'
   }
 
   return {
