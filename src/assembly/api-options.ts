@@ -23,6 +23,7 @@ import { createPortalCookie, type PortalCookie } from '../portal/portal-cookie.t
 import { handsOver, signInHostsOf } from '../routes/sign-in-hosts.ts'
 import type { KeySource } from '../secrets/key-source.ts'
 import { createSealer } from '../secrets/sealing.ts'
+import { portalEpochIn } from '../store/portal-key-id.ts'
 import type { Store } from '../store/store.ts'
 import {
   type AccountServices,
@@ -76,6 +77,11 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
     admin: {
       actionsOf: accountServices.actionsOf,
       subjectsOf: createConfiguredSubjects(options),
+      isPortalSession: async (id) => {
+        const session = await callerAuth.directory.session(id)
+        // Whatever is not known to have been started with keys counts as signed in.
+        return !session || session.isEnded || portalEpochIn(session.keyId) !== undefined
+      },
       authenticator: callerAuth.authenticator,
       keyUses,
       hasSetupLinks: config.portal.acceptsPasswords,
@@ -126,8 +132,7 @@ function portalOptions(
     limiter,
     path: portal.path,
     canMailLinks: config.mail !== undefined && portal.acceptsPasswords,
-    // A provider asks for what it wants.
-    requireSecondFactor: portal.oidc?.acceptsPasswords === false ? 'nobody' : portal.requireSecondFactor,
+    requireSecondFactor: portal.requireSecondFactor,
     publicOrigin,
     origin: portal.origin,
     routes,

@@ -1,10 +1,12 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
 import { takeSessionStart } from '../auth/limits.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
+import { needsSecondFactor } from '../auth/second-factor/policy.ts'
 import type { Config } from '../config/config.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { KeySource } from '../secrets/key-source.ts'
+import type { Account } from '../store/account.ts'
 import type { Store } from '../store/store.ts'
 import type { AccessTokens } from '../tokens/access-token.ts'
 import type { Acknowledgements } from '../tokens/acknowledgements.ts'
@@ -20,7 +22,7 @@ export interface TokenIssuers {
 }
 
 export interface TokenIssuersOptions {
-  readonly config: Pick<Config, 'tokens' | 'sessionsMax'>
+  readonly config: Pick<Config, 'tokens' | 'sessionsMax' | 'portal'>
   readonly store: Store
   readonly sealingKeys: KeySource
   readonly keyUses: KeyUses
@@ -34,6 +36,8 @@ export function createTokenIssuers(options: TokenIssuersOptions, accessTokens: A
   const { config, store, sealingKeys, keyUses, acknowledgements, limiter, metrics, clock } = options
   const refreshTokens = createRefreshTokens(sealingKeys)
   const openMax = config.sessionsMax
+  const { requireSecondFactor } = config.portal
+  const needsEnrolment = (account: Account) => needsSecondFactor(account, requireSecondFactor)
   return {
     sessions: createSessions({
       store,
@@ -41,6 +45,7 @@ export function createTokenIssuers(options: TokenIssuersOptions, accessTokens: A
       refreshTokens,
       ...config.tokens,
       openMax,
+      needsEnrolment,
       admit: (accountId) => takeSessionStart(limiter, accountId),
       acknowledgements,
       keyUses,
@@ -52,6 +57,7 @@ export function createTokenIssuers(options: TokenIssuersOptions, accessTokens: A
       refreshTokens,
       refreshIdleMs: config.tokens.refreshIdleMs,
       openMax,
+      needsEnrolment,
       onIssued: () => metrics.tokensIssued.inc({ grant: 'portal' }),
       clock,
     }),

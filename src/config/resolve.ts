@@ -41,7 +41,8 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
       host: tree.portal.host?.toLowerCase(),
       origin: portalOriginOf(tree),
       sessionLifetimeMs: durationMs(tree.portal.sessionLifetime),
-      requireSecondFactor: tree.portal.requireSecondFactor,
+      // A provider asks for what it wants.
+      requireSecondFactor: tree.portal.oidc?.passwords === false ? 'nobody' : tree.portal.requireSecondFactor,
       setupLinkLifetimeMs: durationMs(tree.portal.setupLinkLifetime),
       resetLinkLifetimeMs: durationMs(tree.portal.resetLinkLifetime),
       acceptsPasswords: tree.portal.enabled && tree.portal.oidc?.passwords !== false,

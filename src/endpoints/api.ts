@@ -35,7 +35,7 @@ export interface ApiOptions extends TokenEndpointsOptions, HeldKeysEndpointOptio
   readonly accept: readonly string[]
   readonly admin: Pick<
     AdminOptions,
-    'actionsOf' | 'subjectsOf' | 'authenticator' | 'keyUses' | 'hasSetupLinks' | 'clock'
+    'actionsOf' | 'subjectsOf' | 'isPortalSession' | 'authenticator' | 'keyUses' | 'hasSetupLinks' | 'clock'
   >
   /** undefined = there is none. */
   readonly portal: Portal | undefined

@@ -223,7 +223,7 @@ export const errorDefinitions = {
     detail:
       'An Admin cannot disable, delete or demote their own account, or remove their second factor without a code: another Admin can.',
     check:
-      'This keeps an Admin from removing the last one by mistake, and whoever sits at their browser from removing the second factor; the command line can change any account (but see `last-admin`). Who has a code turns the second factor off in *Profile*.',
+      'This keeps an Admin from removing the last one by mistake, and whoever sits at their browser from removing the second factor; the command line can change any account (but see `last-admin`). Who has a code turns the second factor off in *Profile*. Who is signed in to the portal changes their own account and keys there, where it asks for the password.',
   },
   'last-admin': {
     status: 409,

@@ -99,6 +99,8 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
       const known = [clientToken, ...others].slice(0, clientTokensMax).join('~')
       request.cookies.set(clientName, known, { ...attributes, maxAge: clientMaxAgeS })
       if (issued) setTokens(request, issued)
+      // Those of who was signed in before.
+      else clearTokens(request)
     },
     clear: (request) => {
       request.cookies.set(name, '', { ...attributes, maxAge: 0, expires: new Date(0) })

@@ -15,7 +15,8 @@ export interface PortalTokens {
   /**
    * The session that belongs to a portal session: it has the same ID, is started where there is none yet, and ends no
    * later.
-   * @returns undefined where it was ended, by itself or with all others: then nobody is signed in with it any more
+   * @returns undefined where it was ended, by itself or with all others: then nobody is signed in with it any more; or
+   *   where the account has to set up a second factor first
    */
   open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined>
   /** Tokens of that session. @returns undefined as `open` */
@@ -38,6 +39,8 @@ export interface PortalTokensOptions {
   readonly refreshIdleMs: number
   /** How many sessions an account may have: beyond that the oldest ends. */
   readonly openMax: number
+  /** Whether an account has to set up a second factor before it gets any token. */
+  readonly needsEnrolment: (account: Account) => boolean
   /** Called for each access token. */
   onIssued(): void
   readonly clock: Clock
@@ -47,9 +50,11 @@ export interface PortalTokensOptions {
 const startAttemptsMax = 5
 
 export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
-  const { store, accessTokens, refreshTokens, refreshIdleMs, openMax, onIssued, clock } = options
+  const { store, accessTokens, refreshTokens, refreshIdleMs, openMax, needsEnrolment, onIssued, clock } =
+    options
 
   async function open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined> {
+    if (needsEnrolment(signedIn.account)) return undefined
     const paired = (await store.findSession(signedIn.session.id)) ?? (await start(signedIn, visitor))
     return paired && isOpen(paired, signedIn.account) ? paired : undefined
   }

@@ -58,6 +58,8 @@ export interface SessionsOptions {
   readonly reuseGraceMs: number
   /** How many sessions an account may have: beyond that the oldest ends. */
   readonly openMax: number
+  /** Whether an account has to set up a second factor before a session of the portal gives it any token. */
+  readonly needsEnrolment: (account: Account) => boolean
   /** Called for an account whose keys are valid, before a session starts. @throws to reject it */
   readonly admit: (accountId: string) => Promise<void>
   readonly acknowledgements: Pick<Acknowledgements, 'enqueue' | 'writeNow' | 'flushSession'>
@@ -86,7 +88,7 @@ type TokenUse = Pick<RefreshTokenUse, 'sessionId' | 'generation' | 'visitor'>
 
 export function createSessions(options: SessionsOptions): Sessions {
   const { store, accessTokens, refreshTokens, refreshLifetimeMs, refreshIdleMs } = options
-  const { reuseGraceMs, acknowledgements, openMax, admit, keyUses, clock } = options
+  const { reuseGraceMs, acknowledgements, openMax, needsEnrolment, admit, keyUses, clock } = options
   const acknowledgesFirst = reuseGraceMs < acknowledgeFirstBelowMs
   /** With a short grace period: the last refresh in flight of each session. */
   const inFlight = new Map<string, Promise<unknown>>()
@@ -195,6 +197,9 @@ export function createSessions(options: SessionsOptions): Sessions {
     })
     if (rotation.kind === 'over') throw new GatehouseError(refusals[rotation.reason])
     const { account, session } = rotation
+    // It was required, or removed, since the sign-in: the portal lets the person set it up, and has new tokens then.
+    if (portalEpochIn(session.keyId) !== undefined && needsEnrolment(account))
+      throw new GatehouseError('session-revoked')
     const issued = issueTokens(account, session)
     if (session.acknowledgedAt !== undefined) return { ...issued, acknowledge: () => {} }
     const given = { sessionId: session.id, generation: session.generation, at: clock() }

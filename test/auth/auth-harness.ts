@@ -117,6 +117,7 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     refreshIdleMs: 86_400_000,
     reuseGraceMs: 10_000,
     openMax: 100,
+    needsEnrolment: () => false,
     admit: async () => {},
     acknowledgements: openAcknowledgements({ store, onLoss: () => {} }),
     clock,

@@ -40,6 +40,7 @@ export async function openSessions(
     refreshIdleMs: 7 * 86_400_000,
     reuseGraceMs: 10_000,
     openMax: 100,
+    needsEnrolment: () => false,
     admit: async () => {},
     acknowledgements,
     clock,

@@ -15,6 +15,12 @@ import { account, accountChanges, createdAccount, newAccount, pageSchema, search
 export interface AdminOperationOptions {
   /** Account actions on behalf of the calling Admin, who is named in the audit log. */
   actionsOf(request: FastifyRequest): AccountActions
+  /**
+   * The same for what the portal asks the password for on one's own account: refused there to who is signed in by the
+   * portal's form, so that a script of a page cannot do with its cookie what it cannot do in the portal.
+   * @throws GatehouseError `own-account`
+   */
+  actionsToChange(request: FastifyRequest): Promise<AccountActions>
   /** Whether new accounts get a set-up link. */
   readonly hasSetupLinks: boolean
   readonly clock: Clock
@@ -96,6 +102,7 @@ export function accountsOperations({
 /** Operations on one account. */
 export function accountOperations({
   actionsOf,
+  actionsToChange,
 }: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id'> {
   return {
     GET: {
@@ -111,7 +118,7 @@ export function accountOperations({
       description: 'Changing the role revokes access tokens; disabling the account ends its sessions.',
       body: accountChanges,
       responses: { 200: { description: 'The updated account.', schema: account } },
-      problems: ['request-invalid', 'account-not-found', 'account-exists', 'own-account'],
+      problems: ['request-invalid', 'account-not-found', 'account-exists', 'own-account', 'last-admin'],
       handler: async (request) => {
         // The cast is sound: the schema has validated it.
         const { disabled, plan, ...changes } = request.body as Omit<AccountChanges, 'isDisabled' | 'plan'> & {
@@ -123,14 +130,15 @@ export function accountOperations({
           ...(disabled !== undefined && { isDisabled: disabled }),
           ...(plan !== undefined && { plan: plan ?? undefined }),
         }
-        return accountData(await actionsOf(request).accounts.update(idOf(request), given))
+        const { accounts } = await actionsToChange(request)
+        return accountData(await accounts.update(idOf(request), given))
       },
     },
     DELETE: {
       id: 'deleteAccount',
       summary: 'Deletes an account; its keys, tokens and sessions are revoked.',
       responses: { 204: { description: 'Deleted.' } },
-      problems: ['account-not-found', 'own-account'],
+      problems: ['account-not-found', 'own-account', 'last-admin'],
       handler: async (request, reply) => {
         await actionsOf(request).accounts.remove(idOf(request))
         reply.code(204)

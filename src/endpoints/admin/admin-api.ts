@@ -1,10 +1,13 @@
-import type { FastifyInstance } from 'fastify'
-import type { AccountActionsOf } from '../../accounts/account-actions.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { AccountActions, AccountActionsOf } from '../../accounts/account-actions.ts'
+import { GatehouseError } from '../../errors/gatehouse-error.ts'
+import { arrivalOf } from '../../http/arrival.ts'
+import { principalOf } from '../../http/outcome.ts'
 import type { BlockedSubjectsOf } from '../../issuers/blocked-subjects.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { AdminPath, PerOperation } from '../../routes/own-paths.ts'
 import { type Operation, registerOperations } from '../operation.ts'
-import { type AdminOperationOptions, accountOperations, accountsOperations } from './accounts.ts'
+import { type AdminOperationOptions, accountOperations, accountsOperations, idOf } from './accounts.ts'
 import { type AdmissionOptions, actorOf, adminRoute, createAdmission } from './admission.ts'
 import { auditOperations } from './audit.ts'
 import { apiKeyOperations, secretKeyOperations } from './keys.ts'
@@ -17,9 +20,14 @@ import { usageOperations } from './usage.ts'
 export interface AdminOptions extends AdmissionOptions {
   readonly actionsOf: AccountActionsOf
   readonly subjectsOf: BlockedSubjectsOf
+  /** Whether a session was started by signing in to the portal, and not with keys. */
+  isPortalSession(sessionId: string): Promise<boolean>
   readonly hasSetupLinks: boolean
   readonly clock: Clock
 }
+
+const confirmInPortal =
+  'Whoever is signed in to the portal changes their own account and its keys there, where it asks for the password.'
 
 type AdminOperations = PerOperation<Operation, AdminPath>
 
@@ -33,12 +41,21 @@ export interface AdminApi {
 export function createAdminApi({
   actionsOf,
   subjectsOf,
+  isPortalSession,
   hasSetupLinks,
   clock,
   ...options
 }: AdminOptions): AdminApi {
+  async function actionsToChange(request: FastifyRequest): Promise<AccountActions> {
+    const { accountId, sessionId } = principalOf(arrivalOf(request.raw).outcome) ?? {}
+    if (idOf(request) === accountId && sessionId !== undefined && (await isPortalSession(sessionId)))
+      throw new GatehouseError('own-account', { detail: confirmInPortal })
+    return actionsOf(actorOf(request))
+  }
+
   const operations = adminOperations({
     actionsOf: (request) => actionsOf(actorOf(request)),
+    actionsToChange,
     subjectsOf: (request) => subjectsOf(actorOf(request)),
     hasSetupLinks,
     clock,

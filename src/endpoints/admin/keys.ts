@@ -3,7 +3,7 @@ import { type AdminOperationOptions, idOf } from './accounts.ts'
 import { apiKey, emptyObject, secretKey, secretKeyReset } from './schemas.ts'
 
 export function secretKeyOperations({
-  actionsOf,
+  actionsToChange,
 }: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/secret-key'> {
   return {
     POST: {
@@ -12,18 +12,19 @@ export function secretKeyOperations({
       body: secretKeyReset,
       isBodyOptional: true,
       responses: { 200: { description: 'The new key.', schema: secretKey } },
-      problems: ['request-invalid', 'account-not-found'],
+      problems: ['request-invalid', 'account-not-found', 'own-account'],
       handler: async (request) => {
         // The cast is sound: the schema has validated it, and fills in defaults.
         const { graceSeconds } = request.body as { readonly graceSeconds: number }
-        return { secretKey: await actionsOf(request).keys.resetSecretKey(idOf(request), graceSeconds) }
+        const { keys } = await actionsToChange(request)
+        return { secretKey: await keys.resetSecretKey(idOf(request), graceSeconds) }
       },
     },
   }
 }
 
 export function apiKeyOperations({
-  actionsOf,
+  actionsToChange,
 }: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/api-key'> {
   return {
     POST: {
@@ -33,8 +34,11 @@ export function apiKeyOperations({
       body: emptyObject,
       isBodyOptional: true,
       responses: { 200: { description: 'The new key.', schema: apiKey } },
-      problems: ['request-invalid', 'account-not-found'],
-      handler: async (request) => ({ apiKey: await actionsOf(request).keys.resetApiKey(idOf(request)) }),
+      problems: ['request-invalid', 'account-not-found', 'own-account'],
+      handler: async (request) => {
+        const { keys } = await actionsToChange(request)
+        return { apiKey: await keys.resetApiKey(idOf(request)) }
+      },
     },
   }
 }

@@ -16,6 +16,7 @@ interface NewKey extends Pick<SecretKeyInput, 'name' | 'scopes' | 'addresses'> {
 /** Operations on the secret keys of an account. */
 export function keysOperations({
   actionsOf,
+  actionsToChange,
   clock,
 }: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/keys'> {
   return {
@@ -35,13 +36,14 @@ export function keysOperations({
       summary: 'Creates a further secret key, which is shown only once.',
       body: newKey,
       responses: { 201: { description: 'The new key.', schema: createdKey, headers: ['Location'] } },
-      problems: ['request-invalid', 'account-not-found'],
+      problems: ['request-invalid', 'account-not-found', 'own-account'],
       handler: async (request, reply) => {
         // The cast is sound: the schema has validated it.
         const { name, scopes, addresses, ...expiry } = request.body as NewKey
         const id = idOf(request)
         const input = { name, scopes, addresses, expiresAt: readExpiry(expiry, clock()) }
-        const secretKey = await actionsOf(request).secretKeys.create(id, input)
+        const { secretKeys } = await actionsToChange(request)
+        const secretKey = await secretKeys.create(id, input)
         reply.code(201).header('Location', `/api/v1/admin/accounts/${id}/keys/${name}`)
         return createdKeyData(secretKey, input)
       },

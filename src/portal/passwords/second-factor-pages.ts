@@ -7,7 +7,7 @@ import { type SecondFactorForm, secondFactorPage } from '../views/second-factor.
 
 /** The second factor of one's own account. */
 export const secondFactorPages: CreatePages = (options) => {
-  const { signIn, requireSecondFactor } = options
+  const { signIn, cookie, requireSecondFactor } = options
   const { factors } = signIn
 
   async function show(
@@ -56,7 +56,13 @@ export const secondFactorPages: CreatePages = (options) => {
       get: (context) => show(context),
       post: change('enable', async (context) => {
         const given = { ...givenIn(context), secret: context.form('secret') }
-        return showCodes(context, await factors.enable(context.viewer.account, given))
+        const { viewer, visitor, request } = context
+        const codes = await factors.enable(viewer.account, given)
+        const account = await context.actions.accounts.find(viewer.account.id)
+        // They were held back if it was required.
+        const tokens = await signIn.renewTokens({ ...viewer, account }, visitor)
+        if (tokens) cookie.setTokens(request, tokens)
+        return showCodes(context, codes)
       }),
     },
     {

@@ -1,0 +1,139 @@
+import { Secret, TOTP } from 'otpauth'
+import t, { type Test } from 'tap'
+import { refreshTokenPath } from '../gateway/support/ask.ts'
+import {
+  type CookieJar,
+  createCookieJar,
+  csrfIn,
+  givePassword,
+  pageVisit,
+  password,
+  sameOrigin,
+  signInAt,
+  submit,
+} from '../gateway/support/cookie-jar.ts'
+import { codeOf } from '../gateway/support/problem.ts'
+import { startBackend } from '../setup/backend.ts'
+import { type StoreDriver, startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
+
+const adminApi = '/api/v1/admin/accounts'
+const tokenCookies = ['accessToken', 'refreshToken']
+
+async function start(t: Test, driver: StoreDriver, requireSecondFactor: string): Promise<TestGateway> {
+  const backend = await startBackend(t)
+  const route = { upstream: 'backend', auth: 'any', browser: { cookie: true, signIn: true } }
+  return startGateway(t, {
+    driver,
+    backend: backend.url,
+    config: {
+      accessCookie: { enabled: true },
+      portal: { requireSecondFactor },
+      routes: [
+        { ...route, name: 'app', path: '/app' },
+        { upstream: 'backend', auth: 'any', name: 'api', path: '/' },
+      ],
+    },
+  })
+}
+
+async function signedIn(t: Test, gateway: TestGateway, role = 'Admin') {
+  const created = await gateway.createAccount({ role })
+  await givePassword(t, gateway, created.account.id)
+  const jar = createCookieJar(t, gateway.url)
+  await signInAt(jar, '/portal/sign-in', created.account.email)
+  return { ...created, id: created.account.id, jar }
+}
+
+const heldTokens = ({ cookies }: CookieJar) => tokenCookies.filter((name) => cookies.has(name))
+
+/** Sets up the second factor, as the page lets one. */
+async function enrol(jar: CookieJar) {
+  const page = await jar.ask('GET /portal/profile/two-factor', pageVisit('same-origin'))
+  const secret = /name="secret" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
+  const fields = {
+    csrf: csrfIn(page),
+    secret,
+    code: new TOTP({ secret: Secret.fromBase32(secret) }).generate(),
+    password,
+  }
+  return submit(jar, '/portal/profile/two-factor', fields)
+}
+
+for (const driver of storeDrivers) {
+  t.test(`no token comes before a second factor that is required, on ${driver}`, async (t) => {
+    const gateway = await start(t, driver, 'admins')
+
+    t.test('the sign-in, a link for the password and a refresh give none; enrolment does', async (t) => {
+      const { jar } = await signedIn(t, gateway)
+      t.strictSame(heldTokens(jar), [])
+      const visit = await jar.ask('GET /portal/continue?to=%2Fapp', pageVisit('same-origin'))
+      t.match(visit.headers.location, /\/portal\/profile\/two-factor$/)
+      t.strictSame(heldTokens(jar), [])
+      t.equal((await enrol(jar)).status, 200)
+      t.strictSame(heldTokens(jar), tokenCookies)
+      t.equal((await jar.ask('GET /app', sameOrigin)).status, 200)
+    })
+
+    t.test('tokens of somebody who was signed in before do not stay in the browser', async (t) => {
+      const { jar } = await signedIn(t, gateway, 'User')
+      t.strictSame(heldTokens(jar), tokenCookies, 'nothing is required of a User')
+      const admin = await gateway.createAccount({ role: 'Admin' })
+      await givePassword(t, gateway, admin.account.id)
+      const other = createCookieJar(t, gateway.url)
+      for (const name of tokenCookies) other.cookies.set(name, jar.cookies.get(name) ?? '')
+      await signInAt(other, '/portal/sign-in', admin.account.email)
+      t.strictSame(heldTokens(other), [])
+    })
+
+    t.test('whoever becomes an Admin afterwards is not refreshed before enrolment', async (t) => {
+      const { id, jar } = await signedIn(t, gateway, 'User')
+      await gateway.operate(({ accounts }) => accounts.update(id, { role: 'Admin' }))
+      const refreshed = await jar.ask(`POST ${refreshTokenPath}`, [
+        ...sameOrigin,
+        'Content-Type: application/json',
+      ])
+      t.equal(codeOf(refreshed), 'session-revoked')
+      t.equal((await enrol(jar)).status, 200)
+      t.strictSame(heldTokens(jar), tokenCookies)
+      t.equal((await jar.ask('GET /app', sameOrigin)).status, 200)
+    })
+  })
+}
+
+t.test('an Admin who is signed in by the form changes their own account in the portal only', async (t) => {
+  const gateway = await start(t, 'sqlite', 'nobody')
+  const { id, jar, secretKey } = await signedIn(t, gateway)
+  const other = await gateway.createAccount()
+  const token = jar.cookies.get('accessToken') ?? ''
+  const send = (by: string, line: string, body?: object) =>
+    jar.ask(line, [by, 'Content-Type: application/json', ...sameOrigin], JSON.stringify(body ?? {}))
+  const changes = [
+    ['POST', '/secret-key', {}, 200],
+    ['POST', '/api-key', {}, 200],
+    ['POST', '/keys', { name: 'script', scopes: [], addresses: [] }, 201],
+    ['PATCH', '', { email: 'elsewhere@example.com' }, 200],
+    ['PATCH', '', { firstName: 'X' }, 200],
+  ] as const
+  for (const [method, below, body] of changes) {
+    const answer = await send(`Authorization: Bearer ${token}`, `${method} ${adminApi}/${id}${below}`, body)
+    t.equal(codeOf(answer), 'own-account', `${method} ${below} of one's own`)
+  }
+  for (const [method, below, body, status] of changes.slice(0, 3)) {
+    const line = `${method} ${adminApi}/${other.account.id}${below}`
+    t.equal((await send(`Authorization: Bearer ${token}`, line, body)).status, status, `of others: ${line}`)
+  }
+  const listed = await send(`Authorization: Bearer ${token}`, `GET ${adminApi}/${id}/keys`)
+  t.equal(listed.status, 200, 'reading is free')
+  const byKey = await send(`SecretKey: ${secretKey}`, `POST ${adminApi}/${id}/api-key`)
+  t.equal(byKey.status, 200, 'a key shows as much as the password would')
+})
+
+t.test('tokens that were made with keys may change their own account', async (t) => {
+  const gateway = await start(t, 'sqlite', 'nobody')
+  const created = await gateway.createAccount({ role: 'Admin' })
+  const { JwtToken } = await gateway.tokens(created)
+  const jar = createCookieJar(t, gateway.url)
+  const headers = [`Authorization: Bearer ${JwtToken}`, 'Content-Type: application/json']
+  const path = `${adminApi}/${created.account.id}/api-key`
+  t.equal((await jar.ask(`POST ${path}`, headers, '{}')).status, 200)
+})
