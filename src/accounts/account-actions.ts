@@ -46,7 +46,7 @@ export type AccountActionsOf = (by: Actor) => AccountActions
 type AccountActionsStore = AccountStore & KeyStore & SessionStore & PortalStore & AuditStore & UsageStore
 
 export interface AccountActionsOptions
-  extends Omit<ProfileOptions, 'store' | 'accounts' | 'entry'>,
+  extends Omit<ProfileOptions, 'store' | 'accounts' | 'by' | 'entry'>,
     KeyOptions {
   readonly store: AccountActionsStore
   /** How long a token session lives without a refresh. */
@@ -71,7 +71,7 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
   const planNames = Object.keys(options.plans)
   return (by) => {
     const accounts = createAccounts({ ...options, planNames, by })
-    const common = { ...options, accounts, entry: createAuditEntryFactory(by, clock) }
+    const common = { ...options, accounts, by, entry: createAuditEntryFactory(by, clock) }
     return {
       accounts,
       search,
@@ -81,7 +81,7 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
       profile: createProfile(common),
       setupLinks: createSetupLinks(common),
       identityLinks: createIdentityLinks(common),
-      secondFactor: createSecondFactorReset({ ...common, by }),
+      secondFactor: createSecondFactorReset(common),
       audit,
       usage,
       plans,

@@ -1,8 +1,10 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
+import { isSameText } from '../secrets/constant-time.ts'
 import { createLinkToken, parseLinkToken } from '../secrets/portal-tokens.ts'
 import { type Account, emailKey } from '../store/account.ts'
 import type { AccountReader } from '../store/accounts.ts'
+import type { Actor } from '../store/audit-entry.ts'
 import type { PortalStore } from '../store/portal.ts'
 import type { Rate, RateResult } from '../store/rates.ts'
 import type { Visitor } from '../store/visitor.ts'
@@ -18,20 +20,37 @@ export interface OwnProfile {
   readonly canSend: boolean
   /**
    * Sends a link that verifies an e-mail: the current or a new one of the account. The account changes only
-   * when the link is used, and only the last link works, for an hour.
-   * @throws GatehouseError `request-invalid` (field `email`), `account-exists`, `mail-unavailable` (503: not
-   *   configured, or the server rejected it), `rate-limited` (3 in an hour for an account)
+   * when the link is used, and only the last link works, for an hour. An e-mail of another account gets the same answer
+   * and the same mail: only whoever reads it learns that it is taken, when the link is used.
+   * @throws GatehouseError `request-invalid` (field `email`), `mail-unavailable` (503: not configured, or the server
+   *   rejected it), `rate-limited` (3 in an hour for an account)
    */
   sendVerification(id: string, email: string): Promise<void>
 }
 
-/** Redeems verification links: the user need not be signed in. */
+/** Redeems verification links, for those who are signed in to the account that asked for them. */
 export interface EmailVerification {
   /**
-   * Redeems a link: sets the account's e-mail to that of the link, verified.
-   * @throws GatehouseError `link-invalid`, `account-exists` (another account has taken the e-mail meanwhile)
+   * Redeems a link: sets the account's e-mail to that of the link, verified. Reading the mail alone is not enough:
+   * anybody can ask for anybody's address on their own account, and its owner would verify it for them.
+   * @param viewerId the account that is signed in; undefined = none
+   * @throws GatehouseError `link-invalid`, `account-exists` (another account has the e-mail); OwnerNeeded
    */
-  verify(token: string, visitor: Visitor): Promise<Account>
+  verify(token: string, viewerId: string | undefined, visitor: Visitor): Promise<Account>
+}
+
+/** The link works, but whoever opened it is not signed in to the account that asked for it. */
+export class OwnerNeeded extends Error {
+  /** The e-mail of that account. */
+  readonly account: string
+  /** What the link verifies. */
+  readonly email: string
+
+  constructor(account: string, email: string) {
+    super('the link is for another account than the one that is signed in')
+    this.account = account
+    this.email = email
+  }
 }
 
 /** Sends a mail. @throws GatehouseError `mail-unavailable` where the server rejected the mail */
@@ -44,8 +63,10 @@ export interface Mail {
 }
 
 export interface ProfileOptions {
-  readonly store: Pick<AccountReader, 'findAccountByEmail'> & Pick<PortalStore, 'setEmailLink'>
+  readonly store: Pick<PortalStore, 'setEmailLink'>
   readonly accounts: Accounts
+  /** Who asks; the mail says so. */
+  readonly by: Actor
   readonly entry: AuditEntryFactory
   /** The portal's URL as clients see it: `https://api.example.com/portal`. */
   readonly portalUrl: string
@@ -60,14 +81,12 @@ const verificationLifetimeMs = 3_600_000
 const verificationRate: Rate = { limit: 3, perMs: 3_600_000 }
 
 export function createProfile(options: ProfileOptions): OwnProfile {
-  const { store, accounts, entry, portalUrl, sendMail, limiter, clock } = options
+  const { store, accounts, by, entry, portalUrl, sendMail, limiter, clock } = options
 
   async function sendVerification(id: string, email: string): Promise<void> {
     assertValid({ email })
     if (!sendMail) throw new GatehouseError('mail-unavailable')
     const account = await accounts.find(id)
-    const holder = await store.findAccountByEmail(email)
-    if (holder && holder.id !== account.id) throw new GatehouseError('account-exists')
     const rateResult = await limiter.take('verification', account.id, verificationRate)
     if (!rateResult.isAllowed) {
       throw new GatehouseError('rate-limited', { rate: { limit: verificationRate.limit, ...rateResult } })
@@ -77,7 +96,8 @@ export function createProfile(options: ProfileOptions): OwnProfile {
     const isNew = emailKey(email) !== emailKey(account.email)
     const details = { email, isNew }
     await store.setEmailLink(account.id, link, entry('email-verification-sent', account, details))
-    await sendMail(verificationMail(email, `${portalUrl}/verify#${token}`))
+    const asked = { account, from: by.kind === 'account' ? by.address : undefined, at: clock() }
+    await sendMail(verificationMail(email, `${portalUrl}/verify#${token}`, asked))
   }
 
   return {
@@ -87,16 +107,30 @@ export function createProfile(options: ProfileOptions): OwnProfile {
   }
 }
 
-function verificationMail(to: string, url: string): Mail {
+/** Names are left out: they are text that whoever asks has chosen. @param from the address of who asks */
+function verificationMail(
+  to: string,
+  url: string,
+  {
+    account,
+    from,
+    at,
+  }: { readonly account: Account; readonly from: string | undefined; readonly at: number },
+): Mail {
+  const when = new Date(at).toISOString().slice(0, 16).replace('T', ' ')
+  const who = `Whoever is signed in to the account ${account.email} (ID ${account.id})`
   return {
     to,
-    subject: 'Verify your e-mail address',
+    subject: `Verify this e-mail address for the account ${account.email}`,
     text: [
-      'Open this link to verify your e-mail address:',
+      `${who} asked at ${when} UTC${from === undefined ? '' : `, from ${from},`}`,
+      `for ${to} to be the e-mail address of that account.`,
+      '',
+      'If that is your account, open this link, and sign in to the account:',
       '',
       url,
       '',
-      'It works once, within an hour. If you did not request this, ignore this e-mail.',
+      'It works once, within an hour. If it is not your account, ignore this e-mail: without you nothing changes.',
       '',
     ].join('\n'),
   }
@@ -110,14 +144,17 @@ export function createEmailVerification({
   readonly clock: Clock
 }): EmailVerification {
   return {
-    verify: async (text, { address }) => {
+    verify: async (text, viewerId, { address }) => {
       const token = parseLinkToken('email', text)
       const account = token && (await store.findAccount(token.accountId))
-      if (!token || !account) throw new GatehouseError('link-invalid')
+      const link = account?.portal.emailLink
+      if (!token || !link || !isSameText(link.digest, token.digest) || clock() >= link.expiresAt)
+        throw new GatehouseError('link-invalid')
       const { id, email } = account
+      if (id !== viewerId) throw new OwnerNeeded(email, link.email)
       const entry = createAuditEntryFactory({ kind: 'account', channel: 'portal', id, email, address }, clock)
       const { digest } = token
-      const verified = entry('email-verified', account, { email: account.portal.emailLink?.email ?? email })
+      const verified = entry('email-verified', account, { email: link.email })
       const outcome = await store.redeemEmailLink(id, { digest, now: clock() }, verified)
       if (outcome === 'exists') throw new GatehouseError('account-exists')
       const changed = outcome === 'verified' ? await store.findAccount(id) : undefined

@@ -6,6 +6,7 @@ import {
 import { createHeldKeys, type HeldKeys } from '../accounts/held-keys.ts'
 import { createNotices, type SendNotice } from '../accounts/mails/notices.ts'
 import { deliverInBackground, type Outbox } from '../accounts/mails/outbox.ts'
+import type { KeyOptions } from '../accounts/make-key.ts'
 import { createEmailVerification, type EmailVerification, type SendMail } from '../accounts/profile.ts'
 import { createKnownClients } from '../auth/known-clients.ts'
 import { createPasswordResets, type PasswordResets } from '../auth/links/password-resets.ts'
@@ -84,7 +85,17 @@ export function createAccountServices(options: AccountServicesOptions): AccountS
   return {
     ...(oidc?.acceptsPasswords === false ? withoutPasswords(byPassword, oidc.label) : byPassword),
     oidcSignIn:
-      oidc && createOidcSignIn({ ...oidc, store, sessions, knownClients, actionsOf, limiter, clock }),
+      oidc &&
+      createOidcSignIn({
+        ...oidc,
+        store,
+        sessions,
+        knownClients,
+        actionsOf,
+        keyOptions: keyOptionsOf(options),
+        limiter,
+        clock,
+      }),
     sessions,
     actionsOf,
     emailVerification: createEmailVerification({ store, clock }),
@@ -112,20 +123,26 @@ export function createConfiguredActions({
   const deliver = sendMail && (outbox ? deliverInBackground(outbox, sendMail) : sendMail)
   return createAccountActions({
     store,
-    sealer: createSealer(sealingKeys),
-    reveal: config.keys.reveal,
-    prefix: config.keys.prefix,
+    ...keyOptionsOf({ config, sealingKeys, clock }),
     keysMax: config.keys.maxPerAccount,
     plans: config.plans,
     readQuotaUsed,
     limiter,
-    clock,
     setupLinkLifetimeMs: config.portal.setupLinkLifetimeMs,
     refreshIdleMs: config.tokens.refreshIdleMs,
     portalUrl: config.portal.origin + config.portal.path,
     sendMail,
     deliverSetupMail: config.portal.acceptsPasswords ? deliver : undefined,
   })
+}
+
+function keyOptionsOf({
+  config,
+  sealingKeys,
+  clock,
+}: Pick<AccountServicesOptions, 'config' | 'sealingKeys' | 'clock'>): KeyOptions {
+  const { reveal, prefix } = config.keys
+  return { sealer: createSealer(sealingKeys), reveal, prefix, clock }
 }
 
 /** What people are told by mail; undefined = nothing. */

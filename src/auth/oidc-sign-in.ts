@@ -1,13 +1,15 @@
 import type { AccountActionsOf } from '../accounts/account-actions.ts'
 import { createAuditEntryFactory, ownAuditEntry } from '../accounts/audit-entry-factory.ts'
+import { type KeyOptions, makeDefaultKey, makeKey } from '../accounts/make-key.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Person } from '../oidc/person.ts'
 import { clientNetwork } from '../platform/client-network.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Account } from '../store/account.ts'
+import { type Account, emailKey } from '../store/account.ts'
 import type { AccountReader } from '../store/accounts.ts'
 import type { AuditStore } from '../store/audit.ts'
-import type { PortalStore } from '../store/portal.ts'
+import type { IdentityLink, PortalStore } from '../store/portal.ts'
+import { mayBeAnothers } from '../store/portal-access.ts'
 import type { Rate } from '../store/rates.ts'
 import type { Visitor } from '../store/visitor.ts'
 import type { KnownClients } from './known-clients.ts'
@@ -21,25 +23,54 @@ export interface OidcSignIn {
    * Starts a session: for the account that is linked with the person; else for the account with the person's verified
    * e-mail, which is linked from then on; else for a new one, where the config names its role.
    * @param clientTokens those of browsers that have signed in before
-   * @throws GatehouseError `sign-in-refused`, `account-disabled`; both are in the audit log
+   * @throws GatehouseError `sign-in-refused`, `account-disabled`; both are in the audit log. TakeOverNeeded where
+   *   somebody else may have used the account with the e-mail
    */
   signIn(person: Person, clientTokens: readonly string[], visitor: Visitor): Promise<SignedIn>
   /**
-   * Checks that a person who has authenticated again is the owner of an account.
+   * Goes on where TakeOverNeeded was thrown: links the account, whose password, second factor, sessions and keys end,
+   * and starts a session.
+   * @throws GatehouseError as signIn
+   */
+  takeOver(person: KnownPerson, clientTokens: readonly string[], visitor: Visitor): Promise<SignedIn>
+  /**
+   * Checks that a person who has authenticated again is the owner of an account. One that is linked with nobody, and has
+   * the person's verified e-mail, is linked: who has a session of it is no stranger to it.
    * @throws GatehouseError `sign-in-refused`; it is in the audit log
    */
-  assertOwner(person: Person, accountId: string, visitor: Visitor): Promise<void>
+  assertOwner(person: Person, of: ConfirmedSession, visitor: Visitor): Promise<void>
   /** To be called before the provider is asked about what a browser came back with. @throws GatehouseError `rate-limited` */
   admit(visitor: Visitor): Promise<void>
 }
 
+/** A person at the provider, and the verified e-mail. */
+export type KnownPerson = Pick<Person, 'identity'> & { readonly email: string }
+
+/** The session in which somebody was asked to authenticate again. */
+export interface ConfirmedSession {
+  readonly accountId: string
+  readonly sessionId: string
+}
+
+/** The account with the person's e-mail has been used without the provider, by whoever set its password first. */
+export class TakeOverNeeded extends Error {
+  readonly person: KnownPerson
+
+  constructor(person: KnownPerson) {
+    super('the person has to take the account over, or to prove to be its owner')
+    this.person = person
+  }
+}
+
 export interface OidcSignInOptions {
   readonly store: AccountReader &
-    Pick<PortalStore, 'findAccountByIdentity' | 'linkIdentity'> &
+    Pick<PortalStore, 'findAccountByIdentity' | 'findPortalSession' | 'linkIdentity'> &
     Pick<AuditStore, 'appendAudit'>
   readonly sessions: Pick<PortalSessions, 'start'>
   readonly knownClients: Pick<KnownClients, 'find'>
   readonly actionsOf: AccountActionsOf
+  /** For the keys of an account that is taken over. */
+  readonly keyOptions: KeyOptions
   /** The role of accounts that are made for people who have none; undefined = none is made. */
   readonly provision: string | undefined
   /** The name of the provider, for messages. */
@@ -54,7 +85,7 @@ export const callbackRate: Rate = { limit: 120, perMs: 60_000 }
 const auditRate: Rate = { limit: 1_000, perMs: 3_600_000 }
 
 export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
-  const { store, sessions, knownClients, actionsOf, provision, label, limiter, clock } = options
+  const { store, sessions, knownClients, actionsOf, keyOptions, provision, label, limiter, clock } = options
   const system = { kind: 'system', channel: 'system' } as const
   const entry = createAuditEntryFactory(system, clock)
 
@@ -63,8 +94,35 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
     clientTokens: readonly string[],
     visitor: Visitor,
   ): Promise<SignedIn> {
+    return start(person, await findOrLink(person, visitor), clientTokens, visitor)
+  }
+
+  async function takeOver(
+    { identity, email }: KnownPerson,
+    clientTokens: readonly string[],
+    visitor: Visitor,
+  ): Promise<SignedIn> {
+    const person = { identity, email, isEmailVerified: true, firstName: '', lastName: '' }
+    const linked = await store.findAccountByIdentity(identity)
+    if (linked) return start(person, linked, clientTokens, visitor)
+    const found = await store.findAccountByEmail(email)
+    if (!found) throw await refuse(person, visitor, 'no-account')
+    if (found.isDisabled) return start(person, found, clientTokens, visitor)
+    const proof = {
+      kind: 'take-over',
+      secretKey: makeDefaultKey(found.id, keyOptions).stored,
+      apiKey: makeKey('apiKey', found.id, keyOptions).stored,
+    } as const
+    return start(person, await link(person, found, visitor, proof), clientTokens, visitor)
+  }
+
+  async function start(
+    person: Person,
+    account: Account,
+    clientTokens: readonly string[],
+    visitor: Visitor,
+  ): Promise<SignedIn> {
     const { issuer, subject } = person.identity
-    const account = await findOrLink(person, visitor)
     try {
       const client = knownClients.find(account.id, clientTokens)
       return await sessions.start(account, visitor, { client, details: { issuer, subject } })
@@ -87,21 +145,47 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
     return link({ ...person, email }, found, visitor)
   }
 
-  async function link(person: WithEmail, account: Account, visitor: Visitor): Promise<Account> {
+  async function link(
+    person: WithEmail,
+    account: Account,
+    visitor: Visitor,
+    proof?: IdentityLink['proof'],
+  ): Promise<Account> {
     const { identity, email } = person
-    const audited = ownAuditEntry(
-      { account, action: 'identity-linked', details: { ...identity } },
-      visitor,
-      clock,
-    )
-    const outcome = await store.linkIdentity(account.id, { identity, email }, audited)
-    if (outcome !== 'linked') {
-      // The same person may have signed in twice at the same moment.
-      const linked = await store.findAccountByIdentity(identity)
-      if (linked) return linked
-      throw await refuse(person, visitor, 'linked-otherwise', account)
+    const details = { ...identity, ...(proof?.kind === 'take-over' && { takenOver: true }) }
+    const audited = ownAuditEntry({ account, action: 'identity-linked', details }, visitor, clock)
+    const outcome = await store.linkIdentity(account.id, { identity, email, proof }, audited)
+    // The same person may have signed in twice at the same moment.
+    const linked = await store.findAccountByIdentity(identity)
+    if (linked) return linked
+    if (outcome === 'linked') return account
+    const { portal, isVerified } = (await store.findAccount(account.id)) ?? account
+    const isOthers = portal.identity?.issuer === identity.issuer
+    if (!proof && !isOthers && mayBeAnothers({ portal, isVerified }))
+      throw new TakeOverNeeded({ identity, email })
+    throw await refuse(person, visitor, 'linked-otherwise', account)
+  }
+
+  async function assertOwner(
+    person: Person,
+    { accountId, sessionId }: ConfirmedSession,
+    visitor: Visitor,
+  ): Promise<void> {
+    const [linked, account, session] = await Promise.all([
+      store.findAccountByIdentity(person.identity),
+      store.findAccount(accountId),
+      store.findPortalSession(accountId, sessionId),
+    ])
+    if (account?.isDisabled === false && linked?.id === accountId) return
+    const { email, isEmailVerified } = person
+    const isOpen = session?.epoch === account?.portal.epoch && clock() < (session?.expiresAt ?? 0)
+    if (account && !linked && isOpen && !account.isDisabled && email !== undefined && isEmailVerified) {
+      const isTheirs = emailKey(account.email) === emailKey(email)
+      const isFree = account.portal.identity?.issuer !== person.identity.issuer
+      if (isTheirs && isFree)
+        return void (await link({ ...person, email }, account, visitor, { kind: 'session' }))
     }
-    return (await store.findAccountByIdentity(identity)) ?? account
+    throw await refuse(person, visitor, 'another-person', account)
   }
 
   async function provide(person: WithEmail, visitor: Visitor): Promise<Account> {
@@ -146,11 +230,8 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
 
   return {
     signIn,
-    assertOwner: async (person, accountId, visitor) => {
-      const account = await store.findAccountByIdentity(person.identity)
-      if (account?.id === accountId && !account.isDisabled) return
-      throw await refuse(person, visitor, 'another-person', await store.findAccount(accountId))
-    },
+    takeOver,
+    assertOwner,
     admit: ({ address }) => takeOrThrow(limiter, 'oidc', clientNetwork(address), callbackRate),
   }
 }

@@ -33,6 +33,10 @@ const notices = {
   'account-unverified': { kind: 'good', text: 'The e-mail is marked as not verified.' },
   'account-disabled': { kind: 'good', text: 'The account is disabled, and its sessions have ended.' },
   'account-enabled': { kind: 'good', text: 'The account is enabled.' },
+  'account-taken-over': {
+    kind: 'good',
+    text: 'The account is yours. What was there before has ended; reset its keys to get new ones.',
+  },
   'account-unlinked': { kind: 'good', text: 'The account is unlinked, and its portal sessions have ended.' },
   'subject-blocked': { kind: 'good', text: 'The user is blocked.' },
   'subject-was-blocked': { kind: 'info', text: 'The user was already blocked.' },

@@ -14,6 +14,7 @@ const accessByPath = {
   '/sign-in': ['anyone', 'GET, POST'],
   '/sign-in/oidc': ['anyone', 'GET'],
   '/sign-in/oidc/callback': ['anyone', 'GET'],
+  '/sign-in/take-over': ['anyone', 'GET, POST'],
   '/confirm': ['viewer', 'GET'],
   '/sign-in/code': ['anyone', 'POST'],
   '/forgot': ['anyone', 'GET, POST'],

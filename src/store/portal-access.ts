@@ -1,3 +1,4 @@
+import type { Account } from './account.ts'
 import type { PasswordFailures } from './password-failures.ts'
 import type { SecondFactor } from './second-factor.ts'
 
@@ -21,6 +22,23 @@ export interface PortalAccess {
   readonly emailLink: EmailLink | undefined
   /** Whom an OpenID provider knows as the owner; undefined = nobody has signed in by one. */
   readonly identity: ExternalIdentity | undefined
+}
+
+/**
+ * Whether somebody may have used the account in the portal, and knows or has made what is only for its owner. Never
+ * false by mistake: a password and a link with a provider end only together with the sessions of their epoch.
+ */
+export function hasBeenUsed({ password, identity, epoch }: PortalAccess): boolean {
+  return password !== undefined || identity !== undefined || epoch > noPortalAccess.epoch
+}
+
+/**
+ * Whether somebody else than the person whose e-mail it has may have a password, a session or a key of an account: then
+ * its first link with a person needs a proof. Of another provider's person it is known that they had the e-mail, as long
+ * as it is verified.
+ */
+export function mayBeAnothers({ portal, isVerified }: Pick<Account, 'portal' | 'isVerified'>): boolean {
+  return portal.identity === undefined ? hasBeenUsed(portal) : !isVerified
 }
 
 /** A person at an OpenID provider: only both together name one, for ever (OpenID Connect Core 1.0, 5.7). */

@@ -2,11 +2,16 @@ import type { Account } from './account.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import type { EmailLink, ExternalIdentity, OneTimeLink } from './portal-access.ts'
 import type { SecondFactorStore } from './second-factor.ts'
+import type { SecretKey } from './secret-keys.ts'
+import type { StoredKey } from './stored-key.ts'
 import type { Visitor } from './visitor.ts'
 
 /** Passwords, second factors, links sent by mail, and the sessions of browsers in the portal. */
 export interface PortalStore extends SecondFactorStore {
-  /** `refused`: the proof is not valid, or no longer. */
+  /**
+   * Without the old password as its proof, the sealed copies of keys go that the account had before, unless nobody has
+   * used it in the portal yet. `refused`: the proof is not valid, or no longer.
+   */
   setPassword(
     accountId: string,
     change: PasswordChange,
@@ -40,12 +45,13 @@ export interface PortalStore extends SecondFactorStore {
   findAccountByIdentity(identity: ExternalIdentity): Promise<Account | undefined>
   /**
    * Links an account with a person whose e-mail the provider has verified: the e-mail of the account is verified then
-   * too. `refused`: the account has another e-mail by now, or is another person's of the same issuer; or the person has
-   * another account. A link with another issuer is replaced.
+   * too, and links that were sent or made before no longer work. `refused`: the account has another e-mail by now, or is
+   * another person's of the same issuer; the person has another account; or there is no proof, and it may be another's
+   * (`mayBeAnothers`). A link with another issuer is replaced.
    */
   linkIdentity(
     accountId: string,
-    link: { readonly identity: ExternalIdentity; readonly email: string },
+    link: IdentityLink,
     audit?: AuditEntry,
   ): Promise<'linked' | 'refused' | 'unknown'>
   /** Removes the link of an account and ends its portal sessions; false where there is none. */
@@ -68,6 +74,19 @@ export interface PortalStore extends SecondFactorStore {
   endPortalSession(accountId: string, id: string, audit?: AuditEntry): Promise<boolean>
   /** Ends all portal sessions; false where there is no such account. */
   endPortalSessions(accountId: string, audit?: AuditEntry): Promise<boolean>
+}
+
+export interface IdentityLink {
+  readonly identity: ExternalIdentity
+  readonly email: string
+  /**
+   * `session`: the person is signed in to the account. `take-over`: all ends that was there before, its password, second
+   * factor, sessions and keys; it gets these keys. undefined = nobody may have used the account yet.
+   */
+  readonly proof?:
+    | { readonly kind: 'session' }
+    | { readonly kind: 'take-over'; readonly secretKey: SecretKey; readonly apiKey: StoredKey }
+    | undefined
 }
 
 /** A new password ends all portal sessions, a re-hashed one does not. */

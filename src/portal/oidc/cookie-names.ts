@@ -5,8 +5,12 @@ export const beginningCookieName = 'gatehouse-oidc'
 /** That the owner of a session has authenticated again. */
 export const confirmationCookieName = 'gatehouse-confirmed'
 
+/** Who may take over an account. */
+export const takeOverCookieName = 'gatehouse-take-over'
+
 export const oidcCookieNames: readonly string[] = [
   ...flowCookieNames,
   beginningCookieName,
   confirmationCookieName,
+  takeOverCookieName,
 ]

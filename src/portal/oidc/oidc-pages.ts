@@ -1,16 +1,20 @@
+import { TakeOverNeeded } from '../../auth/oidc-sign-in.ts'
+import type { SignedIn } from '../../auth/portal-sessions.ts'
 import { GatehouseError } from '../../errors/gatehouse-error.ts'
 import { recordAccount } from '../../http/outcome.ts'
 import type { PageContext, SignedInContext } from '../page-context.ts'
 import { type CreatePages, queryOf } from '../portal-page.ts'
+import type { PortalRequest } from '../portal-request.ts'
 import { continueTo, leaveTo, type PortalResponse, redirectTo } from '../portal-response.ts'
 import { safeRedirectPath, startPath } from '../safe-redirect-path.ts'
+import { takeOverPage } from '../views/take-over.ts'
 import type { Flow } from './flow-cookies.ts'
-import { callbackPath, confirmPath, startSignInPath } from './oidc-paths.ts'
+import { callbackPath, confirmPath, startSignInPath, takeOverPath } from './oidc-paths.ts'
 
 /** Pages that lead to the OpenID provider and back; none where the config has no provider. */
 export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => {
   if (!oidc) return []
-  const { provider, signIn, flows, sessions } = oidc
+  const { provider, signIn, flows, sessions, takeOvers, label, acceptsPasswords } = oidc
 
   async function leave(context: PageContext, flow: Pick<Flow, 'next' | 'confirms'>): Promise<PortalResponse> {
     const { url, secrets } = await provider.start(flow.confirms !== undefined)
@@ -37,23 +41,48 @@ export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => 
     await signIn.admit(visitor)
     const { person, idToken } = await provider.finish(new URL(origin + request.url), flow)
     if (flow.confirms) {
-      const { accountId, sessionId } = flow.confirms
-      await signIn.assertOwner(person, accountId, visitor)
-      recordAccount(request.arrival.outcome, accountId)
-      sessions.confirm(request, sessionId)
+      await signIn.assertOwner(person, flow.confirms, visitor)
+      recordAccount(request.arrival.outcome, flow.confirms.accountId)
+      sessions.confirm(request, flow.confirms.sessionId)
     } else {
-      const signedIn = await signIn.signIn(person, cookie.readClientTokens(request), visitor)
-      recordAccount(request.arrival.outcome, signedIn.account.id)
-      cookie.set(request, signedIn)
-      sessions.begin(request, signedIn.session, idToken)
+      try {
+        begin(request, await signIn.signIn(person, cookie.readClientTokens(request), visitor), idToken)
+      } catch (error) {
+        if (!(error instanceof TakeOverNeeded)) throw error
+        takeOvers.set(request, { person: error.person, idToken, next: flow.next })
+        return continueTo(base + takeOverPath)
+      }
     }
     // Checked again: what was sealed is only as good as what was checked then.
     return continueTo(base + (safeRedirectPath(flow.next) || startPath))
   }
 
+  function begin(request: PortalRequest, signedIn: SignedIn, idToken: string | undefined): void {
+    recordAccount(request.arrival.outcome, signedIn.account.id)
+    cookie.set(request, signedIn)
+    sessions.begin(request, signedIn.session, idToken)
+  }
+
+  async function askToTakeOver({ request, show }: PageContext): Promise<PortalResponse> {
+    const pending = takeOvers.read(request)
+    return pending
+      ? show((frame) => takeOverPage(frame, { label, acceptsPasswords }, pending.person.email))
+      : redirectTo('/sign-in')
+  }
+
+  async function takeOver({ request, visitor }: PageContext): Promise<PortalResponse> {
+    const pending = takeOvers.read(request)
+    if (!pending) throw unknownFlow()
+    const { person, idToken, next } = pending
+    begin(request, await signIn.takeOver(person, cookie.readClientTokens(request), visitor), idToken)
+    takeOvers.clear(request)
+    return redirectTo(safeRedirectPath(next) || startPath, 'account-taken-over')
+  }
+
   return [
     { path: startSignInPath, get: start },
     { path: callbackPath, get: finish },
+    { path: takeOverPath, get: askToTakeOver, post: takeOver },
     { path: confirmPath, get: startConfirmation },
   ]
 }

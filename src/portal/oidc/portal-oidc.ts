@@ -10,6 +10,7 @@ import type { FrameOidc } from '../views/frame.ts'
 import { createFlowCookies, type FlowCookies } from './flow-cookies.ts'
 import { createSealedCookies } from './sealed-cookies.ts'
 import { createOidcSessionCookies, type OidcSessionCookies } from './session-cookies.ts'
+import { createTakeOverCookie, type TakeOverCookie } from './take-over-cookie.ts'
 
 /** What the pages need to let people sign in at an OpenID provider. */
 export interface PortalOidc extends Pick<OidcOptions, 'label' | 'acceptsPasswords'> {
@@ -17,6 +18,7 @@ export interface PortalOidc extends Pick<OidcOptions, 'label' | 'acceptsPassword
   readonly signIn: OidcSignIn
   readonly flows: FlowCookies
   readonly sessions: OidcSessionCookies
+  readonly takeOvers: TakeOverCookie
 }
 
 export interface PortalOidcOptions {
@@ -38,6 +40,7 @@ export function createPortalOidc(options: PortalOidcOptions): PortalOidc {
     signIn,
     flows: createFlowCookies(cookies, clock),
     sessions: createOidcSessionCookies(cookies, clock),
+    takeOvers: createTakeOverCookie(cookies, clock),
   }
 }
 

@@ -7,7 +7,7 @@ import type { SealedCookies } from './sealed-cookies.ts'
 /** What the browser keeps about a session that began at the provider; worth nothing without the session. */
 export interface OidcSessionCookies {
   /** Remembers that a session began at the provider, with the ID token for the sign-out there. */
-  begin(request: PortalRequest, session: PortalSession, idToken: string): void
+  begin(request: PortalRequest, session: PortalSession, idToken: string | undefined): void
   /** How the session began at the provider; undefined = it did not. The ID token is left out if it is too long. */
   find(request: PortalRequest, session: PortalSession): { readonly idToken: string | undefined } | undefined
   /** Records that the owner of the session has authenticated again. */
@@ -25,7 +25,11 @@ export function createOidcSessionCookies(cookies: SealedCookies, clock: Clock): 
   const lastingFor = (ms: number) =>
     ({ sameSite: 'strict', maxAgeS: Math.max(0, Math.floor(ms / 1_000)) }) as const
 
-  function begin(request: PortalRequest, { id, createdAt, expiresAt }: PortalSession, idToken: string): void {
+  function begin(
+    request: PortalRequest,
+    { id, createdAt, expiresAt }: PortalSession,
+    idToken: string | undefined,
+  ): void {
     const attributes = lastingFor(expiresAt - createdAt)
     const isKept = cookies.set(request, beginningCookieName, { session: id, idToken }, attributes)
     if (!isKept) cookies.set(request, beginningCookieName, { session: id }, attributes)

@@ -1,3 +1,5 @@
+import { OwnerNeeded } from '../../accounts/profile.ts'
+import { needsSecondFactor } from '../../auth/second-factor/policy.ts'
 import { GatehouseError, invalidField } from '../../errors/gatehouse-error.ts'
 import { formRefusal } from '../form-refusal.ts'
 import type { PageContext } from '../page-context.ts'
@@ -8,7 +10,7 @@ import { emptyForm } from '../views/frame.ts'
 import { passwordLinkPage, setupPage, verifyEmailPage } from '../views/links.ts'
 
 /** Pages that links open: to choose a password, and to verify an e-mail. */
-export const linkPages: CreatePages = ({ signIn, cookie, emailVerification }) => {
+export const linkPages: CreatePages = ({ signIn, cookie, emailVerification, requireSecondFactor }) => {
   async function checkLink(context: PageContext): Promise<PortalResponse> {
     const token = tokenFromLink(context.form('token'))
     try {
@@ -37,14 +39,26 @@ export const linkPages: CreatePages = ({ signIn, cookie, emailVerification }) =>
   }
 
   async function verifyEmail(context: PageContext): Promise<PortalResponse> {
-    const { form, visitor } = context
+    const { form, visitor, viewer } = context
+    // As for every other page, which this one, for anybody, is not checked as.
+    if (viewer && needsSecondFactor(viewer.account, requireSecondFactor))
+      return redirectTo('/profile/two-factor')
     try {
-      await emailVerification.verify(tokenFromLink(form('token')), visitor)
+      await emailVerification.verify(tokenFromLink(form('token')), viewer?.account.id, visitor)
     } catch (error) {
+      if (error instanceof OwnerNeeded) return askOwner(context, error)
       const refusal = formRefusal(error, reusableToken(context, error))
       return context.show((frame) => verifyEmailPage(frame, refusal.state), refusal)
     }
-    return redirectTo(context.viewer ? '/profile' : '/sign-in', 'email-verified')
+    return redirectTo('/profile', 'email-verified')
+  }
+
+  /** The link stays in the form: who signs in meanwhile, in another tab, can send it again. */
+  function askOwner({ form, show, viewer }: PageContext, needed: OwnerNeeded): PortalResponse {
+    const state = { ...emptyForm, values: { token: tokenFromLink(form('token')) } }
+    const { account, email } = needed
+    const view = { account, email, viewer: viewer?.account.email }
+    return show((frame) => verifyEmailPage(frame, state, view), { status: 403, headers: {} })
   }
 
   return [

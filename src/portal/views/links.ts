@@ -72,15 +72,42 @@ ${newPasswordFields(state, 'Password')}
   return signedOutPage(frame, { title: 'Choose a password', lead: 'Use it to sign in from now on.', body })
 }
 
-/** The page to verify an e-mail with a link; here too the script fills in the token. */
-export function verifyEmailPage(frame: PageFrame, state: FormState): Html {
-  const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
-    action: '/verify',
-    data: ['fill-from-fragment', ''],
-    body: html`${tokenField(state, 'Link from the e-mail')}
+/** Who may use a link that verifies an e-mail. */
+export interface LinkOwner {
+  /** The e-mail of the account that asked for it. */
+  readonly account: string
+  /** What it verifies. */
+  readonly email: string
+  /** Who is signed in instead; undefined = nobody. */
+  readonly viewer: string | undefined
+}
+
+/**
+ * The page to verify an e-mail with a link; here too the script fills in the token.
+ * @param owner who has to sign in first; undefined = nobody has tried yet
+ */
+export function verifyEmailPage(frame: PageFrame, state: FormState, owner?: LinkOwner): Html {
+  const body = html`<div class="card"><div class="body">${owner && ownerNote(frame, owner)}${formMessage(state)}${form(
+    frame,
+    {
+      action: '/verify',
+      data: ['fill-from-fragment', ''],
+      body: html`${tokenField(state, 'Link from the e-mail')}
 <button class="primary wide">Confirm e-mail</button>`,
-  })}</div></div>`
+    },
+  )}</div></div>
+<p class="after">It takes whoever is signed in to the account that asked for it.</p>`
   return signedOutPage(frame, { title: 'Confirm your e-mail', body })
+}
+
+function ownerNote({ base }: PageFrame, { account, email, viewer }: LinkOwner): Html {
+  const signIn = html`<a href="${base}/sign-in?next=%2Fverify">Sign in to it</a>`
+  const how =
+    viewer === undefined
+      ? html`${signIn}, then open the link in the e-mail again.`
+      : html`You are signed in to <strong>${viewer}</strong>: sign out, sign in to that account, then open the link in the e-mail again.`
+  return html`<div role="alert"><p>This link makes <strong>${email}</strong> the e-mail of the account <strong>${account}</strong>. ${how}</p>
+<p>Is that not your account? Then leave it: nothing has changed.</p></div>`
 }
 
 /** Hidden once it is filled in: otherwise a screenshot would be enough to use the link. */

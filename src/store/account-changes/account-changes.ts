@@ -1,4 +1,4 @@
-import type { Account } from '../account.ts'
+import { type Account, emailKey } from '../account.ts'
 import type { AccountChanges } from '../accounts.ts'
 import type { ApiKeyReset } from '../keys.ts'
 import type { StoredKey } from '../stored-key.ts'
@@ -9,6 +9,8 @@ export function withChanges(account: Account, changes: AccountChanges): Account 
   const isDisabling = changes.isDisabled === true && !account.isDisabled
   const isRoleChange = changes.role !== undefined && changes.role !== account.role
   const isEmailChange = changes.email !== undefined && changes.email !== account.email
+  // What was verified was the old address.
+  const isMoved = changes.email !== undefined && emailKey(changes.email) !== emailKey(account.email)
   const portal = {
     ...account.portal,
     ...(isDisabling && { epoch: account.portal.epoch + 1, setupLink: undefined, resetLink: undefined }),
@@ -16,6 +18,7 @@ export function withChanges(account: Account, changes: AccountChanges): Account 
     ...(isEmailChange && { emailLink: undefined }),
   }
   return nextRevision(account, {
+    ...(isMoved && { isVerified: false }),
     ...changes,
     portal,
     ...(isDisabling && nextSessionEpoch(account)),

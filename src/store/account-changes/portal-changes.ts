@@ -1,9 +1,16 @@
 import { isSameText } from '../../secrets/constant-time.ts'
 import { type Account, emailKey } from '../account.ts'
 import { withAttempt, withoutAttempt } from '../password-failures.ts'
-import type { AttemptOutcome, PasswordChange } from '../portal.ts'
-import type { EmailLink, ExternalIdentity, OneTimeLink, PortalAccess } from '../portal-access.ts'
-import { nextRevision } from './account-changes.ts'
+import type { AttemptOutcome, IdentityLink, PasswordChange } from '../portal.ts'
+import {
+  type EmailLink,
+  hasBeenUsed,
+  mayBeAnothers,
+  noPortalAccess,
+  type OneTimeLink,
+  type PortalAccess,
+} from '../portal-access.ts'
+import { nextRevision, nextSessionEpoch } from './account-changes.ts'
 
 /**
  * What each verb of the portal turns an account into; undefined = rejected. Both adapters save the result only if
@@ -18,7 +25,10 @@ export function withPassword(
   const isLink = proof?.kind === 'setup-link' || proof?.kind === 'reset-link'
   if (isLink && !isValidLink(passwordLinkOf(account, proof.kind), proof)) return undefined
   if (proof?.kind === 'password' && proof.password !== portal.password) return undefined
-  return nextPortal(account, {
+  // Whoever sets it without the old one need not be the owner: an Admin can make a link, and read the mails of an e-mail
+  // that they have entered. So they cannot have keys shown that were there before.
+  const isForeign = proof?.kind !== 'password' && hasBeenUsed(portal)
+  return nextPortal(isForeign ? withoutSealedKeys(account) : account, {
     password,
     // An earlier link would grant access to somebody who is to be locked out.
     ...((isLink || endsSessions) && { setupLink: undefined, resetLink: undefined }),
@@ -26,6 +36,14 @@ export function withPassword(
     ...((isLink || endsSessions) && { failures: undefined }),
     ...(endsSessions && { epoch: portal.epoch + 1 }),
   })
+}
+
+function withoutSealedKeys(account: Account): Account {
+  return {
+    ...account,
+    secretKeys: account.secretKeys.map((key) => ({ ...key, sealed: undefined })),
+    apiKey: { ...account.apiKey, sealed: undefined },
+  }
 }
 
 export function withPasswordAttempt(account: Account, client: string | undefined): Account | undefined {
@@ -87,12 +105,24 @@ export function withVerifiedEmail(
 
 export function withIdentity(
   account: Account,
-  { identity, email }: { readonly identity: ExternalIdentity; readonly email: string },
+  { identity, email, proof }: IdentityLink,
 ): Account | undefined {
-  const { identity: linked } = account.portal
+  const { identity: linked, epoch } = account.portal
   if (emailKey(account.email) !== emailKey(email)) return undefined
   if (linked?.issuer === identity.issuer && linked.subject !== identity.subject) return undefined
-  return { ...nextPortal(account, { identity }), isVerified: true }
+  if (proof?.kind === 'take-over') {
+    return nextRevision(account, {
+      isVerified: true,
+      secretKeys: [proof.secretKey],
+      apiKey: proof.apiKey,
+      ...nextSessionEpoch(account),
+      portal: { ...noPortalAccess, identity, epoch: epoch + 1 },
+    })
+  }
+  if (!proof && mayBeAnothers(account)) return undefined
+  // Whoever has one of them could set a password later.
+  const links = { setupLink: undefined, resetLink: undefined, emailLink: undefined }
+  return { ...nextPortal(account, { identity, ...links }), isVerified: true }
 }
 
 /** undefined where there is none. */

@@ -1,7 +1,8 @@
 import type { Test } from 'tap'
+import { noPortalAccess } from '../../../src/store/portal-access.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
-import { startPortalSession } from '../portal-samples.ts'
-import { createAccount, now, plain } from '../samples.ts'
+import { newDigest, startPortalSession } from '../portal-samples.ts'
+import { createAccount, newKey, newSecretKey, now, plain, startSession, useOf } from '../samples.ts'
 
 const issuer = 'https://id.example.com/tenant'
 const ada = { issuer, subject: 'ada ☃ "{}"' }
@@ -73,7 +74,75 @@ export function portalIdentityCases(t: Test, newPlace: NewPlace): void {
       t.equal(await store.linkIdentity(other.id, { identity: ada, email: other.email }), 'linked')
       await store.deleteAccount(other.id)
       t.equal(await store.findAccountByIdentity(ada), undefined)
-      t.equal(await store.linkIdentity(one.id, { identity: ada, email: one.email }), 'linked')
+      const again = { identity: ada, email: one.email }
+      t.equal(
+        await store.linkIdentity(one.id, again),
+        'refused',
+        'who had the account before may know its keys',
+      )
+      t.equal(await store.linkIdentity(one.id, { ...again, proof: { kind: 'session' } }), 'linked')
     },
   )
+
+  runCase(
+    t,
+    newPlace,
+    'an account that was used needs a proof for its first link',
+    async (t, _place, store) => {
+      const set = { password: 'hash', proof: undefined, endsSessions: true }
+      const account = await createAccount(store, { isVerified: true })
+      const { id, email } = account
+      const link = { identity: ada, email }
+      await store.setPassword(id, set)
+      t.equal(await store.linkIdentity(id, link), 'refused')
+      t.equal(await store.linkIdentity(id, { ...link, proof: { kind: 'session' } }), 'linked')
+      const after = await store.findAccount(id)
+      t.equal(after?.portal.password, 'hash')
+      t.strictSame(plain(after?.apiKey), plain(account.apiKey), 'all stays')
+    },
+  )
+
+  runCase(
+    t,
+    newPlace,
+    'whoever takes an account over shares nothing with who had it',
+    async (t, _place, store) => {
+      const imported = { ...newSecretKey({ name: 'old' }), isImported: true } as const
+      const account = await createAccount(store, { isVerified: false, role: 'Admin' })
+      const { id, email } = account
+      await store.importSecretKeys([{ accountId: id, secretKey: imported, keysMax: 9 }])
+      const link = { digest: newDigest(), expiresAt: now + 1e6 }
+      await store.setPassword(id, { password: 'hash', proof: undefined, endsSessions: true })
+      await store.setSetupLink(id, link)
+      await store.setResetLink(id, link)
+      await store.setEmailLink(id, { ...link, email: 'elsewhere@example.com' })
+      const factor = { sealed: 'c2VhbGVk', enabledAt: now, lastStep: 1, recoveryDigests: [] }
+      await store.enableSecondFactor(id, factor)
+      const before = (await store.findAccount(id)) ?? account
+      const session = await startSession(store, before)
+      await startPortalSession(store, before)
+      const proof = { kind: 'take-over', secretKey: newSecretKey(), apiKey: newKey() } as const
+      t.equal(await store.linkIdentity(id, { identity: ada, email: 'other@example.com', proof }), 'refused')
+      t.equal(await store.linkIdentity(id, { identity: ada, email, proof }), 'linked')
+      const after = await store.findAccount(id)
+      t.strictSame(plain(after?.secretKeys), plain([proof.secretKey]))
+      t.strictSame(plain(after?.apiKey), plain(proof.apiKey))
+      t.match(after, { email, role: 'Admin', isVerified: true, sessionEpoch: before.sessionEpoch + 1 })
+      t.strictSame(after?.portal, { ...noPortalAccess, identity: ada, epoch: before.portal.epoch + 1 })
+      t.strictSame(await store.listPortalSessions(id, now), [])
+      t.equal((await store.rotateSession(useOf(session))).kind, 'over')
+      t.equal(await store.findImportedKey(imported.digest), undefined)
+      const another = { identity: { issuer, subject: 'bob' }, email, proof }
+      t.equal(await store.linkIdentity(id, another), 'refused', 'nobody takes over a linked account')
+    },
+  )
+
+  runCase(t, newPlace, 'a first link ends links for passwords and e-mails', async (t, _place, store) => {
+    const { id, email } = await createAccount(store)
+    const link = { digest: newDigest(), expiresAt: now + 1e6 }
+    await store.setSetupLink(id, link)
+    t.equal(await store.linkIdentity(id, { identity: ada, email }), 'linked')
+    const proof = { kind: 'setup-link', digest: link.digest, now } as const
+    t.equal(await store.setPassword(id, { password: 'hash', proof, endsSessions: true }), 'refused')
+  })
 }

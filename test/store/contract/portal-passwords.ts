@@ -3,7 +3,7 @@ import type { PasswordChange } from '../../../src/store/portal.ts'
 import type { EmailLink } from '../../../src/store/portal-access.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { newDigest, startPortalSession } from '../portal-samples.ts'
-import { createAccount, now, second } from '../samples.ts'
+import { createAccount, newSecretKey, now, plain, second } from '../samples.ts'
 
 const link = () => ({ digest: newDigest(), expiresAt: now + second })
 
@@ -224,4 +224,59 @@ export function portalPasswordCases(t: Test, newPlace: NewPlace): void {
       t.equal((await store.findAccount(id))?.portal.failures, undefined)
     },
   )
+
+  runCase(
+    t,
+    newPlace,
+    'a password that is set without the old one leaves no key to be shown, unless it is the first',
+    async (t, _place, store) => {
+      const sealedOf = async (id: string) => {
+        const account = await store.findAccount(id)
+        return [...(account?.secretKeys ?? []), account?.apiKey].filter((key) => key?.sealed).length
+      }
+      const further = newSecretKey({ name: 'ci' })
+      const waysIn = {
+        'a set-up link': async (id: string) => {
+          const { digest, expiresAt } = link()
+          await store.setSetupLink(id, { digest, expiresAt })
+          return store.setPassword(id, byLink(digest))
+        },
+        'a link for a forgotten password': async (id: string) => {
+          const { digest, expiresAt } = link()
+          await store.setResetLink(id, { digest, expiresAt })
+          const proof = { kind: 'reset-link', digest, now } as const
+          return store.setPassword(id, { password: 'by mail', proof, endsSessions: true })
+        },
+        'a command': (id: string) =>
+          store.setPassword(id, { password: 'typed', proof: undefined, endsSessions: true }),
+      }
+      for (const [name, setPassword] of Object.entries(waysIn)) {
+        const used = await createAccount(store, { secretKeys: [newSecretKey(), further] })
+        t.equal(await setPassword(used.id), 'set')
+        t.equal(await sealedOf(used.id), 3, `${name}: the first password`)
+        const password = (await store.findAccount(used.id))?.portal.password ?? ''
+        const own = { kind: 'password', password } as const
+        const changed = await store.setPassword(used.id, { password: 'own', proof: own, endsSessions: true })
+        t.equal(changed, 'set')
+        t.equal(await sealedOf(used.id), 3, 'who knows the old password may see the keys')
+        t.equal(await setPassword(used.id), 'set')
+        t.equal(await sealedOf(used.id), 0, `${name}: another password`)
+        const { secretKeys = [], apiKey } = (await store.findAccount(used.id)) ?? {}
+        t.strictSame(plain([...secretKeys, apiKey].map((key) => key?.digest)), [
+          ...plainDigests(used.secretKeys),
+          ...plainDigests([used.apiKey]),
+        ])
+
+        const linked = await createAccount(store)
+        const identity = { issuer: 'https://id.example.com', subject: linked.id }
+        await store.linkIdentity(linked.id, { identity, email: linked.email })
+        t.equal(await setPassword(linked.id), 'set')
+        t.equal(await sealedOf(linked.id), 0, `${name}: the first password of who signs in at a provider`)
+      }
+    },
+  )
+}
+
+function plainDigests(keys: readonly { readonly digest: Uint8Array }[]): readonly unknown[] {
+  return keys.map(({ digest }) => plain(digest))
 }
