@@ -5,15 +5,15 @@ import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { Person } from '../oidc/person.ts'
 import { clientNetwork } from '../platform/client-network.ts'
 import type { Clock } from '../platform/clock.ts'
-import { type Account, emailKey } from '../store/account.ts'
+import { type Account, emailKey, mayBeAnothers } from '../store/account.ts'
 import type { AccountReader } from '../store/accounts.ts'
 import type { AuditStore } from '../store/audit.ts'
 import type { IdentityLink, PortalStore } from '../store/portal.ts'
-import { mayBeAnothers } from '../store/portal-access.ts'
 import type { Rate } from '../store/rates.ts'
 import type { Visitor } from '../store/visitor.ts'
 import type { KnownClients } from './known-clients.ts'
 import { takeOrThrow } from './limits.ts'
+import { type Reason, reasonTexts } from './oidc/refusals.ts'
 import type { PortalSessions, SignedIn } from './portal-sessions.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
@@ -237,18 +237,3 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
 }
 
 type WithEmail = Person & { readonly email: string }
-
-type Reason = keyof typeof reasonTexts
-
-/** What people are told: each says what to do. */
-const reasonTexts = {
-  'no-email': (label: string) =>
-    `${label} did not tell your e-mail address. Ask an administrator to let it be told to this gateway.`,
-  'email-unverified': (label: string) =>
-    `${label} has not verified your e-mail address. Verify it there, then sign in again.`,
-  'no-account': () => 'There is no account with your e-mail address. Ask an administrator for one.',
-  'another-person': (label: string) =>
-    `You confirmed as another person than the one who is signed in here. Choose the same account at ${label}.`,
-  'linked-otherwise': (label: string) =>
-    `The account with your e-mail address belongs to another user of ${label}. Ask an administrator to unlink it.`,
-} as const satisfies Readonly<Record<string, (label: string) => string>>

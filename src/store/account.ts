@@ -1,4 +1,4 @@
-import type { PortalAccess } from './portal-access.ts'
+import { hasBeenUsed, type PortalAccess } from './portal-access.ts'
 import type { SecretKey } from './secret-keys.ts'
 import type { StoredKey } from './stored-key.ts'
 
@@ -34,6 +34,15 @@ export const adminRole = 'Admin'
 /** Whether an account can manage every account now. Of these a store that has one always keeps one. */
 export function isActiveAdmin({ role, isDisabled }: Pick<Account, 'role' | 'isDisabled'>): boolean {
   return role === adminRole && !isDisabled
+}
+
+/**
+ * Whether somebody else than the person whose e-mail it has may have a password, a session or a key of an account: then
+ * its first link with a person needs a proof. Of another provider's person it is known that they had the e-mail, as long
+ * as it is verified.
+ */
+export function mayBeAnothers({ portal, isVerified }: Pick<Account, 'portal' | 'isVerified'>): boolean {
+  return portal.identity === undefined ? hasBeenUsed(portal) : !isVerified
 }
 
 /** The form in which e-mails are compared: without case and surrounding space. */

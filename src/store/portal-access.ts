@@ -1,4 +1,3 @@
-import type { Account } from './account.ts'
 import type { PasswordFailures } from './password-failures.ts'
 import type { SecondFactor } from './second-factor.ts'
 
@@ -30,15 +29,6 @@ export interface PortalAccess {
  */
 export function hasBeenUsed({ password, identity, epoch }: PortalAccess): boolean {
   return password !== undefined || identity !== undefined || epoch > noPortalAccess.epoch
-}
-
-/**
- * Whether somebody else than the person whose e-mail it has may have a password, a session or a key of an account: then
- * its first link with a person needs a proof. Of another provider's person it is known that they had the e-mail, as long
- * as it is verified.
- */
-export function mayBeAnothers({ portal, isVerified }: Pick<Account, 'portal' | 'isVerified'>): boolean {
-  return portal.identity === undefined ? hasBeenUsed(portal) : !isVerified
 }
 
 /** A person at an OpenID provider: only both together name one, for ever (OpenID Connect Core 1.0, 5.7). */

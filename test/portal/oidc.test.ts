@@ -469,7 +469,11 @@ t.test('people sign in at a real OpenID provider, and attacks on the way are ref
     await gateway.operate(({ store }) => store.unlinkIdentity(id))
     t.match(await browser.get(`${url}/portal/usage`), { status: 303 }, 'its portal sessions have ended')
     provider.people.set('eve', { email: 'ada@example.com', email_verified: true })
-    t.equal((await signIn(browse(), 'eve')).status, 200, 'the next with its e-mail is linked')
+    const heir = browse()
+    const { next: takeOver = '' } = await signIn(heir, 'eve')
+    t.equal(takeOver, `${url}/portal/sign-in/take-over`, 'the next with its e-mail is asked')
+    const asked = /name="csrf" value="([^"]+)"/.exec((await heir.get(takeOver)).text)?.[1] ?? ''
+    t.equal((await heir.post(takeOver, { csrf: asked })).status, 303, 'and then linked')
     t.equal((await signIn(browse(), 'ada')).status, 403)
   })
 

@@ -20,6 +20,7 @@ import { secondFactorPage, signInCodePage } from '../../src/portal/views/second-
 import { sessionsPage } from '../../src/portal/views/sessions.ts'
 import { errorPage, signInPage } from '../../src/portal/views/sign-in.ts'
 import { type SubjectsView, subjectsPage } from '../../src/portal/views/subjects.ts'
+import { takeOverPage } from '../../src/portal/views/take-over.ts'
 import { type UsageView, usagePage } from '../../src/portal/views/usage.ts'
 import type { UsageCount } from '../../src/store/usage.ts'
 import { usualCarriers } from '../setup/carriers.ts'
@@ -104,6 +105,14 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       codes: Array.from({ length: 10 }, (_, index) => `k7m2p-x9qr${index}`),
     }),
   'verify-email': (over) => verifyEmailPage(out(over), emptyForm),
+  'verify-email-sign-in': (over) =>
+    verifyEmailPage(
+      out(over),
+      { ...emptyForm, values: { token: 'gev_…' } },
+      { account: 'ada@example.com', email: 'ada.king@example.com', viewer: undefined },
+    ),
+  'take-over': (over) =>
+    takeOverPage(out(over), { label: 'Example ID', acceptsPasswords: true }, 'ada@example.com'),
   error: (over) =>
     errorPage(out(over), {
       ...errorText(new GatehouseError('store-unavailable'), 'nothing'),

@@ -1,11 +1,10 @@
 import { isSameText } from '../../secrets/constant-time.ts'
-import { type Account, emailKey } from '../account.ts'
+import { type Account, emailKey, mayBeAnothers } from '../account.ts'
 import { withAttempt, withoutAttempt } from '../password-failures.ts'
 import type { AttemptOutcome, IdentityLink, PasswordChange } from '../portal.ts'
 import {
   type EmailLink,
   hasBeenUsed,
-  mayBeAnothers,
   noPortalAccess,
   type OneTimeLink,
   type PortalAccess,

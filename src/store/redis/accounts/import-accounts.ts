@@ -1,8 +1,8 @@
-import { GatehouseError } from '../../errors/gatehouse-error.ts'
-import { errorMessage } from '../../platform/system-error.ts'
-import { type Account, isActiveAdmin } from '../account.ts'
-import type { AccountBatch, AccountCreation } from '../accounts.ts'
-import type { Actor, AuditEntry } from '../audit-entry.ts'
+import { GatehouseError } from '../../../errors/gatehouse-error.ts'
+import { errorMessage } from '../../../platform/system-error.ts'
+import { type Account, isActiveAdmin } from '../../account.ts'
+import type { AccountBatch, AccountCreation } from '../../accounts.ts'
+import type { Actor, AuditEntry } from '../../audit-entry.ts'
 
 /** What an import is made of: verbs of one batch and of one account. */
 export interface ImportVerbs {

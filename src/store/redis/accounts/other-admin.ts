@@ -1,7 +1,7 @@
-import { type Account, isActiveAdmin } from '../account.ts'
-import type { AuditEntry } from '../audit-entry.ts'
-import type { Connection } from './connection.ts'
-import { listNewest, type TimedMember } from './newest.ts'
+import { type Account, isActiveAdmin } from '../../account.ts'
+import type { AuditEntry } from '../../audit-entry.ts'
+import type { Connection } from '../connection.ts'
+import { listNewest, type TimedMember } from '../newest.ts'
 
 /** How many accounts are read at once. */
 const batchSize = 200
