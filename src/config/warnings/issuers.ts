@@ -1,4 +1,4 @@
-import { adminRole } from '../../accounts/account-input.ts'
+import { adminRole } from '../../store/account.ts'
 import type { Warning } from '../problem.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 
