@@ -4,7 +4,7 @@ import { parseRequestTarget } from '../routes/request-target.ts'
 import type { Arrival } from './arrival.ts'
 import type { Cors, Preflight } from './cors.ts'
 import type { DecisionTrace } from './decision-trace.ts'
-import { parseHostName } from './host.ts'
+import { forwardedHostError, parseHostName } from './host.ts'
 import type { KnownDestinations, SentDestination } from './known-destinations.ts'
 import { isServerWideOptions } from './options-request.ts'
 import {
@@ -56,6 +56,10 @@ function readScope(
   }
   // Before anything can fail: a cross-origin page must be able to read the problem.
   if (cors) recordCorsHeaders(outcome, cors.headersFor(head.rawHeaders))
+  if (arrival.client.host === '') {
+    parseHostName(fields)
+    throw forwardedHostError()
+  }
   if (isServerWideOptions(head)) {
     parseHostName(fields)
     recordRouteName(outcome, ownRouteName)
@@ -92,8 +96,13 @@ function sentDestination({
 }
 
 /** Whether more than the destination decides about its scope. */
-function hasMoreRules({ fields }: Arrival<unknown>): boolean {
-  return fields.uncommon.isWorkerScript || fields.uncommon.isHostRepeated || fields.host === undefined
+function hasMoreRules({ fields, client }: Arrival<unknown>): boolean {
+  return (
+    client.host === '' ||
+    fields.uncommon.isWorkerScript ||
+    fields.uncommon.isHostRepeated ||
+    fields.host === undefined
+  )
 }
 
 /** @throws GatehouseError `path-ambiguous`, `request-invalid` */

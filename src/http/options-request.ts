@@ -1,16 +1,19 @@
 import type { RequestHead } from '../exchange/request-head.ts'
 import { dateLine } from '../http1/response-writer.ts'
+import { hasNameLengths, withoutPort } from '../routes/host-name.ts'
 import type { Arrival } from './arrival.ts'
 import { recordStatus } from './outcome.ts'
 
-const absoluteFormWithoutPath = /^https?:\/\/[^/?#]*$/i
+const absoluteFormWithoutPath = /^https?:\/\/([^/?#]*)$/i
 
 /**
  * Whether a request asks about the gateway as a whole, not about a path: `OPTIONS *` (RFC 9110 9.3.7), or the absolute
  * form without a path, which means the same (RFC 9112 3.2.4).
  */
 export function isServerWideOptions({ method, target }: Pick<RequestHead, 'method' | 'target'>): boolean {
-  return method === 'OPTIONS' && (target === '*' || absoluteFormWithoutPath.test(target))
+  if (method !== 'OPTIONS') return false
+  const authority = absoluteFormWithoutPath.exec(target)?.[1]
+  return target === '*' || (authority !== undefined && hasNameLengths(withoutPort(authority)))
 }
 
 /**

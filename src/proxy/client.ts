@@ -1,6 +1,7 @@
 import { isIP, isIPv6 } from 'node:net'
 import type { AddressSet } from '../platform/address-ranges.ts'
 import { unmappedAddress } from '../platform/unmapped-address.ts'
+import { hasNameLengths, withoutPort } from '../routes/host-name.ts'
 
 /** The client of a request, and the name by which it addresses the gateway. */
 export interface Client {
@@ -11,6 +12,7 @@ export interface Client {
   /** Values of X-Forwarded-For, -Proto and -Host for the upstream. */
   readonly forwardedFor: string
   readonly protocol: string
+  /** Empty where the Host is missing, or a trusted proxy names one that no host can have: such requests are refused. */
   readonly host: string
 }
 
@@ -34,8 +36,13 @@ export function readClient(claims: ClientClaims, trusted: AddressSet): Client {
     isTrusted: true,
     forwardedFor: forwardedFor === undefined ? peer : `${forwardedFor}, ${peer}`,
     protocol: firstForwardedValue(claims.forwardedProto, schemePattern)?.toLowerCase() ?? protocol,
-    host: firstForwardedValue(claims.forwardedHost, hostPattern) ?? host,
+    host: forwardedHost(claims.forwardedHost) ?? host,
   }
+}
+
+function forwardedHost(claimed: string | undefined): string | undefined {
+  const host = firstForwardedValue(claimed, hostPattern)
+  return host !== undefined && !hasNameLengths(withoutPort(host)) ? '' : host
 }
 
 // Absolute URLs are built from these: no other characters are allowed.

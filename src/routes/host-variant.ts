@@ -8,5 +8,9 @@ export function plainHostName(host: string): string | undefined {
   const decoded = host.replaceAll(/%([0-9a-f]{2})/g, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   )
-  return decoded.replace(/\.+$/, '').toLowerCase()
+  let end = decoded.length
+  while (decoded.charCodeAt(end - 1) === dot) end--
+  return decoded.slice(0, end).toLowerCase()
 }
+
+const dot = '.'.charCodeAt(0)

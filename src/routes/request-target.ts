@@ -1,3 +1,4 @@
+import { hasNameLengths, withoutPort } from './host-name.ts'
 import { withoutParameters } from './normalized-paths.ts'
 
 /** The path and query of a request, checked and ready for matching; the sent form is kept for forwarding. */
@@ -15,11 +16,13 @@ export interface RequestTarget {
 }
 
 // RFC 9110 4.2: only http and https, with a host, and without a user (4.2.4).
-const absoluteForm = /^https?:\/\/[A-Za-z0-9\-._~!$&'()*+,;=:%[\]]+(?=[/?#]|$)/i
+const absoluteForm = /^https?:\/\/([A-Za-z0-9\-._~!$&'()*+,;=:%[\]]+)(?=[/?#]|$)/i
 const brokenEscape = /%(?![0-9A-Fa-f]{2})/
 // Control characters, raw or encoded, in the path; raw ones in the query too.
 const control = /[\u0000-\u0020\u007f]|%(?:[01][0-9A-Fa-f]|7[Ff])/
 const rawControl = /[\u0000-\u0020\u007f]/
+/** Escapes that are written differently: those in lower case, and of unreserved characters (RFC 3986 2.3). */
+const changedEscape = /%(?:[0-9A-F][a-f]|[a-f][0-9A-Fa-f]|2[DE]|3[0-9]|[46][1-9A-F]|[57][0-9A]|5F|7E)/g
 const unreserved = /[A-Za-z0-9\-._~]/
 // A segment that is `.` or `..`, or that a server may treat as one: with parameters, or next to encoded slashes.
 const dotSegment = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/
@@ -51,15 +54,16 @@ export function parseRequestTarget(sent: string): RequestTarget | undefined {
 }
 
 function toOriginForm(sent: string): string | undefined {
-  const authority = absoluteForm.exec(sent)?.[0]
-  if (authority === undefined) return undefined
-  const rest = sent.slice(authority.length)
+  const [origin, authority] = absoluteForm.exec(sent) ?? []
+  if (origin === undefined || authority === undefined || !hasNameLengths(withoutPort(authority)))
+    return undefined
+  const rest = sent.slice(origin.length)
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
 function parseEscaped(sentPath: string, query: string): RequestTarget | undefined {
   if (brokenEscape.test(sentPath) || control.test(sentPath)) return undefined
-  const path = sentPath.replaceAll(/%[0-9A-Fa-f]{2}/g, decodeUnreserved)
+  const path = sentPath.replaceAll(changedEscape, decodeUnreserved)
   const lenientPath = path.replaceAll('%2F', '/').replaceAll('%5C', '\\').replaceAll('%3B', ';')
   if (dotSegment.test(lenientPath)) return undefined
   const bare = withoutParameters(path)
