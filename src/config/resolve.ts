@@ -92,7 +92,7 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
     sessionsMax: tree.limits.sessions,
     log: tree.log,
     tracing: tree.tracing && {
-      url: `${tree.tracing.otlp.endpoint.replace(/\/+$/, '')}/v1/traces`,
+      url: `${tree.tracing.otlp.endpoint.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
       sampleRatio: tree.tracing.otlp.sampleRatio,
     },
     shutdown: { delayMs: durationMs(shutdown.delay), drainMs: durationMs(shutdown.drain) },

@@ -83,7 +83,7 @@ export function secretHint(value: unknown): string {
 /** `1h30m` in its smallest unit; undefined if the value is not of several parts. */
 function sumOfParts(value: string): string | undefined {
   if (!/^(?:\d{1,6}(?:ms|s|m|h|d)){2,}$/.test(value)) return undefined
-  const parts = [...value.matchAll(/(\d+)(ms|s|m|h|d)/g)]
+  const parts = [...value.matchAll(/(\d{1,6})(ms|s|m|h|d)/g)]
   const scale = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
   // The casts are sound: the pattern names only these units.
   const totalMs = parts.reduce((sum, [, n, unit]) => sum + Number(n) * scale[unit as keyof typeof scale], 0)

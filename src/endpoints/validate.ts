@@ -1,6 +1,7 @@
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FastifyInstance } from 'fastify'
 import { type FieldError, GatehouseError } from '../errors/gatehouse-error.ts'
+import { isRecord } from '../platform/json.ts'
 import { hideSecrets } from '../secrets/hide-secrets.ts'
 
 const sharedOptions = {
@@ -20,6 +21,15 @@ export function validateWithSchemas(app: FastifyInstance): void {
   )
 }
 
+/** More than any operation has: each that is unknown would be an error of its own. */
+const membersMax = 100
+const tooManyMembers: ErrorObject = {
+  keyword: 'maxProperties',
+  instancePath: '',
+  schemaPath: '',
+  params: { limit: membersMax },
+}
+
 interface LazyValidator {
   (data: unknown): boolean
   errors?: ErrorObject[] | null
@@ -29,6 +39,10 @@ interface LazyValidator {
 function compileLazily(ajv: Ajv, schema: AnySchema): LazyValidator {
   let compiled: ValidateFunction | undefined
   const check: LazyValidator = (data) => {
+    if (isRecord(data) && Object.keys(data).length > membersMax) {
+      check.errors = [tooManyMembers]
+      return false
+    }
     compiled ??= ajv.compile(schema)
     const isValid = compiled(data)
     check.errors = compiled.errors ?? null
@@ -37,10 +51,11 @@ function compileLazily(ajv: Ajv, schema: AnySchema): LazyValidator {
   return check
 }
 
-/** Details for errors of the whole body, which belong to no field. */
+/** Details for errors of the whole body or query, which belong to no field. */
 const bodyErrorDetails: ReadonlyMap<string, string> = new Map([
   ['type', 'The body must be a JSON object.'],
   ['minProperties', 'The body must have at least one member.'],
+  ['maxProperties', `There must be at most ${membersMax} members or parameters.`],
 ])
 
 /** @param errors the errors of Ajv, as passed by Fastify */
@@ -70,7 +85,11 @@ function toFieldErrors(errors: readonly ErrorObject[]): readonly FieldError[] {
   })
 }
 
+/** How much of a name is looked at for secrets, and how much of it is shown. */
+const nameLengthMax = { searched: 1_024, shown: 200 }
+
 /** A member name in the body may be a secret key. */
 function fieldNameOf(parts: readonly unknown[]): string {
-  return hideSecrets(parts.map(String).join('.'))
+  const name = parts.map(String).join('.').slice(0, nameLengthMax.searched)
+  return hideSecrets(name).slice(0, nameLengthMax.shown)
 }

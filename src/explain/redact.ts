@@ -3,8 +3,7 @@ import { hideSecrets, secretPlaceholder } from '../secrets/hide-secrets.ts'
 import type { ShownHeader } from './explanation.ts'
 
 /** Names of query parameters that suggest a secret. */
-const secretParameter =
-  /([?&][^=&]*(?:auth|secret|token|passw|api-?_?key|credential|signature)[^=&]*=)[^&]*/gi
+const secretParameter = /auth|secret|token|passw|api-?_?key|credential|signature/i
 
 /**
  * A header to be shown: the value of a possible credential is hidden, of cookies only the names are shown.
@@ -19,7 +18,21 @@ export function redactHeader({ name, value }: ShownHeader, accept: readonly stri
 
 /** A path or URL, with or without query, to be shown. */
 export function redactTarget(target: string): string {
-  return hideSecrets(target.replaceAll(secretParameter, `$1${secretPlaceholder}`))
+  const [first = '', ...others] = target.split('&')
+  return hideSecrets(
+    [redactParameter(first, false), ...others.map((part) => redactParameter(part, true))].join('&'),
+  )
+}
+
+/** A part of a URL without `&`. @param isParameter whether it begins with a name: else names are after a `?` */
+function redactParameter(part: string, isParameter: boolean): string {
+  const texts = part.split('=')
+  const found = texts.findIndex((text, index) => {
+    const start = isParameter && index === 0 ? 0 : text.indexOf('?') + 1
+    const hasName = (isParameter && index === 0) || start > 0
+    return hasName && index < texts.length - 1 && secretParameter.test(text.slice(start))
+  })
+  return found === -1 ? part : `${texts.slice(0, found + 1).join('=')}=${secretPlaceholder}`
 }
 
 function redactCookies(value: string): string {

@@ -46,7 +46,7 @@ class ReadUncommonFields implements UncommonFields {
   isHostRepeated = false
   isWorkerScript = false
   bindsConnection = false
-  connectionOptions: ReadonlySet<string> | undefined = undefined
+  connectionOptions: Set<string> | undefined = undefined
   requestId: string | undefined = undefined
   secondTargets: Map<string, string> | undefined = undefined
   forwardedFor: string | undefined = undefined
@@ -206,5 +206,8 @@ function addConnectionOptions(found: ReadUncommonFields, value: string): void {
     .split(',')
     .map((part) => part.trim())
     .filter((name) => !ignoredOptions.has(name))
-  if (options.length > 0) found.connectionOptions = new Set([...(found.connectionOptions ?? []), ...options])
+  if (options.length === 0) return
+  // Each request has a set of its own: a copy for each field would cost the square of their number.
+  found.connectionOptions ??= new Set()
+  for (const option of options) found.connectionOptions.add(option)
 }

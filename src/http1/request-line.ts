@@ -49,8 +49,13 @@ const highByte = /[\u0080-\u00ff]/
  */
 export function encodeHighBytes(target: string): string {
   if (!highByte.test(target)) return target
-  return target.replaceAll(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
+  return target.replaceAll(/[\u0080-\u00ff]/g, (byte) => highEscapes[byte.charCodeAt(0) - 0x80] ?? byte)
 }
+
+const highEscapes = Array.from(
+  { length: 0x80 },
+  (_, index) => `%${(0x80 + index).toString(16).toUpperCase()}`,
+)
 
 /** Other control characters make the target ambiguous, but not the line. */
 function isWhole(target: string): boolean {

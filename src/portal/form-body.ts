@@ -26,9 +26,27 @@ export async function parseForm(bytes: Buffer, headers: IncomingHttpHeaders): Pr
       detail: 'Send application/x-www-form-urlencoded or multipart/form-data.',
     })
   }
+  const malformed = () => new GatehouseError('request-invalid', { detail: 'The form body is malformed.' })
+  // Between fields, or before and after each.
+  const hasTooMany = formType.test(type)
+    ? occursMoreThan(bytes, '&', fieldsMax - 1)
+    : occursMoreThan(bytes, '\n--', fieldsMax)
+  if (hasTooMany) throw malformed()
   return readFields(bytes, type).catch(() => {
-    throw new GatehouseError('request-invalid', { detail: 'The form body is malformed.' })
+    throw malformed()
   })
+}
+
+/** More than any form has: each costs more than its bytes. */
+const fieldsMax = 100
+
+function occursMoreThan(bytes: Buffer, text: string, count: number): boolean {
+  let at = -1
+  for (let found = 0; found <= count; found++) {
+    at = bytes.indexOf(text, at + 1)
+    if (at === -1) return false
+  }
+  return true
 }
 
 async function readFields(bytes: Buffer, type: string): Promise<FormFields> {

@@ -1,5 +1,5 @@
 import { keyField } from '../auth/carriers.ts'
-import { parseJson, parseJsonObject } from '../platform/json.ts'
+import { isRecord, parseJson } from '../platform/json.ts'
 import type { RouteOptions } from '../routes/compile.ts'
 import { accessTokenPath, type PublicPath } from '../routes/own-paths.ts'
 import { hideKnownSecrets, type KnownSecret, longestSpelling } from '../secrets/hide-known-secrets.ts'
@@ -102,7 +102,10 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOpt
       const sent = field[1].slice(field[1].indexOf(' ') + 1)
       if (sent !== keys.secretKey) secrets.push({ text: sent, placeholder: '[your secret]' })
       const hide = (text: string) => hideTokens(hideKnownSecrets(text, secrets))
-      const body = formatBody(response.isTruncated ? withoutEnd(response.body, secrets) : response.body)
+      const value = parseJson(response.body)
+      const body = response.isTruncated
+        ? withoutEnd(response.body, secrets)
+        : formatBody(response.body, value)
       const shownBody = hide(body)
       return {
         kind: 'answered',
@@ -113,9 +116,7 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOpt
           durationMs: Math.round(response.durationMs),
           scheme: isToken ? 'an access token' : route.auth === 'none' ? 'no credential' : 'the secret',
           sendsIdentity: route.auth !== 'none',
-          identity: echoedIdentity(response.body, names)?.map(
-            ([name, value]) => [name, hide(value)] as const,
-          ),
+          identity: echoedIdentity(value, names)?.map(([name, value]) => [name, hide(value)] as const),
           body: shownBody.slice(0, shownBodyLengthMax),
           isTruncated: response.isTruncated || shownBody.length > shownBodyLengthMax,
         },
@@ -146,10 +147,10 @@ function readKeys({ actions, viewer }: SignedInContext): Keys | undefined {
 
 /** The identity headers that a backend echoes in its response; undefined = it echoes no headers at all. */
 function echoedIdentity(
-  body: string,
+  body: unknown,
   names: readonly string[],
 ): readonly (readonly [string, string])[] | undefined {
-  const headers = parseJsonObject(body)?.headers
+  const headers = isRecord(body) ? body.headers : undefined
   if (typeof headers !== 'object' || headers === null) return undefined
   const echoed = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]))
   return names.flatMap((name) => {
@@ -172,7 +173,17 @@ function withoutEnd(body: string, secrets: readonly KnownSecret[]): string {
   return body.slice(0, -longestSpelling(secrets))
 }
 
-function formatBody(body: string): string {
-  const value = parseJson(body)
-  return typeof value === 'object' && value !== null ? JSON.stringify(value, undefined, 2) : body
+/** Deeper values stay as they came: what is nested 30,000 times would be indented by 2 GB. */
+const indentedDepthMax = 100
+
+/** @param value of the body, if it is JSON */
+function formatBody(body: string, value: unknown): string {
+  return typeof value === 'object' && value !== null && !isDeeper(value, indentedDepthMax)
+    ? JSON.stringify(value, undefined, 2)
+    : body
+}
+
+function isDeeper(value: unknown, depthMax: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depthMax === 0 || Object.values(value).some((inner) => isDeeper(inner, depthMax - 1))
 }

@@ -14,11 +14,13 @@ export function withoutPrefixInIf(value: string, prefix: string): string {
   let written = ''
   let isInList = false
   let isQuoted = false
+  // After it nothing closes: looking for it from each `<` would cost the square of their number.
+  const lastEnd = value.lastIndexOf('>')
   for (let index = 0; index < value.length; index++) {
     const character = value[index] ?? ''
     if (character === '"') isQuoted = isInList && !isQuoted
     else if (!isQuoted && (character === '(' || character === ')')) isInList = character === '('
-    const end = character === '<' && !isInList ? value.indexOf('>', index) : -1
+    const end = character === '<' && !isInList && index < lastEnd ? value.indexOf('>', index) : -1
     if (end === -1) written += character
     else {
       written += `<${stripped(value.slice(index + 1, end), prefix)}>`

@@ -26,9 +26,9 @@ const remainderLengthMin = 8
  */
 export function isCommonPassword(password: string): boolean {
   const text = normalizeText(password)
-  const core = text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
+  const core = fromFirstToLastLetter(text)
   // A symbol at the end may stand for a letter, as in pa$$.
-  const spelled = replaceLeet(text).replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
+  const spelled = fromFirstToLastLetter(replaceLeet(text))
   const unit = unitOf(text)
   if (unit.length <= repeatedUnitLengthMax) return true
   if (
@@ -38,6 +38,10 @@ export function isCommonPassword(password: string): boolean {
   )
     return true
   return isKeyboardWalk(text)
+}
+
+function fromFirstToLastLetter(text: string): string {
+  return text.replace(/^[^\p{L}]+|(?<=\p{L})[^\p{L}]+$/gu, '')
 }
 
 /** Whether a password consists mostly of its owner's e-mail and names. */
@@ -91,14 +95,27 @@ const rows = keyboardRows.flatMap((row) => [row, [...row].reverse().join('')])
 /** Whether nearly all of the text runs along rows of keys, in either direction, at least three keys at a time. */
 function isKeyboardWalk(text: string): boolean {
   const reachable = new Set([0])
+  let last = 0
   for (let start = 0; start < text.length; start++) {
     if (!reachable.has(start)) continue
-    const endMax = Math.min(text.length, start + walkLength.max)
-    for (let end = start + walkLength.min; end <= endMax; end++) {
-      const part = text.slice(start, end)
-      if (unitOf(part).length > 1 && !rows.some((row) => row.includes(part))) break
-      reachable.add(end)
-    }
+    // Each part of a walk from its start is one too.
+    const end = start + Math.max(sameLength(text, start), rowLength(text, start))
+    for (let at = start + walkLength.min; at <= end; at++) reachable.add(at)
+    if (end >= start + walkLength.min) last = Math.max(last, end)
   }
-  return Math.max(...reachable) >= text.length - trailingCharactersMax
+  return last >= text.length - trailingCharactersMax
+}
+
+/** How often the character at an index comes in a row. */
+function sameLength(text: string, start: number): number {
+  let end = start + 1
+  while (end < text.length && end - start < walkLength.max && text[end] === text[start]) end++
+  return end - start
+}
+
+/** How far the text at an index runs along a row of keys. */
+function rowLength(text: string, start: number): number {
+  let end = start
+  while (end < text.length && rows.some((row) => row.includes(text.slice(start, end + 1)))) end++
+  return end - start
 }

@@ -26,7 +26,14 @@ const ownStartPattern = [
 ].join('|')
 /** The same, or the start of any JWT. */
 export const secretStartPattern = new RegExp(`${ownStartPattern}|eyJ`)
-const secrets = new RegExp(`(?:${ownStartPattern})[0-9A-Za-z_~.-]+|eyJ[0-9A-Za-z_-]+\\.[0-9A-Za-z_.-]+`, 'g')
+const ownStart = new RegExp(ownStartPattern)
+/** All characters that a credential has: it is longer than its prefix, of at least four. */
+const runs = /[0-9A-Za-z_~.-]{5,}/g
+/**
+ * A JWT, or just what begins as one: without a point it is none. The pattern takes it in all the same, or each `eyJ` of
+ * many would be read to its end again.
+ */
+const jwtStarts = /eyJ(?:[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_.-]+)?)?/g
 /** How often escapes are decoded: double encoding comes from mistakes, not from hiding. */
 const decodingsMax = 3
 
@@ -42,8 +49,19 @@ function inAnyCase(letters: string): string {
  */
 export function hideSecrets(text: string): string {
   const decoded = text.includes('%') ? decode(text) : text
-  const withoutSecrets = decoded.replaceAll(secrets, secretPlaceholder)
+  if (!secretStartPattern.test(decoded)) return text
+  const withoutSecrets = decoded
+    .replaceAll(jwtStarts, (found) => (found.includes('.') ? secretPlaceholder : found))
+    .replaceAll(runs, hideOwnSecret)
   return withoutSecrets === decoded ? text : withoutSecrets
+}
+
+/** From the start of a credential, if anything follows that, to the end of the run. */
+function hideOwnSecret(run: string): string {
+  const start = ownStart.exec(run)
+  return start === null || start.index + start[0].length === run.length
+    ? run
+    : run.slice(0, start.index) + secretPlaceholder
 }
 
 function decode(text: string): string {

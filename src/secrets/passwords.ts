@@ -145,7 +145,7 @@ function prefixOf({ memoryKiB, passes, parallelism }: Argon2Parameters): string 
 
 function format(parameters: Argon2Parameters, salt: Uint8Array, tag: Uint8Array, keyId?: string): string {
   const [saltText, tagText] = [salt, tag].map((part) =>
-    Buffer.from(part).toString('base64').replace(/=+$/, ''),
+    Buffer.from(part).toString('base64').replaceAll('=', ''),
   )
   const key = keyId === undefined ? '' : `,keyid=${keyId}`
   return `${prefixOf(parameters)}${key}$${saltText}$${tagText}`

@@ -34,7 +34,10 @@ export function parseSealingKey(text: string): Buffer | undefined {
  * `KEY previous 2026-11-23`. undefined where it is anything else.
  */
 export function parseSealingKeys(text: string): SealingKeySet | undefined {
-  const [first = '', second, ...rest] = text.trim().split(/\s*\n\s*/)
+  const [first = '', second, ...rest] = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
   const current = parseSealingKey(first)
   if (!current || rest.length > 0) return undefined
   if (second === undefined) return { current, next: undefined, previous: undefined }

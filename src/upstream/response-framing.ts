@@ -53,8 +53,8 @@ function readFramingField(framing: Framing, name: string, value: string): void {
   switch (name) {
     case 'content-length':
       // Repeated, in one field or more, it is one length (RFC 9110 8.6).
-      for (const part of value.includes(',') ? value.split(/[ \t]*,[ \t]*/) : [value])
-        readLength(framing, part)
+      if (value.includes(',')) for (const part of value.split(',')) readLength(framing, withoutBlanks(part))
+      else readLength(framing, value)
       break
     case 'transfer-encoding':
       if (framing.isChunked || value.toLowerCase() !== 'chunked') {
@@ -75,6 +75,19 @@ function readLength(framing: Framing, value: string): void {
   const length = value.length > digitsMax ? undefined : parseDigits(value)
   if (length === undefined || (framing.contentLength ?? length) !== length) throw wrongLength()
   framing.contentLength = length
+}
+
+/** Without the spaces and tabs around it (RFC 9110 5.6.3). */
+function withoutBlanks(part: string): string {
+  let start = 0
+  let end = part.length
+  while (start < end && isBlank(part, start)) start++
+  while (end > start && isBlank(part, end - 1)) end--
+  return part.slice(start, end)
+}
+
+function isBlank(text: string, index: number): boolean {
+  return text[index] === ' ' || text[index] === '\t'
 }
 
 /** Whether a 101 says that it begins a WebSocket (RFC 6455 4.2.2). */

@@ -54,3 +54,17 @@ t.test(
     t.equal(hideSecrets(`/files/${createKey('secretKey', id).slice(0, 12)}`), `/files/${secretPlaceholder}`)
   },
 )
+
+t.test('log redaction hides what begins within what looks like the start of a token', async (t) => {
+  const key = createKey('secretKey', id)
+  for (const [text, shown] of [
+    [`/eyJeyJ${key}`, `/eyJeyJ${secretPlaceholder}`],
+    [`/eyJ~${key}.html`, `/eyJ~${secretPlaceholder}`],
+    [`/eyJ.eyJhbGciOiJub25lIn0.e30.x`, `/eyJ.${secretPlaceholder}`],
+    ['/eyJeyJhbGciOiJub25lIn0.e30.x/y', `/${secretPlaceholder}/y`],
+    ['/aeyJhbGciOiJub25lIn0.e30.x', `/a${secretPlaceholder}`],
+    ['/eyJeyJeyJ', '/eyJeyJeyJ'],
+    ['/eyJeyJ.', '/eyJeyJ.'],
+  ] as const)
+    t.equal(hideSecrets(text), shown, text)
+})

@@ -46,12 +46,12 @@ export function createVisitCounter({ isSecure }: VisitCounterOptions): VisitCoun
 
 /** How often the browser was sent away from this page last; 0 where it was another one. */
 function lastCount(rawHeaders: readonly string[], key: string): number {
+  const start = `${visitCookieName}=${key}.`
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     if (rawHeaders[index]?.toLowerCase() !== 'cookie') continue
-    const found = new RegExp(`(?:^|;)\\s*${visitCookieName}=${key}\\.(\\d{1,2})\\s*(?:;|$)`).exec(
-      rawHeaders[index + 1] ?? '',
-    )
-    if (found) return Number(found[1])
+    const pairs = (rawHeaders[index + 1] ?? '').split(';').map((pair) => pair.trim())
+    const digits = pairs.find((pair) => pair.startsWith(start))?.slice(start.length) ?? ''
+    if (/^\d{1,2}$/.test(digits)) return Number(digits)
   }
   return 0
 }

@@ -4,7 +4,7 @@ const browsers: readonly (readonly [RegExp, string])[] = [
   [/SamsungBrowser\/(\d+)/, 'Samsung Internet'],
   [/(?:Firefox|FxiOS)\/(\d+)/, 'Firefox'],
   [/(?:HeadlessChrome|Chrome|CriOS)\/(\d+)/, 'Chrome'],
-  [/Version\/(\d+)[\d.]* (?:Mobile\/\S+ )?Safari/, 'Safari'],
+  [/Version\/(\d{1,9})[\d.]{0,32} (?:Mobile\/\w{1,32} )?Safari/, 'Safari'],
 ]
 
 const systems: readonly (readonly [RegExp, string])[] = [

@@ -77,7 +77,7 @@ export function toRouteInput({ upstream, prefix, ...options }: ProxyOptions): Ap
 function nameOf(prefix: unknown): string {
   const name = String(prefix)
     .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
-    .replaceAll(/^[-_]+|[-_]+$/g, '')
+    .replaceAll(/^[-_]+|(?<![-_])[-_]+$/g, '')
     .slice(0, 64)
   return name === '' ? 'root' : name
 }
