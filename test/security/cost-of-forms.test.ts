@@ -1,0 +1,125 @@
+import t, { type Test } from 'tap'
+import { isCommonPassword, isMostlyPersonalData } from '../../src/secrets/common-password.ts'
+import { passwordLength } from '../../src/secrets/passwords.ts'
+import { startRawBackend } from '../setup/backend.ts'
+import { startGateway } from '../setup/gateway.ts'
+import {
+  bodyLengthMax,
+  exchange,
+  headLengthMax,
+  requestBytes,
+  signedInMaxMs,
+  tooDear,
+  tryAll,
+} from './support/cost.ts'
+import { structures } from './support/json-structures.ts'
+import { openPortalForm } from './support/portal-form.ts'
+
+const body = { length: bodyLengthMax }
+const head = { length: headLengthMax }
+const password = 'correct horse battery staple'
+
+/** A browser of a person, with the form of a page. */
+async function openForm(url: string, path: string, cookies: string) {
+  const shown = await fetch(`${url}/portal${path}`, { headers: { Cookie: cookies } })
+  const csrf = /name="csrf" value="([^"]+)"/.exec(await shown.text())?.[1] ?? ''
+  const set = shown.headers.getSetCookie().map((line) => line.split(';', 1)[0])
+  const cookie = [cookies, ...set].filter(Boolean).join('; ')
+  return function send(action: string, body: string | Buffer, type = 'application/x-www-form-urlencoded') {
+    const lines = [
+      `POST /portal${action} HTTP/1.1`,
+      'Host: gateway.test',
+      `Cookie: ${cookie}`,
+      `Content-Type: ${type}`,
+    ]
+    const bytes = typeof body === 'string' ? Buffer.from(`csrf=${csrf}&${body}`) : body
+    return exchange(url, requestBytes([...lines, `Content-Length: ${bytes.length}`], bytes))
+  }
+}
+
+async function signIn(t: Test) {
+  const backend = await startRawBackend(t, (socket) => {
+    socket.on('data', () => socket.write(answer))
+  })
+  const gateway = await startGateway(t, {
+    backend,
+    config: { routes: [{ name: 'open', path: '/open', upstream: 'backend', auth: 'any' }] },
+  })
+  const { account } = await gateway.createAccount({ role: 'Admin' })
+  const { token } = await gateway.operate(({ setupLinks }) => setupLinks.create(account.id))
+  const choose = await openPortalForm(gateway.url, '/setup')
+  return { ...gateway, cookies: (await choose({ token, password, again: password })).cookies }
+}
+
+/** What the backend says. */
+let answer = ''
+
+t.test('no form keeps the event loop for long', async (t) => {
+  const { url, cookies } = await signIn(t)
+  const forms: Readonly<Record<string, readonly string[]>> = {
+    '/sign-in': ['next', '', 'csrf'],
+    '/sign-in/code': ['pending', 'code'],
+    '/forgot': ['email'],
+    '/setup': ['token'],
+    '/setup/check': ['token'],
+    '/verify': ['token'],
+    '/profile/name': ['firstName'],
+    '/integration/keys/create': ['name', 'scopes', 'addresses', 'lifetimeDays'],
+    '/integration/try': ['route'],
+    '/sessions/end': ['session'],
+    '/accounts/new': ['email', 'firstName', 'role'],
+    '/subjects/block': ['subject'],
+  }
+  const send = await openForm(url, '/profile', cookies)
+  for (const [action, names] of Object.entries(forms))
+    await tryAll(t, names, { ...body, maxMs: signedInMaxMs }, (name, text) => {
+      const value = encodeURIComponent(text).slice(0, body.length)
+      return send(action, name === '' ? `${value}` : `${name}=${value}`)
+    })
+  await tryAll(t, ['/sign-in'], body, (action, text) => send(action, text))
+  await tryAll(t, ['boundary=a', 'boundary="'], head, (parameter, text) =>
+    send('/sign-in', Buffer.from('--a\r\n\r\n'), `multipart/form-data; ${parameter}${text}`),
+  )
+  const part = '--a\r\nContent-Disposition: form-data; name="'
+  const multipart = {
+    parts: '--a',
+    name: part,
+    header: `${part}a"\r\nX: `,
+    value: `${part}a"\r\n\r\n`,
+    before: '',
+  }
+  await tryAll(t, Object.keys(multipart), body, (where, text) =>
+    send(
+      '/sign-in',
+      Buffer.from(`${multipart[where as keyof typeof multipart]}${text}\r\n--a--`),
+      'multipart/form-data; boundary=a',
+    ),
+  )
+})
+
+t.test('no password keeps the event loop for long while it is checked for being common', async (t) => {
+  const owner = { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }
+  for (const start of ['a', '']) {
+    await tryAll(t, [start], { length: passwordLength.bytesMax }, async (_, text) => {
+      const password = start + text
+      return isCommonPassword(password) || isMostlyPersonalData(password, owner)
+    })
+  }
+})
+
+t.test('no answer of a backend keeps the event loop for long as "Try it" shows it', async (t) => {
+  const { url, cookies } = await signIn(t)
+  const send = await openForm(url, '/integration', cookies)
+  const tryIt = (body: string) => {
+    const bytes = Buffer.from(body, 'latin1')
+    answer = `HTTP/1.1 200 OK\r\nContent-Length: ${bytes.length}\r\n\r\n${bytes.toString('latin1')}`
+    return send('/integration/try', 'route=open')
+  }
+  const dear: string[] = []
+  for (const [name, structure] of Object.entries(structures)) {
+    const why = await tooDear((length, end) => tryIt(structure(length, end)), { ...body, maxMs: 15 })
+    if (why !== undefined) dear.push(`${name}: ${why}`)
+  }
+  t.strictSame(dear, [])
+  await tryAll(t, ['body'], { ...body, maxMs: 15 }, (_, text) => tryIt(text))
+})
