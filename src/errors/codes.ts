@@ -6,6 +6,10 @@ export interface ErrorDefinition {
   readonly detail?: string
   /** What to look at, for docs/failure-modes.md. */
   readonly check: string
+  /** The operations of the JSON endpoints that can answer with it without naming it in their `problems`. */
+  readonly operations?: 'all' | 'with-body' | 'for-admins'
+  /** Shown at the form of the portal that was refused; every other error gets an error page. */
+  readonly atForms?: true
 }
 
 /** All error codes, one table: the contract of every problem+json response (RFC 9457). */
@@ -16,6 +20,8 @@ export const errorDefinitions = {
     detail: 'The request, or a member of its body, does not match what this endpoint accepts.',
     check:
       'The `errors` list names each member of the body, a header, `body` or `request`, and what is wrong.',
+    operations: 'all',
+    atForms: true,
   },
   'path-ambiguous': {
     status: 400,
@@ -24,6 +30,7 @@ export const errorDefinitions = {
       'The path has dot segments, an empty segment, a backslash, a control character, a fragment, a broken escape, an encoded slash that the route rejects, or it would match another route after case folding, decoding of escapes or removal of parameters (;).',
     check:
       'Servers interpret such paths differently, so the gateway does not guess. Send the plain path; `explain` and the reason in the log name the other route. If the backend treats paths as case-sensitive, set `caseSensitive: true` on the route.',
+    operations: 'all',
   },
   'credentials-ambiguous': {
     status: 400,
@@ -31,6 +38,7 @@ export const errorDefinitions = {
     detail: 'Send one credential, once: either a secret key or an access token.',
     check:
       'Whether a proxy or a client library adds a second header to the one you set. Every place in `keys.accept` is a credential, and so is `Authorization: Bearer`.',
+    operations: 'for-admins',
   },
   'credentials-missing': {
     status: 401,
@@ -38,6 +46,7 @@ export const errorDefinitions = {
     detail: 'This path requires a secret key or an access token; see WWW-Authenticate.',
     check:
       'Whether the header reaches the gateway: proxies in front of it may drop headers they do not know.',
+    operations: 'for-admins',
   },
   'credentials-invalid': {
     status: 401,
@@ -45,18 +54,21 @@ export const errorDefinitions = {
     detail:
       'SecretKey and APIKey are not a valid pair of one account. A secret key begins with …_sk_ (or gsk_), an API key with …_ak_ (or gak_).',
     check: 'Whether both keys belong to one account and neither has been reset: `gatehouse keys show ID`.',
+    atForms: true,
   },
   'secret-key-invalid': {
     status: 401,
     title: 'The secret key is not valid',
     detail: 'The secret key is malformed, unknown or has been reset.',
     check: 'Whether the key is complete (its last part is a checksum) and has not been reset.',
+    operations: 'for-admins',
   },
   'secret-key-expired': {
     status: 401,
     title: 'The secret key has expired',
     detail: 'The secret key has expired: use another one.',
     check: '`gatehouse keys list ID` shows when each key expires; `keys create` makes another.',
+    operations: 'for-admins',
   },
   'token-invalid': {
     status: 401,
@@ -64,12 +76,14 @@ export const errorDefinitions = {
     detail: 'The access token is malformed, or not of an issuer that is accepted here.',
     check:
       'The `reason` in the log. Whether `iss` and `aud` match `tokens.issuer` and `tokens.audience`, `kid` is in the JWKS, and the clocks of the instances agree; for a token of a foreign issuer, whether the route names it in `issuers`, and [its page](issuers.md).',
+    operations: 'for-admins',
   },
   'token-expired': {
     status: 401,
     title: 'The access token has expired',
     detail: 'Refresh the access token.',
     check: 'Whether the client refreshes in time, and clocks differ by less than `tokens.clockTolerance`.',
+    operations: 'for-admins',
   },
   'token-revoked': {
     status: 401,
@@ -77,12 +91,14 @@ export const errorDefinitions = {
     detail: 'The session or account of this access token has ended or changed.',
     check:
       'Whether the session was revoked, the role changed, the key was reset, or the account was disabled.',
+    operations: 'for-admins',
   },
   'scheme-not-accepted': {
     status: 401,
     title: 'This kind of credential is not accepted here',
     detail: 'This path accepts another kind of credential; see WWW-Authenticate.',
     check: '`auth` of the route, and `keys.accept`: where a secret key may come.',
+    operations: 'for-admins',
   },
   'refresh-token-invalid': {
     status: 401,
@@ -116,6 +132,7 @@ export const errorDefinitions = {
     title: 'The role is not allowed',
     detail: 'The role of this account is not allowed on this path.',
     check: '`roles` of the route, and the role in `gatehouse accounts show`.',
+    operations: 'for-admins',
   },
   'scope-forbidden': {
     status: 403,
@@ -123,6 +140,7 @@ export const errorDefinitions = {
     detail: 'The key or token is limited to scopes that do not include this path.',
     check:
       '`scopes` of the route, and those of the key in `gatehouse keys list ID`. A key with scopes passes only where a route names scopes.',
+    operations: 'for-admins',
   },
   'address-forbidden': {
     status: 403,
@@ -130,6 +148,7 @@ export const errorDefinitions = {
     detail: 'The secret key is limited to other client addresses.',
     check:
       'The addresses of the key in `gatehouse keys list ID`, and the client address in the log: behind proxies it is right only with `trustedProxies`.',
+    operations: 'for-admins',
   },
   'destination-forbidden': {
     status: 403,
@@ -150,6 +169,8 @@ export const errorDefinitions = {
     title: 'The account is disabled',
     detail: 'The account is disabled.',
     check: '`gatehouse accounts update ID --disabled false`.',
+    operations: 'for-admins',
+    atForms: true,
   },
   'subject-blocked': {
     status: 403,
@@ -169,6 +190,7 @@ export const errorDefinitions = {
     detail: 'The form is not from this portal, or it is too old: load the page again.',
     check:
       'Whether the portal is opened at the origin in `publicUrl`, and the browser sends `Origin` or `Sec-Fetch-Site`. Where a key came in `Authorization: Basic`, a page of another origin sent it: see [browsers](browsers.md#keys-in-authorization-basic).',
+    operations: 'for-admins',
   },
   'service-worker-refused': {
     status: 403,
@@ -191,6 +213,7 @@ export const errorDefinitions = {
     detail: 'The link was used, replaced by a later one, or is too old: ask for another.',
     check:
       'Only the latest link is valid, and only once: a set-up link for `portal.setupLinkLifetime` (24 h), the link for a forgotten password for `portal.resetLinkLifetime` (1 h), a verification link for an hour. A link that was mailed ends when the account gets another e-mail.',
+    atForms: true,
   },
   'route-not-found': {
     status: 404,
@@ -216,6 +239,7 @@ export const errorDefinitions = {
     title: 'The account already exists',
     detail: 'An account with this e-mail already exists.',
     check: 'E-mails are compared ignoring case.',
+    atForms: true,
   },
   'own-account': {
     status: 409,
@@ -224,6 +248,7 @@ export const errorDefinitions = {
       'An Admin cannot disable, delete or demote their own account, or remove their second factor without a code: another Admin can.',
     check:
       'This keeps an Admin from removing the last one by mistake, and whoever sits at their browser from removing the second factor; the command line can change any account (but see `last-admin`). Who has a code turns the second factor off in *Profile*. Who is signed in to the portal changes their own account and keys there, where it asks for the password.',
+    atForms: true,
   },
   'last-admin': {
     status: 409,
@@ -231,30 +256,35 @@ export const errorDefinitions = {
     detail: 'No Admin who is not disabled would be left. Make another account an Admin first.',
     check:
       'Another account gets the role first: `gatehouse accounts update ID|EMAIL --role Admin`, or it is enabled. This holds for commands too.',
+    atForms: true,
   },
   'body-too-large': {
     status: 413,
     title: 'The body is too large',
     detail: 'The request body is larger than this path accepts.',
     check: '`maxBody` of the route (64 KiB on the endpoints of the gateway).',
+    operations: 'with-body',
   },
   'media-type-unsupported': {
     status: 415,
     title: 'The media type is not supported',
     detail: 'Send Content-Type: application/json, without a Content-Encoding.',
     check: 'Whether the client sends JSON in UTF-8 with that Content-Type.',
+    operations: 'with-body',
   },
   'headers-too-large': {
     status: 431,
     title: 'The header fields are too large',
     detail: 'The request line and header fields are larger than the gateway accepts.',
     check: '`limits.headers`; a client that piles up cookies.',
+    operations: 'all',
   },
   'rate-limited': {
     status: 429,
     title: 'Too many requests',
     detail: 'More requests than this path allows; Retry-After says when to try again.',
     check: '`rateLimit` of the route; `gatehouse_rate_limited_total`.',
+    atForms: true,
   },
   'quota-exceeded': {
     status: 429,
@@ -270,18 +300,22 @@ export const errorDefinitions = {
     detail: 'Too many invalid credentials were sent from this address; a valid one is still accepted.',
     check:
       '`limits.failures`; a client that still uses a key that was reset; `gatehouse_rate_limited_total`.',
+    operations: 'for-admins',
+    atForms: true,
   },
   'request-timeout': {
     status: 408,
     title: 'The request took too long to arrive',
     detail: 'The request did not arrive in time.',
     check: '`listen.requestTimeout` and `limits.bodyRate`; a slow or broken network.',
+    operations: 'with-body',
   },
   internal: {
     status: 500,
     title: 'Internal error',
     check:
       'A bug in the gateway, or a damaged record in the store. The log entry with this `requestId` has the stack trace; please report it.',
+    operations: 'all',
   },
   'upstream-unreachable': {
     status: 502,
@@ -308,6 +342,7 @@ export const errorDefinitions = {
     title: 'Credential store unavailable',
     detail: 'The credential cannot be checked at the moment; it was not rejected.',
     check: '`/readyz` and `gatehouse_store_up`; the store is unavailable.',
+    operations: 'for-admins',
   },
   'issuer-unavailable': {
     status: 503,
@@ -322,6 +357,7 @@ export const errorDefinitions = {
     detail: 'Too many passwords are being checked at the moment; try again in a second.',
     check:
       'A flood of sign-ins: passwords are checked a few at a time, so that they do not slow down other requests.',
+    atForms: true,
   },
   'sign-in-provider-unavailable': {
     status: 503,
@@ -335,6 +371,7 @@ export const errorDefinitions = {
     title: 'Mail cannot be sent',
     detail: 'The mail cannot be sent at the moment; an Admin can verify the e-mail.',
     check: '`mail` in the config, and the log entry, which has the error of the mail server.',
+    atForms: true,
   },
   'shutting-down': {
     status: 503,

@@ -1,3 +1,4 @@
+import { type ErrorDefinition, errorDefinitions } from '../errors/codes.ts'
 import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
 import { recordFailure } from '../http/outcome.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
@@ -10,21 +11,6 @@ export interface FormRefusal {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Codes that are shown at the form itself; every other error gets an error page. */
-const formErrorCodes = new Set([
-  'request-invalid',
-  'credentials-invalid',
-  'account-exists',
-  'account-disabled',
-  'own-account',
-  'last-admin',
-  'link-invalid',
-  'too-many-failures',
-  'rate-limited',
-  'sign-in-busy',
-  'mail-unavailable',
-])
-
 /**
  * Turns an error into the state of the form, keeping the submitted values.
  * @param messages texts that override those of some codes
@@ -35,7 +21,7 @@ export function formRefusal(
   values: FormState['values'],
   messages: Readonly<Record<string, string>> = {},
 ): FormRefusal {
-  if (!(error instanceof GatehouseError) || !formErrorCodes.has(error.code)) throw error
+  if (!(error instanceof GatehouseError) || !isShownAtForms(error)) throw error
   const { code, status, detail, errors = [], rate } = error
   const seconds = rate && Math.max(1, Math.ceil(rate.retryMs / 1_000))
   const isTaken = code === 'account-exists' && values.email !== undefined
@@ -58,6 +44,11 @@ export function formRefusal(
       ...(status === 503 && { 'Retry-After': String(busyRetryAfterS) }),
     },
   }
+}
+
+function isShownAtForms({ code }: GatehouseError): boolean {
+  const { atForms }: ErrorDefinition = errorDefinitions[code]
+  return atForms === true
 }
 
 /** When to try again after a 503, in seconds. */

@@ -21,6 +21,7 @@ import { openAcknowledgements } from '../../src/tokens/acknowledgements.ts'
 import { createRefreshTokens } from '../../src/tokens/refresh-token.ts'
 import { createSessions } from '../../src/tokens/sessions.ts'
 import { actsOn } from '../accounts/account-actions.ts'
+import { defaultOptions } from '../routes/default-options.ts'
 import { usualCarriers } from '../setup/carriers.ts'
 import { visitor } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
@@ -28,34 +29,8 @@ import { createBench, newSigningKey, startS } from '../tokens/forged-tokens.ts'
 
 /** How a route of this kind is compiled. */
 export function accessOf(auth: AuthOption, changes: Partial<RouteOptions> = {}): Access {
-  const options: RouteOptions = {
-    name: 'route',
-    host: undefined,
-    path: '/',
-    methods: undefined,
-    upstream: 'backend',
-    auth,
-    roles: undefined,
-    scopes: undefined,
-    costHeader: undefined,
-    verifiedOnly: false,
-    issuers: [],
-    stripPrefix: false,
-    destination: 'forwarded',
-    websocket: false,
-    forwardCredentials: false,
-    browser: { cookie: false, signIn: false },
-    bodyBytesMax: 0,
-    responseTimeoutMs: undefined,
-    idleTimeoutMs: undefined,
-    encodedSlash: 'auto',
-    caseSensitive: false,
-    methodOverride: 'drop',
-    trailers: 'drop',
-    rateLimit: undefined,
-    ...changes,
-  }
-  const [route] = compileRoutes([options], new Map([['backend', { responseTimeoutMs: 0, idleTimeoutMs: 0 }]]))
+  const options = { ...defaultOptions, upstream: undefined, auth, ...changes }
+  const [route] = compileRoutes([options], new Map())
   if (!route) throw new Error('no route')
   return route.access
 }

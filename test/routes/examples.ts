@@ -2,6 +2,7 @@ import { compileRoutes, type RouteOptions } from '../../src/routes/compile.ts'
 import { parseRequestTarget, type RequestTarget } from '../../src/routes/request-target.ts'
 import type { Route } from '../../src/routes/route.ts'
 import { createRouteTable, type RouteTable } from '../../src/routes/table.ts'
+import { defaultOptions } from './default-options.ts'
 
 export interface FakeUpstream {
   readonly responseTimeoutMs: number
@@ -13,32 +14,7 @@ export const upstreams: ReadonlyMap<string, FakeUpstream> = new Map([
 ])
 
 /** A route with the defaults of the config. */
-export const options: RouteOptions = {
-  name: 'it',
-  host: undefined,
-  path: '/',
-  methods: undefined,
-  upstream: 'backend',
-  auth: 'any',
-  roles: undefined,
-  scopes: undefined,
-  verifiedOnly: false,
-  issuers: [],
-  stripPrefix: false,
-  destination: 'forwarded',
-  websocket: false,
-  encodedSlash: 'auto',
-  caseSensitive: false,
-  costHeader: undefined,
-  methodOverride: 'drop',
-  trailers: 'drop',
-  rateLimit: undefined,
-  forwardCredentials: false,
-  browser: { cookie: false, signIn: false },
-  bodyBytesMax: 10_485_760,
-  responseTimeoutMs: undefined,
-  idleTimeoutMs: undefined,
-}
+export const options: RouteOptions = { ...defaultOptions, upstream: 'backend' }
 
 export function compileOne(changes: Partial<RouteOptions>): Route<FakeUpstream | undefined> {
   const [route] = compileRoutes([{ ...options, ...changes }], upstreams)

@@ -1,20 +1,20 @@
-import { type ErrorCode, errorDefinitions } from '../../errors/codes.ts'
+import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '../../errors/codes.ts'
 import type { JsonSchema, OperationDoc } from '../operation.ts'
 
-/** The problems that any request may get. */
-const commonProblems: readonly ErrorCode[] = [
-  'path-ambiguous',
-  'request-invalid',
-  'headers-too-large',
-  'internal',
-]
-const bodyProblems: readonly ErrorCode[] = ['body-too-large', 'media-type-unsupported', 'request-timeout']
-const adminProblems: readonly ErrorCode[] = [
-  ...(['credentials-ambiguous', 'credentials-missing', 'secret-key-invalid', 'scheme-not-accepted'] as const),
-  ...(['token-invalid', 'token-expired', 'token-revoked', 'role-forbidden', 'account-disabled'] as const),
-  ...(['secret-key-expired', 'scope-forbidden', 'address-forbidden', 'cross-site-request'] as const),
-  ...(['too-many-failures', 'store-unavailable'] as const),
-]
+/** The codes that operations need not name, by the operations that can answer with them. */
+const sharedCodes = Map.groupBy(
+  // The cast is sound: these are the names of the table.
+  Object.keys(errorDefinitions) as ErrorCode[],
+  (code) => definitionOf(code).operations,
+)
+
+function definitionOf(code: ErrorCode): ErrorDefinition {
+  return errorDefinitions[code]
+}
+
+function sharedBy(operations: NonNullable<ErrorDefinition['operations']>): readonly ErrorCode[] {
+  return sharedCodes.get(operations) ?? []
+}
 
 /** The schema of every error response (RFC 9457). */
 export const problemSchema: JsonSchema = {
@@ -47,9 +47,9 @@ export function problemResponses(
 ): Readonly<Record<string, object>> {
   const codes = new Set([
     ...problems,
-    ...commonProblems,
-    ...(body ? bodyProblems : []),
-    ...(isAdmin ? adminProblems : []),
+    ...sharedBy('all'),
+    ...(body ? sharedBy('with-body') : []),
+    ...(isAdmin ? sharedBy('for-admins') : []),
   ])
   const byStatus = Map.groupBy([...codes].toSorted(), (code) => errorDefinitions[code].status)
   const statuses = [...byStatus].toSorted(([a], [b]) => a - b)
