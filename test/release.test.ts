@@ -1,0 +1,93 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import t, { type Test } from 'tap'
+
+/** A package as small as can be, to be released by .ci/release, with stand-ins for docker and git. */
+function packageToRelease(t: Test, { changelog }: { readonly changelog: string }) {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-release-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+  mkdirSync(join(folder, '.ci'))
+  mkdirSync(join(folder, 'bin'))
+  cpSync('.ci/release', join(folder, '.ci/release'))
+  write(
+    'package.json',
+    JSON.stringify({ name: 'gatehouse', version: '1.2.3', scripts: { sbom: 'echo {}' }, files: ['a.txt'] }),
+  )
+  write('a.txt', 'a')
+  write('CHANGELOG.md', changelog)
+  write('bin/git', '#!/bin/sh\necho 0123abc\n')
+  write('bin/docker', '#!/bin/sh\necho "$*" >>docker.log\nif test "$1" = save; then echo image >"$3"; fi\n')
+  for (const program of ['bin/git', 'bin/docker']) chmodSync(join(folder, program), 0o755)
+  const env = { ...process.env, PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}` }
+  return {
+    folder,
+    read: (name: string) => readFileSync(join(folder, name), 'utf8'),
+    release: (tag: string) => spawnSync('sh', [join(folder, '.ci/release'), tag], { env, encoding: 'utf8' }),
+  }
+}
+
+const changelog = '# Changelog\n\n## 1.2.3 - 2031-05-06\n\n- New.\n\n## 1.2.2 - 2031-04-01\n\n- Old.\n'
+
+t.test('a release has package, bill of materials and image, a checksum of each, and its notes', async (t) => {
+  const { folder, read, release } = packageToRelease(t, { changelog })
+  const { status, stderr } = release('v1.2.3')
+  t.equal(status, 0, stderr)
+  const files = ['gatehouse-1.2.3-image.tar.gz', 'gatehouse-1.2.3.cdx.json', 'gatehouse-1.2.3.tgz']
+  t.strictSame(
+    readdirSync(join(folder, 'release')).toSorted(),
+    ['SHA256SUMS', ...files, 'notes.md'].toSorted(),
+  )
+  const sums = read('release/SHA256SUMS')
+  t.strictSame([...sums.matchAll(/^[0-9a-f]{64} [ *](.+)$/gm)].map(([, name]) => name).toSorted(), files)
+  execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: join(folder, 'release') })
+  t.equal(read('release/notes.md').trim(), '- New.')
+  t.match(read('docker.log'), /^build --build-arg REVISION=0123abc --tag gatehouse:1\.2\.3 \.\n/)
+})
+
+t.test(
+  'a tag of another version and a section without a date are refused, before anything is made',
+  async (t) => {
+    for (const [tag, text, reason] of [
+      ['v1.2.4', changelog, /v1\.2\.4 is not the tag of version 1\.2\.3/],
+      ['1.2.3', changelog, /1\.2\.3 is not the tag/],
+      ['v1.2.3', changelog.replace('2031-05-06', 'Unreleased'), /no section/],
+      ['v1.2.3', changelog.replace('1.2.3', '1.2.30'), /no section/],
+    ] as const) {
+      const { folder, release } = packageToRelease(t, { changelog: text })
+      t.match(release(tag), { status: 1, stderr: reason })
+      t.notOk(readdirSync(folder).includes('release'))
+    }
+  },
+)
+
+t.test('every file that names the version names that of package.json', async (t) => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
+  const named = {
+    'package-lock.json': /^ {2}"version": "(.+)"/gm,
+    Dockerfile: /image\.version="(.+?)"/g,
+    'deploy/compose.yaml': /image: gatehouse:(\S+)/g,
+    'deploy/kubernetes/kustomization.yaml': /newTag: (\S+)/g,
+    'deploy/helm/gatehouse/Chart.yaml': /^(?:version|appVersion): (\S+)/gm,
+    'README.md': /gatehouse-([\d.]+)\.tgz/g,
+    'docs/deploying.md': /gatehouse-([\d.]+)\.tgz/g,
+  }
+  const page = readFileSync('docs/releasing.md', 'utf8')
+  for (const [file, pattern] of Object.entries(named)) {
+    const versions = [...readFileSync(file, 'utf8').matchAll(pattern)].map(([, found]) => found)
+    t.not(versions.length, 0, `${file} names it`)
+    t.strictSame([...new Set(versions)], [version], file)
+    t.match(page, file, `${file} is in docs/releasing.md`)
+  }
+})
