@@ -6,6 +6,8 @@ import t from 'tap'
 import { run, serve, tempFolder } from './cli/run.ts'
 import { startBackend } from './setup/backend.ts'
 
+// needs: curl
+
 const readme = readFileSync('README.md', 'utf8')
 const gatehouse = 'npm run -s gatehouse --'
 

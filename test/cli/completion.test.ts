@@ -8,6 +8,8 @@ import { allCommands } from '../../src/cli/commands.ts'
 import { startOnTerminal } from '../setup/pty.ts'
 import { run, tempFolder } from './run.ts'
 
+// needs: bash, fish, zsh
+
 /** What is typed, and all that is offered for its last word. */
 const cases: readonly (readonly [typed: string, offered: readonly string[]])[] = [
   ['si', ['signing-keys']],

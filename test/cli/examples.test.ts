@@ -11,6 +11,8 @@ import { createCommandFolder } from './command-folder.ts'
 import { run, serve } from './run.ts'
 import { configOf } from './workspace.ts'
 
+// needs: bash
+
 const email = 'ada@example.com'
 const people = 'email,firstName\ncyd@example.com,Cyd\n'
 const digest = Buffer.from(digestOf(createKey('secretKey', 'elsewhere', 'old'))).toString('hex')

@@ -10,6 +10,8 @@ import { storeDrivers } from '../setup/gateway.ts'
 import { program } from './run.ts'
 import { createWorkspace, createWorkspaceOn, type Workspace } from './workspace.ts'
 
+// needs: bash
+
 /** One more than the store takes in one call: the accounts are streamed. */
 const many = importMax.atOnce + 1
 

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { assertProgram } from '../setup/missing-program.ts'
 import { until } from '../setup/net.ts'
 import { program, run, runProgram, type Serving, serve, tempFolder } from './run.ts'
 import { createWorkspace, sealingKey, type Workspace } from './workspace.ts'
@@ -130,6 +131,7 @@ t.test('serve --demo runs without its Redis, and says how to create an account',
 })
 
 function pasteIntoBash(lines: string, cwd: string): string {
+  for (const program of ['bash', 'curl']) assertProgram(program)
   const env = { PATH: process.env.PATH }
   const { status, stdout, stderr } = spawnSync('bash', ['--norc'], {
     input: `${lines}\n`,

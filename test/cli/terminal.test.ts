@@ -8,6 +8,8 @@ import { type OnTerminal, startOnTerminal } from '../setup/pty.ts'
 import { program } from './run.ts'
 import { createWorkspace, type Workspace } from './workspace.ts'
 
+// needs: bash
+
 const password = 'correct horse battery'
 
 function onTerminal(t: Test, { folder, config }: Workspace, ...args: readonly string[]): OnTerminal {

@@ -11,6 +11,8 @@ import { canMakeHosts, type Host, startHost } from './support/host.ts'
 import { echoBackend, load } from './support/load.ts'
 import { memoryBytes } from './support/manifests.ts'
 
+// needs: docker-compose, iproute2
+
 const skip = canMakeHosts() ? false : 'only root can make the namespaces of a container'
 const { gateway: gatewayService, redis: redisService } = composeServices()
 if (!gatewayService || !redisService) throw new Error('the services have other names now')

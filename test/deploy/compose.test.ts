@@ -8,6 +8,8 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { composeFile, composeServices } from './support/compose-file.ts'
 
+// needs: docker-compose
+
 const services = composeServices()
 
 t.test('the file is valid for Compose, and an unknown field is found', async (t) => {

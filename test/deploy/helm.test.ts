@@ -6,6 +6,8 @@ import { parse } from 'yaml'
 import { kustomizeBase, type Manifest, manifestOf, manifestsIn } from './support/manifests.ts'
 import { manifestProblems } from './support/validate-manifests.ts'
 
+// needs: go, golang-github-masterminds-sprig-dev, golang-gopkg-yaml.v3-dev
+
 const chart = 'deploy/helm/gatehouse'
 
 type Values = Readonly<Record<string, unknown>>

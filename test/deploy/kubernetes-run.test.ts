@@ -10,6 +10,8 @@ import { canMakeHosts, startHost } from './support/host.ts'
 import { echoBackend, load } from './support/load.ts'
 import { kustomizeBase, manifestOf, memoryBytes, podSpecOf } from './support/manifests.ts'
 
+// needs: iproute2
+
 const skip = canMakeHosts() ? false : 'only root can make the namespaces of a container'
 
 t.test(

@@ -6,6 +6,8 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { composeServices } from './support/compose-file.ts'
 
+// needs: promtool
+
 t.test('promtool accepts the alerts', async (t) => {
   t.match(
     execFileSync('promtool', ['check', 'rules', 'dashboards/alerts.yaml'], { encoding: 'utf8' }),

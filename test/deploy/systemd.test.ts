@@ -10,6 +10,8 @@ import { canMakeHosts, startHost } from './support/host.ts'
 import { echoBackend, load } from './support/load.ts'
 import { readUnit } from './support/unit-file.ts'
 
+// needs: systemd-analyze
+
 const unitFile = 'deploy/gatehouse.service'
 const unit = readUnit(unitFile)
 const skip = canMakeHosts() ? false : 'only root can make the namespaces of a service'

@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
+import { assertProgram } from '../setup/missing-program.ts'
 import { type Snippet, snippetsOf } from './snippets.ts'
+
+// needs: git
 
 /**
  * Which test runs each block of code of the documentation, by page and heading; a page alone stands for all its blocks
@@ -53,6 +56,7 @@ const notRun: Readonly<Record<string, readonly [reason: string, tried: string]>>
   'sh docs/deploying.md Helm': ['it needs a cluster', 'test/deploy/helm.test.ts renders the chart'],
 }
 
+assertProgram('git')
 const pages = execFileSync('git', ['ls-files', '*.md'], { encoding: 'utf8' }).trim().split('\n')
 // Pictures of folders, and settings of Redis, which test/store/redis/acl.test.ts reads.
 const blocks = pages.flatMap(snippetsOf).filter(({ language }) => language !== 'text')

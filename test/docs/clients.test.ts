@@ -13,6 +13,8 @@ import { runProgram, startProgram } from './programs.ts'
 import { snippetsOf } from './snippets.ts'
 import { sampleWheel } from './wheel.ts'
 
+// needs: curl, git, promtool, python3, rclone, skopeo
+
 const snippets = snippetsOf('docs/clients.md')
 
 interface Scene {

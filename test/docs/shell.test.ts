@@ -5,6 +5,8 @@ import { startGateway } from '../setup/gateway.ts'
 import { createShell, linesOf } from './shell.ts'
 import { snippetsOf } from './snippets.ts'
 
+// needs: bash, curl, sqlite3
+
 /** The shell lines of pages that need nothing but the command, curl and other small programs. */
 
 t.test('the lines of the operating page work in their order', async (t) => {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import type { RawClient } from '../setup/raw-client.ts'
 import type { Upstream } from './upstream.ts'
 import { connectWire } from './wire.ts'
@@ -52,5 +53,9 @@ export async function observe(subject: Subject, upstream: Upstream, { run, name 
 
 /** Resident memory of the subject, in bytes. */
 export function rssOf({ pid }: Subject): number {
-  return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) * 1_024
+  const status = `/proc/${pid}/status`
+  const kibibytes = existsSync(status)
+    ? /^VmRSS:\s*(\d+)/m.exec(readFileSync(status, 'utf8'))?.[1]
+    : execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })
+  return Number(kibibytes) * 1_024
 }

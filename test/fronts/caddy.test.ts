@@ -2,4 +2,6 @@ import t from 'tap'
 import { caddy } from './run-front.ts'
 import { testFront } from './suite.ts'
 
+// needs: caddy, curl
+
 testFront(t, caddy)

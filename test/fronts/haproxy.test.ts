@@ -2,4 +2,6 @@ import t from 'tap'
 import { haproxy } from './run-front.ts'
 import { testFront } from './suite.ts'
 
+// needs: haproxy, curl
+
 testFront(t, haproxy)

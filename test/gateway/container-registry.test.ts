@@ -10,6 +10,8 @@ import t, { type Test } from 'tap'
 import { startGateway } from '../setup/gateway.ts'
 import { freePort, until } from '../setup/net.ts'
 
+// needs: docker-registry, skopeo
+
 const execute = promisify(execFile)
 
 function newFolder(t: Test): string {

@@ -10,6 +10,8 @@ import { startGateway } from '../setup/gateway.ts'
 import { ask } from './support/ask.ts'
 import { startS3Backend } from './support/s3-backend.ts'
 
+// slow: starts curl, pip and rclone many times, where they are
+
 const execute = promisify(execFile)
 
 /** Runs a program without the settings of the user who runs the tests. */

@@ -8,6 +8,8 @@ import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { freePort, until } from '../setup/net.ts'
 
+// needs: promtool
+
 interface Target {
   readonly labels: { readonly job: string }
   readonly health: string

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startBackend } from '../setup/backend.ts'
 import { notInApp, startGateway, type TestGateway } from '../setup/gateway.ts'
+import { without } from '../setup/missing-program.ts'
 import { freePort, until } from '../setup/net.ts'
 import { writeNginxConfig } from '../setup/nginx.ts'
 import type { RawResponse } from '../setup/raw-client.ts'
@@ -143,7 +144,9 @@ t.test('interim responses and WebSockets say nothing about caching', { skip: not
   }
 })
 
-t.test('a shared cache serves no caller what another one got', { skip: notInApp('nginx') }, async (t) => {
+const noCache = notInApp('nginx') || without('nginx')
+
+t.test('a shared cache serves no caller what another one got', { skip: noCache }, async (t) => {
   const backend = await startBackend(t, (request, response) => {
     const isShared = request.url?.endsWith('/shared') === true
     response.writeHead(200, isShared ? { 'Cache-Control': 'public, max-age=60' } : {})

@@ -7,6 +7,8 @@ import { startGateway, type TestGateway } from '../setup/gateway.ts'
 import { ask } from './support/ask.ts'
 import { type DavBackend, startDavBackend } from './support/dav-backend.ts'
 
+// needs: rclone
+
 const route = { upstream: 'backend', auth: 'any', maxBody: 'unlimited' }
 
 /** A gateway before Apache, and what sends requests with the key of an account. */

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { runClient, tempFolder } from '../fidelity/clients/client-gateway.ts'
 import { startServer } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
+import { without } from '../setup/missing-program.ts'
 import { until } from '../setup/net.ts'
 import { post, postBlock, resetOf, roundTrip, updatesOf, widen } from './flow.ts'
 import { endHeaders, endStream, frame, frameTypes, openRawSession, uint32 } from './frames.ts'
@@ -37,7 +38,7 @@ async function start(t: Test, config = {}) {
 }
 
 for (const bytes of [70_000, 2_000_000]) {
-  t.test(`curl reads why its body of ${bytes} bytes is refused`, async (t) => {
+  t.test(`curl reads why its body of ${bytes} bytes is refused`, { skip: without('curl') }, async (t) => {
     const { gateway } = await start(t)
     const root = tempFolder(t)
     writeFileSync(join(root, 'body'), Buffer.alloc(bytes, 'b'))

@@ -4,6 +4,8 @@ import t from 'tap'
 import { findBarriers } from './support/axe.ts'
 import { portalTests } from './support/portal.ts'
 
+// needs: curl, python3
+
 const test = portalTests(t)
 
 const run = promisify(execFile)

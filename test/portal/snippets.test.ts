@@ -6,6 +6,8 @@ import { createSnippets } from '../../src/portal/views/snippets.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 
+// needs: curl, python3
+
 const run = promisify(execFile)
 
 const programs: Readonly<Record<string, readonly string[]>> = {

@@ -1,24 +1,104 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { isIPv4 } from 'node:net'
 
 export interface Certificate {
   readonly key: string
   readonly cert: string
 }
 
-/** A certificate that vouches for itself, good for two days. @param names such as `DNS:localhost,IP:127.0.0.1` */
-export function makeCertificate(t: { teardown(end: () => void): unknown }, names: string): Certificate {
-  const dir = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  const [keyFile, certFile] = [join(dir, 'tls.key'), join(dir, 'tls.crt')]
-  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-  const subject = ['-subj', '/CN=test', '-addext', `subjectAltName=${names}`]
-  execFileSync('openssl', ['req', ...kind, ...subject, '-keyout', keyFile, '-out', certFile], {
-    stdio: 'ignore',
+const dayMs = 86_400_000
+
+/** Tags of DER (ITU-T X.690). */
+const boolean = 0x01
+const integer = 0x02
+const bitString = 0x03
+const octetString = 0x04
+const objectIdentifier = 0x06
+const utf8String = 0x0c
+const utcTime = 0x17
+const sequence = 0x30
+const set = 0x31
+const explicit = (number: number) => 0xa0 + number
+
+/** The contents of object identifiers. */
+const ecdsaWithSha256 = '2a8648ce3d040302'
+const commonName = '550403'
+const subjectAltName = '551d11'
+const basicConstraints = '551d13'
+
+/**
+ * A certificate that vouches for itself (RFC 5280), good for two days.
+ * @param names such as `DNS:localhost,IP:127.0.0.1`
+ */
+export function makeCertificate(_t: unknown, names: string): Certificate {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const algorithm = der(sequence, oid(ecdsaWithSha256))
+  const subject = der(
+    sequence,
+    der(set, der(sequence, oid(commonName), der(utf8String, Buffer.from('test')))),
+  )
+  const now = Date.now()
+  // The first byte keeps the number positive, and its encoding the shortest.
+  const serialNumber = Buffer.concat([Buffer.of(1), randomBytes(15)])
+  const isAuthority = der(sequence, der(boolean, Buffer.of(0xff)))
+  const content = der(
+    sequence,
+    der(explicit(0), der(integer, Buffer.of(2))),
+    der(integer, serialNumber),
+    algorithm,
+    subject,
+    der(sequence, timeAt(now), timeAt(now + 2 * dayMs)),
+    subject,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der(
+      explicit(3),
+      der(sequence, extension(subjectAltName, altNames(names)), extension(basicConstraints, isAuthority)),
+    ),
+  )
+  // Before the bits: how many of the last byte are unused.
+  const signature = der(bitString, Buffer.of(0), sign('sha256', content, privateKey))
+  const base64 = der(sequence, content, algorithm, signature).toString('base64')
+  const lines = base64.replace(/.{64}(?=.)/g, '$&\n')
+  return {
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
+  }
+}
+
+function der(tag: number, ...parts: readonly Buffer[]): Buffer {
+  const content = Buffer.concat(parts)
+  const length =
+    content.length < 0x80
+      ? [content.length]
+      : content.length < 0x100
+        ? [0x81, content.length]
+        : [0x82, content.length >> 8, content.length & 0xff]
+  return Buffer.concat([Buffer.of(tag, ...length), content])
+}
+
+function oid(hex: string): Buffer {
+  return der(objectIdentifier, Buffer.from(hex, 'hex'))
+}
+
+function extension(id: string, value: Buffer): Buffer {
+  return der(sequence, oid(id), der(octetString, value))
+}
+
+/** GeneralNames: a dNSName is 2, an iPAddress 7. */
+function altNames(names: string): Buffer {
+  const encoded = names.split(',').map((each) => {
+    const [kind, name = ''] = each.split(':')
+    if (kind === 'DNS') return der(0x82, Buffer.from(name))
+    if (kind !== 'IP' || !isIPv4(name)) throw new Error(`cannot put ${each} into a certificate`)
+    return der(0x87, Buffer.from(name.split('.').map(Number)))
   })
-  return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8') }
+  return der(sequence, ...encoded)
+}
+
+/** As `YYMMDDhhmmssZ`. */
+function timeAt(ms: number): Buffer {
+  const digits = new Date(ms).toISOString().replace(/[-T:]/g, '').slice(2, 14)
+  return der(utcTime, Buffer.from(`${digits}Z`))
 }
 
 /** For localhost and 127.0.0.1, good on one day of January 2020; of the tests alone. */

@@ -1,19 +1,9 @@
-import { accessSync, constants } from 'node:fs'
-import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 import type { Test } from 'tap'
+import { isExecutable, MissingProgram, placesOf } from './missing-program.ts'
+import { chromiumNames } from './programs.ts'
 
-/**
- * What the browser may be called; the first that is found is taken. First the one without a user interface of its own:
- * the tests of the portal need a third less CPU with it.
- */
-export const chromiumNames: readonly string[] = [
-  'chromium-headless-shell',
-  'chromium',
-  'chromium-browser',
-  'google-chrome',
-  'Chromium',
-]
+// needs: chromium
 
 const flags = [
   '--headless',
@@ -25,7 +15,7 @@ const flags = [
   '--disable-dev-shm-usage',
 ]
 
-/** Starts the browser of this machine. @throws Error where there is none */
+/** Starts the browser of this machine. @throws MissingProgram where there is none */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: findChromium(), args: flags })
 }
@@ -38,18 +28,7 @@ export async function startChromium(t: Test): Promise<Browser> {
 }
 
 function findChromium(): string {
-  const folders = (process.env.PATH ?? '').split(':')
-  const places = chromiumNames.flatMap((name) => folders.map((folder) => join(folder, name)))
-  const found = places.find(isExecutable)
-  if (found === undefined) throw new Error(`none of ${chromiumNames.join(', ')} is on PATH`)
+  const found = chromiumNames.flatMap(placesOf).find(isExecutable)
+  if (found === undefined) throw new MissingProgram('chromium')
   return found
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -4,6 +4,8 @@ import type { Test } from 'tap'
 import { shellWord } from '../../src/platform/shell-word.ts'
 import { until } from './net.ts'
 
+// needs: script
+
 /** A program on a terminal of its own. */
 export interface OnTerminal {
   /** What the terminal has shown so far. */

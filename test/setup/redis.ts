@@ -4,8 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-
+import { assertProgram } from './missing-program.ts'
 import { freePort, until } from './net.ts'
+
+// needs: redis-server
 
 /** What ends with a test, or with whatever else starts servers. */
 export interface Scope {
@@ -34,12 +36,14 @@ export interface RedisServer {
 /**
  * A real Redis of this test alone: on a free port, with a folder of its own, gone with the test.
  * @param tls also listens there with TLS, and speaks it to other servers
+ * @throws MissingProgram where there is no Redis
  */
 export async function startRedis(
   t: Scope,
   args: readonly string[] = [],
   tls?: TlsFiles,
 ): Promise<RedisServer> {
+  assertProgram('redis-server')
   const port = await freePort()
   const tlsPort = tls && (await freePort())
   const secureArgs = tls && tlsPort ? ['--tls-port', String(tlsPort), ...tlsArgs(tls)] : []

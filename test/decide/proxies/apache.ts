@@ -2,6 +2,8 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ProxyKind, withAddresses } from './run-proxy.ts'
 
+// needs: apache2, lua-socket
+
 const modules = ['mpm_event', 'authz_core', 'headers', 'lua', 'proxy', 'proxy_http']
 const script = 'gatehouse-apache.lua'
 

@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ProxyKind } from './run-proxy.ts'
 
+// needs: caddy
+
 export const caddy: ProxyKind = {
   name: 'Caddy',
   file: 'Caddyfile',

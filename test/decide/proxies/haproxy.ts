@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ProxyKind, withAddresses } from './run-proxy.ts'
 
+// needs: haproxy
+
 export const haproxy: ProxyKind = {
   name: 'HAProxy',
   file: 'haproxy.cfg',

@@ -1,6 +1,8 @@
 import { writeNginxConfig } from '../../setup/nginx.ts'
 import type { ProxyKind } from './run-proxy.ts'
 
+// needs: nginx
+
 export const nginx: ProxyKind = {
   name: 'nginx',
   file: 'nginx-auth-request.conf',

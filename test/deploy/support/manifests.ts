@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { parseAllDocuments } from 'yaml'
 
+// needs: kubectl
+
 export interface Manifest {
   readonly apiVersion: string
   readonly kind: string

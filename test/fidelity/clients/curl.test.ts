@@ -6,6 +6,8 @@ import t, { type Test } from 'tap'
 import { type ReceivedRequest, startBackend } from '../../setup/backend.ts'
 import { runClient, startPlace, tempFolder } from './client-gateway.ts'
 
+// needs: curl
+
 const text = 'The quick brown fox. '.repeat(500)
 
 /** A backend that knows ranges and gzip, and summarises each request. */

@@ -5,6 +5,8 @@ import t, { type Test } from 'tap'
 import { runClient, startPlace, tempFolder } from './client-gateway.ts'
 import { startDavServer } from './dav-server.ts'
 
+// needs: curl
+
 /** curl as a WebDAV client, each call with a key. @returns the status and the body it got */
 async function start(t: Test) {
   const place = await startPlace(t, await startDavServer(t))

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { freePort, until } from '../../setup/net.ts'
 
+// needs: apache2
+
 export interface DavBackend {
   readonly url: string
   /** Where its files are. */

@@ -3,11 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import { startServer } from '../../setup/backend.ts'
+import { assertProgram } from '../../setup/missing-program.ts'
+
+// needs: git
 
 const run = promisify(execFile)
 
 /** Runs git without the settings of the user who runs the tests. @returns what it printed */
 export async function git(home: string, ...args: readonly string[]): Promise<string> {
+  assertProgram('git')
   const env = {
     PATH: process.env.PATH,
     HOME: home,

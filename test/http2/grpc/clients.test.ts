@@ -9,6 +9,8 @@ import { type Caller, startCaller } from './caller.ts'
 import { openJsCaller } from './js-caller.ts'
 import { openChat } from './open-chat.ts'
 
+// slow: builds a client in Go
+
 /** Calls by real clients of gRPC in three languages. */
 
 const debianPython = '/usr/bin/python3'

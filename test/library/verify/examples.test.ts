@@ -6,6 +6,8 @@ import t, { type Test } from 'tap'
 import { startGateway } from '../../setup/gateway.ts'
 import { freePort, until } from '../../setup/net.ts'
 
+// needs: go, python3-fastapi, python3-jwt, python3-uvicorn
+
 const node = [process.execPath, '-C', 'gatehouse-source'] as const
 
 /** Builds the Go example. */

@@ -94,7 +94,13 @@ async function startPortal(t: Test, { driver, config }: PortalTestOptions): Prom
   const redis = driver === 'redis' ? await startRedis(t) : undefined
   if (redis) writeFileSync(join(folder, 'sealing.key'), Buffer.alloc(32, 7).toString('base64'))
   const { url, child, output, ended } = await serveSomewhere(t, file, { backend, redis: redis?.url, config })
-  browser ??= startChromium(t)
+  if (!browser) {
+    browser = startChromium(t)
+    // Another file may follow in this process.
+    t.teardown(() => {
+      browser = undefined
+    })
+  }
   let created = 0
 
   async function command(...args: readonly string[]): Promise<unknown> {

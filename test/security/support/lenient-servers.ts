@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { freePort, until } from '../../setup/net.ts'
 
+// needs: python3-cheroot, python3-gevent, python3-waitress
+
 /** A real server whose application names each request it runs. */
 export interface LenientServer {
   readonly url: string

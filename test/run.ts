@@ -1,0 +1,41 @@
+import { help, parseOptions, type RunnerOptions } from './runner/options.ts'
+import { runLayer } from './runner/run-layer.ts'
+import { selectFiles } from './runner/select.ts'
+import { isGood, summaryOf } from './runner/summary.ts'
+import { watch } from './runner/watch.ts'
+
+/** `npm test` and `npm run test:all`: see \`runner/options.ts\`. */
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: readonly string[]): Promise<number> {
+  let options: RunnerOptions | undefined
+  try {
+    options = parseOptions(args)
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${help}`)
+    return 2
+  }
+  if (!options) {
+    console.log(help)
+    return 0
+  }
+  if (options.watch) return watch(options)
+  return await run(options)
+}
+
+async function run({ parts, all, jobs }: RunnerOptions): Promise<number> {
+  const { files, left, unknown } = selectFiles(parts, all ? 'all' : 'quick')
+  if (unknown.length > 0) console.error(`No test file is called ${unknown.join(' or ')}, or below it.`)
+  if (unknown.length > 0) return 2
+  if (left.length > 0) {
+    const command = ['npm run test:all', ...(parts.length > 0 ? ['--', ...parts] : [])].join(' ')
+    console.log(
+      `${files.length} quick files; \`${command}\` also runs ${left.length} that are slow or need programs.`,
+    )
+  }
+  if (files.length === 0) return 2
+  const outcome = await runLayer(files, { jobs, install: all })
+  console.log(`\n${summaryOf(outcome)}`)
+  return isGood(outcome) ? 0 : 1
+}

@@ -1,0 +1,45 @@
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+
+export interface RunnerOptions {
+  /** Files, or starts of paths; none = everything. */
+  readonly parts: readonly string[]
+  readonly all: boolean
+  readonly watch: boolean
+  /** Processes at a time. */
+  readonly jobs: number
+}
+
+export const help = `npm test                               the quick tests: nothing is installed
+npm test -- auth/ store/               those of folders
+npm test -- test/auth/authorize.test.ts    a file, whatever it needs
+npm test -- --watch                    after each change, those that import what has changed; also with folders
+npm run test:all                       every test: installs what it may, skips what it cannot run
+
+  --jobs=N   processes at a time (default: one more than there are cores; for every test, as many)
+  --help
+
+CONTRIBUTING.md says how long each takes, docs/decisions/0046-test-layers.md which tests are quick.`
+
+/** Tests choose their ports by the process they run in (\`test/setup/net.ts\`): there are places for so many. */
+const jobsMax = 8
+
+/** @throws Error for what is no option; undefined = help is asked for */
+export function parseOptions(args: readonly string[]): RunnerOptions | undefined {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      all: { type: 'boolean', default: false },
+      watch: { type: 'boolean', default: false },
+      jobs: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return undefined
+  const jobs = Number(values.jobs ?? Math.min(jobsMax, availableParallelism() + (values.all ? 0 : 1)))
+  if (!Number.isInteger(jobs) || jobs < 1 || jobs > jobsMax)
+    throw new Error(`--jobs is a number from 1 to ${jobsMax}`)
+  if (values.all && values.watch) throw new Error('--watch is for the quick tests')
+  return { parts: positionals, all: values.all, watch: values.watch, jobs }
+}

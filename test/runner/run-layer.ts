@@ -1,0 +1,66 @@
+import { installPrograms } from '../setup/install-programs.ts'
+import { isThere, isWithQuickTests } from '../setup/programs.ts'
+import { declarationsOf } from './declarations.ts'
+import type { FileResult } from './results.ts'
+import { runAgain } from './run-again.ts'
+import { runFiles } from './run-files.ts'
+import type { Outcome } from './summary.ts'
+
+export interface LayerOptions {
+  readonly jobs: number
+  /** Whether programs that are not there may be installed. */
+  readonly install: boolean
+}
+
+/** If more files fail, it is no accident, and to run them all again would take long. */
+const againMax = 10
+
+/** Runs test files, those that fail once more; says how far it is. */
+export async function runLayer(files: readonly string[], { jobs, install }: LayerOptions): Promise<Outcome> {
+  const begunAt = performance.now()
+  if (install) installPrograms([...new Set(files.flatMap((file) => declarationsOf(file).needs))].toSorted())
+  const skipped = files.flatMap(skippedForPrograms)
+  const runnable = files.filter((file) => !skipped.some((result) => result.file === file))
+  const progress = createProgress(runnable.length)
+  const first = await runFiles(runnable, {
+    jobs,
+    isAlone: (file) => declarationsOf(file).alone,
+    onResult: progress,
+  })
+  const failed = [...new Set(first.filter(({ failures }) => failures.length > 0).map(({ file }) => file))]
+  const passing = againstAccidents(failed)
+  const secondTry = passing.map(({ file }) => file)
+  const results = [...skipped, ...first.filter(({ file }) => !secondTry.includes(file)), ...passing]
+  return { results, secondTry, ms: performance.now() - begunAt }
+}
+
+/** A file whose programs are not there is one skip. One that looks for them itself is run. */
+function skippedForPrograms(file: string): readonly FileResult[] {
+  const missing = declarationsOf(file).needs.filter((name) => !isWithQuickTests(name) && !isThere(name))
+  const skips = missing.slice(0, 1).map((name) => ({ test: file, reason: `needs ${name}` }))
+  return skips.length === 0 ? [] : [{ file, passed: 0, failures: [], skips, ms: 0, timedOut: false }]
+}
+
+/** @returns the results of those that pass on the second try */
+function againstAccidents(failed: readonly string[]): readonly FileResult[] {
+  if (failed.length > againMax) return []
+  return failed.flatMap((file) => {
+    console.log(`\n${file} once more, alone:`)
+    return runAgain(file) ?? []
+  })
+}
+
+/** Reports what fails as it fails, and from time to time how far it is. */
+function createProgress(total: number): (result: FileResult) => void {
+  const everyMs = 15_000
+  let done = 0
+  let saidAt = performance.now()
+  return ({ file, failures }) => {
+    done++
+    for (const { test, detail } of failures)
+      console.log(`not ok: ${file}: ${test}\n${detail.replace(/^/gm, '    ')}`)
+    if (performance.now() - saidAt < everyMs) return
+    saidAt = performance.now()
+    console.log(`${done} of ${total} files`)
+  }
+}
