@@ -131,7 +131,8 @@ t.test('serve --demo runs without its Redis, and says how to create an account',
 })
 
 function pasteIntoBash(lines: string, cwd: string): string {
-  for (const program of ['bash', 'curl']) assertProgram(program)
+  assertProgram('bash')
+  assertProgram('curl')
   const env = { PATH: process.env.PATH }
   const { status, stdout, stderr } = spawnSync('bash', ['--norc'], {
     input: `${lines}\n`,

@@ -4,7 +4,7 @@ import t from 'tap'
 import { assertProgram } from '../setup/missing-program.ts'
 import { type Snippet, snippetsOf } from './snippets.ts'
 
-// needs: git
+// uses: git
 
 /**
  * Which test runs each block of code of the documentation, by page and heading; a page alone stands for all its blocks

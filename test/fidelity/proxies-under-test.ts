@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isOnPath } from '../setup/missing-program.ts'
 import { freePort, until } from '../setup/net.ts'
 import type { Scope } from '../setup/redis.ts'
 import type { Subject } from './case-context.ts'
@@ -51,7 +52,7 @@ export async function startGatehouse(scope: Scope, upstreamUrl: string): Promise
 
 /** HAProxy as a plain proxy; undefined where it is not on PATH. */
 export async function startHaproxy(scope: Scope, upstreamUrl: string): Promise<Subject | undefined> {
-  if (spawnSync('haproxy', ['-v']).error) return undefined
+  if (!isOnPath('haproxy')) return undefined
   const file = join(tempFolder(scope), 'haproxy.cfg')
   const port = await freePort()
   const lines = [

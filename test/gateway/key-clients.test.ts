@@ -10,7 +10,7 @@ import { startGateway } from '../setup/gateway.ts'
 import { ask } from './support/ask.ts'
 import { startS3Backend } from './support/s3-backend.ts'
 
-// slow: starts curl, pip and rclone many times, where they are
+// uses: curl, python3, rclone
 
 const execute = promisify(execFile)
 

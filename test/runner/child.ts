@@ -33,11 +33,11 @@ async function runFile(file: string, allowedMs: number): Promise<FileResult> {
   const begunAt = performance.now()
   const passedBefore = root.counts.pass
   number++
-  // As if it had been started alone; tap calls the folders of a test by it and by the test's titles.
-  process.argv[1] = join(process.cwd(), file)
   const outcome = await root.test(String(number), { timeout: allowedMs }, async (test) => {
+    // As tap calls it where the file has a process of its own: processes must not share it.
+    test.testdirName = join(process.cwd(), '.tap/fixtures', file.replaceAll(/[^\w.-]+/g, '-'))
     setRunningFile({ test: tellingTimeouts(test), number })
-    await import(pathToFileURL(process.argv[1] ?? '').href)
+    await import(pathToFileURL(join(process.cwd(), file)).href)
   })
   // tap lets go of the channel when it first writes; without it, this process would end before the next file comes.
   process.channel?.ref()

@@ -4,24 +4,35 @@ import { dirname, join } from 'node:path'
 /**
  * What a test file says about itself, in lines of comment that it or a helper it imports may have:
  *
- * - `// needs: nginx, curl`: programs that are not npm's (`test/setup/programs.ts` says how to get them),
+ * - `// needs: nginx, curl`: programs that are not npm's, without which it is skipped (`test/setup/programs.ts`),
+ * - `// uses: redis-server`: the same, but it looks for them itself, and skips only the cases that need them,
  * - `// slow: why`: takes longer than one waits for between two changes,
  * - `// alone: why`: cannot share a process, nor the machine, with other tests.
  */
 export interface Declarations {
   readonly needs: readonly string[]
+  readonly uses: readonly string[]
   readonly slow: boolean
   readonly alone: boolean
 }
 
 export function declarationsOf(file: string): Declarations {
   const lines = [...sourcesOf(file)].filter((source) => /^(?:test|bench)\//.test(source)).flatMap(linesOf)
-  const valuesOf = (name: string) => lines.flatMap(([key, value]) => (key === name ? value.split(/, */) : []))
+  const valuesOf = (name: string) => lines.filter(([key]) => key === name).map(([, value]) => value)
+  const namesOf = (name: string) =>
+    [...new Set(valuesOf(name).flatMap((value) => value.split(/, */)))].toSorted()
   return {
-    needs: [...new Set(valuesOf('needs'))].toSorted(),
+    needs: namesOf('needs'),
+    uses: namesOf('uses'),
     slow: valuesOf('slow').length > 0,
     alone: valuesOf('alone').length > 0,
   }
+}
+
+/** Every program of another kind than npm's packages. */
+export function programsOf(file: string): readonly string[] {
+  const { needs, uses } = declarationsOf(file)
+  return [...needs, ...uses]
 }
 
 /** The file, and every source that it imports, directly or through others. */
@@ -58,7 +69,7 @@ function read(file: string): Source {
     imports: [...text.matchAll(/(?:\bfrom|\bimport) ?\(?'(\.[^']+\.ts)'/g)].map(([, name = '']) =>
       join(dirname(file), name),
     ),
-    lines: [...text.matchAll(/^\/\/ (needs|slow|alone): (.+)$/gm)].map(
+    lines: [...text.matchAll(/^\/\/ (needs|uses|slow|alone): (.+)$/gm)].map(
       ([, name = '', value = '']) => [name, value] as const,
     ),
   }

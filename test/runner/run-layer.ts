@@ -1,6 +1,6 @@
 import { installPrograms } from '../setup/install-programs.ts'
-import { isThere, isWithQuickTests } from '../setup/programs.ts'
-import { declarationsOf } from './declarations.ts'
+import { isThere } from '../setup/programs.ts'
+import { declarationsOf, programsOf } from './declarations.ts'
 import type { FileResult } from './results.ts'
 import { runAgain } from './run-again.ts'
 import { runFiles } from './run-files.ts'
@@ -18,7 +18,7 @@ const againMax = 10
 /** Runs test files, those that fail once more; says how far it is. */
 export async function runLayer(files: readonly string[], { jobs, install }: LayerOptions): Promise<Outcome> {
   const begunAt = performance.now()
-  if (install) installPrograms([...new Set(files.flatMap((file) => declarationsOf(file).needs))].toSorted())
+  if (install) installPrograms([...new Set(files.flatMap(programsOf))].toSorted())
   const skipped = files.flatMap(skippedForPrograms)
   const runnable = files.filter((file) => !skipped.some((result) => result.file === file))
   const progress = createProgress(runnable.length)
@@ -34,9 +34,9 @@ export async function runLayer(files: readonly string[], { jobs, install }: Laye
   return { results, secondTry, ms: performance.now() - begunAt }
 }
 
-/** A file whose programs are not there is one skip. One that looks for them itself is run. */
+/** A file that needs a program which is not there is one skip. */
 function skippedForPrograms(file: string): readonly FileResult[] {
-  const missing = declarationsOf(file).needs.filter((name) => !isWithQuickTests(name) && !isThere(name))
+  const missing = declarationsOf(file).needs.filter((name) => !isThere(name))
   const skips = missing.slice(0, 1).map((name) => ({ test: file, reason: `needs ${name}` }))
   return skips.length === 0 ? [] : [{ file, passed: 0, failures: [], skips, ms: 0, timedOut: false }]
 }

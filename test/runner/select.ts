@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, normalize, relative } from 'node:path'
 import { isWithQuickTests } from '../setup/programs.ts'
-import { declarationsOf } from './declarations.ts'
+import { declarationsOf, programsOf } from './declarations.ts'
 
 export interface Selection {
   readonly files: readonly string[]
@@ -30,8 +30,7 @@ export function selectFiles(parts: readonly string[], layer: 'quick' | 'all'): S
 
 /** A test that one waits for after each change, and that needs nothing but what npm installs. */
 export function isQuick(file: string): boolean {
-  const { needs, slow } = declarationsOf(file)
-  return !slow && needs.every(isWithQuickTests)
+  return !declarationsOf(file).slow && programsOf(file).every(isWithQuickTests)
 }
 
 export function allTestFiles(): readonly string[] {

@@ -12,17 +12,14 @@ export const chromiumNames: readonly string[] = [
   'Chromium',
 ]
 
-/** A program that is not npm's, and that tests need: they name it in a line `// needs: name`. */
+/** A program that is not npm's, and that tests name in a line of comment (`test/runner/declarations.ts`). */
 export interface Program {
   /** What shows that it is there: any one of these commands succeeds. */
   readonly probes: readonly (readonly [program: string, ...args: string[]])[]
   /** Where Debian calls it something else. */
   readonly debianPackage?: string
   readonly otherWay: string
-  /**
-   * Whether `npm test` uses it where it is there: what starts it says itself if it is not (`MissingProgram`), so that
-   * the other tests of the file run.
-   */
+  /** Whether `npm test` uses it where it is there. */
   readonly inQuickTests?: true
 }
 
@@ -111,7 +108,7 @@ export function isThere(name: string): boolean {
   return there
 }
 
-/** Whether `npm test` runs what needs it, as a whole or with skips. */
+/** Whether tests that use it are quick ones for all that. */
 export function isWithQuickTests(name: string): boolean {
   return programNamed(name).inQuickTests === true
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { assertProgram } from './missing-program.ts'
 import { freePort, until } from './net.ts'
 
-// needs: redis-server
+// uses: redis-server
 
 /** What ends with a test, or with whatever else starts servers. */
 export interface Scope {

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { startServer } from '../../setup/backend.ts'
 import { assertProgram } from '../../setup/missing-program.ts'
 
-// needs: git
+// uses: git
 
 const run = promisify(execFile)
 

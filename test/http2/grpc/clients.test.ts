@@ -9,7 +9,7 @@ import { type Caller, startCaller } from './caller.ts'
 import { openJsCaller } from './js-caller.ts'
 import { openChat } from './open-chat.ts'
 
-// slow: builds a client in Go
+// uses: go, golang-google-grpc-dev, python3-grpcio
 
 /** Calls by real clients of gRPC in three languages. */
 
