@@ -4,7 +4,7 @@ import { selectFiles } from './runner/select.ts'
 import { isGood, summaryOf } from './runner/summary.ts'
 import { watch } from './runner/watch.ts'
 
-/** `npm test` and `npm run test:all`: see \`runner/options.ts\`. */
+/** `npm test` and `npm run test:all`: see `runner/options.ts`. */
 
 process.exitCode = await main(process.argv.slice(2))
 

@@ -18,7 +18,7 @@ export interface InstalledPackage {
   readonly installOutput: string
 }
 
-/** Without what `npm test` tells its children: these would act as if they belonged to this checkout. */
+/** Without what a run of the tests tells its children: these would act as if they belonged to this checkout. */
 const environment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^npm_(?!config_(?:registry|cafile))/i.test(name)),
 )

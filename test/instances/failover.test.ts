@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 
+// slow: Redis fails over many times
+
 /** How long one of them may take on a busy machine. */
 const withinMs = 90_000
 t.setTimeout(2 * withinMs)

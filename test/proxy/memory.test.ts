@@ -5,6 +5,8 @@ import { until } from '../setup/net.ts'
 import { memoryInUse } from './memory.ts'
 import { startProxy } from './proxies.ts'
 
+// slow: watches memory for some time
+
 const megabyte = 1_048_576
 const total = 64 * megabyte
 const piece = Buffer.alloc(65_536, 'x')

@@ -58,7 +58,7 @@ function createProgress(total: number): (result: FileResult) => void {
   return ({ file, failures }) => {
     done++
     for (const { test, detail } of failures)
-      console.log(`not ok: ${file}: ${test}\n${detail.replace(/^/gm, '    ')}`)
+      console.log(`FAILED ${file}: ${test}\n${detail.replace(/^/gm, '    ')}`)
     if (performance.now() - saidAt < everyMs) return
     saidAt = performance.now()
     console.log(`${done} of ${total} files`)

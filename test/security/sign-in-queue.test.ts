@@ -5,6 +5,8 @@ import { startGateway, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { openPortalForm } from './support/portal-form.ts'
 
+// slow: hashes many passwords
+
 const password = 'correct horse battery staple'
 /** How long somebody waits for their turn at most. */
 const waitMs = 5_000

@@ -67,6 +67,7 @@ export const programs: Readonly<Record<string, Program>> = {
   skopeo: called('skopeo', 'brew install skopeo'),
   sqlite3: called('sqlite3', 'brew install sqlite'),
   rclone: called('rclone', 'brew install rclone', { probes: [['rclone', 'version']] }),
+  radicale: called('radicale', 'pip install radicale'),
   'docker-registry': called('docker-registry', 'a build of distribution'),
   // What reads, validates and runs the files of deploy/.
   'docker-compose': called('docker-compose', 'pipx install docker-compose', {

@@ -7,6 +7,8 @@ import { optionsOf } from './redis/place.ts'
 import { newAccount } from './samples.ts'
 import { newSqlitePlace } from './sqlite/place.ts'
 
+// slow: many entries
+
 // A busy machine takes its time to write so many.
 t.setTimeout(170_000)
 

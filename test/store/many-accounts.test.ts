@@ -5,6 +5,8 @@ import { optionsOf } from './redis/place.ts'
 import { newAccount } from './samples.ts'
 import { newSqlitePlace } from './sqlite/place.ts'
 
+// slow: a hundred thousand accounts
+
 // A busy machine takes its time for so many.
 t.setTimeout(120_000)
 

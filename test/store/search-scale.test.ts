@@ -6,6 +6,8 @@ import { optionsOf } from './redis/place.ts'
 import { newAccount, now } from './samples.ts'
 import { newSqlitePlace } from './sqlite/place.ts'
 
+// slow: many accounts
+
 // A busy machine takes its time to make so many.
 t.setTimeout(170_000)
 

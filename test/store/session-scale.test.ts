@@ -14,6 +14,8 @@ import { openInspector, openStoreAt, optionsOf } from './redis/place.ts'
 import { createAccount, day, hour, now, startSession } from './samples.ts'
 import { newSqlitePlace } from './sqlite/place.ts'
 
+// slow: many sessions
+
 // A busy machine takes its time to write so many.
 t.setTimeout(170_000)
 

@@ -34,7 +34,7 @@ function ofPython(name: string): ServerKind {
   }
 }
 
-/** `npm test` installs these. */
+/** `npm run test:all` installs these. */
 export const requiredServers: readonly ServerKind[] = ['cheroot', 'gevent', 'waitress'].map(ofPython)
 
 /** Tried where they are installed. */

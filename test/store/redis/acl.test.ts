@@ -10,6 +10,8 @@ import { runStoreSuite } from '../suite.ts'
 import { commandsAlways, commandsSometimes, credentials, password, userArgs } from './acl-user.ts'
 import { openAt, openStoreAt, optionsOf, prefixedPlaces } from './place.ts'
 
+// slow: the whole contract of the store once more, with the fewest rights
+
 // The whole suite: a busy machine takes its time.
 t.setTimeout(120_000)
 

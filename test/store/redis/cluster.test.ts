@@ -8,6 +8,8 @@ import { type ClusterNode, ownerOf, startCluster } from './cluster.ts'
 import { surviveFailover } from './failover.ts'
 import { openStoreAt, optionsOf, prefixedPlaces, type RedisOptions } from './place.ts'
 
+// slow: a Redis Cluster of six servers
+
 // Servers that find each other and fail over take longer than other tests.
 t.setTimeout(120_000)
 

@@ -6,6 +6,8 @@ import { type RedisServer, redisCommand, startRedis } from '../../setup/redis.ts
 import { createAccount, newAccount, newKey, newSigningKey, startSession, useOf } from '../samples.ts'
 import { openInspector, openStoreAt, optionsOf } from './place.ts'
 
+// slow: replicas of Redis fail
+
 /** A WAIT takes four fifths of it, where nobody acknowledges. */
 const commandTimeoutMs = 1_000
 const waitMs = 800

@@ -7,6 +7,8 @@ import { reshard, startRedisCluster } from '../../setup/redis-cluster.ts'
 import { createAccount, startSession, useOf } from '../samples.ts'
 import { openStoreAt, optionsOf } from './place.ts'
 
+// slow: a Redis Cluster moves slots under load
+
 t.setTimeout(120_000)
 
 const masters = await startRedisCluster(t)

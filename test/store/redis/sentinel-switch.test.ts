@@ -6,6 +6,8 @@ import { startRedis } from '../../setup/redis.ts'
 import { createAccount } from '../samples.ts'
 import { openInspector, openStoreAt, optionsOf } from './place.ts'
 
+// slow: Redis Sentinel fails over
+
 /**
  * Speaks as much as a Sentinel does to clients. A real one announces a failover at any time; this one just while
  * it is asked for the master.

@@ -8,6 +8,8 @@ import { certificate, writeCertificate } from './certificate.ts'
 import { surviveFailover } from './failover.ts'
 import { optionsOf, prefixedPlaces } from './place.ts'
 
+// slow: Redis Sentinel fails over many times
+
 // Servers that find each other and fail over take longer than other tests.
 t.setTimeout(120_000)
 
