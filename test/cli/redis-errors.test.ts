@@ -4,6 +4,8 @@ import { redisCommand, startRedis } from '../setup/redis.ts'
 import { run, runProgram, serve } from './run.ts'
 import { createWorkspace, sealingKey } from './workspace.ts'
 
+// slow: starts commands and gateways against faults of Redis
+
 const withKey = { 'data/sealing.key': sealingKey }
 const onRedis = (redis: object) => ({ store: { driver: 'redis', redis } })
 

@@ -7,6 +7,8 @@ import { until } from '../setup/net.ts'
 import { program, run, runProgram, type Serving, serve, tempFolder } from './run.ts'
 import { createWorkspace, sealingKey, type Workspace } from './workspace.ts'
 
+// slow: starts the demo again and again
+
 const freePorts = ['--set', 'listen.port=0', '--set', 'ops.port=0']
 const shipped = readFileSync('config/gateway.yaml')
 

@@ -6,6 +6,8 @@ import { startServer } from '../setup/backend.ts'
 import { type Outcome, runProgram, serve } from './run.ts'
 import { createWorkspace } from './workspace.ts'
 
+// slow: starts the gateway once for each refusal
+
 /** Failing starts, all concurrent: each must exit on its own, and soon. */
 function starts(t: Test, variants: readonly (readonly string[])[]): Promise<readonly Outcome[]> {
   return Promise.all(

@@ -3,6 +3,8 @@ import { findWarnings } from '../../src/config/warnings.ts'
 import { createOwnPaths } from '../../src/routes/own-paths.ts'
 import { minimalConfig, read } from './config-fixtures.ts'
 
+// slow: takes the time of very long configs
+
 const backend = minimalConfig.upstreams.backend
 const upstreams = JSON.stringify(minimalConfig.upstreams)
 

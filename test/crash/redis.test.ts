@@ -3,6 +3,8 @@ import { startRedis } from '../setup/redis.ts'
 import { openInspector, optionsOf } from '../store/redis/place.ts'
 import { surviveKills } from './survive-kills.ts'
 
+// slow: kills many gateways, and Redis
+
 t.test('on Redis a kill at any moment loses no answered write and leaves none half-done', async (t) => {
   const server = await startRedis(t)
   await surviveKills(t, { store: { driver: 'redis', ...optionsOf(server) }, rounds: 15, withinMs: 8_000 })

@@ -5,6 +5,8 @@ import { startBackend } from '../setup/backend.ts'
 import { storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 
+// slow: kills many gateways
+
 interface Shown {
   readonly days: readonly { readonly requests: number }[]
 }

@@ -8,6 +8,8 @@ import { type Ready, tempFolder, textOf } from '../cli/run.ts'
 import { until } from '../setup/net.ts'
 import { addPinnedNode, installIntoApp, installPackage, runOn, startOn } from './installed-package.ts'
 
+// slow: packs and installs the package
+
 const installed = installPackage(t)
 const { version, engines } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   readonly version: string

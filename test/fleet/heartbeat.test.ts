@@ -3,6 +3,8 @@ import { until } from '../setup/net.ts'
 import { isAlive } from './fleet.ts'
 import { newFleet } from './own-fleet.ts'
 
+// slow: waits for workers that do not answer
+
 t.test('a stopped worker is detected, logged and replaced', async (t) => {
   const { open, lines, pids } = newFleet(t)
   const { metricsText } = await open()

@@ -11,6 +11,8 @@ import { startBackend } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 import { type Fleet, get, serveFleet, untilAllAnswer } from './fleet.ts'
 
+// slow: starts several fleets
+
 const open = { name: 'all', path: '/all', upstream: 'backend', auth: 'none' }
 const orders = { name: 'orders', path: '/orders', upstream: 'backend', auth: 'any' }
 const [first, second] = [await newIssuerKey('first'), await newIssuerKey('second')]

@@ -5,6 +5,8 @@ import { startBackend } from '../setup/backend.ts'
 import { freePort, until } from '../setup/net.ts'
 import { get, serveFleet, untilAllAnswer } from './fleet.ts'
 
+// slow: starts several fleets
+
 const total = 'gatehouse_http_requests_total'
 
 t.test('/metrics covers all workers, counters summed and gauges combined', async (t) => {

@@ -4,6 +4,8 @@ import { startBackend } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 import { get, serveFleet, untilAllAnswer } from './fleet.ts'
 
+// slow: starts several fleets
+
 const route = { upstream: 'backend', auth: 'any' }
 const routes = [
   { name: 'all', path: '/all', upstream: 'backend', auth: 'none' },

@@ -3,6 +3,8 @@ import { startBackend } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 import { type Fleet, get, serveFleet, untilAllAnswer } from './fleet.ts'
 
+// slow: starts several fleets
+
 const route = { name: 'all', path: '/all', upstream: 'backend', auth: 'none' }
 
 /** Counts of statuses, for concurrent requests on separate connections. */

@@ -3,6 +3,8 @@ import t from 'tap'
 import { startBackend } from '../setup/backend.ts'
 import { serveFleet, untilAllAnswer } from './fleet.ts'
 
+// slow: starts several fleets
+
 const head = 'GET /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 
 /** The outcome of a connection with one request. */

@@ -7,6 +7,8 @@ import { until } from '../setup/net.ts'
 import { get } from './fleet.ts'
 import { newFleet } from './own-fleet.ts'
 
+// slow: starts several fleets
+
 const address = { host: '127.0.0.1', port: 0 }
 
 /** Occupies the next port that this process has listened on as soon as it is free again. */

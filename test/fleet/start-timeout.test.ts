@@ -4,6 +4,8 @@ import { until } from '../setup/net.ts'
 import { isAlive } from './fleet.ts'
 import { newFleet } from './own-fleet.ts'
 
+// slow: waits for workers that do not start
+
 /** Suspends the next worker before its first message. @returns its process ID, once there is one */
 function hangNext(): Promise<number> {
   return new Promise((resolve) => {

@@ -6,6 +6,8 @@ import { run } from '../cli/run.ts'
 import { type StoreDriver, startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 
+// slow: every way in which usage is counted, on both stores
+
 type Answer = (response: ServerResponse) => void
 
 /** A backend whose answer is set by the test. */

@@ -5,6 +5,8 @@ import { startGateway, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { startRedis } from '../setup/redis.ts'
 
+// slow: starts several instances
+
 const limit = 10_000
 const connections = 64
 

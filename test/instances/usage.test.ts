@@ -3,6 +3,8 @@ import { dayOf } from '../../src/platform/day.ts'
 import { until } from '../setup/net.ts'
 import { startInstances } from './instances.ts'
 
+// slow: starts several instances
+
 t.test('the usage of several instances on one Redis adds up', async (t) => {
   const { gateways } = await startInstances(t)
   const [first] = gateways

@@ -5,7 +5,7 @@ import { until } from '../setup/net.ts'
 import { memoryInUse } from './memory.ts'
 import { startProxy } from './proxies.ts'
 
-// slow: watches memory for some time
+// slow: 64 MiB to slow readers and targets
 
 const megabyte = 1_048_576
 const total = 64 * megabyte

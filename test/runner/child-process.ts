@@ -12,7 +12,7 @@ const startMs = 60_000
 const withGrace = (ms: number) => ms * 1.1 + 1_000
 
 /** Beyond what is still closed after the last file (`child.ts`). */
-const endMs = 20_000
+const endMs = 40_000
 
 const errorCharsMax = 4_000
 
@@ -125,9 +125,11 @@ function nextResult(
   })
 }
 
-/** What a tap above this process has told it is not for those that it starts. */
+/** What a tap above this process has told it, its loaders among it, is not for those that it starts. */
 export function withoutTap(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TAP_')))
+  const isOfTap = (name: string) =>
+    name.startsWith('TAP_') || (name === 'NODE_OPTIONS' && 'TAP_CHILD_ID' in env)
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isOfTap(name)))
 }
 
 function howItEnded({ exitCode, signalCode }: ChildProcess): string {

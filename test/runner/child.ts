@@ -13,7 +13,7 @@ import { shareTap } from './share-tap.ts'
 type TestPoint = (typeof root.lists.fail)[number]
 
 /** For what is still to be closed after the last file. */
-const closingMs = 5_000
+const closingMs = 10_000
 
 let number = 0
 // The root ends with the process; what bounds a file is its own timeout.

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { installPrograms } from '../setup/install-programs.ts'
 import { isThere } from '../setup/programs.ts'
 import { declarationsOf, programsOf } from './declarations.ts'
@@ -21,6 +24,7 @@ export async function runLayer(files: readonly string[], { jobs, install }: Laye
   if (install) installPrograms([...new Set(files.flatMap(programsOf))].toSorted())
   const skipped = files.flatMap(skippedForPrograms)
   const runnable = files.filter((file) => !skipped.some((result) => result.file === file))
+  using _ = ownTemporaryFolder()
   const progress = createProgress(runnable.length)
   const first = await runFiles(runnable, {
     jobs,
@@ -32,6 +36,20 @@ export async function runLayer(files: readonly string[], { jobs, install }: Laye
   const secondTry = passing.map(({ file }) => file)
   const results = [...skipped, ...first.filter(({ file }) => !secondTry.includes(file)), ...passing]
   return { results, secondTry, ms: performance.now() - begunAt }
+}
+
+/** For what tests create beside their own folders, until the run has ended. */
+function ownTemporaryFolder(): Disposable {
+  const { TMPDIR: outer } = process.env
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-run-'))
+  process.env.TMPDIR = folder
+  return {
+    [Symbol.dispose]() {
+      if (outer === undefined) delete process.env.TMPDIR
+      else process.env.TMPDIR = outer
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
 }
 
 /** A file that needs a program which is not there is one skip. */

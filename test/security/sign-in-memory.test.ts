@@ -4,7 +4,7 @@ import { serve } from '../cli/run.ts'
 import { createWorkspace } from '../cli/workspace.ts'
 import { openPortalForm } from './support/portal-form.ts'
 
-// slow: hashes many passwords
+// slow: 3,500 sign-ins
 
 const signIns = 3_500
 /** After which the process has the memory that requests of this size make it take: from 500 to 2,000 it still grew by 70 MiB. */

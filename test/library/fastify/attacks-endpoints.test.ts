@@ -1,5 +1,7 @@
 import { startAppsInstead } from '../../setup/gateway.ts'
 
+// slow: the attacks once more, on an app
+
 /** The tests of the gateway, on an app with the plugin and http-proxy. */
 startAppsInstead()
 await import('../../gateway/recognised-credentials.test.ts')

@@ -6,7 +6,7 @@ import { type RedisServer, redisCommand, startRedis } from '../../setup/redis.ts
 import { createAccount, newAccount, newKey, newSigningKey, startSession, useOf } from '../samples.ts'
 import { openInspector, openStoreAt, optionsOf } from './place.ts'
 
-// slow: replicas of Redis fail
+// slow: waits for replicas that do not confirm
 
 /** A WAIT takes four fifths of it, where nobody acknowledges. */
 const commandTimeoutMs = 1_000
