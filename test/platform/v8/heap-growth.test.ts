@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import t from 'tap'
 
+// slow: grows the heap of many processes
+
 const mib = 1_048_576
 
 /** In a process of its own: the flags are those of a whole process. Says how large the heap got while a cache churned. */
