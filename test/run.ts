@@ -1,3 +1,5 @@
+import { constants } from 'node:os'
+import { killAll } from './runner/child-process.ts'
 import { help, parseOptions, type RunnerOptions } from './runner/options.ts'
 import { runLayer } from './runner/run-layer.ts'
 import { selectFiles } from './runner/select.ts'
@@ -6,6 +8,12 @@ import { watch } from './runner/watch.ts'
 
 /** `npm test` and `npm run test:all`: see `runner/options.ts`. */
 
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => {
+    killAll()
+    process.exit(128 + constants.signals[signal])
+  })
+}
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(args: readonly string[]): Promise<number> {

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import type { ChildMessage, FileResult, RunnerMessage } from './results.ts'
 
@@ -35,6 +36,8 @@ export interface TestProcessOptions {
 export function startTestProcess({ slot, allowedMs = fileMs }: TestProcessOptions): TestProcess {
   const child = fork(join(import.meta.dirname, 'child.ts'), [], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    // A group of its own: what it has started ends with it.
+    detached: true,
     env: {
       ...withoutTap(process.env),
       NODE_COMPILE_CACHE: join(process.cwd(), 'node_modules/.cache/tests'),
@@ -42,7 +45,7 @@ export function startTestProcess({ slot, allowedMs = fileMs }: TestProcessOption
     },
   })
   const errors = tailOf(child)
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const closed = endOf(child)
   let usable = true
   let hasFailed = false
   const faults: string[] = []
@@ -52,10 +55,12 @@ export function startTestProcess({ slot, allowedMs = fileMs }: TestProcessOption
     if (message.kind === 'late') faults.push(`${message.failure.test}\n${message.failure.detail}`)
     if (message.kind === 'open') {
       faults.push(`the process did not end by itself: ${message.resources.join(', ')} still open`)
-      child.kill('SIGKILL')
+      killGroup(child)
     }
   })
+  running.add(child)
   child.once('exit', () => {
+    running.delete(child)
     usable = false
   })
 
@@ -64,7 +69,7 @@ export function startTestProcess({ slot, allowedMs = fileMs }: TestProcessOption
     const { result, hung } = await nextResult(child, { file, allowedMs, closed })
     if (result && !result.timedOut) return result
     usable = false
-    child.kill('SIGKILL')
+    killGroup(child)
     if (result) return result
     await closed
     const how = hung ? `no end within ${hung / 1_000} s: the process was killed` : howItEnded(child)
@@ -75,7 +80,7 @@ export function startTestProcess({ slot, allowedMs = fileMs }: TestProcessOption
   async function end(): Promise<string | undefined> {
     if (!usable) return undefined
     child.send({ kind: 'end' } satisfies RunnerMessage)
-    const timer = setTimeout(() => child.kill('SIGKILL'), endMs)
+    const timer = setTimeout(() => killGroup(child), endMs)
     await closed
     clearTimeout(timer)
     if (faults.length > 0) return faults.join('\n')
@@ -91,6 +96,29 @@ export function startTestProcess({ slot, allowedMs = fileMs }: TestProcessOption
       return usable
     },
   }
+}
+
+const running = new Set<ChildProcess>()
+
+/** Ends every process that runs tests, with all that these have started. */
+export function killAll(): void {
+  for (const child of running) killGroup(child)
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
+}
+
+/** When it has ended, and what it wrote is read; what it has started may keep its standard error open. */
+async function endOf(child: ChildProcess): Promise<void> {
+  const closed = once(child, 'close')
+  await once(child, 'exit')
+  killGroup(child)
+  await closed
 }
 
 interface Wait {

@@ -1,8 +1,11 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import t, { type Test } from 'tap'
+import { until } from '../setup/net.ts'
 import type { FileResult } from './results.ts'
 import { runFiles } from './run-files.ts'
+
+// slow: starts many processes, and waits for those that hang
 
 // Each of these starts processes, some of which have to time out.
 t.setTimeout(180_000)
@@ -91,7 +94,7 @@ t.beforeEach(() => { begun++; globalThis.begun = begun })
 t.teardown(() => writeFileSync(${JSON.stringify(marker)}, ''))
 t.test('one', async (t) => t.equal(begun, 1))`,
     'b.test.ts': `${head}
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 t.ok(existsSync(${JSON.stringify(marker)}))
 t.test('one', async (t) => t.equal(globalThis.begun, 1, 'the hook of the other file is not called'))`,
   })
@@ -133,6 +136,30 @@ for (const [what, source, detail, allowedMs = 60_000] of ends) {
     t.match(detailOf(results.a), detail)
     t.strictSame(plain(results.b), good(3))
   })
+}
+
+t.test('what a file has started ends with its process, if that is killed', async (t) => {
+  const pidFile = join(t.testdirName, 'pid')
+  const started = `import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+const { pid } = spawn('sleep', ['600'], { stdio: ['ignore', 'inherit', 'inherit'] })
+writeFileSync(${JSON.stringify(pidFile)}, String(pid))
+process.kill(process.pid, 'SIGKILL')`
+  const results = await runAll(t, { 'a.test.ts': started, 'b.test.ts': passing })
+  t.match(detailOf(results.a), /SIGKILL/)
+  t.strictSame(plain(results.b), good(3))
+  const pid = Number(readFileSync(pidFile, 'utf8'))
+  await until('it is gone', () => isGone(pid) || undefined)
+})
+
+/** Or nobody has asked yet how it ended: then it still has a number. */
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return /^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
 }
 
 t.test('a file may ask for more time than usual', async (t) => {

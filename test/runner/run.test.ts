@@ -8,6 +8,8 @@ import { lookAgain } from '../setup/programs.ts'
 import { withoutTap } from './child-process.ts'
 import { runLayer } from './run-layer.ts'
 
+// slow: starts the runner and tap many times
+
 // A failed file is run again by tap, which takes some seconds to start.
 t.setTimeout(180_000)
 
