@@ -43,7 +43,7 @@ async function run({ parts, all, jobs }: RunnerOptions): Promise<number> {
     )
   }
   if (files.length === 0) return 2
-  const outcome = await runLayer(files, { jobs, install: all })
+  const outcome = await runLayer(files, { jobs, install: all, say: console.log })
   console.log(`\n${summaryOf(outcome)}`)
   return isGood(outcome) ? 0 : 1
 }

@@ -1,28 +1,40 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { withoutTap } from './child-process.ts'
 import type { FileResult, Skip } from './results.ts'
 
 /**
- * Runs a file once more: in a process of its own, with nothing beside it, by tap, which shows what differs.
+ * Runs a file once more: in a process of its own, with nothing beside it, by tap.
+ * @param say is told what is not ok
  * @returns what it came to if it passes; undefined = it fails again
  */
-export function runAgain(file: string): FileResult | undefined {
+export function runAgain(file: string, say: (text: string) => void): FileResult | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-tap-'))
   try {
     const output = join(folder, 'output.tap')
     const begunAt = performance.now()
-    const args = ['--reporter=terse', '--jobs=1', `--output-file=${output}`, file]
-    const { status } = spawnSync('tap', args, { stdio: 'inherit', env: withoutTap(process.env) })
+    const args = ['--reporter=silent', '--jobs=1', `--output-file=${output}`, file]
+    const { status } = spawnSync('tap', args, {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: withoutTap(process.env),
+    })
     const ms = performance.now() - begunAt
-    return status === 0
-      ? { file, ms, failures: [], timedOut: false, ...countsIn(readFileSync(output, 'utf8')) }
-      : undefined
+    const written = existsSync(output) ? readFileSync(output, 'utf8') : ''
+    if (status === 0) return { file, ms, failures: [], timedOut: false, ...countsIn(written) }
+    say(failuresIn(written))
+    return undefined
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** What is not ok, with what tap says of it. */
+function failuresIn(tap: string): string {
+  return [...tap.matchAll(/^( *)not ok [^\n]*\n(?:\1 {2}---\n.*?\n\1 {2}\.\.\.\n)?/gms)]
+    .map(([text]) => text)
+    .join('')
 }
 
 /** From lines such as `ok 2 - title # SKIP reason`; those that end a test are not counted, as tap does not. */

@@ -13,26 +13,29 @@ export interface LayerOptions {
   readonly jobs: number
   /** Whether programs that are not there may be installed. */
   readonly install: boolean
+  /** Is told what fails, and how far it is. */
+  say(text: string): void
 }
 
 /** If more files fail, it is no accident, and to run them all again would take long. */
 const againMax = 10
 
 /** Runs test files, those that fail once more; says how far it is. */
-export async function runLayer(files: readonly string[], { jobs, install }: LayerOptions): Promise<Outcome> {
+export async function runLayer(files: readonly string[], options: LayerOptions): Promise<Outcome> {
+  const { jobs, install, say } = options
   const begunAt = performance.now()
   if (install) installPrograms([...new Set(files.flatMap(programsOf))].toSorted())
   const skipped = files.flatMap(skippedForPrograms)
   const runnable = files.filter((file) => !skipped.some((result) => result.file === file))
   using _ = ownTemporaryFolder()
-  const progress = createProgress(runnable.length)
+  const progress = createProgress(runnable.length, say)
   const first = await runFiles(runnable, {
     jobs,
     isAlone: (file) => declarationsOf(file).alone,
     onResult: progress,
   })
   const failed = [...new Set(first.filter(({ failures }) => failures.length > 0).map(({ file }) => file))]
-  const passing = againstAccidents(failed)
+  const passing = againstAccidents(failed, say)
   const secondTry = passing.map(({ file }) => file)
   const results = [...skipped, ...first.filter(({ file }) => !secondTry.includes(file)), ...passing]
   return { results, secondTry, ms: performance.now() - begunAt }
@@ -60,25 +63,24 @@ function skippedForPrograms(file: string): readonly FileResult[] {
 }
 
 /** @returns the results of those that pass on the second try */
-function againstAccidents(failed: readonly string[]): readonly FileResult[] {
+function againstAccidents(failed: readonly string[], say: LayerOptions['say']): readonly FileResult[] {
   if (failed.length > againMax) return []
   return failed.flatMap((file) => {
-    console.log(`\n${file} once more, alone:`)
-    return runAgain(file) ?? []
+    say(`\n${file} once more, alone:`)
+    return runAgain(file, say) ?? []
   })
 }
 
 /** Reports what fails as it fails, and from time to time how far it is. */
-function createProgress(total: number): (result: FileResult) => void {
+function createProgress(total: number, say: LayerOptions['say']): (result: FileResult) => void {
   const everyMs = 15_000
   let done = 0
   let saidAt = performance.now()
   return ({ file, failures }) => {
     done++
-    for (const { test, detail } of failures)
-      console.log(`FAILED ${file}: ${test}\n${detail.replace(/^/gm, '    ')}`)
+    for (const { test, detail } of failures) say(`FAILED ${file}: ${test}\n${detail.replace(/^/gm, '    ')}`)
     if (performance.now() - saidAt < everyMs) return
     saidAt = performance.now()
-    console.log(`${done} of ${total} files`)
+    say(`${done} of ${total} files`)
   }
 }

@@ -41,7 +41,8 @@ async function runTouched(sources: readonly string[], parts: readonly string[], 
   for (const source of sources) forget(source)
   const files = touchedBy(sources, selectFiles(parts, 'quick').files)
   console.log(`\n${sources.join(', ')}: ${files.length} test files`)
-  if (files.length > 0) console.log(`\n${summaryOf(await runLayer(files, { jobs, install: false }))}`)
+  if (files.length > 0)
+    console.log(`\n${summaryOf(await runLayer(files, { jobs, install: false, say: console.log }))}`)
 }
 
 /** Those of the test files that import one of the sources, or are one. */
