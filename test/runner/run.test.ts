@@ -26,8 +26,14 @@ const oneTest = (body: string) => `import t from 'tap'\nt.test('one', async (t) 
 async function runOnly(t: Test, files: Readonly<Record<string, string>>) {
   const folder = t.testdir(files)
   const names = Object.keys(files).map((name) => relative('.', join(folder, name)))
-  const outcome = await runLayer(names, { jobs: 1, install: false })
-  return { ...outcome, secondTry: outcome.secondTry.map((file) => relative(folder, file)) }
+  const said: string[] = []
+  const say = (text: string) => void said.push(text)
+  const outcome = await runLayer(names, { jobs: 1, install: false, say })
+  return {
+    ...outcome,
+    said: said.join('\n'),
+    secondTry: outcome.secondTry.map((file) => relative(folder, file)),
+  }
 }
 
 t.test('a file that passes alone has failed by accident, and counts as passed', async (t) => {
@@ -43,13 +49,16 @@ t.test('a file that passes alone has failed by accident, and counts as passed', 
   )
 })
 
-t.test('a file that fails again stays failed', async (t) => {
+t.test('a file that fails again stays failed, and both times what differs is shown', async (t) => {
   const outcome = await runOnly(t, { 'a.test.ts': oneTest(`t.equal(1, 2, 'the same')`) })
   t.strictSame(outcome.secondTry, [])
+  const failures = outcome.results.flatMap((result) => result.failures)
   t.strictSame(
-    outcome.results.flatMap(({ failures }) => failures.map(({ test }) => test)),
+    failures.map(({ test }) => test),
     ['one > the same'],
   )
+  const [first = '', second = ''] = outcome.said.split('once more, alone:')
+  for (const said of [first, second]) t.match(said, /the same\n.*a\.test\.ts.*-2\s+\+1/s)
 })
 
 t.test('a file that needs a program which is not there is one skip', async (t) => {
@@ -60,7 +69,9 @@ t.test('a file that needs a program which is not there is one skip', async (t) =
   })
   lookAgain()
   process.env.PATH = t.testdir({})
-  const [result] = (await runLayer(['test/fronts/haproxy.test.ts'], { jobs: 1, install: false })).results
+  const [result] = (
+    await runLayer(['test/fronts/haproxy.test.ts'], { jobs: 1, install: false, say: () => {} })
+  ).results
   t.strictSame(result?.skips, [{ test: 'test/fronts/haproxy.test.ts', reason: 'needs curl' }])
   t.strictSame(result?.failures, [])
 })
