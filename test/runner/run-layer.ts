@@ -27,7 +27,7 @@ export async function runLayer(files: readonly string[], options: LayerOptions):
   if (install) installPrograms([...new Set(files.flatMap(programsOf))].toSorted())
   const skipped = files.flatMap(skippedForPrograms)
   const runnable = files.filter((file) => !skipped.some((result) => result.file === file))
-  using _ = ownTemporaryFolder()
+  using _folder = ownTemporaryFolder()
   const progress = createProgress(runnable.length, say)
   const first = await runFiles(runnable, {
     jobs,
