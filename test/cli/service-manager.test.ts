@@ -10,6 +10,8 @@ import { standStill } from '../setup/stand-still.ts'
 import { serve, tempFolder } from './run.ts'
 import { configOf, createWorkspace } from './workspace.ts'
 
+// needs: python3
+
 interface Message {
   /** On the monotonic clock of the system, in microseconds. */
   readonly at: number

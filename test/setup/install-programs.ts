@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { isThere, lookAgain, packageOf } from './programs.ts'
+import { isThere, lookAgain, packageOf, programs } from './programs.ts'
 
 /**
  * Installs programs that are not there, where it may: as root, where there is apt-get. Says so first; what cannot be
@@ -33,3 +33,6 @@ function runAptGet(...args: readonly string[]): boolean {
   if (error) console.error(String(error))
   return status === 0
 }
+
+// `npm run programs`
+if (import.meta.main) installPrograms(Object.keys(programs))

@@ -6,6 +6,8 @@ import type { Test } from 'tap'
 import { freePort, until } from '../../setup/net.ts'
 import { writeNginxConfig } from '../../setup/nginx.ts'
 
+// needs: nginx, radicale
+
 interface SmallDavBackend {
   readonly url: string
   /** Where its files are. */
