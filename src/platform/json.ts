@@ -28,43 +28,71 @@ interface Open {
  */
 export function duplicateMember(text: string): string | undefined {
   const open: Open[] = []
-  let latest = ''
+  let innermost: Open | undefined
+  let latest = 0
   for (let index = 0; index < text.length; index++) {
-    const character = text[index]
-    if (character === '"') {
-      const end = endOfString(text, index)
-      latest = text.slice(index, end)
-      index = end - 1
-    } else if (character === '{') open.push({ names: new Set(), member: '' })
-    else if (character === '[') open.push({ names: undefined, member: 0 })
-    else if (character === '}' || character === ']') open.pop()
-    else if (character === ',') nextItem(open.at(-1))
-    // Only a member's name is followed by a colon.
-    else if (character === ':' && !nextMember(open.at(-1), latest))
-      return open.map(({ member }) => member).join('.')
+    switch (text.charCodeAt(index)) {
+      case quote:
+        latest = index
+        index = endOfString(text, index)
+        break
+      case openingBrace:
+        innermost = { names: new Set(), member: '' }
+        open.push(innermost)
+        break
+      case openingBracket:
+        innermost = { names: undefined, member: 0 }
+        open.push(innermost)
+        break
+      case closingBrace:
+      case closingBracket:
+        open.pop()
+        innermost = open.at(-1)
+        break
+      case comma:
+        if (typeof innermost?.member === 'number') innermost.member++
+        break
+      // Only a member's name is followed by a colon.
+      case colon:
+        if (!nextMember(innermost, text, latest)) return open.map(({ member }) => member).join('.')
+        break
+    }
   }
   return undefined
 }
 
-function nextItem(list: Open | undefined): void {
-  if (typeof list?.member === 'number') list.member++
-}
+const quote = 0x22
+const comma = 0x2c
+const colon = 0x3a
+const openingBracket = 0x5b
+const backslash = 0x5c
+const closingBracket = 0x5d
+const openingBrace = 0x7b
+const closingBrace = 0x7d
 
-/** @returns false where the object has a member of that name already */
-function nextMember(object: Open | undefined, text: string): boolean {
+/** @param start where its name begins @returns false where the object has a member of that name already */
+function nextMember(object: Open | undefined, text: string, start: number): boolean {
   if (!object?.names) return true
-  const name = text.includes('\\') ? String(JSON.parse(text)) : text.slice(1, -1)
+  const { names } = object
+  const written = text.slice(start + 1, endOfString(text, start))
+  const name = written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written
   object.member = name
-  if (object.names.has(name)) return false
-  object.names.add(name)
-  return true
+  const before = names.size
+  return names.add(name).size > before
 }
 
-/** The index after the string that begins at `start`. */
+/** The index of the quote that ends a string. @param start that of the one before it */
 function endOfString(text: string, start: number): number {
-  let index = start + 1
-  while (index < text.length && text[index] !== '"') index += text[index] === '\\' ? 2 : 1
-  return index + 1
+  let end = text.indexOf('"', start + 1)
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end === -1 ? text.length : end
+}
+
+/** Whether an odd number of backslashes stands before it. */
+function isEscaped(text: string, index: number): boolean {
+  let start = index
+  while (text.charCodeAt(start - 1) === backslash) start--
+  return (index - start) % 2 === 1
 }
 
 /** Parses a JSON object; undefined if it is invalid. */
