@@ -127,7 +127,7 @@ for (const driver of storeDrivers) {
         'setup-link-created',
         'setup-link-created',
         'api-key-reset',
-        'key-revealed',
+        // The secret key is shown no more since the command line has set the password.
         'key-revealed',
         'signing-key-added',
         'portal-sessions-ended',

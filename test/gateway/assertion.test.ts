@@ -114,6 +114,7 @@ t.test('a changed role shows in the next assertion', async (t) => {
   const { backend, gateway, created, key } = await start(t)
   await ask(t, gateway.url, 'GET /any', [key])
   t.equal(claimsOf(backend.last().headers[name]).role, 'Admin')
+  await gateway.createAccount({ role: 'Admin', email: 'other@example.com' })
   await gateway.operate(({ accounts }) => accounts.update(created.account.id, { role: 'User' }))
   for (const deadline = Date.now() + 5_000; Date.now() < deadline; ) {
     await ask(t, gateway.url, 'GET /any', [key])
