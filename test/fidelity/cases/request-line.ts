@@ -38,7 +38,7 @@ async function judged({ upstream, connect }: Place, text: string): Promise<unkno
 
 const invalid: Readonly<Record<string, string>> = {
   'HTTP/2.0 in the request line': 'GET / HTTP/2.0\r\nHost: x\r\n\r\n',
-  'half a preface of HTTP/2': 'PRI * HTTP/2.0\r\n\r\n',
+  'a preface of HTTP/2 that ends otherwise': 'PRI * HTTP/2.0\r\n\r\nSX\r\n\r\n',
   'a preface of HTTP/2 with a field': 'PRI * HTTP/2.0\r\nHost: x\r\n\r\nSM\r\n\r\n',
   'HTTP/0.9 in the request line': 'GET / HTTP/0.9\r\nHost: x\r\n\r\n',
   'HTTP/1.2 in lower case': 'GET / http/1.2\r\nHost: x\r\n\r\n',
