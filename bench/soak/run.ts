@@ -6,8 +6,9 @@ import { soak } from './soak.ts'
 const help = `npm run soak -- [--seconds N] [--seed N]
 
 Mixed load in HTTP/1.1 and HTTP/2, from clients and to targets, over two instances with two workers each, on a real
-Redis, while faults are injected: Redis and targets paused and killed, workers killed, an instance stopped, reloads,
-resets, clients that leave. Checks the identity and the body of every answer. Ends by itself.
+Redis, beside clients of HTTP/2 that attack the connections they share with others, while faults are injected: Redis and
+targets paused and killed, workers killed, an instance stopped, reloads, resets, clients that leave. Checks the identity
+and the body of every answer. Ends by itself.
 
   --seconds N   how long, from 10 to 7200; default 1800
   --seed N      the order of the faults; default: another each time, printed`

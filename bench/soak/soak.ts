@@ -9,6 +9,7 @@ import type { ReadyMessage } from '../report-url.ts'
 import type { Scope } from '../scope.ts'
 import { runKeyClient, runResetClient, runTokenClient, type SoakContext, sleep } from './clients.ts'
 import { FaultLog } from './faults.ts'
+import { runHostileClient } from './hostile-client.ts'
 import { createFaults, type Target } from './inject.ts'
 import { ResponseChecker } from './response-checker.ts'
 import { createSender } from './send.ts'
@@ -20,6 +21,7 @@ export interface SoakOptions {
 }
 
 const lanes = { key: 8, token: 6, reset: 3 } as const
+const hostileClients = 2
 /** Between two faults: as long as the previous one may explain responses, and a while without any. */
 const calmMs = 2_000
 /** How much more memory a run may end with than it had after its first third. */
@@ -64,6 +66,7 @@ export async function soak(scope: Scope, report: Report, { seconds, seed }: Soak
     Promise.all(people.key.map((account) => runKeyClient(shared, account))),
     Promise.all(people.token.map((account) => runTokenClient(shared, account))),
     Promise.all(people.reset.map((account) => runResetClient(shared, account, people.admin))),
+    Promise.all(Array.from({ length: hostileClients }, (_, index) => runHostileClient(shared, seed + index))),
   ])
   const memory = watchMemory(fleet, isOver)
   void watchMachine(faults, isOver)
@@ -77,10 +80,11 @@ export async function soak(scope: Scope, report: Report, { seconds, seed }: Soak
     }),
     { seed, isOver },
   )
-  const [[, sessions, resets]] = await Promise.all([work, injection])
+  const [[, sessions, resets, attacks]] = await Promise.all([work, injection])
   const rss = await memory
 
   report.line(`seed ${seed}; ${ledger.answered} requests; faults: ${faults.counts()}`)
+  report.line(`${attacks.reduce((sum, count) => sum + count, 0)} attacks by hostile clients of HTTP/2`)
   report.line([...ledger.kinds].map(([kind, count]) => `${kind}: ${count}`).join(', '))
   for (const example of ledger.examples) report.line(example)
   report.demand('0 answers crossed', ledger.crossed === 0, String(ledger.crossed))
@@ -113,6 +117,8 @@ function configOf(targets: Targets): object {
     routes: [
       { name: 'public', path: '/public', upstream: 'http1', auth: 'none' },
       { name: 'public-h2', path: '/public/h2', upstream: 'http2', auth: 'none' },
+      // What hostile clients ask for: on the connections of everybody else.
+      { name: 'attacked', path: '/public/attack', upstream: 'http2', auth: 'none' },
       { name: 'any', path: '/', upstream: 'http1', auth: 'any' },
       { name: 'h2', path: '/h2', upstream: 'http2', auth: 'any' },
     ],

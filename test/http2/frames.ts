@@ -103,17 +103,26 @@ export interface RawSession {
   goawayCode(): number | undefined
 }
 
-/**
- * A connection that acknowledges PINGs, and else sends nothing by itself.
- * @param settings identifier and value, again and again (RFC 9113 6.5.2)
- */
+/** The same until the test ends. */
 export async function openRawSession(
   t: Test,
   url: string,
   settings: readonly (readonly [number, number])[] = [],
 ): Promise<RawSession> {
+  const session = await openSession(url, settings)
+  t.teardown(() => session.socket.destroy())
+  return session
+}
+
+/**
+ * A connection that acknowledges PINGs, and else sends nothing by itself.
+ * @param settings identifier and value, again and again (RFC 9113 6.5.2)
+ */
+export async function openSession(
+  url: string,
+  settings: readonly (readonly [number, number])[] = [],
+): Promise<RawSession> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
-  t.teardown(() => socket.destroy())
   socket.on('error', () => {})
   await once(socket, 'connect')
   const frames: Frame[] = []
