@@ -53,6 +53,10 @@ const notRun: Readonly<Record<string, readonly [reason: string, tried: string]>>
     'it needs a cluster',
     'test/deploy/kubernetes.test.ts renders, and test/deploy/kubernetes-run.test.ts starts what would run',
   ],
+  'sh docs/releasing.md Releasing': [
+    'it pushes a tag',
+    'test/release.test.ts runs what the tag starts, .ci/release, with stand-ins for git and docker',
+  ],
   'sh docs/deploying.md Helm': ['it needs a cluster', 'test/deploy/helm.test.ts renders the chart'],
 }
 

@@ -3,6 +3,8 @@ import t, { type Test } from 'tap'
 import { collectEventLoopLag } from '../../src/metrics/event-loop-lag.ts'
 import { until } from '../setup/net.ts'
 
+// alone: measures the lag of the event loop
+
 const name = (figure: string) => `nodejs_eventloop_lag_${figure}_seconds`
 
 /** Metrics of this process. */

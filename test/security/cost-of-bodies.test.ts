@@ -13,6 +13,8 @@ import {
 } from './support/cost.ts'
 import { structures, textStructures } from './support/json-structures.ts'
 
+// alone: measures the time of the event loop
+
 const body = { length: bodyLengthMax }
 const head = { length: headLengthMax }
 

@@ -15,6 +15,8 @@ import {
 import { structures } from './support/json-structures.ts'
 import { openPortalForm } from './support/portal-form.ts'
 
+// alone: measures the time of the event loop
+
 const body = { length: bodyLengthMax }
 const head = { length: headLengthMax }
 const password = 'correct horse battery staple'

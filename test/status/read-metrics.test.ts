@@ -5,6 +5,8 @@ import { figuresOf } from '../../src/status/figures.ts'
 import { readMetrics } from '../../src/status/read-metrics.ts'
 import { openStatusReader } from '../../src/status/status.ts'
 
+// alone: compares times
+
 const duration = 'gatehouse_http_request_duration_seconds'
 const requests = 'gatehouse_http_requests_total'
 
