@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import t from 'tap'
 import { FaultLog, summarizeResponse } from '../../bench/soak/faults.ts'
 import { ResponseChecker } from '../../bench/soak/response-checker.ts'
@@ -52,17 +50,3 @@ t.test('soak: an error code is read only from a problem response', async (t) => 
     code: undefined,
   })
 })
-
-t.test(
-  'soak: a minute of mixed load with faults crosses no answer and loses no session or reset',
-  async (t) => {
-    const child = spawn(process.execPath, ['bench/soak/run.ts', '--seconds', '60'], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    let said = ''
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
-    const [status] = await once(child, 'close')
-    t.comment(said)
-    t.equal(status, 0, said)
-  },
-)

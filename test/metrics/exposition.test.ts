@@ -3,7 +3,6 @@ import t from 'tap'
 import { FastHistogram } from '../../src/metrics/histogram.ts'
 import { exposition, FastCounter, register } from '../../src/metrics/instrument.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
-import { fastestMs } from '../setup/fastest.ts'
 
 const names = ['plain', 'with "quotes"', 'back\\slash', 'two\nlines', 'Łódź', '']
 
@@ -23,19 +22,6 @@ t.test('the exposition of the own instruments is what prom-client writes of them
   unlabelled.labels().observe(1e-9)
   unlabelled.labels().observe(1e21)
   t.equal(await exposition(registry), await registry.metrics())
-})
-
-t.test('a series for each of 3,000 routes takes less time than it takes prom-client', async (t) => {
-  const registry = new Registry()
-  const buckets = Array.from({ length: 14 }, (_, index) => index / 10)
-  const histogram = new FastHistogram({ name: 'seconds', help: 'Seconds.', labelNames: ['route'], buckets })
-  register(registry, [histogram])
-  for (let route = 0; route < 3_000; route++) histogram.labels(`service-${route}`).observe(route / 2_000)
-  const [own, theirs] = [
-    await fastestMs(5, () => exposition(registry)),
-    await fastestMs(5, () => registry.metrics()),
-  ]
-  t.ok(own < theirs, `${own.toFixed(1)} and ${theirs.toFixed(1)} ms`)
 })
 
 t.test('the exposition has every instrument once', async (t) => {
