@@ -1,4 +1,0 @@
-import { endingCases } from './cases/aborted-exchanges.ts'
-import { checkCases } from './suite.ts'
-
-checkCases(endingCases)

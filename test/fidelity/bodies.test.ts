@@ -1,4 +1,0 @@
-import { bodyCases } from './cases/bodies.ts'
-import { checkCases } from './suite.ts'
-
-checkCases(bodyCases)

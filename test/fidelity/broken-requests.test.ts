@@ -1,4 +1,0 @@
-import { brokenRequestCases } from './cases/broken-requests.ts'
-import { checkCases } from './suite.ts'
-
-checkCases(brokenRequestCases)

@@ -1,4 +1,0 @@
-import { fieldCases } from './cases/fields.ts'
-import { checkCases } from './suite.ts'
-
-checkCases(fieldCases)

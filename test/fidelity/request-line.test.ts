@@ -1,4 +1,0 @@
-import { frontCases } from './cases/request-line.ts'
-import { checkCases } from './suite.ts'
-
-checkCases(frontCases)

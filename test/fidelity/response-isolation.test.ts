@@ -1,4 +1,0 @@
-import { crossingCases } from './cases/response-isolation.ts'
-import { checkCases } from './suite.ts'
-
-checkCases(crossingCases)

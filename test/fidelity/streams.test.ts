@@ -1,4 +1,0 @@
-import { streamCases } from './cases/streams.ts'
-import { checkCases } from './suite.ts'
-
-checkCases(streamCases)
