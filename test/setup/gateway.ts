@@ -59,9 +59,12 @@ export interface TestGatewayOptions {
 
 let isInApp = false
 
-/** From now on tests of this process get a Fastify app with the plugin where they ask for a gateway. */
-export function startAppsInstead(): void {
+/** Until this test has ended, tests of this process get a Fastify app with the plugin where they ask for a gateway. */
+export function startAppsInstead(t: Test): void {
   isInApp = true
+  t.teardown(() => {
+    isInApp = false
+  })
 }
 
 /** Whether it is an app that tests get. */
