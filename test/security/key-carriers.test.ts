@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { codeOf } from '../gateway/support/problem.ts'
 import { startBackend } from '../setup/backend.ts'
@@ -90,18 +90,47 @@ interface Passage {
   readonly isAnonymous: boolean
 }
 
-for (const accept of acceptLists) {
+interface RouteKind {
+  readonly auth: (typeof auths)[number]
+  readonly forwards: boolean
+}
+
+const routeKinds: readonly RouteKind[] = auths.flatMap((auth) =>
+  [true, false].map((forwards) => ({ auth, forwards })),
+)
+
+/**
+ * The kind of route that a pair of fields is tried on with a list: over the lists, each pair meets every `auth`, and
+ * routes that forward credentials and that do not; with each list, every kind of route has its turns.
+ */
+function kindOfTurn(pair: number, list: number): RouteKind {
+  const auth = auths[(pair + list) % auths.length] ?? 'none'
+  return { auth, forwards: Math.floor((pair + 2 * list) / auths.length) % 2 === 0 }
+}
+
+t.test('pairs of fields, lists and kinds of routes meet each other pairwise', async (t) => {
+  const all = pairsOf(parts)
+  const turns = acceptLists.flatMap((_, list) =>
+    all.map((_, pair) => ({ pair, list, ...kindOfTurn(pair, list) })),
+  )
+  const countOf = (names: readonly (keyof (typeof turns)[number])[]) =>
+    new Set(turns.map((turn) => names.map((name) => turn[name]).join(' '))).size
+  t.equal(countOf(['pair', 'list']), all.length * acceptLists.length)
+  t.equal(countOf(['pair', 'auth']), all.length * auths.length)
+  t.equal(countOf(['pair', 'forwards']), all.length * 2)
+  t.equal(countOf(['list', 'auth', 'forwards']), acceptLists.length * auths.length * 2)
+})
+
+for (const [place, accept] of acceptLists.entries()) {
   t.test(`keys.accept: ${accept.join(', ')}`, async (t) => {
     const backend = await startBackend(t)
-    const routes = auths.flatMap((auth) =>
-      [true, false].map((forwardCredentials) => ({
-        name: `${auth}-${forwardCredentials}`,
-        path: `/${auth}-${forwardCredentials}`,
-        upstream: 'backend',
-        auth,
-        forwardCredentials,
-      })),
-    )
+    const routes = routeKinds.map(({ auth, forwards }) => ({
+      name: `${auth}-${forwards}`,
+      path: `/${auth}-${forwards}`,
+      upstream: 'backend',
+      auth,
+      forwardCredentials: forwards,
+    }))
     const keys = { sealingKey: { file: 'sealing.key' }, accept }
     const gateway = await startGateway(t, { backend: backend.url, config: { routes, keys } })
     const user = await gateway.createAccount()
@@ -120,38 +149,39 @@ for (const accept of acceptLists) {
     const nameOf = (part: Part) => (isAuthorization(part) ? 'Authorization' : part)
     const lineOf = (part: Part) => `${nameOf(part)}: ${values[part]}`
 
-    for (const auth of auths) {
-      t.test(`each field alone and each pair of fields, on a route with auth: ${auth}`, async (t) => {
-        for (const forwards of [true, false]) {
-          for (const sent of [[], ...parts.map((part) => [part]), ...pairsOf(parts)]) {
-            const about = `${sent.join(' + ')}, forwardCredentials: ${forwards}`
-            const seen = backend.seen.length
-            const response = await ask(t, gateway.url, `GET /${auth}-${forwards}`, sent.map(lineOf))
-            const expected = expectedOutcome(sent, auth, accept)
-            if (expected !== 'user' && expected !== 'nobody') {
-              t.equal(codeOf(response), expected, about)
-              t.equal(backend.seen.length, seen, `${about}: nothing reaches the backend`)
-              continue
-            }
-            t.equal(response.status, 200, about)
-            const { headers, rawHeaders } = backend.last()
-            t.equal(headers['x-user-id'], expected === 'user' ? user.account.id : undefined, about)
-            const passage = { forwards, isAnonymous: expected === 'nobody' }
-            const arrived = rawHeaders.filter(
-              (_, index) => index % 2 === 1 && isCarried(rawHeaders[index - 1]),
-            )
-            t.strictSame(
-              arrived.toSorted(),
-              sent
-                .filter((part) => isExpectedToArrive(part, accept, passage))
-                .map((part) => values[part])
-                .toSorted(),
-              `${about}: what arrives`,
-            )
-          }
-        }
-      })
+    async function tryFields(t: Test, sent: readonly Part[], { auth, forwards }: RouteKind): Promise<void> {
+      const about = `${sent.join(' + ')}, auth: ${auth}, forwardCredentials: ${forwards}`
+      const seen = backend.seen.length
+      const response = await ask(t, gateway.url, `GET /${auth}-${forwards}`, sent.map(lineOf))
+      const expected = expectedOutcome(sent, auth, accept)
+      if (expected !== 'user' && expected !== 'nobody') {
+        t.equal(codeOf(response), expected, about)
+        t.equal(backend.seen.length, seen, `${about}: nothing reaches the backend`)
+        return
+      }
+      t.equal(response.status, 200, about)
+      const { headers, rawHeaders } = backend.last()
+      t.equal(headers['x-user-id'], expected === 'user' ? user.account.id : undefined, about)
+      const passage = { forwards, isAnonymous: expected === 'nobody' }
+      const arrived = rawHeaders.filter((_, index) => index % 2 === 1 && isCarried(rawHeaders[index - 1]))
+      t.strictSame(
+        arrived.toSorted(),
+        sent
+          .filter((part) => isExpectedToArrive(part, accept, passage))
+          .map((part) => values[part])
+          .toSorted(),
+        `${about}: what arrives`,
+      )
     }
+
+    t.test('no field and each field alone, on every kind of route', async (t) => {
+      for (const kind of routeKinds)
+        for (const sent of [[], ...parts.map((part) => [part])]) await tryFields(t, sent, kind)
+    })
+
+    t.test('each pair of fields, on the kinds of routes in turn', async (t) => {
+      for (const [index, pair] of pairsOf(parts).entries()) await tryFields(t, pair, kindOfTurn(index, place))
+    })
 
     t.test('other spellings of the name of a header that carries keys are dropped', async (t) => {
       const names = ['SecretKey', ...accept.filter((name) => name === 'X-Api-Key')]
