@@ -3,8 +3,6 @@ import { FaultLog, summarizeResponse } from '../../bench/soak/faults.ts'
 import { ResponseChecker } from '../../bench/soak/response-checker.ts'
 import type { Outcome } from '../../bench/soak/send.ts'
 
-// slow: runs a soak
-
 const caller = { id: 'a', role: 'User' }
 const sha256 = 'e3b0'
 const seen = { nonce: 'n', id: 'a', role: 'User', bytes: 0, sha256 }

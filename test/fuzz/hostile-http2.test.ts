@@ -12,13 +12,14 @@ import {
   uint32,
 } from '../http2/frames.ts'
 import { startGateway } from '../setup/gateway.ts'
+import { seedFrom } from './effort.ts'
 import { attacks } from './hostile-clients.ts'
 import { Random } from './random.ts'
 import { runVictims } from './victims.ts'
 
 /** The same each time; `FUZZ_SEED` and `FUZZ_SECONDS` make other runs, or longer ones. */
-const seed = Number(process.env.FUZZ_SEED ?? 2026)
-const ms = Number(process.env.FUZZ_SECONDS ?? 3) * 1_000
+const seed = seedFrom(2026)
+const ms = Number(process.env.FUZZ_SECONDS ?? 1) * 1_000
 const attackers = 6
 const victims = 4
 

@@ -1,9 +1,10 @@
 import t from 'tap'
+import { roundsFrom, seedFrom } from './effort.ts'
 import { properties } from './properties.ts'
 import { findCounterexample } from './property.ts'
 
-/** The same inputs each time; `npm run fuzz` makes others. */
-const run = { seed: 2026, cases: 300 }
+/** `npm run fuzz` makes many more. */
+const run = { seed: seedFrom(2026), cases: roundsFrom(30) }
 
 for (const property of properties) {
   t.test(`${property.name} (seed ${run.seed}, ${run.cases} cases)`, async (t) => {

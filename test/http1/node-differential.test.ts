@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http'
 import t from 'tap'
+import { roundsFrom, seedFrom } from '../fuzz/effort.ts'
 import { createRandom, type Random } from '../upstream/random.ts'
 import { heads } from './differential-heads.ts'
 import { readByNode } from './read-by-node.ts'
@@ -108,15 +109,18 @@ t.test(
   },
 )
 
-t.test('no mutated head is parsed that Node refuses, or differently from Node (seed 13)', async (t) => {
-  const random = createRandom(13)
+const seed = seedFrom(13)
+const rounds = roundsFrom(400)
+
+t.test(`no mutated head is parsed that Node refuses, or differently from Node (seed ${seed})`, async (t) => {
+  const random = createRandom(seed)
   let read = 0
-  for (let round = 0; round < 4_000; round++) {
+  for (let round = 0; round < rounds; round++) {
     let text = random.pick(heads)
     for (let count = 1 + random.below(2); count > 0; count--) text = mutate(text, random)
     if (readHere(text).isRead) read++
     const complaint = await complaintOf(text)
     if (complaint !== undefined) t.fail(`round ${round}: ${complaint}: ${JSON.stringify(text)}`)
   }
-  t.ok(read > 250, `${read} were read`)
+  t.ok(read > rounds / 16, `${read} were read`)
 })
