@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { createKey } from '../../src/secrets/keys.ts'
 import { visitor } from '../store/samples.ts'
@@ -100,14 +101,24 @@ t.test('a session start that races a key reset leaves no live session', async (t
   const { sessions, keys, store, time, createAccount } = await openSessions(t)
   const { account, apiKey, ...created } = await createAccount()
   let { secretKey } = created
+  let started = 0
+  /** A turn later each round, so that some sessions have started by then and some have not. */
+  async function resetAfter(turns: number): Promise<string> {
+    for (let passed = 0; passed < turns; passed++) await turn()
+    return keys.resetSecretKey(account.id, 0)
+  }
   for (let round = 0; round < 10; round++) {
     const [issued, next] = await Promise.all([
       sessions.start(secretKey, apiKey, visitor).catch(() => undefined),
-      keys.resetSecretKey(account.id, 0),
+      resetAfter(round),
     ])
     t.strictSame(await store.listSessions(account.id, { now: time.nowMs, limit: 1_000 }), [])
-    if (issued) t.equal(await codeOf(sessions.refresh(issued.refreshToken, visitor)), 'session-revoked')
+    if (issued) {
+      started++
+      t.equal(await codeOf(sessions.refresh(issued.refreshToken, visitor)), 'session-revoked')
+    }
     t.equal(await codeOf(sessions.start(secretKey, apiKey, visitor)), 'credentials-invalid')
     secretKey = next
   }
+  t.ok(started > 0 && started < 10, `${started} of 10 sessions had started before the reset`)
 })
