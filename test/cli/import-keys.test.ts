@@ -86,9 +86,10 @@ ${account.id},${digestOf('AKIA-six')}
       t.match((await gatehouse('keys', 'import', join(folder, 'none'))).stderr, /cannot read .*none/)
     })
 
-    t.test('the keys of a disabled or deleted account are refused', async () => {
+    t.test('the keys of a disabled or deleted account are refused', async (t) => {
       await gatehouse('accounts', 'update', account.id, '--disabled', 'true')
       await until('the change has its effect', async () => (await statusOf('AKIA-two')) !== 502)
+      t.equal(await statusOf('AKIA-two'), 403, 'disabled')
       await gatehouse('accounts', 'delete', account.id)
       await until('the change has its effect', async () => (await statusOf('AKIA-two')) === 401)
     })
