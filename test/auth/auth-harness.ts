@@ -17,8 +17,10 @@ import { createStoreConnectionState } from '../../src/cache/store-connection-sta
 import { type AuthOption, compileRoutes, type RouteOptions } from '../../src/routes/compile.ts'
 import type { Access } from '../../src/routes/route.ts'
 import { createSealer } from '../../src/secrets/sealing.ts'
+import type { Account } from '../../src/store/account.ts'
+import { portalKeyId } from '../../src/store/portal-key-id.ts'
 import { openAcknowledgements } from '../../src/tokens/acknowledgements.ts'
-import { createRefreshTokens } from '../../src/tokens/refresh-token.ts'
+import { createRefreshTokens, createSessionId } from '../../src/tokens/refresh-token.ts'
 import { createSessions } from '../../src/tokens/sessions.ts'
 import { actsOn } from '../accounts/account-actions.ts'
 import { defaultOptions } from '../routes/default-options.ts'
@@ -108,6 +110,19 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     return { ...caller, id: caller.account.id, accessToken, refreshToken }
   }
 
+  /** An access token of a session that a sign-in to the portal has started. */
+  async function newPortalToken(
+    { id: accountId, role, roleEpoch, portal }: Account,
+    owner: Pick<Account, 'id'> = { id: accountId },
+  ) {
+    const account = await store.findAccount(accountId)
+    if (!account) throw new Error('no such account')
+    const times = { createdAt: time.nowMs, expiresAt: time.nowMs + 86_400_000, idleMs: 86_400_000 }
+    const session = { id: createSessionId(), keyId: portalKeyId(portal.epoch), openMax: 100, visitor }
+    await store.startSession({ ...session, ...times, accountId }, account)
+    return accessTokens.issue({ accountId: owner.id, sessionId: session.id, role, roleEpoch })
+  }
+
   async function decide(auth: AuthOption, shown: Shown): Promise<Decision> {
     return authenticate(accessOf(auth), credentialsOf(shown), schemes)
   }
@@ -128,6 +143,7 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     schemes,
     time,
     newCaller,
+    newPortalToken,
     decide,
   }
 }

@@ -34,6 +34,7 @@ const borrowed = accessTokens.issue({
   role: 'User',
   roleEpoch: 1,
 })
+const borrowedFromPortal = await bench.newPortalToken(bob.account, ada)
 const orphan = accessTokens.issue({
   accountId: ada.id,
   sessionId: 'x'.repeat(20),
@@ -96,6 +97,11 @@ const table: readonly Row[] = [
   ['a token of a disabled account', bearer(disabled.accessToken), onTokens('token-revoked')],
   ['a token of a deleted account', bearer(deleted.accessToken), onTokens('token-revoked')],
   ["a token with another account's session", bearer(borrowed), onTokens('token-revoked')],
+  [
+    'a token with the session of another in the portal',
+    bearer(borrowedFromPortal),
+    onTokens('token-revoked'),
+  ],
   ['a token of an unknown session', bearer(orphan), onTokens('token-revoked')],
   ['a refresh token', bearer(ada.refreshToken), onTokens('token-invalid')],
   ['a secret key for a token', bearer(ada.secretKey), onTokens('token-invalid')],

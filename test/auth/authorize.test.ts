@@ -1,5 +1,5 @@
 import t from 'tap'
-import { authorize } from '../../src/auth/authorize.ts'
+import { authorize, isFromAllowedAddress } from '../../src/auth/authorize.ts'
 import type { Principal } from '../../src/auth/principal.ts'
 import { accessOf } from './auth-harness.ts'
 
@@ -73,4 +73,32 @@ t.test('on an optional route the rules apply to authenticated callers', async (t
 t.test('a public route takes every request', async (t) => {
   const access = accessOf('none', { roles: ['Admin'], verifiedOnly: true })
   for (const principal of [undefined, user, unverified]) t.equal(authorize(access, principal), undefined)
+})
+
+t.test(
+  'a limited key or token needs all scopes of the route, and passes on no route without any',
+  async (t) => {
+    const both = accessOf('any', { scopes: ['orders:read', 'orders:write'] })
+    const scoped = (...scopes: readonly string[]): Principal => ({ ...user, scopes })
+    t.equal(authorize(both, scoped('orders:write', 'orders:read', 'more')), undefined)
+    for (const scopes of [['orders:read'], ['orders:write'], ['orders:reader', 'orders:write'], ['orders:*']])
+      t.equal(authorize(both, scoped(...scopes)), 'scope-forbidden', scopes.join(' '))
+    t.equal(authorize(accessOf('any'), scoped('orders:read')), 'scope-forbidden', 'the route names none')
+    t.equal(authorize(both, user), undefined, 'what is not limited passes')
+  },
+)
+
+t.test('a token of a foreign issuer that names no scopes has none', async (t) => {
+  const foreign: Principal = { ...user, scheme: 'bearer', issuer: 'corp' }
+  t.equal(authorize(accessOf('any', { scopes: ['orders:read'] }), foreign), 'scope-forbidden')
+  t.equal(authorize(accessOf('any'), foreign), undefined)
+})
+
+t.test('a principal with addresses may come from these alone', async (t) => {
+  const limited: Principal = { ...user, addresses: ['192.0.2.7', '10.0.0.0/8'] }
+  for (const address of ['192.0.2.7', '10.0.0.0', '10.255.255.255', '::ffff:10.1.2.3'])
+    t.equal(isFromAllowedAddress(limited, address), true, address)
+  for (const address of ['192.0.2.8', '9.255.255.255', '11.0.0.0', '::1', ''])
+    t.equal(isFromAllowedAddress(limited, address), false, address)
+  t.equal(isFromAllowedAddress(user, '192.0.2.8'), true, 'without a list, from anywhere')
 })

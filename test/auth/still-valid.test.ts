@@ -1,5 +1,6 @@
 import t from 'tap'
 import { admittedUntil } from '../../src/auth/authorize.ts'
+import type { Principal } from '../../src/auth/principal.ts'
 import { parseKey } from '../../src/secrets/keys.ts'
 import { roleEpochIn, signingKeyIdOf } from '../../src/tokens/token-text.ts'
 import { visitor } from '../store/samples.ts'
@@ -7,7 +8,7 @@ import { newSigningKey } from '../tokens/forged-tokens.ts'
 import { accessOf, openBench } from './auth-harness.ts'
 
 const bench = await openBench(t)
-const { accounts, keys, sessions, directory, keyring, decide, newCaller, contact, time } = bench
+const { store, accounts, keys, sessions, directory, keyring, decide, newCaller, contact, time } = bench
 const access = accessOf('any')
 
 /** A caller who was let in with a key and with a token, and whether either would still be. */
@@ -43,6 +44,19 @@ async function admit(accessNow = access) {
     )
   const stillValid = async () => (await until()).map((end) => end > 0)
   return { caller, until, stillValid }
+}
+
+/** A caller with a token of a session that a sign-in to the portal has started, and until when it would be let in. */
+async function admitFromPortal() {
+  const { account } = await newCaller()
+  const accessToken = await bench.newPortalToken(account)
+  const decision = await decide('any', { authorization: `Bearer ${accessToken}` })
+  if (decision.kind !== 'allowed' || !decision.principal) throw new Error('was not let in')
+  const { principal } = decision
+  const signedBy = signingKeyIdOf(accessToken)
+  const caller = { principal, access, keyDigest: undefined, signedBy, roleEpoch: roleEpochIn(accessToken) }
+  const admittedWith = () => admittedUntil(caller, { directory, keyring, hasIssuer: () => false }, time.nowMs)
+  return { account, admittedWith }
 }
 
 t.test('a connection stays valid while nothing ends its credential', async (t) => {
@@ -85,6 +99,46 @@ t.test('the end of a session ends only connections of its tokens', async (t) => 
   const { caller, stillValid } = await admit()
   await sessions.revoke(caller.refreshToken)
   t.strictSame(await stillValid(), [true, false])
+})
+
+t.test('an account that is enabled again has its keys back, not the sessions of before', async (t) => {
+  const { caller, stillValid } = await admit()
+  await accounts.update(caller.id, { isDisabled: true })
+  await accounts.update(caller.id, { isDisabled: false })
+  t.strictSame(await stillValid(), [true, false])
+})
+
+t.test('the end of all portal sessions ends connections of their tokens', async (t) => {
+  const { account, admittedWith } = await admitFromPortal()
+  t.equal(await admittedWith(), Number.POSITIVE_INFINITY)
+  await store.endPortalSessions(account.id)
+  t.equal(await admittedWith(), 0)
+})
+
+t.test('a principal of an issuer stays until it is blocked, or the issuer is removed', async (t) => {
+  const principal: Principal = {
+    accountId: 'corp:ada',
+    role: 'User',
+    scheme: 'bearer',
+    sessionId: undefined,
+    key: undefined,
+    scopes: [],
+    addresses: [],
+    plan: undefined,
+    profile: undefined,
+    issuer: 'corp',
+  }
+  const names = new Set(['corp'])
+  const state = { directory, keyring, hasIssuer: (name: string) => names.has(name) }
+  const caller = { principal, access, keyDigest: undefined, signedBy: undefined, roleEpoch: undefined }
+  const until = () => admittedUntil(caller, state, time.nowMs)
+  t.equal(await until(), Number.POSITIVE_INFINITY)
+  names.clear()
+  t.equal(await until(), 0, 'the issuer is removed')
+  names.add('corp')
+  await store.blockSubject({ principalId: 'corp:ada', blockedAt: time.nowMs })
+  await directory.confirm()
+  t.equal(await until(), 0, 'it is blocked')
 })
 
 t.test('an account no longer verified loses connections on verifiedOnly routes', async (t) => {
