@@ -83,6 +83,14 @@ t.test('a month ends with its last day, whatever its length', async (t) => {
   }
 })
 
+t.test('another plan counts in its own window at once, whatever is reserved', async (t) => {
+  const { take } = (await start(t)).open()
+  t.match(await take('ada', { limit: 1_000, per: 'day' }), { isAllowed: true })
+  t.notOk(isPromise(take('ada', { limit: 1_000, per: 'day' })), 'some are reserved')
+  t.match(await take('ada', { limit: 1, per: 'month' }), { isAllowed: true })
+  t.match(await take('ada', { limit: 1, per: 'month' }), { isAllowed: false })
+})
+
 t.test('while a process has some reserved, a request does not wait for the store', async (t) => {
   const { calls, open } = await start(t)
   const { take } = open()

@@ -53,6 +53,26 @@ t.test('a secret key has no session, and none is written', async (t) => {
   t.match(lines, 'X-User-Verified: false\r\n')
 })
 
+t.test('a principal of a foreign issuer has no name, and says which issuer it is of', async (t) => {
+  const profile = { email: undefined, firstName: 'Ada', lastName: '', isVerified: false }
+  const foreign: Principal = {
+    ...principal,
+    accountId: 'corp:ada',
+    sessionId: undefined,
+    issuer: 'corp',
+    profile,
+  }
+  t.strictSame(createIdentityWriter({ ...all, issuer: 'X-User-Issuer' })(foreign).split('\r\n'), [
+    'X-User-Id: corp:ada',
+    'X-User-Role: Admin',
+    'X-User-Verified: false',
+    'X-User-Scheme: bearer',
+    'X-User-Key: default',
+    'X-User-Issuer: corp',
+    '',
+  ])
+})
+
 t.test('an identity field unknown during an outage fails the request', async (t) => {
   const { profile: _unknown, ...rest } = principal
   const known: Principal = { ...rest, profile: undefined }

@@ -45,6 +45,7 @@ t.test('relative references, other hosts and other schemes stay as they are', as
     'https://user@api.example.com/x',
     'https://api.example.com:8443/x',
     'https://api.example.com\\x/y',
+    '//evil.example\\x/y',
     'http://10.0.0.12:3000/x',
     'ftp://api.example.com/x',
     'mailto:ada@api.example.com',
