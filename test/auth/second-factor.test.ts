@@ -9,8 +9,8 @@ import { openPeople, password, visitor } from './account-services.ts'
 const stepMs = 30_000
 
 /** Somebody with an authenticator app. */
-async function openProtected(t: Test) {
-  const people = openPeople(t)
+async function openProtected(t: Test, options: Parameters<typeof openPeople>[1] = {}) {
+  const people = openPeople(t, options)
   const { signIn, acts, time, createPerson, store } = people
   const { factors } = signIn
   const { id, email, signedIn } = await createPerson()
@@ -123,6 +123,46 @@ t.test('wrong codes count as wrong passwords, and a right password does not make
   while ((await guess()) === 'request-invalid') guesses++
   t.equal(guesses, 80, 'those of strangers')
   await t.rejects(pending(), { code: 'too-many-failures' })
+})
+
+t.test('once strangers have used up their guesses no code of theirs is looked at', async (t) => {
+  const { pending, sendCode, codeAt, time, store, id } = await openProtected(t)
+  const early = await pending()
+  for (let count = 0; count < 80; count++) await store.countPasswordAttempt(id, undefined)
+  await t.rejects(sendCode(early, codeAt(time.now)), { code: 'too-many-failures' })
+  await t.rejects(sendCode(early, '000000'), { code: 'too-many-failures' })
+})
+
+t.test('an address over its guesses for an e-mail is refused even the right code', async (t) => {
+  const failureLimit = 4
+  const { pending, sendCode, codeAt, time } = await openProtected(t, { failureLimit })
+  const token = await pending()
+  const codeOf = (code: string) =>
+    sendCode(token, code).then(
+      () => 'in',
+      (error: unknown) => (error instanceof GatehouseError ? error.code : 'failed'),
+    )
+  for (let count = 0; count < 3 * failureLimit - 2; count++) await codeOf('000000')
+  t.equal(await codeOf(codeAt(time.now)), 'in', 'at the limit')
+  time.now += 1
+  t.equal(await codeOf(codeAt(time.now + stepMs)), 'too-many-failures', 'one over')
+})
+
+t.test('the end of all portal sessions ends sign-ins that wait for their code', async (t) => {
+  const { pending, sendCode, codeAt, time, signIn, signedIn } = await openProtected(t)
+  const token = await pending()
+  await signIn.signOutEverywhere(signedIn, visitor)
+  await t.rejects(sendCode(token, codeAt(time.now)), { code: 'credentials-invalid' })
+  await t.resolves(sendCode(await pending(), codeAt(time.now)))
+})
+
+t.test('a right password of a later time than now stands for nothing', async (t) => {
+  const { pending, sendCode, codeAt, time } = await openProtected(t)
+  const token = await pending()
+  time.now -= 1
+  await t.rejects(sendCode(token, codeAt(time.now)), { code: 'credentials-invalid' })
+  time.now += 1
+  await t.resolves(sendCode(token, codeAt(time.now)))
 })
 
 t.test('a browser that is known keeps its own guesses, and its right code clears them', async (t) => {

@@ -1,4 +1,7 @@
 import t from 'tap'
+import { createKnownClients } from '../../src/auth/known-clients.ts'
+import { createPortalSessions } from '../../src/auth/portal-sessions.ts'
+import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { createPasswords } from '../../src/secrets/passwords.ts'
 import { tamper } from '../setup/tamper.ts'
 import { listAudit } from '../store/portal-samples.ts'
@@ -174,6 +177,43 @@ t.test('a password replaced while it is rehashed signs nobody in', async (t) => 
   await t.rejects(signIn.signIn({ email, password }, visitor), { code: 'credentials-invalid' })
   meanwhile.afterHash = async () => {}
   await t.resolves(signIn.signIn({ email, password: 'a whole new password' }, visitor))
+})
+
+t.test('a proof that was replaced meanwhile signs nobody in, whatever else has changed', async (t) => {
+  const { store, time, acts, createPerson } = openPeople(t)
+  const sessions = createPortalSessions({
+    store,
+    hasTokenCookies: true,
+    knownClients: createKnownClients(Buffer.alloc(32, 3)),
+    sessionLifetimeMs: lifetimeMs,
+    clock: () => time.now,
+  })
+  const { id, email } = await createPerson()
+  const identity = { issuer: 'https://id.example.com', subject: 'ada' }
+  const changes: readonly (readonly [what: string, change: () => Promise<unknown>, outcome: string])[] = [
+    ['a name', () => acts.accounts.update(id, { firstName: 'Eve' }), 'in'],
+    [
+      'the password',
+      () => store.setPassword(id, { password: 'another', proof: undefined, endsSessions: false }),
+      'credentials-invalid',
+    ],
+    [
+      'a link',
+      () => store.linkIdentity(id, { identity, email, proof: { kind: 'session' } }),
+      'credentials-invalid',
+    ],
+    ['the end of the link', () => store.unlinkIdentity(id), 'credentials-invalid'],
+    ['disabling', () => acts.accounts.update(id, { isDisabled: true }), 'account-disabled'],
+  ]
+  for (const [what, change, expected] of changes) {
+    const before = await acts.accounts.find(id)
+    await change()
+    const outcome = await sessions.start(before, visitor).then(
+      () => 'in',
+      (error: unknown) => (error instanceof GatehouseError ? error.code : 'failed'),
+    )
+    t.equal(outcome, expected, what)
+  }
 })
 
 t.test('simultaneous sign-ins with an outdated password hash all succeed', async (t) => {
