@@ -207,6 +207,12 @@ export const frameCases: readonly Case[] = [
     expected: { goaway: code.protocol },
   })),
   {
+    name: 'a field block is interrupted by DATA of an open stream',
+    section: '6.10',
+    send: [post(1), frame('headers', endStream, 3, block.subarray(0, 5)), data(1, 1)],
+    expected: { goaway: code.protocol },
+  },
+  {
     name: 'CONTINUATION after a field block that has ended',
     section: '6.10',
     send: [open(1), frame('continuation', endHeaders, 1, block)],
