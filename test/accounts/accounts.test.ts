@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
+import { createAccounts } from '../../src/accounts/accounts.ts'
 import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { digestOf, findKey, isApiKeyOf, parseKey } from '../../src/secrets/keys.ts'
 import { createSealer } from '../../src/secrets/sealing.ts'
 import type { Account } from '../../src/store/account.ts'
 import { keyState } from '../../src/store/secret-keys.ts'
+import { listAudit } from '../store/portal-samples.ts'
 import { newSession, secretKeyOf, startSession } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'
 import { actsOn } from './account-actions.ts'
@@ -202,4 +204,54 @@ t.test('a removed account is returned one last time, and its e-mail is free', as
   t.equal((await accounts.remove('ada@example.com')).id, account.id)
   t.equal(await codeOf(accounts.remove(account.id)), 'account-not-found')
   t.not((await accounts.create(input)).account.id, account.id)
+})
+
+t.test('an Admin cannot disable, demote or delete their own account, only change the rest', async (t) => {
+  const { store, accounts: others, time } = await openAccounts(t)
+  const { account } = await others.create({ ...input, role: 'Admin' })
+  const { id, email } = account
+  await others.create({ ...input, email: 'bob@example.com', role: 'Admin' })
+  const by = { kind: 'account', channel: 'portal', id, email, address: '192.0.2.1' } as const
+  const sealer = createSealer(sealingKey)
+  const own = createAccounts({
+    ...{ store, by, planNames: [], sealer, reveal: true, prefix: 'gate' },
+    clock: () => time.now,
+  })
+  for (const found of [id, email, email.toUpperCase()]) {
+    t.equal(await codeOf(own.update(found, { isDisabled: true })), 'own-account', found)
+    t.equal(await codeOf(own.update(found, { role: 'User' })), 'own-account', found)
+    t.equal(await codeOf(own.remove(found)), 'own-account', found)
+  }
+  t.match(await store.findAccount(id), { role: 'Admin', isDisabled: false, revision: 1 })
+  t.match(await own.update(id, { role: 'Admin', firstName: 'Eve' }), { firstName: 'Eve' })
+  t.match(await own.update('bob@example.com', { role: 'User' }), { role: 'User' })
+})
+
+t.test('each time that a key is shown is in the audit log, before it is shown', async (t) => {
+  const { store, accounts, keys } = await openAccounts(t)
+  const { account, secretKey, apiKey } = await accounts.create(input)
+  t.equal(await keys.reveal(account.id, 'secretKey'), secretKey)
+  t.equal(await keys.reveal(account.email, 'apiKey'), apiKey)
+  t.equal(keys.unseal(account, 'apiKey'), apiKey, 'for its owner, without an entry')
+  const entries = await listAudit(store, { before: undefined, limit: 10 })
+  const shown = entries.filter(({ action }) => action === 'key-revealed')
+  t.match(shown.toReversed(), [
+    { target: { id: account.id }, details: { key: 'secretKey' } },
+    { target: { id: account.id }, details: { key: 'apiKey' } },
+  ])
+  t.equal(shown.length, 2)
+})
+
+t.test('an overlap may last 30 days, and no longer', async (t) => {
+  const { accounts, keys, time, store } = await openAccounts(t)
+  const { account } = await accounts.create(input)
+  const { digest } = secretKeyOf(account)
+  const days = 30 * 86_400
+  for (const seconds of [days + 0.001, days + 1, 1e9, Number.POSITIVE_INFINITY, -0.001, Number.NaN])
+    t.equal(await codeOf(keys.resetSecretKey(account.id, seconds)), 'request-invalid', String(seconds))
+  t.equal((await store.findAccount(account.id))?.revision, 1)
+  await keys.resetSecretKey(account.id, days)
+  const after = await store.findAccount(account.id)
+  t.equal(isSecretKeyOf(after, digest, time.now + days * 1_000 - 1), true)
+  t.equal(isSecretKeyOf(after, digest, time.now + days * 1_000), false)
 })

@@ -78,6 +78,15 @@ const floods: readonly { readonly name: string; piece(index: number, secretkey: 
     piece: (index, secretkey) => (index === 0 ? bodyHead(secretkey) : frame('data', 0, 1)),
   },
   {
+    name: 'more requests at a time than allowed',
+    piece: (index, secretkey) => bodyHead(secretkey, 2 * index + 1),
+  },
+  {
+    name: 'bodies longer than they should be',
+    piece: (index, secretkey) =>
+      Buffer.concat([bodyHead(secretkey, 2 * index + 1), frame('data', 0, 2 * index + 1, Buffer.alloc(6))]),
+  },
+  {
     name: 'pieces of a body that are padding alone',
     piece: (index, secretkey) =>
       index === 0 ? bodyHead(secretkey) : frame('data', padded, 1, Buffer.from([0])),
@@ -87,12 +96,12 @@ const floods: readonly { readonly name: string; piece(index: number, secretkey: 
 const padded = 0x8
 
 /** A request with a body of five bytes. */
-function bodyHead(secretkey: string): Buffer {
+function bodyHead(secretkey: string, streamId = 1): Buffer {
   const fields = [
     ['content-length', '5'],
     ['secretkey', secretkey],
   ] as const
-  return frame('headers', endHeaders, 1, requestBlock('/any/x', fields))
+  return frame('headers', endHeaders, streamId, requestBlock('/any/x', fields))
 }
 
 t.test('floods of frames end their connection, and nobody else waits', async (t) => {
