@@ -28,7 +28,7 @@ async function start(t: Test) {
   const { id, email, signedIn } = await createPerson()
   const person = { identity, email, isEmailVerified: true, firstName: 'Ada', lastName: '' }
   const session = { accountId: id, sessionId: signedIn.session.id }
-  return { store, time, acts, oidc, id, email, person, session }
+  return { store, time, acts, oidc, createPerson, id, person, session }
 }
 
 const refused = { code: 'sign-in-refused' }
@@ -58,6 +58,32 @@ t.test('the end of all portal sessions ends the right to be linked', async (t) =
   await store.endPortalSessions(id)
   await t.rejects(oidc.assertOwner(person, session, visitor), refused)
   t.equal((await store.findAccount(id))?.portal.identity, undefined)
+})
+
+t.test(
+  'a person who is linked with an account is the owner of no other, and signs in to that one',
+  async (t) => {
+    const { store, oidc, createPerson, person, session } = await start(t)
+    const bob = await createPerson({ email: 'bob@example.com' })
+    const link = { identity, email: bob.email, proof: { kind: 'session' } } as const
+    t.equal(await store.linkIdentity(bob.id, link), 'linked')
+    await t.rejects(oidc.assertOwner(person, session, visitor), refused)
+    t.match(await oidc.signIn(person, [], visitor), { account: { id: bob.id } })
+  },
+)
+
+t.test('an e-mail that the provider has not verified signs in to no account', async (t) => {
+  const { store, acts, oidc, person } = await start(t)
+  const input = { email: 'kim@example.com', firstName: '', lastName: '', role: 'User', isVerified: true }
+  const { account } = await acts.accounts.create(input)
+  const kim = { ...person, email: account.email }
+  for (const unproven of [
+    { ...kim, isEmailVerified: false },
+    { ...kim, email: undefined },
+  ])
+    await t.rejects(oidc.signIn(unproven, [], visitor), refused)
+  t.equal((await store.findAccount(account.id))?.portal.identity, undefined)
+  t.match(await oidc.signIn(kim, [], visitor), { account: { id: account.id } })
 })
 
 t.test('an account that is disabled is not taken over: its keys stay as they were', async (t) => {
