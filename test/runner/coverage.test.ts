@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Coverage, coverageSummary, createCoverageMerger, readSources, takeFolder } from './coverage.ts'
 
-/** Four lines are code, the last of which is a branch; types, comments and brackets are none. */
+/** Five lines are code: types, comments, brackets and `else` are none. Four branches: two of each decision. */
 const guard = `/** Says which. */
 import type { Kind } from './kind.ts'
 
@@ -34,6 +34,7 @@ function coverageOf(t: Test, sources: Readonly<Record<string, string>>, programs
   return merger.result()
 }
 
+/** The same, left in the folder that V8 wrote it to. */
 function run(t: Test, sources: Readonly<Record<string, string>>, programs: readonly string[]) {
   const root = t.testdir({ src: { ...sources }, coverage: {} })
   const folder = join(root, 'coverage')
