@@ -1,5 +1,8 @@
-import { constants } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { killAll } from './runner/child-process.ts'
+import { coverageSummary, createCoverageMerger, readSources, takeFolder } from './runner/coverage.ts'
 import { help, parseOptions, type RunnerOptions } from './runner/options.ts'
 import { runLayer } from './runner/run-layer.ts'
 import { selectFiles } from './runner/select.ts'
@@ -32,7 +35,7 @@ async function main(args: readonly string[]): Promise<number> {
   return await run(options)
 }
 
-async function run({ parts, all, jobs }: RunnerOptions): Promise<number> {
+async function run({ parts, all, jobs, coverage }: RunnerOptions): Promise<number> {
   const { files, left, unknown } = selectFiles(parts, all ? 'all' : 'quick')
   if (unknown.length > 0) console.error(`No test file is called ${unknown.join(' or ')}, or below it.`)
   if (unknown.length > 0) return 2
@@ -43,7 +46,23 @@ async function run({ parts, all, jobs }: RunnerOptions): Promise<number> {
     )
   }
   if (files.length === 0) return 2
+  const summaryOfCoverage = coverage ? measureCoverage() : undefined
   const outcome = await runLayer(files, { jobs, install: all, say: console.log })
+  if (summaryOfCoverage) console.log(`\n${summaryOfCoverage()}`)
   console.log(`\n${summaryOf(outcome)}`)
   return isGood(outcome) ? 0 : 1
+}
+
+/** From now on every process writes what of the sources it has run. @returns reads that, and sums it up */
+function measureCoverage(): () => string {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-coverage-'))
+  process.env.NODE_V8_COVERAGE = folder
+  // V8 is less exact about functions from a cache.
+  process.env.NODE_DISABLE_COMPILE_CACHE = '1'
+  return () => {
+    const merger = createCoverageMerger(readSources(process.cwd()), process.cwd())
+    takeFolder(folder, merger)
+    rmSync(folder, { recursive: true, force: true })
+    return coverageSummary(merger.result())
+  }
 }

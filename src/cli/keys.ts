@@ -74,7 +74,7 @@ const show: Command = {
     )
     if (secretKey === undefined || apiKey === undefined) {
       const reason = config.keys.reveal
-        ? 'They were created with keys.reveal: false or with another sealing key.'
+        ? 'They were created with keys.reveal: false, with another sealing key, or before a password was set.'
         : 'The config has keys.reveal: false.'
       const hint = `${reason} Reset them: gatehouse keys reset-secret`
       throw new OperatorError('these keys cannot be shown again', { hint })

@@ -6,6 +6,8 @@ import { until } from '../setup/net.ts'
 import { type Outcome, run } from './run.ts'
 import { createWorkspace } from './workspace.ts'
 
+// slow: starts the program for each request that is explained
+
 interface Step {
   readonly step: string
   readonly outcome: string

@@ -9,6 +9,8 @@ import { connectRaw } from '../setup/raw-client.ts'
 import { serve, start, textOf } from './run.ts'
 import { createWorkspace } from './workspace.ts'
 
+// slow: starts the gateway again and again
+
 t.test(
   'the ready file has both addresses and the process, and appears whole once requests are taken',
   async (t) => {

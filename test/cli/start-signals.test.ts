@@ -5,6 +5,8 @@ import { until } from '../setup/net.ts'
 import { signalAll, startWithProbe } from './start-with-probe.ts'
 import { createWorkspace } from './workspace.ts'
 
+// slow: starts the gateway once for each module that it loads
+
 for (const workers of [1, 2]) {
   t.test(`SIGHUP at any moment of the start ends no process, with workers: ${workers}`, async (t) => {
     const { config } = createWorkspace(t, { listen: { port: 0, workers } })

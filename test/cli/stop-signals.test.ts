@@ -8,6 +8,8 @@ import { program } from './run.ts'
 import { signalAll, startWithProbe } from './start-with-probe.ts'
 import { createWorkspace } from './workspace.ts'
 
+// slow: starts the gateway again and again
+
 t.test('SIGTERM and SIGINT at any moment of the start end it with status 0, and no complaint', async (t) => {
   // The last ones come when the program is about to serve.
   const loads = [1, 3, 20, 250, 400]

@@ -5,6 +5,8 @@ import { serve } from '../cli/run.ts'
 import { until } from '../setup/net.ts'
 import { createShell, linesOf } from './shell.ts'
 
+// slow: backs up 64 MiB beside a gateway that writes
+
 /** Begins one session after another until it is stopped: each is a write. */
 function writeOn(url: string, body: object) {
   let isOver = false

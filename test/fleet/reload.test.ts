@@ -7,6 +7,8 @@ import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { get, serveFleet, untilAllAnswer } from './fleet.ts'
 
+// slow: starts several fleets
+
 const route = (name: string) => ({ name, path: `/${name}`, upstream: 'backend', auth: 'none' })
 
 t.test('a reload is taken by all workers or none', async (t) => {

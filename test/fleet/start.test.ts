@@ -8,6 +8,8 @@ import { startBackend, startServer } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 import { childrenOf, get, isAlive, serveFleet, untilAllAnswer } from './fleet.ts'
 
+// slow: starts several fleets
+
 t.test('all workers serve one port, and end with the gateway', async (t) => {
   const backend = await startBackend(t)
   const fleet = await serveFleet(t, { backend: backend.url, workers: 3 })

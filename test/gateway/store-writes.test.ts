@@ -11,6 +11,8 @@ import { redisCommand, startRedis } from '../setup/redis.ts'
 import { ask } from './support/ask.ts'
 import { readMetrics } from './support/metrics.ts'
 
+// slow: waits for stores that do not answer
+
 interface Readiness {
   readonly status: string
   readonly reason?: string

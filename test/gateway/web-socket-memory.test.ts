@@ -5,6 +5,8 @@ import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { openWebSocket, startWebSocketBackend } from './support/web-socket.ts'
 
+// alone: counts what is left in memory
+
 t.test('closed WebSockets leave nothing in memory, though their key expires later', async (t) => {
   const backend = await startWebSocketBackend(t)
   const routes = [{ name: 'ws', path: '/ws', upstream: 'backend', auth: 'any', websocket: true }]

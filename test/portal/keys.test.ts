@@ -3,6 +3,8 @@ import { until } from '../setup/net.ts'
 import { findBarriers } from './support/axe.ts'
 import { goodPassword, type Portal, portalTests, statusWith } from './support/portal.ts'
 
+// slow: walks through every page of keys
+
 const test = portalTests(t)
 const testWithoutCopies = portalTests(t, {
   config: { keys: { sealingKey: { file: 'sealing.key' }, reveal: false } },

@@ -5,6 +5,8 @@ import { createRandom, cutAtRandom } from '../upstream/random.ts'
 import { memoryInUse } from './memory.ts'
 import { openTestTunnel, receive, shortFrame } from './tunnels.ts'
 
+// slow: opens tunnels of every kind
+
 const megabyte = 1_048_576
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 

@@ -8,6 +8,8 @@ export interface RunnerOptions {
   readonly watch: boolean
   /** Processes at a time. */
   readonly jobs: number
+  /** Whether to say how much of `src/` was run. */
+  readonly coverage: boolean
 }
 
 export const help = `npm test                               the quick tests: nothing is installed
@@ -16,6 +18,7 @@ npm test -- test/auth/authorize.test.ts    a file, whatever it needs
 npm test -- --watch                    after each change, those that import what has changed; also with folders
 npm run test:all                       every test: installs what it may, skips what it cannot run
 
+  --coverage says at the end how much of src/ was run, by lines and branches, and what no test enters: half as long again
   --jobs=N   processes at a time (default: one more than there are cores; for every test, as many)
   --help
 
@@ -33,6 +36,7 @@ export function parseOptions(args: readonly string[]): RunnerOptions | undefined
       all: { type: 'boolean', default: false },
       watch: { type: 'boolean', default: false },
       jobs: { type: 'string' },
+      coverage: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
@@ -41,5 +45,6 @@ export function parseOptions(args: readonly string[]): RunnerOptions | undefined
   if (!Number.isInteger(jobs) || jobs < 1 || jobs > jobsMax)
     throw new Error(`--jobs is a number from 1 to ${jobsMax}`)
   if (values.all && values.watch) throw new Error('--watch is for the quick tests')
-  return { parts: positionals, all: values.all, watch: values.watch, jobs }
+  if (values.coverage && values.watch) throw new Error('--coverage is for a whole run')
+  return { parts: positionals, all: values.all, watch: values.watch, jobs, coverage: values.coverage }
 }

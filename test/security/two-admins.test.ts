@@ -5,6 +5,8 @@ import { ask } from '../gateway/support/ask.ts'
 import { startInstances } from '../instances/instances.ts'
 import { startGateway, type TestGateway } from '../setup/gateway.ts'
 
+// slow: races Admins on three stores, again and again
+
 /** An attempt to take an Admin away: by another one through the admin API of some instance, or by a command. */
 type Attempt = (by: CreatedAccount, target: CreatedAccount, at: TestGateway) => Promise<boolean>
 

@@ -6,6 +6,8 @@ import { standStill } from '../../setup/stand-still.ts'
 import { createAccount } from '../samples.ts'
 import { openStoreAt, optionsOf } from './place.ts'
 
+// slow: stands still for seconds
+
 /** As in a gateway. */
 const commandTimeoutMs = 250
 
