@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { installPrograms } from '../setup/install-programs.ts'
@@ -45,6 +45,8 @@ export async function runLayer(files: readonly string[], options: LayerOptions):
 function ownTemporaryFolder(): Disposable {
   const { TMPDIR: outer } = process.env
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-run-'))
+  // Servers that a test starts, such as Apache, may run as another user.
+  chmodSync(folder, 0o711)
   process.env.TMPDIR = folder
   return {
     [Symbol.dispose]() {
