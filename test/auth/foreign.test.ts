@@ -4,9 +4,8 @@ import { cookieCredential, withAuthorization } from '../../src/auth/credentials.
 import { createForeignScheme } from '../../src/auth/foreign.ts'
 import { createVerifiedForeignTokens } from '../../src/cache/verified-foreign-tokens.ts'
 import { createForeignTokens } from '../../src/issuers/foreign-tokens.ts'
-import { type IssuerOptions, issuerAlgorithms } from '../../src/issuers/issuer.ts'
-import { openIssuers } from '../../src/issuers/open-issuers.ts'
 import { principalId } from '../../src/issuers/principal-id.ts'
+import { fileIssuer, openFileIssuers } from '../issuers/file-issuers.ts'
 import { newIssuerKey, rightClaims, signToken } from '../issuers/issuer-server.ts'
 import { usualCarriers } from '../setup/carriers.ts'
 import { issuer as ownIssuer, startS } from '../tokens/forged-tokens.ts'
@@ -15,38 +14,14 @@ import { accessOf, openBench, wordOf } from './auth-harness.ts'
 const bench = await openBench(t)
 const { store, directory, schemes: own, time, contact } = bench
 const clock = () => time.nowMs
-const silent = { info: () => {}, error: () => {} }
 const names = ['corp', 'partner']
 const keys = await Promise.all(names.map((name) => newIssuerKey(name)))
-
-function optionsOf(name: string, index: number): IssuerOptions {
-  return {
-    name,
-    issuer: `https://${name}.example`,
-    audience: 'orders',
-    algorithms: issuerAlgorithms,
-    tokenType: 'any',
-    keys: { kind: 'file', text: JSON.stringify({ keys: [keys[index]?.jwk] }) },
-    subject: ['sub'],
-    role: { claim: undefined, map: [], default: 'User' },
-    scopes: ['scope'],
-    email: undefined,
-    plan: undefined,
-  }
-}
-
 const verified = createVerifiedForeignTokens(1_000)
-const issuers = openIssuers({
-  issuers: names.map(optionsOf),
+const issuers = await openFileIssuers(
+  keys.map(({ kid, jwk }) => fileIssuer(`https://${kid}.example`, [jwk], { name: kid })),
   verified,
-  log: silent,
-  monotonic: () => 0,
-  isRefreshed: true,
-  onReplaced: () => {},
-  onFetched: () => {},
-})
-await issuers.settled()
-const tokens = createForeignTokens({ issuers: issuers.all, ownIssuer, verified, clockToleranceMs: 0, clock })
+)
+const tokens = createForeignTokens({ issuers, ownIssuer, verified, clockToleranceMs: 0, clock })
 const foreign = createForeignScheme({ tokens, directory, clock, isOwn: () => false })
 
 /** A token of an issuer, for five minutes from now. */

@@ -4,48 +4,25 @@ import t from 'tap'
 import { createVerifiedForeignTokens } from '../../src/cache/verified-foreign-tokens.ts'
 import { createForeignTokens, type ForeignVerdict } from '../../src/issuers/foreign-tokens.ts'
 import { type IssuerAlgorithm, type IssuerOptions, issuerAlgorithms } from '../../src/issuers/issuer.ts'
-import { openIssuers } from '../../src/issuers/open-issuers.ts'
 import { encode } from '../tokens/forged-tokens.ts'
+import { fileIssuer, openFileIssuers } from './file-issuers.ts'
 import { type IssuerKey, newIssuerKey, rightClaims, signToken } from './issuer-server.ts'
 
 const issuer = 'https://id.example.com'
 const ownIssuer = 'https://gateway.example.com'
 const clockToleranceMs = 5_000
-const silent = { info: () => {}, error: () => {} }
 const nowS = Math.floor(Date.now() / 1_000)
 
 type Jwks = readonly Readonly<Record<string, unknown>>[]
 
 /** Ours, and jose as an independent oracle, for the same keys and rules. */
 async function openBench(jwks: Jwks, changes: Partial<IssuerOptions> = {}) {
-  const options: IssuerOptions = {
-    name: 'corp',
-    issuer,
-    audience: 'orders',
-    algorithms: issuerAlgorithms,
-    tokenType: 'any',
-    keys: { kind: 'file', text: JSON.stringify({ keys: jwks }) },
-    subject: ['sub'],
-    role: { claim: undefined, map: [], default: 'User' },
-    scopes: ['scope'],
-    email: undefined,
-    plan: undefined,
-    ...changes,
-  }
+  const options = fileIssuer(issuer, jwks, changes)
   const verified = createVerifiedForeignTokens(1_000)
   const time = { nowMs: nowS * 1_000 }
-  const issuers = openIssuers({
-    issuers: [options],
-    verified,
-    log: silent,
-    monotonic: () => 0,
-    isRefreshed: true,
-    onReplaced: () => {},
-    onFetched: () => {},
-  })
-  await issuers.settled()
+  const issuers = await openFileIssuers([options], verified)
   const clock = () => time.nowMs
-  const tokens = createForeignTokens({ issuers: issuers.all, ownIssuer, verified, clockToleranceMs, clock })
+  const tokens = createForeignTokens({ issuers, ownIssuer, verified, clockToleranceMs, clock })
   const accepted = new Set(['corp'])
   // The cast is sound: the keys are those that jose has made.
   const keySet = createLocalJWKSet({ keys: jwks } as unknown as JSONWebKeySet)

@@ -7,7 +7,7 @@ import t from 'tap'
 import { createVerifiedForeignTokens } from '../../src/cache/verified-foreign-tokens.ts'
 import { createForeignTokens } from '../../src/issuers/foreign-tokens.ts'
 import { type IssuerAlgorithm, issuerAlgorithms } from '../../src/issuers/issuer.ts'
-import { openIssuers } from '../../src/issuers/open-issuers.ts'
+import { fileIssuer, openFileIssuers } from './file-issuers.ts'
 import { type IssuerKey, newIssuerKey, rightClaims, signToken } from './issuer-server.ts'
 
 const issuer = 'https://id.example.com/realms/corp'
@@ -20,37 +20,12 @@ const gc = runInNewContext('gc') as () => void
 const keys = new Map<IssuerAlgorithm, IssuerKey>()
 for (const alg of issuerAlgorithms) keys.set(alg, await newIssuerKey(`key-${alg}`, alg))
 const jwks = [...keys.values()].map(({ jwk }) => jwk)
-const silent = { info: () => {}, error: () => {} }
 const clockToleranceMs = 5_000
 
 async function openTokens(entriesMax = 1_000) {
-  const issuers = openIssuers({
-    issuers: [
-      {
-        name: 'corp',
-        issuer,
-        audience: 'orders',
-        algorithms: issuerAlgorithms,
-        tokenType: 'any',
-        keys: { kind: 'file', text: JSON.stringify({ keys: jwks }) },
-        subject: ['sub'],
-        role: { claim: undefined, map: [], default: 'User' },
-        scopes: ['scope'],
-        email: ['email'],
-        plan: undefined,
-      },
-    ],
-    verified: createVerifiedForeignTokens(1),
-    log: silent,
-    monotonic: () => 0,
-    isRefreshed: true,
-    onReplaced: () => {},
-    onFetched: () => {},
-  })
-  await issuers.settled()
   const verified = createVerifiedForeignTokens(entriesMax)
   return createForeignTokens({
-    issuers: issuers.all,
+    issuers: await openFileIssuers([fileIssuer(issuer, jwks, { email: ['email'] })], verified),
     ownIssuer: 'https://gateway.example.com',
     verified,
     clockToleranceMs,

@@ -3,9 +3,9 @@ import { newIssuerKey, startIssuer } from '../issuers/issuer-server.ts'
 import { startGateway } from '../setup/gateway.ts'
 import {
   type Bounds,
-  bodyLengthMax,
+  body,
   exchange,
-  headLengthMax,
+  head,
   requestBytes,
   signedInMaxMs,
   tooDear,
@@ -14,9 +14,6 @@ import {
 import { structures, textStructures } from './support/json-structures.ts'
 
 // alone: measures the time of the event loop
-
-const body = { length: bodyLengthMax }
-const head = { length: headLengthMax }
 
 /** Tries a JSON body with each structure: as a whole, and as each of the members. */
 async function tryJson(

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { exchange, headLengthMax, requestBytes, tryAll } from './support/cost.ts'
+import { exchange, head, headLengthMax, requestBytes, tryAll } from './support/cost.ts'
 import { startWithAll } from './support/gateway-with-all.ts'
 
 /** A description holds the fields of the request beside its own: twice as much. */
@@ -44,11 +44,11 @@ t.test('no description of a request keeps the event loop of the decide listener 
 t.test('no request keeps the event loop of the listener for operators for long', async (t) => {
   const { opsUrl } = await startWithAll(t)
   const names = ['Host', 'Origin', 'Accept', 'Accept-Encoding', 'Sec-Fetch-Site', 'If-None-Match', 'Cookie']
-  await tryAll(t, names, { length: headLengthMax }, (name, text) => {
+  await tryAll(t, names, head, (name, text) => {
     const lines = name === 'Host' ? [] : ['Host: 127.0.0.1']
     return exchange(opsUrl, requestBytes(['GET /livez HTTP/1.1', ...lines, `${name}: ${text}`]))
   })
-  await tryAll(t, ['/', '/livez?', '/livez/'], { length: headLengthMax }, (target, text) =>
+  await tryAll(t, ['/', '/livez?', '/livez/'], head, (target, text) =>
     exchange(opsUrl, requestBytes([`GET ${target}${text} HTTP/1.1`, 'Host: 127.0.0.1'])),
   )
 })

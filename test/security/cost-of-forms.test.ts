@@ -3,30 +3,17 @@ import { isCommonPassword, isMostlyPersonalData } from '../../src/secrets/common
 import { passwordLength } from '../../src/secrets/passwords.ts'
 import { startRawBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
-import {
-  bodyLengthMax,
-  exchange,
-  headLengthMax,
-  requestBytes,
-  signedInMaxMs,
-  tooDear,
-  tryAll,
-} from './support/cost.ts'
+import { body, exchange, head, requestBytes, signedInMaxMs, tooDear, tryAll } from './support/cost.ts'
 import { structures } from './support/json-structures.ts'
-import { openPortalForm } from './support/portal-form.ts'
+import { openPortalForm, readPortalForm } from './support/portal-form.ts'
 
 // alone: measures the time of the event loop
 
-const body = { length: bodyLengthMax }
-const head = { length: headLengthMax }
 const password = 'correct horse battery staple'
 
 /** A browser of a person, with the form of a page. */
 async function openForm(url: string, path: string, cookies: string) {
-  const shown = await fetch(`${url}/portal${path}`, { headers: { Cookie: cookies } })
-  const csrf = /name="csrf" value="([^"]+)"/.exec(await shown.text())?.[1] ?? ''
-  const set = shown.headers.getSetCookie().map((line) => line.split(';', 1)[0])
-  const cookie = [cookies, ...set].filter(Boolean).join('; ')
+  const { csrf, cookies: cookie } = await readPortalForm(url, path, cookies)
   return function send(action: string, body: string | Buffer, type = 'application/x-www-form-urlencoded') {
     const lines = [
       `POST /portal${action} HTTP/1.1`,

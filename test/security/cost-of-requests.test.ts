@@ -1,5 +1,5 @@
 import t from 'tap'
-import { exchange, headLengthMax, lineOf, requestBytes, tryAll } from './support/cost.ts'
+import { exchange, head, headLengthMax, lineOf, requestBytes, tryAll } from './support/cost.ts'
 import { startWithAll } from './support/gateway-with-all.ts'
 import { hasHttp2Answer, http2RequestBytes } from './support/http2-bytes.ts'
 
@@ -68,7 +68,7 @@ t.test('no field keeps the event loop for long, whatever it repeats', async (t) 
     'GET /portal/sign-in': 'portal.test',
   }
   for (const [line, host] of Object.entries(hosts))
-    await tryAll(t, fields, { length: headLengthMax }, (field, text) => {
+    await tryAll(t, fields, head, (field, text) => {
       const lines = field === 'Host' ? [] : [`Host: ${host}`]
       return exchange(url, requestBytes([`${line} HTTP/1.1`, ...lines, ...visit, lineOf(field, text)]))
     })
@@ -85,7 +85,7 @@ t.test('no field keeps the event loop for long, whatever it repeats', async (t) 
     'X-Forwarded-Prefix: /',
   ]
   for (const [line, lines] of Object.entries(further))
-    await tryAll(t, names, { length: headLengthMax }, (field, text) =>
+    await tryAll(t, names, head, (field, text) =>
       exchange(url, requestBytes([`${line} HTTP/1.1`, 'Host: gateway.test', ...lines, lineOf(field, text)])),
     )
 })
@@ -126,7 +126,7 @@ t.test('no target keeps the event loop for long', async (t) => {
     ['gateway.test', targets],
     ['portal.test', portalTargets],
   ] as const)
-    await tryAll(t, some, { length: headLengthMax }, (target, text) =>
+    await tryAll(t, some, head, (target, text) =>
       exchange(url, requestBytes([`GET ${target}${text} HTTP/1.1`, `Host: ${host}`, ...visit])),
     )
 })
@@ -148,7 +148,7 @@ t.test(
     await tryAll(t, Object.keys(heads), { length: headLengthMax / 2 }, (name, text) =>
       exchange(url, requestBytes(heads[name]?.(text) ?? [])),
     )
-    await tryAll(t, fields, { length: headLengthMax }, (field, text) => {
+    await tryAll(t, fields, head, (field, text) => {
       const lines = parts(text.slice(0, text.length / (1 + field.length / 4))).map((part) =>
         lineOf(field, part),
       )
@@ -175,7 +175,7 @@ t.test('no field keeps the event loop for long over HTTP/2', async (t) => {
     'x-any',
     'accept',
   ]
-  await tryAll(t, names, { length: headLengthMax }, (name, text) => {
+  await tryAll(t, names, head, (name, text) => {
     const sent = Object.entries({ ...request, [name]: text })
     return exchange(url, http2RequestBytes(sent.toSorted(pseudoFirst)), hasHttp2Answer)
   })

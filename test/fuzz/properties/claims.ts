@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { createVerifiedForeignTokens } from '../../../src/cache/verified-foreign-tokens.ts'
 import { createForeignTokens, type ForeignVerdict } from '../../../src/issuers/foreign-tokens.ts'
 import type { TokenType } from '../../../src/issuers/issuer.ts'
-import { openIssuers } from '../../../src/issuers/open-issuers.ts'
+import { fileIssuer, openFileIssuers } from '../../issuers/file-issuers.ts'
 import { type Property, property } from '../property.ts'
 
 /** Tokens that the issuer has signed, whatever it may have put into them, and a second opinion about each. */
@@ -13,37 +13,20 @@ const ownIssuer = 'https://gateway.example.com'
 const nowS = 1_800_000_000
 const toleranceS = 5
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const jwks = JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'ES256' }] })
+const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'ES256' }
 
 async function openTokens(tokenType: TokenType) {
-  const issuers = openIssuers({
-    issuers: [
-      {
-        name: 'corp',
-        issuer,
-        audience: 'orders',
-        algorithms: ['ES256'],
-        tokenType,
-        keys: { kind: 'file', text: jwks },
-        subject: ['sub'],
-        role: { claim: ['groups'], map: [['ops', 'Admin']], default: 'User' },
-        scopes: ['scope'],
-        email: ['email'],
-        plan: undefined,
-      },
-    ],
-    verified: createVerifiedForeignTokens(1),
-    log: { info: () => {}, error: () => {} },
-    monotonic: () => 0,
-    isRefreshed: true,
-    onReplaced: () => {},
-    onFetched: () => {},
+  const verified = createVerifiedForeignTokens(100)
+  const options = fileIssuer(issuer, [jwk], {
+    algorithms: ['ES256'],
+    tokenType,
+    role: { claim: ['groups'], map: [['ops', 'Admin']], default: 'User' },
+    email: ['email'],
   })
-  await issuers.settled()
   return createForeignTokens({
-    issuers: issuers.all,
+    issuers: await openFileIssuers([options], verified),
     ownIssuer,
-    verified: createVerifiedForeignTokens(100),
+    verified,
     clockToleranceMs: toleranceS * 1_000,
     clock: () => nowS * 1_000,
   })

@@ -7,9 +7,6 @@ import { repeated, shapes } from './shapes.ts'
 /** `limits.headers` less what else a head has. */
 export const headLengthMax = 15_600
 
-/** The largest body of the endpoints and forms, less what else it has. */
-export const bodyLengthMax = 65_000
-
 /** What a request of a stranger may cost the thread that serves it, in ms. */
 const costMaxMs = 5
 /** Who is signed in is known, and their requests read and write the store. */
@@ -55,6 +52,12 @@ export interface Bounds {
   /** Default: what a request of a stranger may cost. */
   readonly maxMs?: number
 }
+
+/** For a text that is most of a head. */
+export const head: Bounds = { length: headLengthMax }
+
+/** For a text that is most of a body: the largest of the endpoints and forms, less what else it has. */
+export const body: Bounds = { length: 65_000 }
 
 /** Why something is too dear; undefined = it is not. */
 export async function tooDear(

@@ -14,10 +14,7 @@ export interface PortalAnswer {
  * @param action where it is sent, if it is another path
  */
 export async function openPortalForm(url: string, path: string, action = path) {
-  const shown = await fetch(`${url}/portal${path}`)
-  const csrf = /name="csrf" value="([^"]+)"/.exec(await shown.text())?.[1]
-  if (csrf === undefined) throw new Error('the page has no form')
-  const bound = cookiesOf(shown)
+  const { csrf, cookies: bound } = await readPortalForm(url, path)
 
   /** @param headers beside those of the form: other cookies, and what a proxy in front says */
   return async function send(fields: Fields, headers: Fields = {}): Promise<PortalAnswer> {
@@ -30,6 +27,14 @@ export async function openPortalForm(url: string, path: string, action = path) {
     const text = await response.text()
     return { status: response.status, headers: response.headers, text, cookies: cookiesOf(response) }
   }
+}
+
+/** What a form is sent with. @param cookies those of a browser that is signed in */
+export async function readPortalForm(url: string, path: string, cookies = '') {
+  const shown = await fetch(`${url}/portal${path}`, { headers: cookies === '' ? {} : { Cookie: cookies } })
+  const csrf = /name="csrf" value="([^"]+)"/.exec(await shown.text())?.[1]
+  if (csrf === undefined) throw new Error('the page has no form')
+  return { csrf, cookies: [cookies, cookiesOf(shown)].filter(Boolean).join('; ') }
 }
 
 function cookiesOf({ headers }: Response): string {
