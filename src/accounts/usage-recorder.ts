@@ -3,11 +3,10 @@ import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import type { Clock } from '../platform/clock.ts'
 import { dayOf, startOfDay } from '../platform/day.ts'
 import { totalOf, type UsageBatch, type UsageEntry, type UsageStore } from '../store/usage.ts'
-import { type Count, DayCounts, RecentUses, type UsageCaller, type UsedRoute } from './usage-counts.ts'
+import { type Count, DayCounts, type UsageCaller, type UsedRoute } from './usage-counts.ts'
 
 /**
- * Counts in memory what callers use, which costs a request two look-ups, or none where the last one of its caller was for
- * the same route, or the last one for its route was of the same caller, and writes it every second: a crash loses no more
+ * Counts in memory what callers use, which costs a request two look-ups, and writes it every second: a crash loses no more
  * than two seconds. What cannot be written is kept and retried, up to a limit.
  */
 export interface UsageRecorder {
@@ -52,7 +51,6 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
   let current = new DayCounts(dayOf(clock()))
   /** Until when this is known to be the day, on the monotonic clock; after the end of recording always past. */
   let currentUntil = Number.NEGATIVE_INFINITY
-  const recentUses = new RecentUses()
   /** What is being written, oldest first. Meanwhile `current` goes on: in an outage its counts still add up. */
   const sealed: Generator<readonly UsageEntry[]>[] = []
   /** Repeated as it is until it is written: the store adds it once, even if a response was lost. */
@@ -74,13 +72,11 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
       }
       checkDay(now)
     }
-    const recent = recentUses.find(route, caller, current.epoch)
-    const counted = recent ?? current.find(route, caller) ?? add(route, caller)
+    const counted = current.find(route, caller) ?? add(route, caller)
     if (counted === undefined || !(counted.isPending || markPending(counted))) {
       lose(requests, new Error('too much usage waits to be written'))
       return
     }
-    if (recent === undefined) recentUses.keep(route, caller, counted)
     counted.requests += requests
     counted.units += units
   }

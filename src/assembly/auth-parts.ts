@@ -75,7 +75,6 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
     bearer: createBearerScheme(accessTokens, directory, clock),
     foreign: createForeignScheme({
       directory,
-      clock,
       tokens: createForeignTokens({
         issuers: issuers.all,
         ownIssuer: tokens.issuer,

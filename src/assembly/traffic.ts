@@ -8,8 +8,8 @@ import { createDecisionWriter } from '../decide/decision-headers.ts'
 import { buildApi } from '../endpoints/api.ts'
 import { createReturnPathCheck } from '../http/browser/return-path.ts'
 import { createCors } from '../http/cors.ts'
+import { createFastLane } from '../http/fast-lane.ts'
 import { createIgnoredUpgradeLog } from '../http/ignored-upgrades.ts'
-import { KnownDestinations } from '../http/known-destinations.ts'
 import { createObserver } from '../http/observe.ts'
 import type { OpenCalls } from '../http/open-calls.ts'
 import { createProxy } from '../http/proxy.ts'
@@ -22,6 +22,7 @@ import { createUsageMeter } from '../http/usage-meter.ts'
 import type { WebSockets } from '../http/web-sockets.ts'
 import { createAddressSet } from '../platform/address-ranges.ts'
 import { monotonicClock } from '../platform/clock.ts'
+import { createIdentityWriter } from '../proxy/identity-headers.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { createOwnPaths } from '../routes/own-paths.ts'
 import { createRouteTable } from '../routes/table.ts'
@@ -88,11 +89,14 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     ownPaths,
     publicOrigin: config.publicOrigin,
   })
+  const writer = createConfiguredWriter(options, carriers, assertion)
+  const trusted = createAddressSet(config.trustedProxies)
+  const ownCookies = createConfiguredOwnCookies(config)
   const proxy = createProxy({
     ...gate,
     table,
     checkSecondTargets,
-    ownCookies: createConfiguredOwnCookies(config),
+    ownCookies,
     redirectToSignIn,
     onUpgraded,
     followStream: options.followStream,
@@ -102,10 +106,25 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     portalScopes: ownPaths.portalScopes,
     portalPath: portalLinkOf(config),
     tracer,
-    writer: createConfiguredWriter(options, carriers, assertion),
+    writer,
   })
+  const fastLane =
+    cors || assertion
+      ? undefined
+      : createFastLane({
+          names: writer.names,
+          carriers,
+          trusted,
+          ownPaths,
+          table,
+          authenticator: gate.authenticator,
+          keyUses,
+          ownCookies,
+          writeIdentity: createIdentityWriter(config.identityHeaders),
+          isTraced: tracer !== undefined,
+        })
   const reader = {
-    trusted: createAddressSet(config.trustedProxies),
+    trusted,
     fieldReader: createFieldReader(carriers),
   }
   const observerOptions = {
@@ -119,10 +138,11 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     ...reader,
     observer: createObserver(observerOptions),
     ownPaths,
-    known: new KnownDestinations(),
     sendNotice: createConfiguredNotices(options),
     api: await buildApi({ ...createApiOptions({ ...options, isReturnPath }), protectedResources: config }),
     proxy,
+    fastLane,
+    names: writer.names,
     cors,
     decide: config.decide && {
       trusted: reader.trusted,

@@ -56,6 +56,7 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
     ...events,
     ticketKeys: options.ticketKeys,
     traffic,
+    names: () => traffic().names,
   })
   const decide =
     config.decide && createDecideServer({ ...decideOptions(config), ...events, traffic: decideTraffic })

@@ -1,8 +1,10 @@
 import { type Clock, monotonicClock } from '../platform/clock.ts'
-import type { Access } from '../routes/route.ts'
+import type { Access, SchemeName } from '../routes/route.ts'
 import { authenticate, type Schemes } from './authenticate.ts'
+import { accessCookieCarrier, type Carrier } from './carriers.ts'
 import type { Credential, Credentials } from './credentials.ts'
-import type { Decision } from './decision.ts'
+import type { AllowedDecision, Decision } from './decision.ts'
+import { KnownCredentials } from './known-credentials.ts'
 import type { Directory } from './principal.ts'
 
 /** Identifies the caller of each request. */
@@ -12,6 +14,12 @@ export interface Authenticator {
    * @param now the current time on the clock of performance.now()
    */
   decide(access: Access, credentials: Credentials, now: number): Decision | Promise<Decision>
+  /**
+   * The credential that is a part of a text, if it was accepted within the last second and nothing has changed since: see
+   * `allowed` of it. Counts as a look-up in the cache.
+   * @param carrier undefined = a bearer token, or a secret key that may come as one
+   */
+  recall?(access: Access, sent: SentCredential, now: number): RecalledCredential | undefined
   /** Whether the store has to be asked about a secret key that may as well be made up: see look-up-guard.ts. */
   mustLookUp?(credentials: Credentials): boolean
   /**
@@ -19,6 +27,20 @@ export interface Authenticator {
    * @throws GatehouseError `store-unavailable`
    */
   confirm(): Promise<void>
+}
+
+/** Where a credential is in a text, and in which place it came. */
+export interface SentCredential {
+  readonly text: string
+  readonly from: number
+  readonly to: number
+  /** undefined = as `Authorization: Bearer` */
+  readonly carrier: Carrier | undefined
+}
+
+export interface RecalledCredential {
+  readonly credential: Credential
+  readonly decision: AllowedDecision
 }
 
 export interface AuthenticatorOptions {
@@ -43,21 +65,25 @@ const secondsMax = 2 ** 30
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { schemes, directory, clock, monotonic = monotonicClock } = options
   const startedAt = clock()
+  const known = new KnownCredentials()
 
   /** V8 has whole numbers of 31 bits in the object itself, but another object for any other. */
   function secondsOf(time: number): number {
     return (time - startedAt) / 1_000
   }
 
-  function decideIfCurrent(
-    access: Access,
-    credential: Credential,
-    now: number,
-  ): Decision | Promise<Decision> {
+  function decideIfCurrent(access: Access, sent: Credential, now: number): Decision | Promise<Decision> {
+    const credential = knownOf(sent)
     const time = clock()
     return directory.isCurrent(now, time)
       ? decideOrReuse(access, credential, now, time)
       : decideAfterCatchUp(access, credential)
+  }
+
+  /** The one that is kept of those with its text from its place. */
+  function knownOf(sent: Credential): Credential {
+    const found = known.find(sent.text, 0, sent.text.length)
+    return found?.kind === sent.kind && found.carrier === sent.carrier ? found : sent
   }
 
   async function decideAfterCatchUp(access: Access, credential: Credential): Promise<Decision> {
@@ -72,14 +98,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     time: number,
   ): Decision | Promise<Decision> {
     const version = directory.version()
-    const { recent } = credential
-    if (
-      recent !== undefined &&
-      credential.recentAccess === access &&
-      credential.recentVersion === version &&
-      now < credential.recentUntil &&
-      secondsOf(time) < credential.recentEnd
-    ) {
+    const recent = recentOf(access, credential, version, now, time)
+    if (recent !== undefined) {
       if (recent.kind === 'allowed') directory.countHit()
       return recent
     }
@@ -92,8 +112,43 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       credential.recentUntil = Math.floor(now) + decisionReuseMs
       credential.recentEnd = Math.min(Math.floor(secondsOf(decision.holdsUntil)), secondsMax)
       credential.recentError = undefined
+      if (decision.kind === 'allowed' && credential.carrier !== accessCookieCarrier) known.keep(credential)
     }
     return decision
+  }
+
+  /** The last decision about it, if it still holds. */
+  function recentOf(
+    access: Access,
+    { kind, recent, recentAccess, recentVersion, recentUntil, recentEnd }: Credential,
+    version: object | undefined,
+    now: number,
+    time: number,
+  ): Decision | undefined {
+    return recent !== undefined &&
+      recentAccess !== undefined &&
+      recentVersion === version &&
+      (recentAccess === access || isDecidedAlike(kind, access, recentAccess)) &&
+      now < recentUntil &&
+      secondsOf(time) < recentEnd
+      ? recent
+      : undefined
+  }
+
+  function recall(
+    access: Access,
+    { text, from, to, carrier }: SentCredential,
+    now: number,
+  ): RecalledCredential | undefined {
+    const credential = known.find(text, from, to)
+    if (credential === undefined || (credential.carrier ?? bearerCarrier) !== (carrier ?? bearerCarrier))
+      return undefined
+    const time = clock()
+    if (!directory.isCurrent(now, time)) return undefined
+    const decision = recentOf(access, credential, directory.version(), now, time)
+    if (decision?.kind !== 'allowed') return undefined
+    directory.countHit()
+    return { credential, decision }
   }
 
   /** The result of a look-up is outdated if this process stalled before it read the response. */
@@ -107,6 +162,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   return {
+    recall,
     decide: (access, credentials, now) =>
       credentials.kind === 'secretKey' || credentials.kind === 'bearer'
         ? decideIfCurrent(access, credentials, now)
@@ -117,4 +173,17 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       schemes.secretKey.mustLookUp?.(credentials.text) === true,
     confirm: directory.confirm,
   }
+}
+
+const bearerCarrier = 'bearer'
+
+/** Whether an allowed credential is allowed by both: roles and scopes are looked at afterwards. */
+function isDecidedAlike(kind: SchemeName, one: Access, other: Access): boolean {
+  return (
+    one.kind === 'protected' &&
+    other.kind === 'protected' &&
+    one.issuers === other.issuers &&
+    one.schemes.includes(kind) &&
+    other.schemes.includes(kind)
+  )
 }

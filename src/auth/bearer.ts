@@ -185,8 +185,6 @@ function authenticated(
     addresses: unlimited,
     plan: account?.plan,
     issuer: undefined,
-    recentUse: undefined,
-    recentRoute: undefined,
     role,
     scheme: 'bearer',
     sessionId,

@@ -6,18 +6,18 @@ import type { Principal } from './principal.ts'
 export type DecisionScheme = SchemeName | 'cookie'
 
 /** Whether a request is admitted: as a principal, anonymously, or not, with the reason. */
-export type Decision =
-  | {
-      readonly kind: 'allowed'
-      readonly principal: Principal | undefined
-      readonly scheme: DecisionScheme | undefined
-      /** See Authentication. */
-      readonly holdsUntil: number
-      /** For http/access-line/caller-members.ts alone: the members of its caller, and the upstream in them. */
-      logged?: string
-      loggedUpstream?: string | undefined
-    }
-  | Refusal
+export type Decision = AllowedDecision | Refusal
+
+export interface AllowedDecision {
+  readonly kind: 'allowed'
+  readonly principal: Principal | undefined
+  readonly scheme: DecisionScheme | undefined
+  /** See Authentication. */
+  readonly holdsUntil: number
+  /** For http/access-line/caller-members.ts alone: the members of its caller, and the upstream in them. */
+  logged?: string
+  loggedUpstream?: string | undefined
+}
 
 export interface Refusal {
   readonly kind: 'refused'

@@ -1,9 +1,7 @@
 import type { ForeignClaims } from '../issuers/foreign-claims.ts'
 import type { ForeignTokens, ForeignVerdict } from '../issuers/foreign-tokens.ts'
-import type { Clock } from '../platform/clock.ts'
 import { unlimited } from '../store/secret-keys.ts'
 import type { CachedSubject, Directory, Principal } from './principal.ts'
-import { type Authenticated, createRecentTokens } from './recent-tokens.ts'
 import { type Authentication, rejected } from './scheme.ts'
 
 /** `Authorization: Bearer <JWT>` of foreign issuers. */
@@ -21,9 +19,7 @@ export interface ForeignScheme {
 
 export interface ForeignSchemeOptions {
   readonly tokens: ForeignTokens
-  readonly directory: Pick<Directory, 'subject' | 'confirm' | 'version' | 'countHit'>
-  /** Milliseconds since 1970. */
-  readonly clock: Clock
+  readonly directory: Pick<Directory, 'subject' | 'confirm'>
   /** Whether a token is known to be one of ours: then it need not be read here. */
   isOwn(token: string): boolean
 }
@@ -32,25 +28,15 @@ const expired = rejected('token-expired')
 const blocked = rejected('subject-blocked')
 
 /** A subject is refused as blocked only after the cache was brought up to date: it may have been unblocked since. */
-export function createForeignScheme({
-  tokens,
-  directory,
-  clock,
-  isOwn,
-}: ForeignSchemeOptions): ForeignScheme {
-  const recent = createRecentTokens(directory, clock)
-
-  function authenticateUncached(
+export function createForeignScheme({ tokens, directory, isOwn }: ForeignSchemeOptions): ForeignScheme {
+  function authenticate(
     token: string,
     issuers: ReadonlySet<string>,
   ): Authentication | undefined | Promise<Authentication> {
     if (isOwn(token)) return undefined
     const verdict = tokens.verify(token, issuers)
     if (verdict === undefined) return undefined
-    if (verdict instanceof Promise) return verdict.then(decideVerdict)
-    const decision = decideVerdict(verdict)
-    if (!(decision instanceof Promise) && decision.kind === 'authenticated') recent.set(token, decision)
-    return decision
+    return verdict instanceof Promise ? verdict.then(decideVerdict) : decideVerdict(verdict)
   }
 
   function decideVerdict(verdict: ForeignVerdict): Authentication | Promise<Authentication> {
@@ -82,15 +68,7 @@ export function createForeignScheme({
     )
   }
 
-  return {
-    authenticate: (token, issuers) => {
-      const known = recent.get(token)
-      const { issuer } = known?.principal ?? {}
-      return known && issuer !== undefined && issuers.has(issuer)
-        ? known
-        : authenticateUncached(token, issuers)
-    },
-  }
+  return { authenticate }
 }
 
 function toRejection(verdict: Exclude<ForeignVerdict, { readonly kind: 'valid' }>): Authentication {
@@ -108,7 +86,7 @@ function toRejection(verdict: Exclude<ForeignVerdict, { readonly kind: 'valid' }
   }
 }
 
-function authenticated(claims: ForeignClaims): Authenticated {
+function authenticated(claims: ForeignClaims): Authentication {
   const { issuer, principalId, role, scopes, email, isEmailVerified, plan, validUntil } = claims
   const principal: Principal = {
     accountId: principalId,
@@ -117,8 +95,6 @@ function authenticated(claims: ForeignClaims): Authenticated {
     addresses: unlimited,
     plan,
     issuer,
-    recentUse: undefined,
-    recentRoute: undefined,
     role,
     scheme: 'bearer',
     sessionId: undefined,

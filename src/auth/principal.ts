@@ -29,9 +29,6 @@ export interface Principal {
    * of principal-id.ts, and its profile what the token says.
    */
   readonly issuer: string | undefined
-  /** For accounts/usage-counts.ts alone. */
-  recentUse?: object | undefined
-  recentRoute?: string | undefined
 }
 
 /** What an access token of ours does not contain. */

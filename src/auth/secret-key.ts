@@ -4,7 +4,6 @@ import { digestOf, findCompactKey, type ParsedKey, parseKey } from '../secrets/k
 import { keyState, validUntil } from '../store/secret-keys.ts'
 import type { ImportedKeys } from './imported-keys.ts'
 import type { CachedAccount, Directory } from './principal.ts'
-import { createRecentKeys } from './recent-keys.ts'
 import { type Authentication, rejected, type Scheme } from './scheme.ts'
 
 const invalid = rejected('secret-key-invalid')
@@ -22,7 +21,6 @@ export function createSecretKeyScheme(
   importedKeys?: ImportedKeys,
 ): Scheme {
   const { confirm, revokedKeys } = directory
-  const recent = createRecentKeys(directory, clock)
   /** Of the foreign key that comes next, if it was asked whether it must be looked up: it is digested once. */
   let digested: { readonly credential: string; readonly digest: Uint8Array } | undefined
 
@@ -77,20 +75,18 @@ export function createSecretKeyScheme(
     return verdict
   }
 
-  function authenticateUncached(credential: string): Authentication | Promise<Authentication> {
+  function authenticate(credential: string): Authentication | Promise<Authentication> {
     const key = parseKey('secretKey', credential)
-    if (key) return authenticateKey(credential, key)
+    if (key) return authenticateKey(key)
     if (!importedKeys || importedKeys.hasNone() || !isForeignKey(credential)) return malformed
     return authenticateForeign(credential, importedKeys)
   }
 
-  function authenticateKey(credential: string, key: ParsedKey): Authentication | Promise<Authentication> {
+  function authenticateKey(key: ParsedKey): Authentication | Promise<Authentication> {
     const account = directory.account(key.accountId)
-    if (account instanceof Promise) return account.then((found) => decideOrConfirm(key, found))
-    const decision = decideOrConfirm(key, account)
-    const isLasting = !(decision instanceof Promise) && decision.holdsUntil > 0
-    if (isLasting && decision.kind === 'authenticated') recent.set(credential, decision)
-    return decision
+    return account instanceof Promise
+      ? account.then((found) => decideOrConfirm(key, found))
+      : decideOrConfirm(key, account)
   }
 
   /** A key that was made elsewhere is found by its digest, if there are any such keys. */
@@ -139,6 +135,6 @@ export function createSecretKeyScheme(
         return importedKeys.find(digested.digest) === undefined
       },
     }),
-    authenticate: (credential) => recent.get(credential) ?? authenticateUncached(credential),
+    authenticate,
   }
 }

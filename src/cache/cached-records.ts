@@ -24,8 +24,6 @@ function toCachedKey(key: SecretKey, account: Account, profile: Profile): Cached
     addresses,
     plan: account.plan,
     issuer: undefined,
-    recentUse: undefined,
-    recentRoute: undefined,
     role: account.role,
     scheme: 'secretKey',
     sessionId: undefined,

@@ -36,7 +36,7 @@ export const signingKeysKey = 'signing-keys'
 export function serializeAccount({ keys, ...rest }: CachedAccount): unknown {
   const toPlain = ({ principal, ...key }: CachedKey) => ({
     ...key,
-    principal: { ...principal, profile: undefined, recentUse: undefined, recentRoute: undefined },
+    principal: { ...principal, profile: undefined },
   })
   return { ...rest, keys: keys.map(toPlain) }
 }
@@ -58,8 +58,6 @@ export function deserializeAccount(value: unknown): CachedAccount | undefined {
         plan: principal.plan,
         profile: rest.profile,
         issuer: undefined,
-        recentUse: undefined,
-        recentRoute: undefined,
       },
     })),
   }

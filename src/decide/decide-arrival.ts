@@ -1,11 +1,10 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientExchange } from '../exchange/client-exchange.ts'
 import { isExtendedConnect } from '../exchange/extended-connect.ts'
-import type { RequestHead } from '../exchange/request-head.ts'
+import { changedHead, type RequestHead } from '../exchange/request-head.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../http/arrival.ts'
 import { toGatehouseError } from '../http/refusals/problem.ts'
 import type { RequestFields } from '../http/request-fields.ts'
-import { memoizeByObject } from '../platform/memoize.ts'
 import {
   asksFor403,
   type Description,
@@ -51,11 +50,9 @@ export function createDecideArrivalReader({
     assertNoAliases(rawHeaders)
     return readDescription(rawHeaders)
   }
-  const readRepeated = memoizeByObject(readChecked)
 
   function describe(head: RequestHead, fields: RequestFields): Description {
-    if (endpointOf(head) === 'decide')
-      return head.repeated ? readRepeated(head.rawHeaders) : readChecked(head.rawHeaders)
+    if (endpointOf(head) === 'decide') return readChecked(head.rawHeaders)
     assertNoAliases(head.rawHeaders)
     return readEnvoyDescription(head, fields.host, fields.uncommon.isHostRepeated)
   }
@@ -70,8 +67,7 @@ export function createDecideArrivalReader({
     try {
       if (isExtendedConnect(connection, sentHead)) throw tunnelRefused
       const { method, target, host } = describe(sentHead, sentFields)
-      const described = { method, target, body: noBody, expectsContinue: false, repeatedLine: undefined }
-      const head = { ...sentHead, ...described }
+      const head = changedHead(sentHead, { method, target, body: noBody, expectsContinue: false })
       const uncommon = { ...sentFields.uncommon, isHostRepeated: false, forwardedHost: host }
       const fields = { ...sentFields, host, uncommon }
       const arrival = createArrival(connection, head, {

@@ -6,6 +6,7 @@ import {
   type ServerOptions,
 } from '../http/arrival-server.ts'
 import type { Observer } from '../http/observe.ts'
+import { framingNames, NameTable } from '../http1/name-table.ts'
 import type { DecideArrival, ReadDecideArrival } from './decide-arrival.ts'
 import { type DecideHandler, refuseDecision } from './decide-request.ts'
 
@@ -21,10 +22,13 @@ export interface DecideServerOptions extends ServerOptions, ListenerEvents {
   traffic(): DecideTraffic
 }
 
+const names = new NameTable(framingNames)
+
 /** The listener for other proxies: they describe a request, and are told whether to forward it, and as whose. */
 export function createDecideServer(options: DecideServerOptions): ArrivalServer {
   return createArrivalServer<DecideTraffic, DecideArrival>(options, {
     traffic: options.traffic,
+    names: () => names,
     read: (connection, head, { read }) => read(connection, head),
     handle: (arrival, { decide }) => decide(arrival),
     refuse: refuseDecision,

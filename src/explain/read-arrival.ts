@@ -40,7 +40,6 @@ function readHead({ method, target, rawHeaders }: ExplainedRequest): RequestHead
       minorVersion: 1,
       rawHeaders,
       ...readRequestFraming(rawHeaders, 1),
-      repeated: undefined,
     }
   } catch (error) {
     if (error instanceof MalformedMessage) throw malformedError(error)

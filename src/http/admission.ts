@@ -1,7 +1,7 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import type { SecondTargets } from '../proxy/forwarded-request.ts'
-import type { HeadUpstream } from '../proxy/repeated-head.ts'
+import type { HeadUpstream } from '../proxy/request-head.ts'
 import type { Route } from '../routes/route.ts'
 import type { Arrival } from './arrival.ts'
 import type { Gate } from './gate.ts'

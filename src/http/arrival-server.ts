@@ -4,6 +4,7 @@ import type { ClientExchange, OpenConnection } from '../exchange/client-exchange
 import type { Unreadable } from '../exchange/request-events.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { createListener, type ReloadableListenerOptions } from '../http1/listener.ts'
+import type { NameTable } from '../http1/name-table.ts'
 import { createSessionOpener, type SessionLimits } from '../http2/open-session.ts'
 import { DeadlineSweep } from '../platform/deadline-sweep.ts'
 import { type Arrival, type ArrivalReader, withoutHead } from './arrival.ts'
@@ -53,10 +54,21 @@ interface Handling extends Pick<ArrivalReader, 'trusted'> {
 }
 
 /** What becomes of the requests of one listener. */
-export interface RequestHandler<Handled extends Handling, Came extends Arrival> {
+/** @typeParam Admitted an ordinary request that was decided about in one go */
+export interface RequestHandler<
+  Handled extends Handling,
+  Came extends Arrival,
+  Admitted extends { readonly arrival: Came },
+> {
   /** How requests are handled under the current config. Read once for each request. */
   traffic(): Handled
   read(connection: ClientExchange, head: RequestHead, traffic: Handled): Came
+  /** The fields whose lines are marked: asked for each head. */
+  names(): NameTable
+  /** Decides in one go about an ordinary request; undefined, without any effect, where it is none. */
+  admit?(connection: ClientExchange, head: RequestHead, traffic: Handled): Admitted | undefined
+  /** @throws GatehouseError the request is then refused with it */
+  handleAdmitted?(request: Admitted, traffic: Handled): void
   /** @throws GatehouseError the request is then refused with it */
   handle(arrival: Came, traffic: Handled): void
   refuse(arrival: Came, error: GatehouseError): void
@@ -108,14 +120,19 @@ export function forgetHead(connection: ClientExchange): void {
 }
 
 /** A listener of the gateway: what arrives is read, handled and observed. */
-export function createArrivalServer<Handled extends Handling, Came extends Arrival>(
+export function createArrivalServer<
+  Handled extends Handling,
+  Came extends Arrival,
+  Admitted extends { readonly arrival: Came } = never,
+>(
   options: ServerOptions & ListenerEvents,
-  handler: RequestHandler<Handled, Came>,
+  handler: RequestHandler<Handled, Came, Admitted>,
 ): ArrivalServer<Came> {
   const { ticketKeys } = options
   function onRequest(connection: ClientExchange, head: RequestHead): void {
     const traffic = handler.traffic()
-    const arrival = handler.read(connection, head, traffic)
+    const admitted = handler.admit?.(connection, head, traffic)
+    const arrival = admitted?.arrival ?? handler.read(connection, head, traffic)
     traffic.observer.begin()
     const current = currentRequestOf<Came>(connection)
     if (current === undefined) connection.listenerState = { arrival, observer: traffic.observer }
@@ -124,7 +141,8 @@ export function createArrivalServer<Handled extends Handling, Came extends Arriv
       current.observer = traffic.observer
     }
     try {
-      handler.handle(arrival, traffic)
+      if (admitted === undefined) handler.handle(arrival, traffic)
+      else handler.handleAdmitted?.(admitted, traffic)
     } catch (error) {
       handler.refuse(arrival, toGatehouseError(error))
     }
@@ -163,6 +181,7 @@ export function createArrivalServer<Handled extends Handling, Came extends Arriv
   const { servers, adapt } = createListener({
     ...listenerOptions(options),
     ...events,
+    names: handler.names,
     openSession: sessions?.open,
     acceptQueues: options.acceptQueues,
     onAcceptError: options.onAcceptError,

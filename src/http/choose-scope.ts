@@ -5,7 +5,6 @@ import type { Arrival } from './arrival.ts'
 import type { Cors, Preflight } from './cors.ts'
 import type { DecisionTrace } from './decision-trace.ts'
 import { forwardedHostError, parseHostName } from './host.ts'
-import type { KnownDestinations, SentDestination } from './known-destinations.ts'
 import { isServerWideOptions } from './options-request.ts'
 import {
   type Destination,
@@ -23,8 +22,6 @@ export interface ScopeOptions {
   /** undefined = CORS is left to the upstreams. */
   readonly cors: Cors | undefined
   readonly ownPaths: Pick<OwnPaths, 'has' | 'isOwnHost' | 'portalScopes'>
-  /** Destinations that are of the routes under these options; absent = each is read. */
-  readonly known?: KnownDestinations | undefined
 }
 
 /**
@@ -32,21 +29,9 @@ export interface ScopeOptions {
  * @throws GatehouseError `method-not-allowed`, `path-ambiguous`, `request-invalid`, `route-not-found`,
  *   `service-worker-refused`
  */
-export function chooseScope(arrival: Arrival<unknown>, options: ScopeOptions, trace?: DecisionTrace): Scope {
-  const { cors, ownPaths, known } = options
-  // With CORS more is recorded of a request than its destination.
-  const usable = cors || hasMoreRules(arrival) ? undefined : known
-  const kept = usable?.find(sentDestination(arrival))
-  // Not by its truth, for which V8 would load the object.
-  if (kept === undefined) return readScope(arrival, { cors, ownPaths, known: usable }, trace)
-  recordDestination(arrival.outcome, kept)
-  return 'routes'
-}
-
-/** @param options `known` only where nothing but the destination decides */
-function readScope(
+export function chooseScope(
   arrival: Arrival<unknown>,
-  { cors, ownPaths, known }: ScopeOptions,
+  { cors, ownPaths }: ScopeOptions,
   trace?: DecisionTrace,
 ): Scope {
   const { head, fields, outcome } = arrival
@@ -84,30 +69,12 @@ function readScope(
   if (ownPaths.has(path, hostName)) return 'own'
   // On the portal's own host no backend may answer, or it would share the portal's origin.
   if (ownPaths.isOwnHost(hostName)) throw new GatehouseError('route-not-found')
-  known?.keep(sentDestination(arrival), ({ target, host }) => parseDestination(target, { ...fields, host }))
   return 'routes'
-}
-
-function sentDestination({
-  head: { method, target, repeatedLine: line },
-  fields: { host = '' },
-}: Arrival<unknown>): SentDestination {
-  return { method, target, host, line }
-}
-
-/** Whether more than the destination decides about its scope. */
-function hasMoreRules({ fields, client }: Arrival<unknown>): boolean {
-  return (
-    client.host === '' ||
-    fields.uncommon.isWorkerScript ||
-    fields.uncommon.isHostRepeated ||
-    fields.host === undefined
-  )
 }
 
 /** @throws GatehouseError `path-ambiguous`, `request-invalid` */
 function parseDestination(sentTarget: string, fields: RequestFields): Destination {
   const target = parseRequestTarget(sentTarget)
   if (!target) throw new GatehouseError('path-ambiguous')
-  return { target, hostName: parseHostName(fields), match: undefined }
+  return { target, hostName: parseHostName(fields) }
 }

@@ -2,8 +2,7 @@ import type { KeyUses } from '../accounts/key-uses.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '../auth/authorize.ts'
 import { isWithoutCredential } from '../auth/credentials.ts'
-import type { Decision, DecisionScheme, Refusal } from '../auth/decision.ts'
-import { takeRate } from '../auth/limits.ts'
+import type { AllowedDecision, Decision, DecisionScheme, Refusal } from '../auth/decision.ts'
 import { createLookUpGuard } from '../auth/look-up-guard.ts'
 import type { TakePlan } from '../auth/plans.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -19,6 +18,7 @@ import { createDecisionCounter } from './decision-counter.ts'
 import { type DecisionTrace, traceDecision } from './decision-trace.ts'
 import { recordCookieCredentials, recordDecision, recordRoute } from './outcome.ts'
 import { countedCode, createCredentialRefusal } from './refusals/credential-refusal.ts'
+import { createLimits } from './request-limits.ts'
 
 export interface GateOptions<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival> {
   /** The route of a request, or the error it is refused with. */
@@ -53,6 +53,17 @@ export type Gate<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> 
   arrival: Came,
 ) => GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>>
 
+/** A gate, and the part of it that is left to do about a request that was admitted otherwise. */
+export interface GateParts<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival> {
+  readonly gate: Gate<MatchedRoute, Came>
+  /** Counts the request against its rate and quota, and the decision. */
+  settleAdmitted(
+    route: MatchedRoute,
+    arrival: Came,
+    decision: AllowedDecision,
+  ): GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>>
+}
+
 /** How long the use of a key is not recorded again for the same head from the same address. */
 const keyUseIntervalMs = 1_000
 
@@ -66,16 +77,21 @@ const unknownKey: Refusal = {
   reason: undefined,
 }
 
-type Allowed = Extract<Decision, { readonly kind: 'allowed' }>
-
 export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival>(
   options: GateOptions<MatchedRoute, Came>,
 ): Gate<MatchedRoute, Came> {
-  const { findRoute, authenticator, limiter, takePlan, failures, metrics, keyUses } = options
+  return createGateParts(options).gate
+}
+
+export function createGateParts<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival>(
+  options: GateOptions<MatchedRoute, Came>,
+): GateParts<MatchedRoute, Came> {
+  const { findRoute, authenticator, limiter, failures, metrics, keyUses } = options
   const { checkBasicKey, readAccessCookie, trace } = options
   const count = createDecisionCounter(metrics)
   const lookUps = createLookUpGuard(limiter, failures)
   const refuse = createCredentialRefusal(limiter, failures)
+  const takeLimits = createLimits(options)
 
   /** @param isConfirmed whether the decision is based on the store's current state, not on the cache */
   function admit(
@@ -96,7 +112,15 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     if (code !== undefined && !isConfirmed) return admitConfirmed(route, arrival, decision)
     if (code !== undefined) return countRefusal(decision.scheme, sharedError(code))
     trace?.passed('policy')
-    const excess = takeLimits(route, arrival, principal)
+    return settleAdmitted(route, arrival, decision)
+  }
+
+  function settleAdmitted(
+    route: MatchedRoute,
+    arrival: Came,
+    decision: AllowedDecision,
+  ): GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>> {
+    const excess = takeLimits(route.rateLimit, arrival, decision.principal)
     return excess instanceof Promise ? settleLater(route, decision, excess) : settle(route, decision, excess)
   }
 
@@ -111,7 +135,7 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
   // called, for each request.
   async function settleLater(
     route: MatchedRoute,
-    decision: Allowed,
+    decision: AllowedDecision,
     excess: Promise<GatehouseError | undefined>,
   ): Promise<GateResult<MatchedRoute>> {
     return settle(route, decision, await excess)
@@ -119,33 +143,12 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
 
   function settle(
     route: MatchedRoute,
-    { scheme }: Allowed,
+    { scheme }: AllowedDecision,
     excess: GatehouseError | undefined,
   ): GateResult<MatchedRoute> {
     if (excess) return countRefusal(scheme, excess)
     count(scheme, undefined)
     return route
-  }
-
-  /** Counts the request against the rate of its route, then against the plan of its caller. */
-  function takeLimits(
-    { rateLimit }: MatchedRoute,
-    { client: { address }, arrivedAt }: Came,
-    principal: Principal | undefined,
-  ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-    if (rateLimit === undefined) return takePlan(principal, arrivedAt)
-    const excess = takeRate(limiter, rateLimit, { principal, address })
-    return excess instanceof Promise
-      ? takePlanLater(excess, principal, arrivedAt)
-      : (excess ?? takePlan(principal, arrivedAt))
-  }
-
-  async function takePlanLater(
-    excess: Promise<GatehouseError | undefined>,
-    principal: Principal | undefined,
-    arrivedAt: number,
-  ): Promise<GatehouseError | undefined> {
-    return (await excess) ?? takePlan(principal, arrivedAt)
   }
 
   function countRefusals(
@@ -211,7 +214,7 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
     return admit(route, arrival, await decision)
   }
 
-  function recordKeyUse({ fields, client, arrivedAt }: Came, { principal }: Allowed): void {
+  function recordKeyUse({ fields, client, arrivedAt }: Came, { principal }: AllowedDecision): void {
     const { credentials } = fields
     if (principal === undefined || credentials.kind !== 'secretKey') return
     if (credentials.useRecordedFrom === client.address && arrivedAt < credentials.useRecordedUntil) return
@@ -226,7 +229,7 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
       recordCookieCredentials(arrival.outcome, readAccessCookie(arrival, browser))
   }
 
-  return function gate(arrival) {
+  function gate(arrival: Came): GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>> {
     const route = findRoute(arrival)
     if (route instanceof GatehouseError) return route
     recordRoute(arrival.outcome, route)
@@ -237,4 +240,6 @@ export function createGate<MatchedRoute extends GatedRoute, Came extends Arrival
       return lookUp(route, arrival)
     return decide(route, arrival, arrival.arrivedAt)
   }
+
+  return { gate, settleAdmitted }
 }

@@ -14,17 +14,6 @@ export interface Destination {
   readonly target: RequestTarget
   /** In lower case, without port. */
   readonly hostName: string
-  /** The last route found for it; undefined = it is not kept for other requests. */
-  readonly match: DestinationMatch | undefined
-}
-
-/** Belongs to a destination that is kept. For http/route-request.ts alone. */
-export interface DestinationMatch {
-  /** Of the requests to it: one with another method has another destination. */
-  readonly method: string
-  table: object | undefined
-  /** Of that table. */
-  route: object | undefined
 }
 
 /** What became of a request: what was decided, and what its log line, metrics and trace say. Written only here. */
@@ -176,7 +165,6 @@ export function forgetTexts(outcome: Writable): void {
   const sentPath = copyString(target.sentPath)
   outcome.destination = {
     hostName: '',
-    match: undefined,
     target: { path: sentPath, sentPath, query: '', hasParameters, hasEncodedSlash },
   }
   outcome.cookieCredentials = undefined

@@ -1,5 +1,6 @@
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isExtendedConnect } from '../exchange/extended-connect.ts'
+import { changedHead } from '../exchange/request-head.ts'
 import { monotonicClock } from '../platform/clock.ts'
 import { memoize } from '../platform/memoize.ts'
 import { createCostField } from '../proxy/cost-field.ts'
@@ -14,7 +15,8 @@ import type { Upstream } from '../upstream/upstream.ts'
 import { createAdmission } from './admission.ts'
 import type { Arrival } from './arrival.ts'
 import type { RedirectToSignIn } from './browser/sign-in-redirect.ts'
-import { createGate, type GateOptions, type GateResult } from './gate.ts'
+import type { AdmittedRequest } from './fast-lane.ts'
+import { createGateParts, type GateOptions, type GateResult } from './gate.ts'
 import type { OpenCalls } from './open-calls.ts'
 import { answerOptions } from './options-request.ts'
 import {
@@ -24,10 +26,11 @@ import {
   recordReason,
   recordSent,
   recordStatus,
+  recordUpstream,
 } from './outcome.ts'
 import { prefersHtml } from './refusals/error-page.ts'
 import { isGrpcCall } from './refusals/grpc-status.ts'
-import { answerErrorPage, answerProblem } from './refusals/problem.ts'
+import { answerErrorPage, answerProblem, toGatehouseError } from './refusals/problem.ts'
 import { brokenBodyError } from './refusals/unreadable.ts'
 import { createUpstreamHeadReader, findForwardingRoute, type UpstreamHeadOptions } from './route-request.ts'
 import type { CheckSecondTargets } from './second-targets/check.ts'
@@ -56,22 +59,26 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
   readonly redirectToSignIn: RedirectToSignIn | undefined
 }
 
-/**
- * Proxies a request that is not for the gateway itself.
- * @throws GatehouseError if it cannot be decided or forwarded
- */
-export type ProxyHandler = (arrival: Arrival) => void
+export interface RequestProxy {
+  /**
+   * Proxies a request that is not for the gateway itself.
+   * @throws GatehouseError if it cannot be decided or forwarded
+   */
+  handle(arrival: Arrival): void
+  /** Proxies one that the fast lane has admitted. @throws the same */
+  handleAdmitted(request: AdmittedRequest): void
+}
 
 /**
  * The proxy path: no body is parsed here. A request is matched to its route, authenticated and authorised, and only
  * then forwarded.
  */
-export function createProxy(options: ProxyOptions): ProxyHandler {
+export function createProxy(options: ProxyOptions): RequestProxy {
   const { table, writer, usageMeter, onIgnoredUpgrade, checkSecondTargets, redirectToSignIn } = options
   const { ownCookies, portalScopes, openCalls } = options
   const terms = { writeTrailers: writer.writeTrailers, ownCookies, portalScopes }
   const readUpstreamHead = createUpstreamHeadReader(options)
-  const gate = createGate<Route<Upstream>>({
+  const { gate, settleAdmitted } = createGateParts<Route<Upstream>>({
     ...options,
     findRoute: (arrival) => {
       const route = findForwardingRoute(table, arrival)
@@ -127,13 +134,64 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
     else answerProblem(arrival, error)
   }
 
-  return createAdmission<Route<Upstream>, Arrival>({
+  function forwardAdmitted({ arrival, route, headerLines }: AdmittedRequest): void {
+    const { outcome } = arrival
+    const principal = principalOf(outcome)
+    recordUpstream(outcome, route.upstream.name, undefined)
+    if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
+    forward(
+      {
+        arrival,
+        route,
+        terms,
+        destination: destinationOf(outcome),
+        strippedPrefix: undefined,
+        secondTargets: undefined,
+        headerLines,
+        isLast: false,
+        accountId: principal?.accountId,
+        isUpgrade: false,
+        isFollowed: false,
+        corsHeaders: undefined,
+        costField: undefined,
+      },
+      events,
+    )
+  }
+
+  function handleAdmitted(request: AdmittedRequest): void {
+    const { arrival, route, decision } = request
+    const result = settleAdmitted(route, arrival, decision)
+    if (result instanceof Promise) void settleLater(request, result)
+    else if (result instanceof GatehouseError) refuse(arrival, result)
+    else forwardAdmitted(request)
+  }
+
+  /** In a function of its own: what a function within the other captured would be allocated at each of its calls. */
+  async function settleLater(
+    request: AdmittedRequest,
+    result: Promise<GateResult<Route<Upstream>>>,
+  ): Promise<void> {
+    const { arrival } = request
+    const isWaiting = () => arrival.connection.head === arrival.head
+    try {
+      const settled = await result
+      if (!isWaiting()) return
+      if (settled instanceof GatehouseError) refuse(arrival, settled)
+      else forwardAdmitted(request)
+    } catch (error) {
+      if (isWaiting()) refuse(arrival, toGatehouseError(error))
+    }
+  }
+
+  const handle = createAdmission<Route<Upstream>, Arrival>({
     gate,
     checkSecondTargets,
     sentHead: ({ head }) => head,
     admit: forwardToUpstream,
     refuse,
   })
+  return { handle, handleAdmitted }
 }
 
 /** Finds out whether the route of an upgrade takes it, or as what. */
@@ -151,7 +209,7 @@ function checkUpgrade(
   if (!isExtendedConnect(connection, head)) return route
   // A backend might answer it with 2xx as an ordinary request: it is refused like any other CONNECT.
   recordReason(outcome, 'a WebSocket over HTTP/2: the route lacks websocket: true')
-  return findForwardingRoute(table, { ...arrival, head: { ...head, method: 'CONNECT' } })
+  return findForwardingRoute(table, { ...arrival, head: changedHead(head, { method: 'CONNECT' }) })
 }
 
 interface ProxiedRequest extends ForwardedRequest {

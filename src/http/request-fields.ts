@@ -9,7 +9,6 @@ import {
 import type { RequestHead } from '../exchange/request-head.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
 import { secondTargetFields } from '../proxy/header-rules.ts'
-import type { RepeatedHead } from '../proxy/repeated-head.ts'
 import { bindsConnection } from '../upstream/connection-auth.ts'
 
 /** The header fields that decisions depend on, read in one pass over the raw headers. */
@@ -19,8 +18,6 @@ export interface RequestFields {
   readonly credentials: Credentials
   readonly hasAuthorization: boolean
   readonly uncommon: UncommonFields
-  /** Set where they are known to repeat. */
-  readonly repeated: RepeatedHead | undefined
 }
 
 /** Those that most requests have none of. */
@@ -54,40 +51,25 @@ class ReadUncommonFields implements UncommonFields {
   forwardedHost: string | undefined = undefined
 }
 
-const noUncommonFields = new ReadUncommonFields()
+const noneFound = new ReadUncommonFields()
+/** Those of a request without any. */
+export const noUncommonFields: UncommonFields = noneFound
 
-/**
- * Those of one head, and what is kept with them where it repeats: in one object, as few lines of the core's cache hold
- * what belongs to one client of many. A class, as V8 puts what is added to a copy into an array of its own.
- */
-class ReadFields implements RequestFields, RepeatedHead {
-  /** undefined = none has read them. */
-  readonly reader: FieldReader | undefined
+class ReadFields implements RequestFields {
   host: string | undefined = undefined
   credentials = noCredentials
-  uncommon = noUncommonFields
-  /** Itself. */
-  repeated: ReadFields | undefined = undefined
-  commonLines: RepeatedHead['commonLines'] = undefined
-  linesFromId = ''
-  linesOf: RepeatedHead['linesOf'] = undefined
-  caller: RepeatedHead['caller'] = undefined
+  uncommon: ReadUncommonFields = noneFound
   hasAuthorization = false
-
-  constructor(reader: FieldReader | undefined) {
-    this.reader = reader
-  }
 }
 
 /** Those of a request without any. */
-export const noFields: RequestFields = new ReadFields(undefined)
+export const noFields: RequestFields = new ReadFields()
 
 /** Reads the fields of requests under one config. */
 export interface FieldReader {
   /** Where a secret key may come. */
   readonly carriers: Carriers
-  /** The fields of repeated heads are read once for all of them. */
-  read(head: Pick<RequestHead, 'rawHeaders' | 'repeated'>): RequestFields
+  read(head: Pick<RequestHead, 'rawHeaders'>): RequestFields
 }
 
 export function createFieldReader(carriers: Carriers): FieldReader {
@@ -95,7 +77,7 @@ export function createFieldReader(carriers: Carriers): FieldReader {
   const lengths = lengthsOf([...fieldNames, ...carrierNames])
 
   function readFields(rawHeaders: readonly string[]): ReadFields {
-    const found = new ReadFields(reader)
+    const found = new ReadFields()
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
       const name = rawHeaders[index] ?? ''
       if (lengths[name.length] === 1) readField(found, name.toLowerCase(), rawHeaders[index + 1] ?? '')
@@ -154,25 +136,12 @@ export function createFieldReader(carriers: Carriers): FieldReader {
     }
   }
 
-  const reader: FieldReader = {
-    carriers,
-    read: ({ rawHeaders, repeated }) => {
-      if (repeated === undefined) return readFields(rawHeaders)
-      // The cast is sound: nothing else writes it.
-      const kept = repeated.derived as ReadFields | undefined
-      if (kept?.reader === reader) return kept
-      const fields = readFields(rawHeaders)
-      fields.repeated = fields
-      repeated.derived = fields
-      return fields
-    },
-  }
-  return reader
+  return { carriers, read: ({ rawHeaders }) => readFields(rawHeaders) }
 }
 
-/** Of its own: all heads without any share one. */
+/** Copy on write: all heads without such fields share one. */
 function uncommonOf(found: ReadFields): ReadUncommonFields {
-  if (found.uncommon === noUncommonFields) found.uncommon = new ReadUncommonFields()
+  if (found.uncommon === noneFound) found.uncommon = new ReadUncommonFields()
   return found.uncommon
 }
 

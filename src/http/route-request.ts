@@ -1,9 +1,6 @@
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
-import type { RepeatedLine, RequestHead } from '../exchange/request-head.ts'
-import { isSame } from '../platform/is-same.ts'
 import { readMaxForwards, withMaxForwards } from '../proxy/max-forwards.ts'
-import type { HeadUpstream } from '../proxy/repeated-head.ts'
-import { isLastOnConnection, type RequestHeadInput } from '../proxy/request-head.ts'
+import { type HeadUpstream, isLastOnConnection, type RequestHeadInput } from '../proxy/request-head.ts'
 import { readStrippedPrefix } from '../proxy/stripped-prefix.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
@@ -12,14 +9,7 @@ import type { Arrival } from './arrival.ts'
 import type { DecisionTrace } from './decision-trace.ts'
 import type { GateResult } from './gate.ts'
 import { ambiguousHostError } from './host.ts'
-import {
-  type Destination,
-  destinationOf,
-  principalOf,
-  recordReason,
-  recordRouteName,
-  recordUpstream,
-} from './outcome.ts'
+import { destinationOf, principalOf, recordReason, recordRouteName, recordUpstream } from './outcome.ts'
 import { isWebSocketUpgrade } from './upgrade.ts'
 
 /** Finds the route of a request, or the error it is refused with; the log line names the intended route. */
@@ -27,18 +17,11 @@ export function findRoute<Upstream>(
   table: RouteTable<Upstream>,
   { head, outcome }: Arrival<unknown>,
 ): GateResult<Route<Upstream>> {
-  const destination = destinationOf(outcome)
-  const line = lineOf(head, destination)
-  // The casts are sound: they are routes of this table.
-  if (line?.routeTable === table) return line.route as Route<Upstream>
-  const { hostName, target, match: known } = destination
-  const kept = known?.method === head.method ? known : undefined
-  if (kept?.table === table) return keepWith(line, table, kept.route as Route<Upstream>)
+  const { hostName, target } = destinationOf(outcome)
   const match = table.match(hostName, target, head.method)
   switch (match.kind) {
     case 'route':
-      if (kept) Object.assign(kept, { table, route: match.route })
-      return keepWith(line, table, match.route)
+      return match.route
     case 'none':
       return sharedError('route-not-found')
     case 'host':
@@ -52,20 +35,6 @@ export function findRoute<Upstream>(
     default:
       return match satisfies never
   }
-}
-
-/** The request line, if it is known to be for this destination, with this method. */
-function lineOf({ method, repeatedLine }: RequestHead, destination: Destination): RepeatedLine | undefined {
-  if (repeatedLine === undefined || !isSame(repeatedLine.destination, destination)) return undefined
-  return repeatedLine.method === method ? repeatedLine : undefined
-}
-
-function keepWith<Found extends object>(line: RepeatedLine | undefined, table: object, route: Found): Found {
-  if (line !== undefined) {
-    line.routeTable = table
-    line.route = route
-  }
-  return route
 }
 
 /** The same on the main listener, which forwards: a route without an upstream is none of its own. */
@@ -116,7 +85,6 @@ export function createUpstreamHeadReader({ tracer, trace }: UpstreamHeadOptions)
     const rawHeaders = maxForwards === undefined ? tracedHeaders : withMaxForwards(tracedHeaders, maxForwards)
     return {
       rawHeaders,
-      repeated: rawHeaders === head.rawHeaders ? fields.repeated : undefined,
       traceparent: spans?.traceparent,
       route,
       principal: principalOf(outcome),

@@ -1,3 +1,4 @@
+import type { NameTable } from '../http1/name-table.ts'
 import { standardMethods } from '../routes/route.ts'
 import { type Arrival, type ArrivalReader, createArrival } from './arrival.ts'
 import {
@@ -8,10 +9,11 @@ import {
 } from './arrival-server.ts'
 import { chooseScope, type ScopeOptions } from './choose-scope.ts'
 import { answerPreflight } from './cors.ts'
+import type { AdmittedRequest, FastLane } from './fast-lane.ts'
 import type { Observer } from './observe.ts'
 import { answerOptions } from './options-request.ts'
 import { createOwnEndpoints, type EndpointRouter } from './own-endpoints.ts'
-import type { ProxyHandler } from './proxy.ts'
+import type { RequestProxy } from './proxy.ts'
 import { answerProblem } from './refusals/problem.ts'
 
 /** How requests are handled under one config. A reload replaces it as a whole: no request meets two of them. */
@@ -19,12 +21,18 @@ export interface Traffic extends ScopeOptions, ArrivalReader {
   readonly observer: Observer
   /** The built-in endpoints. */
   readonly api: EndpointRouter
-  readonly proxy: ProxyHandler
+  readonly proxy: RequestProxy
+  /** undefined = all requests need more than it does. */
+  readonly fastLane: FastLane | undefined
+  /** The fields of requests that more is done with than forwarding them. */
+  readonly names: NameTable
 }
 
 export interface GatewayServerOptions extends ServerOptions, ListenerEvents {
   /** Read once for each request. */
   traffic(): Traffic
+  /** Those of the current traffic: asked for each head. */
+  names(): NameTable
 }
 
 /** The main listener: every request arrives here, and is dispatched by its path. */
@@ -41,15 +49,18 @@ export function createGatewayServer(options: GatewayServerOptions): ArrivalServe
         own.handle(arrival, traffic.api)
         return
       case 'routes':
-        traffic.proxy(arrival)
+        traffic.proxy.handle(arrival)
         return
       default:
         answerPreflight(arrival, scope)
     }
   }
 
-  return createArrivalServer<Traffic, Arrival>(options, {
+  return createArrivalServer<Traffic, Arrival, AdmittedRequest>(options, {
     traffic: options.traffic,
+    names: options.names,
+    admit: (connection, head, { fastLane }) => fastLane?.(connection, head),
+    handleAdmitted: (request, { proxy }) => proxy.handleAdmitted(request),
     read: createArrival,
     handle: routeRequest,
     refuse: answerProblem,

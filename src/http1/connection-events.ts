@@ -2,7 +2,7 @@ import type { OpenConnection } from '../exchange/client-exchange.ts'
 import type { Unreadable } from '../exchange/request-events.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import type { DeadlineSweep } from '../platform/deadline-sweep.ts'
-import type { HeadCache } from './head-cache.ts'
+import type { NameTable } from './name-table.ts'
 import type { KeepAlive } from './response-writer.ts'
 
 /** The limits of a connection. */
@@ -18,8 +18,8 @@ export interface ConnectionLimits {
 /** The settings of a connection, and the callbacks for what its client sends. */
 export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'keepAliveTimeoutMs'> {
   readonly keepAlive: KeepAlive
-  /** Shared by all connections. */
-  readonly headCache: HeadCache
+  /** The fields whose lines are marked: asked for each head. */
+  names(): NameTable
   /** It watches the deadlines of all connections. */
   readonly connections: Pick<DeadlineSweep<OpenConnection>, 'sweptAt' | 'remove'>
   /** It watches those of bodies. */

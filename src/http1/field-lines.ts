@@ -1,4 +1,5 @@
-import { tokenCharacters, valueCharacters } from './characters.ts'
+import { valueCharacters } from './characters.ts'
+import { foldedCharacters, hashStep, NameTable } from './name-table.ts'
 
 const tab = 0x09
 const lf = 0x0a
@@ -6,46 +7,154 @@ const cr = 0x0d
 const space = 0x20
 const colon = 0x3a
 
-/** The same lines as bytes, which are quicker to inspect, and as Latin-1 text, which fields are sliced from. */
-export interface RawLines {
-  readonly bytes: Uint8Array
-  readonly text: string
+/**
+ * The lines of a head whose names have a mark, in their order. Of each: its mark, and where the line begins, its value
+ * begins and ends, and the next line begins.
+ */
+export class MarkedLines {
+  /** Five numbers for each line. */
+  at: Int32Array = new Int32Array(5 * 64)
+  /** How many of them are used. */
+  end = 0
+  /** Whether all lines of the head, marked or not, have one space before their value, and none after it. */
+  isSpacedUsually = true
+
+  clear(): void {
+    this.end = 0
+    this.isSpacedUsually = true
+  }
+
+  add(mark: number, start: number, valueStart: number, valueEnd: number, next: number): void {
+    if (this.end === this.at.length) this.#grow()
+    const { at, end } = this
+    at[end] = mark
+    at[end + 1] = start
+    at[end + 2] = valueStart
+    at[end + 3] = valueEnd
+    at[end + 4] = next
+    this.end = end + 5
+  }
+
+  copy(): MarkedLines {
+    const copy = new MarkedLines()
+    copy.at = this.at.slice()
+    copy.end = this.end
+    copy.isSpacedUsually = this.isSpacedUsually
+    return copy
+  }
+
+  #grow(): void {
+    const larger = new Int32Array(2 * this.at.length)
+    larger.set(this.at)
+    this.at = larger
+  }
 }
 
 /**
- * Reads header or trailer fields, strictly: names are tokens (RFC 9110 5.1), no space before the colon, no
+ * Reads header or trailer fields, strictly and once: names are tokens (RFC 9110 5.1), no space before the colon, no
  * folding, no control character, every line ended by CR LF (RFC 9112 5).
  * @param start where the first line begins
- * @param fields gets name, value, name, value: as they were sent, without the space around values
+ * @param marked gets the lines whose names have a mark
  * @returns where the empty line begins, or the first incomplete line; -1 where a line, or as much of it as has
  *   arrived, is malformed
  */
-export function readFieldLines({ bytes, text }: RawLines, start: number, fields: string[]): number {
+export function readFieldLines(
+  bytes: Uint8Array,
+  start: number,
+  names: NameTable,
+  marked: MarkedLines,
+): number {
   let line = start
   while (bytes[line] !== cr) {
-    const nameEnd = skip(bytes, line, tokenCharacters)
-    if (nameEnd >= bytes.length) return line
-    if (bytes[nameEnd] !== colon || nameEnd === line) return -1
-    const end = skip(bytes, nameEnd + 1, valueCharacters)
-    if (end + 1 >= bytes.length) return end === bytes.length || bytes[end] === cr ? line : -1
-    if (bytes[end] !== cr || bytes[end + 1] !== lf) return -1
-    fields.push(text.slice(line, nameEnd), sliceValue(text, nameEnd + 1, end))
-    line = end + 2
+    const next = readFieldLine(bytes, line, names, marked)
+    if (next < 0) return next === incomplete ? line : malformed
+    line = next
   }
   // The empty line, or as much of it as has arrived.
-  return line + 1 >= bytes.length || bytes[line + 1] === lf ? line : -1
+  return line + 1 >= bytes.length || bytes[line + 1] === lf ? line : malformed
 }
 
-/** The index of the first byte from `start` on that is none of the characters. */
-export function skip(bytes: Uint8Array, start: number, characters: Uint8Array): number {
-  const end = bytes.length
-  let at = start
-  while (at < end && characters[bytes[at] ?? 0] === 1) at++
+const malformed = -1
+const incomplete = -2
+/** Of the name that was read last: the hash of its letters and digits, and whether it was that of the prefix on the way. */
+const lastName = { hash: 0, mayHavePrefix: false }
+
+/** @returns where the next line begins */
+function readFieldLine(bytes: Uint8Array, line: number, names: NameTable, marked: MarkedLines): number {
+  const { length } = bytes
+  const nameEnd = readName(bytes, line, names.prefixHash)
+  if (nameEnd >= length) return incomplete
+  if (bytes[nameEnd] !== colon || nameEnd === line) return malformed
+  const { hash, mayHavePrefix } = lastName
+  const end = skip(bytes, nameEnd + 1, valueCharacters)
+  if (end + 1 >= length) return end >= length || bytes[end] === cr ? incomplete : malformed
+  if (bytes[end] !== cr || bytes[end + 1] !== lf) return malformed
+  if (bytes[nameEnd + 1] !== space || isSpace(bytes[nameEnd + 2]) || isSpace(bytes[end - 1]))
+    marked.isSpacedUsually = false
+  if (mayHavePrefix || names.mayHaveMark(hash)) {
+    const found = names.markAt(bytes, line, nameEnd, hash, mayHavePrefix)
+    if (found !== 0) addLine(bytes, marked, found, line, nameEnd + 1, end)
+  }
+  return end + 2
+}
+
+/** @returns the index of the first character that is none of a token */
+function readName(bytes: Uint8Array, line: number, prefixHash: number): number {
+  const { length } = bytes
+  let at = line
+  let hash = 0
+  let mayHavePrefix = false
+  for (; at < length; at++) {
+    const folded = foldedCharacters[bytes[at] ?? 0] ?? 0
+    if (folded === 0) break
+    if (folded === 1) continue
+    hash = hashStep(hash, folded)
+    if (hash === prefixHash) mayHavePrefix = true
+  }
+  lastName.hash = hash
+  lastName.mayHavePrefix = mayHavePrefix
   return at
 }
 
-/** The value without the spaces and tabs around it (RFC 9110 5.6.3); trim() would remove more than these. */
-function sliceValue(text: string, from: number, to: number): string {
+/** The value is without the spaces and tabs around it (RFC 9110 5.6.3). */
+function addLine(
+  bytes: Uint8Array,
+  marked: MarkedLines,
+  mark: number,
+  line: number,
+  from: number,
+  to: number,
+): void {
+  let start = from
+  let end = to
+  while (start < end && isSpace(bytes[start])) start++
+  while (end > start && isSpace(bytes[end - 1])) end--
+  marked.add(mark, line, start, end, to + 2)
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === space || byte === tab
+}
+
+/**
+ * The fields of lines that were read already.
+ * @param text the lines, and what is around them, in Latin-1
+ * @param from where the first line begins @param to where the last one has ended
+ * @returns name, value, name, value: as they were sent, without the space around values
+ */
+export function fieldsOf(text: string, from: number, to: number): string[] {
+  const fields: string[] = []
+  for (let line = from; line < to; ) {
+    const nameEnd = text.indexOf(':', line)
+    const end = text.indexOf('\r', nameEnd)
+    fields.push(text.slice(line, nameEnd), sliceValue(text, nameEnd + 1, end))
+    line = end + 2
+  }
+  return fields
+}
+
+/** trim() would remove more than spaces and tabs. */
+export function sliceValue(text: string, from: number, to: number): string {
   let start = from
   let end = to
   while (start < end && isSpace(text.charCodeAt(start))) start++
@@ -59,13 +168,19 @@ function sliceValue(text: string, from: number, to: number): string {
  */
 export function parseFieldLines(bytes: Buffer): string[] | undefined {
   if (bytes.length === 0) return []
-  const fields: string[] = []
-  const lines = { bytes, text: bytes.toString('latin1') }
-  return readFieldLines(lines, 0, fields) === bytes.length ? fields : undefined
+  if (readFieldLines(bytes, 0, noNames, noLines) !== bytes.length) return undefined
+  return fieldsOf(bytes.toString('latin1'), 0, bytes.length)
 }
 
-function isSpace(code: number): boolean {
-  return code === space || code === tab
+const noNames = new NameTable([])
+const noLines = new MarkedLines()
+
+/** The index of the first byte from `start` on that is none of the characters. */
+export function skip(bytes: Uint8Array, start: number, characters: Uint8Array): number {
+  const end = bytes.length
+  let at = start
+  while (at < end && characters[bytes[at] ?? 0] === 1) at++
+  return at
 }
 
 /**

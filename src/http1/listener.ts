@@ -6,7 +6,6 @@ import { unmappedAddress } from '../platform/unmapped-address.ts'
 import { createFurtherQueues } from './accept-queues.ts'
 import { ClientConnection } from './client-connection.ts'
 import type { ConnectionLimits, ConnectionOptions } from './connection-events.ts'
-import { HeadCache } from './head-cache.ts'
 import { keepAliveOf } from './response-writer.ts'
 
 /** What may change while it listens. */
@@ -16,7 +15,7 @@ export interface ReloadableListenerOptions extends ConnectionLimits {
 }
 
 export interface ListenerOptions
-  extends Omit<ConnectionOptions<ClientExchange>, 'keepAlive' | 'headCache' | 'onPreface'>,
+  extends Omit<ConnectionOptions<ClientExchange>, 'keepAlive' | 'onPreface'>,
     ReloadableListenerOptions {
   /** Where it keeps the open connections, tunnels included. */
   readonly connections: DeadlineSweep<OpenConnection>
@@ -59,7 +58,7 @@ export function createListener(options: ListenerOptions): Listener {
       ? (connection: OpenConnection, bytes: Buffer) => handOver(connection, bytes)
       : undefined
   // A copy that connections read at each use, so that changes reach all of them.
-  const currentOptions = { ...options, keepAlive, headCache: new HeadCache(), onPreface }
+  const currentOptions = { ...options, keepAlive, onPreface }
   // A client that has half-closed its connection may still wait for its response.
   const socketOptions = {
     // With TLS this is set in `accept`, after the handshake: a client that disconnects before that waits for nothing.
@@ -134,8 +133,6 @@ export function createListener(options: ListenerOptions): Listener {
     // First: where TLS cannot use its certificate, nothing must have changed.
     if (changed.tls) tlsServer?.setSecureContext(changed.tls)
     Object.assign(currentOptions, changed, { keepAlive: keepAliveOf(changed.keepAliveTimeoutMs) })
-    // Each has a destination, which holds on to the routes of its time.
-    currentOptions.headCache.lines.clear()
   }
 
   return { servers, adapt }

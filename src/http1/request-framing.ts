@@ -1,9 +1,10 @@
 import { MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestBody, RequestHead } from '../exchange/request-head.ts'
 import { digitsMax, parseDigits } from './characters.ts'
-import { lengthsOf } from './raw-headers.ts'
+import type { MarkedLines } from './field-lines.ts'
+import { mark } from './name-table.ts'
 
-type Framing = Pick<RequestHead, 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'>
+export type RequestFraming = Pick<RequestHead, 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'>
 
 interface FramingFields {
   contentLength: number | undefined
@@ -15,7 +16,13 @@ interface FramingFields {
   upgrade: string | undefined
 }
 
-const lengths = lengthsOf(['content-length', 'transfer-encoding', 'connection', 'expect', 'upgrade'])
+const marksByName = new Map<string, number>([
+  ['content-length', mark.contentLength],
+  ['transfer-encoding', mark.transferEncoding],
+  ['connection', mark.connection],
+  ['expect', mark.expect],
+  ['upgrade', mark.upgrade],
+])
 const noBody: RequestBody = { kind: 'none', isEmpty: false }
 const emptyBody: RequestBody = { kind: 'none', isEmpty: true }
 const chunkedBody: RequestBody = { kind: 'chunked' }
@@ -23,10 +30,48 @@ const chunkedBody: RequestBody = { kind: 'chunked' }
 /**
  * What the fields say about where a request ends, and about its connection. A request that could be read in two ways
  * is rejected: two lengths, a length with chunks, a coding other than chunked, chunks in HTTP/1.0 (RFC 9112 6).
- * @throws MalformedMessage
+ * @param text the head that the lines are of @throws MalformedMessage
  */
-export function readRequestFraming(rawHeaders: readonly string[], minorVersion: number): Framing {
-  const seen: FramingFields = {
+export function readMarkedFraming(
+  { at, end }: MarkedLines,
+  text: string,
+  minorVersion: number,
+): RequestFraming {
+  let seen: FramingFields | undefined
+  for (let index = 0; index < end; index += 5) {
+    const found = at[index] ?? 0
+    if (found < mark.contentLength || found > mark.upgrade) continue
+    const value = text.slice(at[index + 2], at[index + 3])
+    if (found === mark.connection && value === keepAlive && minorVersion === 1) continue
+    seen ??= nothingSeen()
+    readField(seen, found, value)
+  }
+  return seen === undefined ? plainFraming(minorVersion) : framingOf(seen, minorVersion)
+}
+
+/** The same for fields that were not sent in a head of HTTP/1.1. @throws MalformedMessage */
+export function readRequestFraming(rawHeaders: readonly string[], minorVersion: number): RequestFraming {
+  const seen = nothingSeen()
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const found = marksByName.get(rawHeaders[index]?.toLowerCase() ?? '')
+    if (found !== undefined) readField(seen, found, rawHeaders[index + 1] ?? '')
+  }
+  return framingOf(seen, minorVersion)
+}
+
+const keepAlive = 'keep-alive'
+const plainFramings = [
+  { body: noBody, isPersistent: false, expectsContinue: false, upgrade: undefined },
+  { body: noBody, isPersistent: true, expectsContinue: false, upgrade: undefined },
+] as const satisfies readonly RequestFraming[]
+
+/** That of a request without any of these fields. */
+function plainFraming(minorVersion: number): RequestFraming {
+  return minorVersion === 1 ? plainFramings[1] : plainFramings[0]
+}
+
+function nothingSeen(): FramingFields {
+  return {
     contentLength: undefined,
     isChunked: false,
     closes: false,
@@ -35,10 +80,9 @@ export function readRequestFraming(rawHeaders: readonly string[], minorVersion: 
     expects: false,
     upgrade: undefined,
   }
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? ''
-    if (lengths[name.length] === 1) readField(seen, name.toLowerCase(), rawHeaders[index + 1] ?? '')
-  }
+}
+
+function framingOf(seen: FramingFields, minorVersion: number): RequestFraming {
   if (seen.isChunked && seen.contentLength !== undefined) {
     throw new MalformedMessage('Content-Length', 'must not be sent together with Transfer-Encoding')
   }
@@ -62,14 +106,14 @@ export function bodyOf(contentLength: number | undefined, isChunked: boolean): R
   return contentLength === 0 ? emptyBody : { kind: 'counted', length: contentLength }
 }
 
-function readField(seen: FramingFields, name: string, value: string): void {
-  switch (name) {
-    case 'content-length':
+function readField(seen: FramingFields, found: number, value: string): void {
+  switch (found) {
+    case mark.contentLength:
       if (seen.contentLength !== undefined)
         throw new MalformedMessage('Content-Length', 'must be sent only once')
       seen.contentLength = parseContentLength(value)
       break
-    case 'transfer-encoding':
+    case mark.transferEncoding:
       if (seen.isChunked || value.toLowerCase() !== 'chunked') {
         throw new MalformedMessage(
           'Transfer-Encoding',
@@ -78,13 +122,13 @@ function readField(seen: FramingFields, name: string, value: string): void {
       }
       seen.isChunked = true
       break
-    case 'connection':
+    case mark.connection:
       readConnection(seen, value)
       break
-    case 'expect':
+    case mark.expect:
       seen.expects = true
       break
-    case 'upgrade':
+    case mark.upgrade:
       // Two Upgrade fields offer a choice of protocols, which matches none that is served here.
       seen.upgrade = seen.upgrade === undefined ? value.toLowerCase() : `${seen.upgrade}, ${value}`
       break
@@ -92,14 +136,14 @@ function readField(seen: FramingFields, name: string, value: string): void {
 }
 
 function readConnection(seen: FramingFields, value: string): void {
-  if (value === 'keep-alive') {
+  if (value === keepAlive) {
     seen.keepsAlive = true
     return
   }
   for (const part of value.toLowerCase().split(',')) {
     const option = part.trim()
     if (option === 'close') seen.closes = true
-    else if (option === 'keep-alive') seen.keepsAlive = true
+    else if (option === keepAlive) seen.keepsAlive = true
     else if (option === 'upgrade') seen.upgrades = true
   }
 }

@@ -1,46 +1,73 @@
 import { MalformedMessage } from '../exchange/malformed-message.ts'
-import { isToken } from './characters.ts'
-import type { RawLines } from './field-lines.ts'
+import { tokenCharacters } from './characters.ts'
+import { skip } from './field-lines.ts'
 
-/** The first line of a request (RFC 9112 3). */
+/** Where the parts of the first line of a request are (RFC 9112 3). */
 export interface RequestLine {
-  readonly method: string
-  /** Bytes above 0x7F are percent-encoded. */
-  readonly target: string
+  readonly methodEnd: number
+  readonly targetEnd: number
+  /** The y in HTTP/1.y: 0 or 1. */
   readonly minorVersion: number
-  /** The index of the CR. */
+  /** Whether the target has bytes above 0x7F. */
+  readonly hasHighBytes: boolean
+  /** The index behind its LF. */
   readonly end: number
 }
 
-const requestLineForm = 'must be a method, a request target and HTTP/1.1 or HTTP/1.0'
+const lf = 0x0a
+const cr = 0x0d
+const space = 0x20
+const zero = 0x30
+/** Of the y any digit is here, of which 0 and 1 are right. */
+const versionForm = Buffer.from(' HTTP/1.y\r\n', 'latin1')
+const minorAt = versionForm.indexOf('y')
 
-/** undefined where it is incomplete and may still become a request line. @throws MalformedMessage */
-export function readRequestLine({ text }: RawLines): RequestLine | undefined {
-  const lineEnd = text.indexOf('\n')
-  if (lineEnd !== -1) return parseRequestLine(text, lineEnd - 1)
-  assertRequestLinePrefix(text)
-  return undefined
-}
-
-/** RFC 9112 3: a method, one space, a target, one space, the version. @param end the index of the CR */
-function parseRequestLine(text: string, end: number): RequestLine {
-  const methodEnd = text.indexOf(' ')
-  const targetEnd = end - ' HTTP/1.1'.length
-  const minorVersion = text.charCodeAt(end - 1) - 0x30
-  const isVersion =
-    text.startsWith(' HTTP/1.', targetEnd) &&
-    (minorVersion === 0 || minorVersion === 1) &&
-    methodEnd < targetEnd
-  const method = text.slice(0, methodEnd)
-  const target = text.slice(methodEnd + 1, targetEnd)
-  // Some servers accept a lone CR as the end of the line, or a space as the end of the target.
-  if (!isVersion || text.charCodeAt(end) !== 0x0d || !isToken(method) || !isWhole(target)) {
-    throw new MalformedMessage('request-line', requestLineForm)
+/**
+ * Reads a method, one space, a target, one space and the version. Some servers accept a lone CR as the end of the line,
+ * or a space as the end of the target; other control characters make the target ambiguous, but not the line.
+ * @returns undefined where it is incomplete and may still become a request line @throws MalformedMessage
+ */
+export function readRequestLine(bytes: Uint8Array): RequestLine | undefined {
+  const { length } = bytes
+  const methodEnd = skip(bytes, 0, tokenCharacters)
+  // Nothing, or the first half of an empty line.
+  if (methodEnd === length || (length === 1 && bytes[0] === cr)) return undefined
+  if (bytes[methodEnd] !== space || methodEnd === 0) throw malformedLine()
+  let highest = 0
+  let at = methodEnd + 1
+  for (; at < length && !endsTarget(bytes[at]); at++) highest |= bytes[at] ?? 0
+  if (at === length) return undefined
+  if (at === methodEnd + 1) throw malformedLine()
+  const targetEnd = at
+  const minorVersion = readVersion(bytes, targetEnd)
+  if (minorVersion === undefined) return undefined
+  return {
+    methodEnd,
+    targetEnd,
+    minorVersion,
+    hasHighBytes: highest > 0x7f,
+    end: targetEnd + versionForm.length,
   }
-  return { method, target: encodeHighBytes(target), minorVersion, end }
 }
 
-const highByte = /[\u0080-\u00ff]/
+function endsTarget(byte: number | undefined): boolean {
+  return byte === space || byte === cr || byte === lf
+}
+
+/** @param from where the version begins, with the space before it @returns undefined where it is incomplete */
+function readVersion(bytes: Uint8Array, from: number): number | undefined {
+  for (let index = 0; index < versionForm.length; index++) {
+    const byte = bytes[from + index]
+    if (byte === undefined) return undefined
+    const isRight = index === minorAt ? byte === zero || byte === zero + 1 : byte === versionForm[index]
+    if (!isRight) throw malformedLine()
+  }
+  return (bytes[from + minorAt] ?? 0) - zero
+}
+
+function malformedLine(): MalformedMessage {
+  return new MalformedMessage('request-line', 'must be a method, a request target and HTTP/1.1 or HTTP/1.0')
+}
 
 /**
  * Percent-encodes the bytes above 0x7F of a target: a target is ASCII (RFC 9112 3.2), but many clients send such bytes
@@ -48,7 +75,6 @@ const highByte = /[\u0080-\u00ff]/
  * @param target one character for each byte
  */
 export function encodeHighBytes(target: string): string {
-  if (!highByte.test(target)) return target
   return target.replaceAll(/[\u0080-\u00ff]/g, (byte) => highEscapes[byte.charCodeAt(0) - 0x80] ?? byte)
 }
 
@@ -56,19 +82,3 @@ const highEscapes = Array.from(
   { length: 0x80 },
   (_, index) => `%${(0x80 + index).toString(16).toUpperCase()}`,
 )
-
-/** Other control characters make the target ambiguous, but not the line. */
-function isWhole(target: string): boolean {
-  return target !== '' && !target.includes(' ') && !target.includes('\r') && !target.includes('\n')
-}
-
-/** Checks an incomplete line: it has a method, and a CR only at its end. */
-function assertRequestLinePrefix(text: string): void {
-  const methodEnd = text.indexOf(' ')
-  const cr = text.indexOf('\r')
-  // Nothing, or the first half of an empty line.
-  if (text === '' || text === '\r') return
-  const isLineOpen = cr === -1 || (cr === text.length - 1 && methodEnd !== -1)
-  if (isLineOpen && isToken(methodEnd === -1 ? text : text.slice(0, methodEnd))) return
-  throw new MalformedMessage('request-line', requestLineForm)
-}

@@ -1,18 +1,23 @@
 import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
-import type { RequestHead } from '../exchange/request-head.ts'
-import { readFieldLines } from './field-lines.ts'
-import type { HeadCache, HeadFields } from './head-cache.ts'
-import type { KnownLine } from './line-cache.ts'
+import { MarkedLines, readFieldLines } from './field-lines.ts'
+import type { NameTable } from './name-table.ts'
+import { ParsedHead } from './parsed-head.ts'
 import { ownedCopy } from './read-buffers.ts'
-import { readRequestFraming } from './request-framing.ts'
-import { type RequestLine, readRequestLine } from './request-line.ts'
+import { readMarkedFraming } from './request-framing.ts'
+import { encodeHighBytes, type RequestLine, readRequestLine } from './request-line.ts'
 
 export interface ParserOptions {
   /** The size of a complete head, with the empty line at its end. */
   readonly headBytesMax: number
-  /** Shared by all connections. */
-  readonly headCache: HeadCache
+  /** The fields whose lines are marked: asked for each head. */
+  names(): NameTable
 }
+
+const cr = 0x0d
+const lf = 0x0a
+
+/** The marked lines of the head that is read at this moment, if it has arrived at once, as nearly all do. */
+const sharedLines = new MarkedLines()
 
 /**
  * Parses the heads of requests (RFC 9112), strictly: a message that two parsers could understand differently is
@@ -24,16 +29,11 @@ export class RequestParser {
   readonly #options: ParserOptions
   /** What has arrived of an incomplete head. */
   #partial: Buffer | undefined
-  /** Parsed from that: its request line, its complete fields, and the index where the rest begins. */
+  /** Read from that: its request line, its marked lines, the table they are marked by, and where the rest begins. */
   #line: RequestLine | undefined
-  #fields: string[] = []
+  #marked = sharedLines
+  #names: NameTable
   #at = 0
-  /** All of the head, where its fields arrived in one piece, and end with an empty line. */
-  #wholeHead: Buffer | undefined
-  /** The request line, if cached. */
-  #knownLine: KnownLine | undefined
-  /** The fields, if cached. */
-  #cached: HeadFields | undefined
   /** The bytes of the empty lines before the head: they count towards its size. */
   #skipped = 0
   /** Once there is a head: where the body begins in the chunk that was fed last. */
@@ -42,6 +42,7 @@ export class RequestParser {
   /** @param options read again for each head */
   constructor(options: ParserOptions) {
     this.#options = options
+    this.#names = options.names()
   }
 
   /** Whether a part of a head has arrived. */
@@ -53,120 +54,90 @@ export class RequestParser {
    * @returns the head once it is complete; what follows in the chunk begins at `end`
    * @throws MalformedMessage, HeadTooLarge: nothing that follows can be read
    */
-  feed(chunk: Buffer): RequestHead | undefined {
+  feed(chunk: Buffer): ParsedHead | undefined {
     const partial = this.#partial
     const all = partial === undefined ? chunk : Buffer.concat([partial, chunk])
-    const start = skipEmptyLines(all)
+    const start = this.#line === undefined ? skipEmptyLines(all) : 0
     const room = Math.max(0, this.#options.headBytesMax - this.#skipped - start)
-    const bytes = withoutBody(start === 0 && all.length <= room ? all : all.subarray(start, start + room))
+    const bytes = start === 0 && all.length <= room ? all : all.subarray(start, start + room)
+    if (this.#line === undefined) this.#begin()
     if (!this.#readLines(bytes)) {
       if (all.length - start >= room) throw new HeadTooLarge()
-      this.#skipped += start
-      this.#partial = all.length === start ? undefined : ownedCopy(all.subarray(start))
+      this.#keep(all, start)
       return undefined
     }
     this.end = start + this.#at + 2 - (partial?.length ?? 0)
-    return this.#takeHead()
+    return this.#takeHead(bytes)
+  }
+
+  #begin(): void {
+    this.#names = this.#options.names()
+    this.#marked = sharedLines
+    sharedLines.clear()
+    this.#at = 0
   }
 
   /** Reads on from where it stopped. @returns whether the head is complete */
   #readLines(bytes: Buffer): boolean {
-    const { lines: knownLines } = this.#options.headCache
-    if (this.#line === undefined) {
-      this.#knownLine = knownLines.find(bytes)
-      if (this.#knownLine && this.#findCached(bytes, this.#knownLine)) return true
+    this.#line ??= readRequestLine(bytes)
+    if (this.#line === undefined) return false
+    if (this.#at === 0) this.#at = this.#line.end
+    const at = readFieldLines(bytes, this.#at, this.#names, this.#marked)
+    if (at === -1) {
+      throw new MalformedMessage(
+        'field-line',
+        'must be a name, a colon and a value without control characters',
+      )
     }
-    const lines = { bytes, text: bytes.toString('latin1') }
-    if (this.#line === undefined) {
-      const line = readRequestLine(lines)
-      if (line === undefined) return false
-      knownLines.keep(line)
-      if (this.#findCached(bytes, line)) return true
-    }
-    const at = readFieldLines(lines, this.#at, this.#fields)
-    if (at === -1) throw malformedField()
     this.#at = at
-    return bytes[at] === 0x0d && at + 2 <= bytes.length
+    return bytes[at] === cr && at + 2 <= bytes.length
   }
 
-  /** Whether all that follows the request line is there and cached. HTTP/1.0 has other framing rules. */
-  #findCached(bytes: Buffer, line: RequestLine): boolean {
-    this.#line = line
-    this.#at = line.end + 2
-    if (line.minorVersion !== 1 || !endsWithEmptyLine(bytes)) return false
-    this.#wholeHead = bytes
-    this.#cached = this.#options.headCache.find(bytes, this.#at)
-    if (this.#cached === undefined) return false
-    this.#at = bytes.length - 2
-    return true
+  /** Keeps what has been read of a head that is incomplete. */
+  #keep(all: Buffer, start: number): void {
+    this.#skipped += start
+    this.#partial = all.length === start ? undefined : ownedCopy(all.subarray(start))
+    if (this.#line !== undefined && this.#marked === sharedLines) this.#marked = sharedLines.copy()
   }
 
-  #takeHead(): RequestHead | undefined {
+  #takeHead(bytes: Buffer): ParsedHead | undefined {
     const line = this.#line
     if (line === undefined) return undefined
-    const { rawHeaders, body, isPersistent, expectsContinue, upgrade, repeated } =
-      this.#cached ?? this.#makeFields(line)
+    const { methodEnd, targetEnd, minorVersion, hasHighBytes, end } = line
     this.#partial = undefined
     this.#line = undefined
-    // The array is the head's own where it was read.
-    if (this.#cached === undefined) this.#fields = []
-    this.#at = 0
-    this.#wholeHead = undefined
-    this.#cached = undefined
     this.#skipped = 0
-    const repeatedLine = this.#knownLine
-    this.#knownLine = undefined
-    const { method, target, minorVersion } = line
-    return {
-      method,
-      target,
+    const text = bytes.toString('latin1', 0, this.#at + 2)
+    const target = text.slice(methodEnd + 1, targetEnd)
+    const requestLine = {
+      method: usualMethodOf(bytes, methodEnd) ?? text.slice(0, methodEnd),
+      target: hasHighBytes ? encodeHighBytes(target) : target,
       minorVersion,
-      rawHeaders,
-      body,
-      isPersistent,
-      expectsContinue,
-      upgrade,
-      repeated,
-      repeatedLine,
     }
-  }
-
-  #makeFields({ minorVersion, end }: RequestLine): HeadFields {
-    const rawHeaders = this.#fields
-    const { body, isPersistent, expectsContinue, upgrade } = readRequestFraming(rawHeaders, minorVersion)
-    const fields = { rawHeaders, body, isPersistent, expectsContinue, upgrade, repeated: undefined }
-    const whole = this.#wholeHead
-    if (whole?.length === this.#at + 2) this.#options.headCache.add(whole, end + 2, fields)
-    return fields
+    return new ParsedHead(text, end, requestLine, readMarkedFraming(this.#marked, text, minorVersion), {
+      marked: this.#marked,
+      names: this.#names,
+    })
   }
 }
-
-/** The bytes up to the first empty line, if any: a body must not be turned into text, nor be part of what is cached. */
-function withoutBody(bytes: Buffer): Buffer {
-  if (endsWithEmptyLine(bytes)) return bytes
-  const end = bytes.indexOf(emptyLine)
-  return end === -1 ? bytes : bytes.subarray(0, end + emptyLine.length)
-}
-
-function endsWithEmptyLine(bytes: Buffer): boolean {
-  const { length } = bytes
-  return (
-    bytes[length - 1] === 0x0a &&
-    bytes[length - 2] === 0x0d &&
-    bytes[length - 3] === 0x0a &&
-    bytes[length - 4] === 0x0d
-  )
-}
-
-const emptyLine = Buffer.from('\r\n\r\n', 'latin1')
 
 /** Empty lines before a request are skipped (RFC 9112 2.2). */
 function skipEmptyLines(bytes: Buffer): number {
   let start = 0
-  while (bytes[start] === 0x0d && bytes[start + 1] === 0x0a) start += 2
+  while (bytes[start] === cr && bytes[start + 1] === lf) start += 2
   return start
 }
 
-function malformedField(): MalformedMessage {
-  return new MalformedMessage('field-line', 'must be a name, a colon and a value without control characters')
+const get = Buffer.from('GET', 'latin1')
+const post = Buffer.from('POST', 'latin1')
+
+/** One text for all requests with it. */
+function usualMethodOf(bytes: Uint8Array, end: number): string | undefined {
+  if (end === 3 && isText(bytes, get)) return 'GET'
+  return end === 4 && isText(bytes, post) ? 'POST' : undefined
+}
+
+function isText(bytes: Uint8Array, text: Uint8Array): boolean {
+  for (let index = 0; index < text.length; index++) if (bytes[index] !== text[index]) return false
+  return true
 }

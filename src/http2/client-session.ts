@@ -7,13 +7,11 @@ import { FrameConnection } from './framing/connection.ts'
 import { errorCode } from './framing/constants.ts'
 import { type ConnectionError, MalformedStream, tooMany } from './framing/errors.ts'
 import type { FrameStream } from './framing/stream.ts'
-import type { HeadCache } from './head-cache.ts'
+import { readRequestHead } from './request-head.ts'
 import { SessionDrain } from './session-drain.ts'
 import type { Peer, StreamOptions, StreamOwner } from './stream-options.ts'
 
 export interface SessionOptions extends StreamOptions {
-  /** Shared by all connections. */
-  readonly headCache: Pick<HeadCache, 'read'>
   readonly keepAliveTimeoutMs: number
   /** How long a head may take to arrive, and the first frames after the connection was made. */
   readonly requestTimeoutMs: number
@@ -104,7 +102,7 @@ export class ClientSession implements OpenConnection, StreamOwner {
       if (!isWhole) throw new HeadTooLarge()
       assertHeadSize(fields, options.headBytesMax)
       this.#assertScheme(fields)
-      exchange.begin(options.headCache.read(fields, isLast))
+      exchange.begin(readRequestHead(fields, isLast))
     } catch (error) {
       if (error instanceof MalformedStream) {
         stream.refuse(errorCode.protocolError)

@@ -2,7 +2,6 @@ import type { Socket } from 'node:net'
 import type { OpenConnection } from '../exchange/client-exchange.ts'
 import { unmappedAddress } from '../platform/unmapped-address.ts'
 import { ClientSession, type SessionOptions } from './client-session.ts'
-import { HeadCache } from './head-cache.ts'
 
 export type SessionLimits = Pick<
   SessionOptions,
@@ -17,9 +16,9 @@ export interface SessionOpener {
   adapt(limits: SessionLimits): void
 }
 
-export function createSessionOpener(options: Omit<SessionOptions, 'headCache'>): SessionOpener {
+export function createSessionOpener(options: SessionOptions): SessionOpener {
   // A copy that sessions read at each use, so that changes reach all of them.
-  const current = { ...options, headCache: new HeadCache() }
+  const current = { ...options }
   return {
     open: (socket, first) => {
       const peerAddress = unmappedAddress(socket.remoteAddress ?? '')

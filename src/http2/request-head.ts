@@ -63,7 +63,6 @@ export function readRequestHead(raw: readonly string[], isEnded: boolean): Reque
     isPersistent: true,
     expectsContinue,
     upgrade,
-    repeated: undefined,
   }
 }
 

@@ -1,21 +1,20 @@
+import { upstreamTarget } from '../routes/route.ts'
 import type { Target } from '../upstream/target.ts'
 import type { ForwardedRequest, SecondTargets } from './forwarded-request.ts'
-import { keepStart } from './kept-start.ts'
-
-const emptyLine = '\r\n'
 
 /** The whole head for a target, with the empty line at its end. */
 export function forwardedRequestHead(
   { arrival, route, destination, secondTargets, headerLines }: ForwardedRequest,
   { authority, origin }: Pick<Target, 'authority' | 'origin'>,
 ): string {
-  const { method, repeatedLine } = arrival.head
+  const { method } = arrival.head
   const sentHost = route.upstream.host === 'client' ? (arrival.fields.host ?? '') : authority
   const lines =
     secondTargets === undefined
       ? headerLines
       : secondTargetLines(secondTargets, { origin, sentHost }) + headerLines
-  return keepStart(repeatedLine, { method, destination, route, sentHost }) + lines + emptyLine
+  const target = upstreamTarget(route, destination.target)
+  return `${method} ${target} HTTP/1.1\r\nHost: ${sentHost}\r\n${lines}\r\n`
 }
 
 /** @param target its origin, such as `http://10.0.0.11:3000`, and the Host that it gets */

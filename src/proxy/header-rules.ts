@@ -1,5 +1,6 @@
 import type { Carriers } from '../auth/carriers.ts'
 import { isKeyAuthorization } from '../auth/credentials.ts'
+import { firstOwnMark, framingNames, type MarkedName, NameTable } from '../http1/name-table.ts'
 import { foldHeaderName } from '../platform/header-name.ts'
 import { memoizeBounded } from '../platform/memoize.ts'
 
@@ -28,11 +29,28 @@ export type HeaderRule =
 
 export interface HeaderRules {
   ruleOf(name: string): HeaderRule
+  /** Marks the names that have another rule than `pass`, and those that more is read from. */
+  readonly names: NameTable
   /** Whether an Authorization header carries a secret key: the backend is not to see it, whoever is calling. */
   isKeyAuthorization(value: string): boolean
   /** The name as foldHeaderName reduces it. */
   foldedName(name: string): string
 }
+
+/** Marks of request fields besides those of the reading of heads. */
+export const requestMark = {
+  dropped: firstOwnMark,
+  authorization: firstOwnMark + 1,
+  cookie: firstOwnMark + 2,
+  methodOverride: firstOwnMark + 3,
+  /** Forwarded from trusted proxies only. */
+  forwarding: firstOwnMark + 4,
+  /** More than its name decides about it. */
+  special: firstOwnMark + 5,
+  traceparent: firstOwnMark + 6,
+  /** A secret key in the first place of `keys.accept`; in the next places the next numbers. */
+  key: firstOwnMark + 7,
+} as const
 
 /** Hop-by-hop (RFC 9110 7.6.1), and the framing and routing that the gateway does itself. */
 const hopByHopNames = new Set([
@@ -169,8 +187,42 @@ export function createHeaderRules(configured: readonly string[], carriers: Carri
   }
 
   return {
+    names: new NameTable(markedNames(dropped, carriers)),
     ruleOf: memoizeBounded(memoizeBounds, classify),
     isKeyAuthorization: (value) => isKeyAuthorization(value, carriers),
     foldedName: memoizeBounded(memoizeBounds, foldHeaderName),
   }
+}
+
+/** @param dropped folded names that are dropped however they are spelled */
+function markedNames(dropped: ReadonlySet<string>, { headers }: Carriers): readonly MarkedName[] {
+  const framing = new Set(framingNames.map(({ name }) => name))
+  const hopByHop = [...hopByHopNames].filter((name) => !framing.has(name) && name !== 'te')
+  return [
+    ...folded(requestMark.dropped, dropped),
+    ...folded(requestMark.special, secondTargetNames),
+    ...folded(requestMark.methodOverride, methodOverrides),
+    ...folded(requestMark.forwarding, [
+      ...forwardingNames,
+      'xforwardedfor',
+      'xforwardedproto',
+      'xforwardedhost',
+    ]),
+    { name: 'xforwarded', mark: requestMark.forwarding, isPrefix: true },
+    ...framingNames,
+    ...exactly(requestMark.dropped, hopByHop),
+    ...exactly(requestMark.special, ['te', 'trailer', 'if', 'service-worker']),
+    ...exactly(requestMark.traceparent, ['traceparent']),
+    ...exactly(requestMark.authorization, ['authorization']),
+    ...exactly(requestMark.cookie, ['cookie']),
+    ...headers.map((name, index) => ({ name, mark: requestMark.key + index })),
+  ]
+}
+
+function folded(mark: number, names: Iterable<string>): readonly MarkedName[] {
+  return [...names].map((name) => ({ name, mark, isFolded: true }))
+}
+
+function exactly(mark: number, names: readonly string[]): readonly MarkedName[] {
+  return names.map((name) => ({ name, mark }))
 }

@@ -2,6 +2,8 @@
 export interface OwnCookies {
   /** A Cookie header without them, however they are spelled; empty where nothing is left. */
   remove(header: string): string
+  /** Whether a Cookie header may have one of them: then it is to be looked at closely. */
+  mayBeIn(header: string): boolean
   /** Whether a Set-Cookie of a backend would set one of them. */
   isSetBy(setCookie: string): boolean
 }
@@ -36,6 +38,7 @@ export function createOwnCookies({ names, anyCase = [], others = [] }: OwnCookie
   }
 
   return {
+    mayBeIn: (header) => mayHaveOwn.test(header),
     remove: (header) => {
       if (!mayHaveOwn.test(header)) return header
       const pairs = header.split(';')

@@ -1,5 +1,6 @@
 import type { Principal } from '../auth/principal.ts'
 import type { RequestBody, RequestHead } from '../exchange/request-head.ts'
+import type { NameTable } from '../http1/name-table.ts'
 import { memoizeByObject } from '../platform/memoize.ts'
 import type { Route } from '../routes/route.ts'
 import type { UpstreamHeaders } from '../upstream/upstream-headers.ts'
@@ -8,20 +9,27 @@ import type { HeaderRule, HeaderRules } from './header-rules.ts'
 import { connectionLines, framingLine } from './hop-by-hop-lines.ts'
 import type { AssertionHeader } from './identity-headers.ts'
 import type { OwnCookies } from './own-cookies.ts'
-import {
-  type HeadLines,
-  type HeadUpstream,
-  joinLines,
-  type RepeatedHead,
-  RepeatedLines,
-  type ReusedFor,
-} from './repeated-head.ts'
 import { specialLine } from './special-line.ts'
-import { forwardedPrefix } from './stripped-prefix.ts'
+import { forwardedPrefix, type StrippedPrefix } from './stripped-prefix.ts'
 
-export interface RequestHeadInput extends ReusedFor {
-  /** Where their lines are kept, as this is the array of an earlier request; undefined = it is not known to be. */
-  readonly repeated: RepeatedHead | undefined
+/** What the head depends on of the upstream that gets it. */
+export interface HeadUpstream {
+  readonly name: string
+  /** The fields that it gets instead of the client's; undefined = none. */
+  readonly headers: UpstreamHeaders | undefined
+}
+
+export interface RequestHeadInput {
+  /** Name, value, name, value, as they arrived. */
+  readonly rawHeaders: readonly string[]
+  readonly route: Pick<
+    Route<HeadUpstream>,
+    'forwardsCredentials' | 'passesMethodOverride' | 'passesTrailers' | 'upstream'
+  >
+  readonly principal: Principal | undefined
+  /** undefined = the route strips nothing. */
+  readonly strippedPrefix: StrippedPrefix | undefined
+  readonly isUpgrade: boolean
   /** The gateway's own, which stands for a field of the client; undefined = there is none. */
   readonly traceparent?: string | undefined
   readonly client: Client
@@ -29,6 +37,8 @@ export interface RequestHeadInput extends ReusedFor {
   readonly body: RequestBody
   /** Names in Connection, in lower case; these fields are hop-by-hop. */
   readonly connectionOptions: ReadonlySet<string> | undefined
+  /** Whether the upstream is told that no request follows on the connection (see isLastOnConnection). */
+  readonly isLast: boolean
   /** The client's HTTP version: 1.0 has neither trailer fields nor expectations. */
   readonly minorVersion: number
 }
@@ -52,6 +62,8 @@ export interface RequestWriter {
    * sets for the upstream, then those of the gateway, the identity last.
    */
   writeHead(input: RequestHeadInput): string
+  /** See HeaderRules. */
+  readonly names: NameTable
   /** The trailer lines, by the same rules: a server may treat a trailer field as a header field. */
   writeTrailers(rawTrailers: readonly string[], upstream: HeadUpstream): string
 }
@@ -75,32 +87,25 @@ export function isLastOnConnection(
 /** Creates the writer of requests to the upstreams, as lines that are each ended by CR LF. */
 export function createRequestWriter(options: RequestHeadOptions): RequestWriter {
   const { rules, writeIdentity, assertion, ownCookies } = options
-  const repeatedLines = new RepeatedLines(buildLines)
   const rulesWith = memoizeByObject(({ replacedNames }: UpstreamHeaders) => {
     return (name: string): HeaderRule =>
       replacedNames.has(rules.foldedName(name)) ? 'drop' : rules.ruleOf(name)
   })
 
   function writeHead(input: RequestHeadInput): string {
-    const { route, principal, client, requestId, repeated } = input
-    const id = requestId + (input.traceparent === undefined ? '' : traceLine(input, input.traceparent))
-    // The identity comes last, so that no client field can follow it.
-    const lines =
-      repeated === undefined
-        ? joinLines(buildLines(input), client.forwardedFor, id)
-        : repeatedLines.join(repeated, input, id)
-    if (principal === undefined || assertion === undefined) return lines
-    return `${lines}${assertion.header}: ${assertion.of(principal, route.upstream.name)}\r\n`
-  }
-
-  function buildLines(input: RequestHeadInput): HeadLines {
-    const { client, principal, strippedPrefix } = input
+    const { route, principal, client, requestId, strippedPrefix, traceparent } = input
     const prefixLine =
       strippedPrefix === undefined ? '' : `X-Forwarded-Prefix: ${forwardedPrefix(strippedPrefix)}\r\n`
-    return {
-      first: `${clientLines(input)}X-Forwarded-Proto: ${client.protocol}\r\nX-Forwarded-Host: ${client.host}\r\n${prefixLine}`,
-      identity: principal === undefined ? '' : writeIdentity(principal),
-    }
+    const lines =
+      clientLines(input) +
+      `X-Forwarded-Proto: ${client.protocol}\r\nX-Forwarded-Host: ${client.host}\r\n${prefixLine}` +
+      `X-Forwarded-For: ${client.forwardedFor}\r\nX-Request-Id: ${requestId}\r\n` +
+      (traceparent === undefined ? '' : traceLine(input, traceparent))
+    // The identity comes last, so that no client field can follow it.
+    if (principal === undefined) return lines
+    const identified = lines + writeIdentity(principal)
+    if (assertion === undefined) return identified
+    return `${identified}${assertion.header}: ${assertion.of(principal, route.upstream.name)}\r\n`
   }
 
   /** The client's forwarded fields, the framing, and the fields set for the upstream. */
@@ -128,11 +133,11 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     return headers === undefined ? lines + ownLines : lines + ownLines + headers.lines
   }
 
-  /** It begins with the end of the line before. It stands for the client's field: what would drop that drops it too. */
+  /** It stands for the client's field: what would drop that drops it too. */
   function traceLine({ route, connectionOptions }: RequestHeadInput, traceparent: string): string {
     const isPassed = ruleFor(route)('traceparent') === 'pass'
     const isHopByHop = connectionOptions !== undefined && isConnectionOption(connectionOptions, 'traceparent')
-    return isPassed && !isHopByHop ? `\r\ntraceparent: ${traceparent}` : ''
+    return isPassed && !isHopByHop ? `traceparent: ${traceparent}\r\n` : ''
   }
 
   function ruleFor({ upstream: { headers } }: RequestHeadInput['route']): (name: string) => HeaderRule {
@@ -154,7 +159,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     return lines
   }
 
-  return { writeHead, writeTrailers }
+  return { writeHead, writeTrailers, names: rules.names }
 }
 
 /** Whether a header of this request with a special rule is forwarded. */

@@ -2,10 +2,10 @@ import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
 import { lengthsOf } from '../http1/raw-headers.ts'
 import { dateLine } from '../http1/response-writer.ts'
+import type { ResponseCaching } from '../routes/route.ts'
 import type { WorkerScopes } from '../routes/worker-scope.ts'
 import { CachingLines, cachingLengths } from './caching-lines.ts'
 import { isScript } from './content-type.ts'
-import { type HeaderLines, type HeaderLinesInput, keepLines } from './kept-lines.ts'
 import { type LocationContext, publicLocation } from './location.ts'
 import type { OwnCookies } from './own-cookies.ts'
 
@@ -23,8 +23,16 @@ const hopByHop = new Set([
 /** Fields of the upstream that never reach the client; its request ID is replaced by that of the gateway. */
 const dropped = new Set([...hopByHop, 'x-request-id'])
 
-export interface ResponseHeadInput extends LocationContext, HeaderLinesInput {
+export interface ResponseHeadInput extends LocationContext {
   readonly status: number
+  /** Name, value, name, value, as they arrived. */
+  readonly headers: readonly string[]
+  /** Whether trailers can follow: they need chunks on both sides. */
+  readonly mayHaveTrailers: boolean
+  /** What caches are told; undefined = only what the backend says. */
+  readonly caching: ResponseCaching | undefined
+  /** Whether the caller was authenticated. */
+  readonly isAuthenticated: boolean
   readonly requestId: string
   /** The path of the request, decoded as routes are matched. */
   readonly clientPath: string
@@ -39,22 +47,27 @@ export interface ResponseHeadInput extends LocationContext, HeaderLinesInput {
  * target's address, and with the request ID of the gateway in the final response.
  */
 export function responseHeaderLines(input: ResponseHeadInput): string {
-  return withOwnLines(keepLines(input, readLines), input.status, input.requestId)
+  const { lines, hasDate } = readLines(input)
+  return withOwnLines(lines, hasDate, input.status, input.requestId)
 }
 
 /** The lines with those of the gateway's own. */
-export function withOwnLines({ lines, hasDate }: HeaderLines, status: number, requestId: string): string {
-  const withId = hasRequestId(status) ? `${lines}${requestId}\r\n` : lines
+export function withOwnLines(lines: string, hasDate: boolean, status: number, requestId: string): string {
+  const withId = hasRequestId(status) ? lines + idName + requestId + lineEnd : lines
   // RFC 9110 6.6.1.
   return hasDate ? withId : withId + dateLine()
 }
+
+const idName = 'X-Request-Id: '
+const lineEnd = '\r\n'
 
 /** A 1xx comes before the response, but for a 101, which is one. */
 function hasRequestId(status: number): boolean {
   return status >= 200 || status === 101
 }
 
-function readLines(input: ResponseHeadInput): HeaderLines {
+/** All but those of the gateway's own, and whether there is a Date. */
+function readLines(input: ResponseHeadInput): { readonly lines: string; readonly hasDate: boolean } {
   const { status, headers, mayHaveTrailers } = input
   const connectionOptions = connectionOptionsOf(headers)
   const caching = cachingLinesOf(input)
@@ -72,8 +85,7 @@ function readLines(input: ResponseHeadInput): HeaderLines {
     if (lower === 'date') hasDate = true
     lines += `${name}: ${rewriteValue(lower, value, input)}\r\n`
   }
-  const idName = hasRequestId(status) ? 'X-Request-Id: ' : ''
-  return { lines: lines + varyingLines(input, caching) + idName, hasDate }
+  return { lines: lines + varyingLines(input, caching), hasDate }
 }
 
 /** An interim response, or a 101, is never stored. */

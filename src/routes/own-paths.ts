@@ -120,6 +120,8 @@ export function isGatedPath(path: string): boolean {
 export interface OwnPaths {
   /** @param hostName in lower case; undefined = on any host */
   has(path: string, hostName?: string): boolean
+  /** Whether a path may be one of these on any host: tells most others apart without a look-up. */
+  mayHave(path: string): boolean
   /** Whether a host has the paths of the gateway only, and no routes. */
   isOwnHost(hostName: string): boolean
   /** The methods that a path supports; undefined where the portal decides. */
@@ -158,6 +160,9 @@ export function createOwnPaths(
     return adminPatterns.find(({ pattern }) => pattern.test(path))?.methods
   }
 
+  /** All that are known begin with one of them. */
+  const ownPrefixes = [...new Set([...known.keys()].map(firstSegments))]
+
   function isOfPortal(path: string): boolean {
     return enabled && (path === portalPath || path.startsWith(portalPrefix))
   }
@@ -169,7 +174,14 @@ export function createOwnPaths(
   return {
     methodsOf,
     portalScopes: enabled && portalHost === undefined ? createWorkerScopes(portalPath) : undefined,
+    mayHave: (path) => ownPrefixes.some((prefix) => path.startsWith(prefix)) || isOfPortal(path),
     has: (path, hostName) => methodsOf(path) !== undefined || (isOfPortal(path) && hasPortal(hostName)),
     isOwnHost: (hostName) => enabled && hostName === portalHost,
   }
+}
+
+/** `/api/v1/` of a path of that prefix: the first two segments, or all of a shorter one. */
+function firstSegments(path: string): string {
+  const end = path.indexOf('/', path.indexOf('/', 1) + 1)
+  return end <= 0 ? path : path.slice(0, end + 1)
 }

@@ -14,7 +14,6 @@ import {
 import type { ExchangeEvents, RequestOptions } from './exchange.ts'
 import { ExchangeDeadline } from './exchange-deadline.ts'
 import { readFailure, timeoutFailure, UpstreamFailure } from './failure.ts'
-import { LastHead } from './last-head.ts'
 import { RequestSender } from './request-sender.ts'
 import type { ResponseHead } from './response-head.ts'
 import { type ConnectionPersistence, type ResponseEvents, ResponseParser } from './response-parser.ts'
@@ -27,7 +26,6 @@ export class Connection implements UpstreamConnection {
   readonly socket: Socket
   readonly #reader: SocketReader
   readonly #sender: RequestSender
-  readonly #lastHead = new LastHead()
   readonly #deadline = new ExchangeDeadline((isForHead) => this.#onTimeout(isForHead))
   holder = noHolder
   isBound = false
@@ -77,7 +75,7 @@ export class Connection implements UpstreamConnection {
     if (bindsConnection) this.isBound = true
     this.#body = body
     this.#isLast = isLast
-    this.#parser = new ResponseParser(this.#responseEvents, options, this.#lastHead)
+    this.#parser = new ResponseParser(this.#responseEvents, options)
     this.#isEarlyResponse = false
     this.#persistence = undefined
     if (body !== 'none') catchWriteErrors(this.socket, this.#mayStillAnswer, this.#onWriteError)

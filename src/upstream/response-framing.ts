@@ -1,7 +1,10 @@
 import { digitsMax, parseDigits } from '../http1/characters.ts'
-import { lengthsOf } from '../http1/raw-headers.ts'
+import { sliceValue } from '../http1/field-lines.ts'
+import { mark } from '../http1/name-table.ts'
+import { isNamed } from '../http1/raw-headers.ts'
 import { bindsConnection } from './connection-auth.ts'
 import { InvalidResponse } from './failure.ts'
+import { type MarkedResponse, responseMark } from './response-head.ts'
 
 /** What the fields of a response say about its end and its connection. */
 export interface Framing {
@@ -14,12 +17,12 @@ export interface Framing {
 }
 
 const challengeNames = new Set(['www-authenticate', 'proxy-authenticate'])
-/** 1 = that of a field that frames, 2 = that of a challenge; no length is both. */
-const lengths = lengthsOf(['content-length', 'transfer-encoding', 'connection', 'keep-alive'])
-for (const { length } of challengeNames) lengths[length] = 2
 
 /** RFC 9112 6 and 9.3. @throws InvalidResponse where the end could be understood in two ways */
-export function readResponseFraming(headers: readonly string[], isHttp10: boolean): Readonly<Framing> {
+export function readResponseFraming(
+  { text, marked: { at, end } }: MarkedResponse,
+  isHttp10: boolean,
+): Readonly<Framing> {
   const framing: Framing = {
     contentLength: undefined,
     isChunked: false,
@@ -27,11 +30,12 @@ export function readResponseFraming(headers: readonly string[], isHttp10: boolea
     keepAliveMs: undefined,
     bindsConnection: false,
   }
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = headers[index] ?? ''
-    const kind = lengths[name.length]
-    if (kind === 1) readFramingField(framing, name.toLowerCase(), headers[index + 1] ?? '')
-    else if (kind === 2 && isBindingChallenge(name, headers[index + 1] ?? '')) framing.bindsConnection = true
+  for (let index = 0; index < end; index += 5) {
+    const found = at[index] ?? 0
+    if (found > mark.keepAlive && found !== responseMark.challenge) continue
+    const value = text.slice(at[index + 2], at[index + 3])
+    if (found !== responseMark.challenge) readFramingField(framing, found, value)
+    else if (bindsConnection(value)) framing.bindsConnection = true
   }
   if (framing.isChunked && (framing.contentLength !== undefined || isHttp10)) {
     throw new InvalidResponse('Transfer-Encoding together with Content-Length, or in HTTP/1.0')
@@ -49,45 +53,44 @@ function isBindingChallenge(name: string, value: string): boolean {
   return bindsConnection(value) && challengeNames.has(name.toLowerCase())
 }
 
-function readFramingField(framing: Framing, name: string, value: string): void {
-  switch (name) {
-    case 'content-length':
-      // Repeated, in one field or more, it is one length (RFC 9110 8.6).
-      if (value.includes(',')) for (const part of value.split(',')) readLength(framing, withoutBlanks(part))
-      else readLength(framing, value)
+function readFramingField(framing: Framing, found: number, value: string): void {
+  switch (found) {
+    case mark.contentLength:
+      readLengths(framing, value)
       break
-    case 'transfer-encoding':
+    case mark.transferEncoding:
       if (framing.isChunked || value.toLowerCase() !== 'chunked') {
         throw new InvalidResponse('a transfer encoding other than chunked')
       }
       framing.isChunked = true
       break
-    case 'connection':
+    case mark.connection:
       if (value !== 'keep-alive' && closes.test(value)) framing.isPersistent = false
       break
-    case 'keep-alive':
+    case mark.keepAlive:
       framing.keepAliveMs = keepAliveTimeoutMs(value)
       break
   }
 }
 
-function readLength(framing: Framing, value: string): void {
+/** Repeated, in one field or more, it is one length (RFC 9110 8.6). */
+function readLengths(framing: Pick<Framing, 'contentLength'>, value: string): void {
+  for (const part of value.includes(',') ? value.split(',') : [value])
+    readLength(framing, sliceValue(part, 0, part.length))
+}
+
+function readLength(framing: Pick<Framing, 'contentLength'>, value: string): void {
   const length = value.length > digitsMax ? undefined : parseDigits(value)
   if (length === undefined || (framing.contentLength ?? length) !== length) throw wrongLength()
   framing.contentLength = length
 }
 
-/** Without the spaces and tabs around it (RFC 9110 5.6.3). */
-function withoutBlanks(part: string): string {
-  let start = 0
-  let end = part.length
-  while (start < end && isBlank(part, start)) start++
-  while (end > start && isBlank(part, end - 1)) end--
-  return part.slice(start, end)
-}
-
-function isBlank(text: string, index: number): boolean {
-  return text[index] === ' ' || text[index] === '\t'
+/** The length that the fields of a head of HTTP/2 say. @throws InvalidResponse where they say two */
+export function readContentLength(headers: readonly string[]): number | undefined {
+  const framing: Pick<Framing, 'contentLength'> = { contentLength: undefined }
+  for (let index = 0; index + 1 < headers.length; index += 2)
+    if (isNamed(headers[index], 'content-length')) readLengths(framing, headers[index + 1] ?? '')
+  return framing.contentLength
 }
 
 /** Whether a 101 says that it begins a WebSocket (RFC 6455 4.2.2). */

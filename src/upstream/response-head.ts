@@ -1,5 +1,6 @@
-import { parseDigits, valueCharacters } from '../http1/characters.ts'
-import { readFieldLines, skip } from '../http1/field-lines.ts'
+import { valueCharacters } from '../http1/characters.ts'
+import { fieldsOf, type MarkedLines, skip } from '../http1/field-lines.ts'
+import { type MarkedName, mark, NameTable } from '../http1/name-table.ts'
 import { InvalidResponse } from './failure.ts'
 
 /** The head of a response, as it was sent. */
@@ -8,17 +9,81 @@ export interface ResponseHead {
   readonly reason: string
   /** Name, value, name, value: in their order and case. */
   readonly headers: readonly string[]
-  /** Set where the one before on its connection was the same, byte for byte. */
-  readonly repeated: RepeatedResponse | undefined
+  /** The lines that were marked while they were read: valid until the event ends. undefined = they were sent in HTTP/2. */
+  readonly lines?: MarkedResponse | undefined
 }
 
-/** Belongs to a head that repeats: what was derived from it can be kept here, and goes with it. */
-export interface RepeatedResponse {
-  /** For proxy/kept-lines.ts alone. */
-  derived: object | undefined
+/** The text of a head of HTTP/1.1, and which of its lines are not simply forwarded. */
+export interface MarkedResponse {
+  readonly text: string
+  /** Where its field lines begin; they end before the empty line at the end of the text. */
+  readonly fieldsStart: number
+  readonly marked: MarkedLines
 }
 
-export const headEnd = '\r\n\r\n'
+/** Marks of the fields of responses that are not simply forwarded, besides those that tell where a response ends. */
+export const responseMark = {
+  /** Hop-by-hop, or replaced. */
+  dropped: 16,
+  date: 17,
+  contentType: 18,
+  /** `Cache-Control` and its kin: what the backend says about caching. */
+  caching: 19,
+  vary: 20,
+  setCookie: 21,
+  trailer: 22,
+  /** Rewritten, or withheld. */
+  special: 23,
+  /** It may say that the connection is authenticated. */
+  challenge: 24,
+} as const
+
+const { contentLength, transferEncoding, connection, keepAlive } = mark
+const named = (mark: number, ...names: readonly string[]) => names.map((name) => ({ name, mark }))
+
+export const responseNames: NameTable = new NameTable([
+  ...named(contentLength, 'content-length'),
+  ...named(transferEncoding, 'transfer-encoding'),
+  ...named(connection, 'connection'),
+  ...named(keepAlive, 'keep-alive'),
+  ...named(responseMark.challenge, 'www-authenticate', 'proxy-authenticate'),
+  ...named(responseMark.dropped, 'proxy-connection', 'te', 'upgrade', 'x-request-id'),
+  ...named(responseMark.date, 'date'),
+  ...named(responseMark.contentType, 'content-type'),
+  ...named(responseMark.caching, 'cache-control', 'expires', 'pragma'),
+  ...named(responseMark.vary, 'vary'),
+  ...named(responseMark.setCookie, 'set-cookie'),
+  ...named(responseMark.trailer, 'trailer'),
+  ...named(responseMark.special, 'location', 'content-location', 'service-worker-allowed'),
+] satisfies readonly MarkedName[])
+
+/** A head of HTTP/1.1. Its fields are sliced from its text once somebody asks for all of them. */
+export class ParsedResponseHead implements ResponseHead {
+  readonly status: number
+  readonly reason: string
+  readonly lines: MarkedResponse
+  #headers: readonly string[] | undefined = undefined
+
+  constructor({ status, reasonStart, end }: StatusLine, text: string, marked: MarkedLines) {
+    this.status = status
+    this.reason = reasonStart < end - 2 ? text.slice(reasonStart, end - 2) : ''
+    this.lines = { text, fieldsStart: end, marked }
+  }
+
+  get headers(): readonly string[] {
+    const { text, fieldsStart } = this.lines
+    this.#headers ??= fieldsOf(text, fieldsStart, text.length - 2)
+    return this.#headers
+  }
+}
+
+export interface StatusLine {
+  readonly status: number
+  readonly isHttp10: boolean
+  readonly reasonStart: number
+  /** The index behind its LF. */
+  readonly end: number
+}
 
 const versionPrefix = Buffer.from('HTTP/1.')
 /** The index of the minor version in a status line. */
@@ -29,55 +94,44 @@ const statusEnd = 12
 const lf = 0x0a
 const cr = 0x0d
 const space = 0x20
+const zero = 0x30
 
 /**
- * The status line and the fields of a head, or of its first lines.
- * @param bytes lines, each ended by CR LF @throws InvalidResponse
+ * RFC 9112 4: HTTP/1.1 or HTTP/1.0, one space, three digits; then a space and a reason, or nothing.
+ * @returns undefined where it is incomplete @throws InvalidResponse at once where it cannot become one
  */
-export function parseHead(bytes: Buffer): ResponseHead {
-  const text = bytes.toString('latin1')
-  const end = bytes.indexOf(lf) + 1
-  const status = readStatus(bytes, text)
-  if (status === undefined || skip(bytes, statusEnd, valueCharacters) !== end - 2) throw notHttp()
-  const headers: string[] = []
-  if (end < bytes.length && readFieldLines({ bytes, text }, end, headers) !== bytes.length) {
-    throw new InvalidResponse('a malformed header field')
+export function readStatusLine(bytes: Uint8Array): StatusLine | undefined {
+  const { length } = bytes
+  for (let at = 0; at < versionAt; at++) {
+    if (at === length) return undefined
+    if (bytes[at] !== versionPrefix[at]) throw notHttp()
   }
-  return { status, reason: text.slice(statusEnd + 1, end - 2), headers, repeated: undefined }
+  const end = skip(bytes, versionAt, valueCharacters)
+  if (end === length || (bytes[end] === cr && end + 1 === length)) return undefined
+  const minorVersion = (bytes[versionAt] ?? 0) - zero
+  const status = numberAt(bytes, statusAt)
+  if (
+    bytes[end] !== cr ||
+    bytes[end + 1] !== lf ||
+    end < statusEnd ||
+    (minorVersion !== 0 && minorVersion !== 1) ||
+    bytes[versionAt + 1] !== space ||
+    status < 100 ||
+    (end > statusEnd && bytes[statusEnd] !== space)
+  )
+    throw notHttp()
+  return { status, isHttp10: minorVersion === 0, reasonStart: statusEnd + 1, end: end + 2 }
 }
 
-/** RFC 9112 4: HTTP/1.1 or HTTP/1.0, one space, three digits; then a space and a reason, or nothing. */
-function readStatus(bytes: Buffer, text: string): number | undefined {
-  const status = parseDigits(text.slice(statusAt, statusEnd))
-  const isVersion = text.startsWith('HTTP/1.1 ') || text.startsWith('HTTP/1.0 ')
-  const isEnd = bytes[statusEnd] === space || bytes[statusEnd] === cr
-  return isVersion && isEnd && status !== undefined && status >= 100 ? status : undefined
-}
-
-/** Whether a head says HTTP/1.0. */
-export function isHttp10(bytes: Buffer): boolean {
-  return bytes[versionAt] === 0x30
-}
-
-/**
- * The index of the CR LF CR LF that ends a head; -1 where it has not arrived.
- * @param from where to begin: earlier bytes were searched already. Buffer.indexOf takes five times as long
- */
-export function findHeadEnd(bytes: Buffer, from: number): number {
-  const last = bytes.length - headEnd.length
-  for (let at = from; at <= last; at++) {
-    if (bytes[at] !== cr || bytes[at + 1] !== lf) continue
-    if (bytes[at + 2] === cr && bytes[at + 3] === lf) return at
+/** Three digits; -1 = they are none. */
+function numberAt(bytes: Uint8Array, from: number): number {
+  let number = 0
+  for (let at = from; at < from + 3; at++) {
+    const digit = (bytes[at] ?? 0) - zero
+    if (digit < 0 || digit > 9) return -1
+    number = number * 10 + digit
   }
-  return -1
-}
-
-/** Rejects at once what cannot become a response, instead of after the response timeout. @throws InvalidResponse */
-export function assertHeadPrefix(bytes: Buffer): void {
-  const length = Math.min(bytes.length, versionPrefix.length)
-  if (bytes.compare(versionPrefix, 0, length, 0, length) !== 0) throw notHttp()
-  const end = bytes.lastIndexOf(lf) + 1
-  if (end > 0) parseHead(bytes.subarray(0, end))
+  return number
 }
 
 function notHttp(): InvalidResponse {

@@ -1,17 +1,15 @@
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import { MalformedMessage } from '../exchange/malformed-message.ts'
 import { ChunkedDecoder } from '../http1/chunked-decoder.ts'
-import { isTooLong } from '../http1/field-lines.ts'
+import { MarkedLines, readFieldLines } from '../http1/field-lines.ts'
 import { InvalidResponse } from './failure.ts'
-import type { KnownHead, LastHead } from './last-head.ts'
 import { type Framing, isWebSocket, readResponseFraming } from './response-framing.ts'
 import {
-  assertHeadPrefix,
-  findHeadEnd,
-  headEnd,
-  isHttp10,
-  parseHead,
+  ParsedResponseHead,
   type ResponseHead,
+  readStatusLine,
+  responseNames,
+  type StatusLine,
 } from './response-head.ts'
 
 /** The events of a parser. A head is followed by its data and one end; after a throw there are no more events. */
@@ -38,6 +36,11 @@ export interface ConnectionPersistence {
 }
 
 const headBytesMax = 65_536
+const cr = 0x0d
+const lf = 0x0a
+
+/** The marked lines of the head that is read at this moment, if it has arrived at once, as nearly all do. */
+const sharedLines = new MarkedLines()
 
 type State = 'head' | 'counted' | 'chunked' | 'until-close' | 'complete'
 
@@ -47,22 +50,19 @@ type State = 'head' | 'counted' | 'chunked' | 'until-close' | 'complete'
  */
 export class ResponseParser {
   readonly #events: ResponseEvents
-  readonly #lastHead: LastHead
   readonly #isHead: boolean
   readonly #isUpgrade: boolean
   #state: State = 'head'
+  /** What has arrived of an incomplete head; what is read of it, and where the rest begins. */
   #pending: Buffer | undefined
+  #statusLine: StatusLine | undefined
+  #marked = sharedLines
+  #at = 0
   #remaining = 0
   #chunks: ChunkedDecoder | undefined
 
-  /** @param lastHead that of the connection */
-  constructor(
-    events: ResponseEvents,
-    request: { readonly method: string; readonly isUpgrade: boolean },
-    lastHead: LastHead,
-  ) {
+  constructor(events: ResponseEvents, request: { readonly method: string; readonly isUpgrade: boolean }) {
     this.#events = events
-    this.#lastHead = lastHead
     this.#isHead = request.method === 'HEAD'
     this.#isUpgrade = request.isUpgrade
   }
@@ -112,39 +112,56 @@ export class ResponseParser {
   }
 
   #readHead(chunk: Buffer): Buffer {
-    const pending = this.#pending
-    const known = pending ? undefined : this.#lastHead.find(chunk)
-    if (known) return this.#acceptFinal(known, this.#lastHead.restOf(chunk))
-    const bytes = pending ? Buffer.concat([pending, chunk]) : chunk
-    const end = findHeadEnd(bytes, pending ? Math.max(0, pending.length - headEnd.length) : 0)
-    if (isTooLong(bytes, end, headEnd, headBytesMax))
-      throw new InvalidResponse('the response head is too large')
-    if (end === -1) {
-      assertHeadPrefix(bytes)
-      // A copy: the fed chunk is valid only during the call.
-      this.#pending = pending ? bytes : Buffer.from(bytes)
+    const bytes = this.#pending ? Buffer.concat([this.#pending, chunk]) : chunk
+    if (!this.#readLines(bytes)) {
+      // Without the empty line at its end, and the one before that.
+      if (bytes.length >= headBytesMax + 4) throw tooLarge()
+      this.#keep(bytes)
       return nothing
     }
-    this.#pending = undefined
-    return this.#acceptHead(bytes, end + headEnd.length)
+    if (this.#at - 2 > headBytesMax) throw tooLarge()
+    return this.#acceptHead(bytes)
   }
 
-  /** @param bodyAt where it ends */
-  #acceptHead(all: Buffer, bodyAt: number): Buffer {
-    const bytes = all.subarray(0, bodyAt - 2)
-    const rest = all.subarray(bodyAt)
-    const head = parseHead(bytes)
+  /** Reads on from where it stopped. @returns whether the head is complete */
+  #readLines(bytes: Buffer): boolean {
+    if (this.#statusLine === undefined) {
+      this.#statusLine = readStatusLine(bytes)
+      if (this.#statusLine === undefined) return false
+      this.#at = this.#statusLine.end
+      this.#marked = sharedLines
+      sharedLines.clear()
+    }
+    const at = readFieldLines(bytes, this.#at, responseNames, this.#marked)
+    if (at === -1) throw new InvalidResponse('a malformed header field')
+    this.#at = at
+    return bytes[at] === cr && bytes[at + 1] === lf
+  }
+
+  /** Copies what is incomplete: the fed chunk is valid only during the call. */
+  #keep(bytes: Buffer): void {
+    if (this.#statusLine && this.#marked === sharedLines) this.#marked = sharedLines.copy()
+    this.#pending = this.#pending ? bytes : Buffer.from(bytes)
+  }
+
+  #acceptHead(bytes: Buffer): Buffer {
+    const statusLine = this.#statusLine
+    if (statusLine === undefined) return nothing
+    const bodyAt = this.#at + 2
+    const text = bytes.toString('latin1', 0, bodyAt)
+    const rest = bodyAt === bytes.length ? nothing : bytes.subarray(bodyAt)
+    const head = new ParsedResponseHead(statusLine, text, this.#marked)
+    this.#pending = undefined
+    this.#statusLine = undefined
     if (head.status === 101) return this.#acceptUpgrade(head, rest)
     if (head.status < 200) {
       this.#events.onInformation(head)
       return rest
     }
-    const framing = readResponseFraming(head.headers, isHttp10(bytes))
-    this.#lastHead.keep(all.subarray(0, bodyAt), head, framing)
-    return this.#acceptFinal({ head, framing }, rest)
+    return this.#acceptFinal(head, readResponseFraming(head.lines, statusLine.isHttp10), rest)
   }
 
-  #acceptFinal({ head, framing }: Pick<KnownHead, 'head' | 'framing'>, rest: Buffer): Buffer {
+  #acceptFinal(head: ResponseHead, framing: Readonly<Framing>, rest: Buffer): Buffer {
     this.#state = this.#bodyState(head.status, framing)
     this.#events.onHead(head, this.#persistenceOf(framing), this.#framingOf(this.#state, framing))
     if (this.#state === 'complete') this.#events.onEnd([])
@@ -220,6 +237,10 @@ function decode(decoder: ChunkedDecoder, chunk: Buffer): Buffer {
     if (error instanceof MalformedMessage) throw new InvalidResponse(`a ${error.field} that ${error.message}`)
     throw error
   }
+}
+
+function tooLarge(): InvalidResponse {
+  return new InvalidResponse('the response head is too large')
 }
 
 const nothing = Buffer.alloc(0)

@@ -34,7 +34,6 @@ t.test('a count is kept for one more round, and dropped unless it was used in it
   use(counts, { name: 'files' }, ada)
   t.strictSame(handOver(counts), ['ada default 7 files 1 2'])
   t.equal(counts.find(orders, ada), undefined, 'not used')
-  t.equal(count?.epoch, 0, 'who remembers it finds out')
 })
 
 t.test('of up to 10,000 all are kept, of more none but those in use again', async (t) => {

@@ -66,7 +66,10 @@ t.test('a credential is decided once, and each reuse counts as a look-up', async
   t.match(first, { kind: 'allowed', principal })
   t.equal(decide(bearer, credential), first)
   t.strictSame([state.asked, state.hits], [1, 1])
-  t.not(decide(bearer, newCredential()), first, 'of this one, not of one like it')
+  t.equal(decide(bearer, newCredential()), first, 'whichever request it comes with')
+  t.strictSame([state.asked, state.hits], [1, 2])
+  const other = withAuthorization({ kind: 'none' }, 'Bearer a.b.d', usualCarriers)
+  t.not(decide(bearer, other), first)
   t.equal(state.asked, 2)
 })
 

@@ -22,7 +22,7 @@ const issuers = await openFileIssuers(
   verified,
 )
 const tokens = createForeignTokens({ issuers, ownIssuer, verified, clockToleranceMs: 0, clock })
-const foreign = createForeignScheme({ tokens, directory, clock, isOwn: () => false })
+const foreign = createForeignScheme({ tokens, directory, isOwn: () => false })
 
 /** A token of an issuer, for five minutes from now. */
 function tokenOf(name: 'corp' | 'partner', sub = 'ada'): Promise<string> {

@@ -16,8 +16,6 @@ t.test('a principal holds the current account and the scheme used', async (t) =>
     addresses: [],
     plan: undefined,
     issuer: undefined,
-    recentUse: undefined,
-    recentRoute: undefined,
     profile: { email: 'Ada@Example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
   }
   const notLogged = { logged: '', loggedUpstream: undefined }

@@ -3,6 +3,7 @@ import type { Arrival } from '../../src/http/arrival.ts'
 import { createCors } from '../../src/http/cors.ts'
 import { answerOptions } from '../../src/http/options-request.ts'
 import type { Traffic } from '../../src/http/server.ts'
+import { framingNames, NameTable } from '../../src/http1/name-table.ts'
 import { createOwnPaths } from '../../src/routes/own-paths.ts'
 import { createRouteTable } from '../../src/routes/table.ts'
 import { usualFieldReader } from '../setup/carriers.ts'
@@ -52,10 +53,15 @@ async function startReloadingServer(t: Test, proxy: (arrival: Arrival) => void) 
           response.end('own')
         },
       },
-      proxy: (arrival) => {
-        use('proxy')
-        proxy(arrival)
+      proxy: {
+        handle: (arrival) => {
+          use('proxy')
+          proxy(arrival)
+        },
+        handleAdmitted: () => {},
       },
+      names: new NameTable(framingNames),
+      fastLane: undefined,
     }
   }
   return { ...(await startServerOf(t, traffic)), uses, readings: () => readings }

@@ -54,19 +54,9 @@ const others: readonly Seen[] = [
   { ...usual, isComplete: false },
 ]
 
-const destinations = new Map<string, Destination>()
-
 function destinationAt(path: string): Destination {
   const target = { path, sentPath: path, query: '', hasParameters: false, hasEncodedSlash: false }
-  return { target, hostName: 'x', match: { method: 'GET', table: undefined, route: undefined } }
-}
-
-/** A kept destination is the same object for each request to it. */
-function destinationOf({ path, isKept }: Seen): Destination {
-  if (!isKept) return { ...destinationAt(path), match: undefined }
-  const destination = destinations.get(path) ?? destinationAt(path)
-  destinations.set(path, destination)
-  return destination
+  return { target, hostName: 'x' }
 }
 
 const decisions = new Map<string, object>()
@@ -87,7 +77,7 @@ const fresh = (text: string) => Buffer.from(text, 'utf16le').toString('utf16le')
 function arrivalOf(seen: Seen): Arrival {
   const { upstream, reason, route } = seen
   const outcome = createOutcome()
-  recordDestination(outcome, destinationOf(seen))
+  recordDestination(outcome, destinationAt(seen.path))
   recordStatus(outcome, seen.status)
   Object.assign(outcome, {
     upstream,

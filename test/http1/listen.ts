@@ -4,8 +4,11 @@ import type { OpenConnection } from '../../src/exchange/client-exchange.ts'
 import type { ClientConnection } from '../../src/http1/client-connection.ts'
 import type { ConnectionOptions } from '../../src/http1/connection-events.ts'
 import { createListener, type ReloadableListenerOptions } from '../../src/http1/listener.ts'
+import { framingNames, NameTable } from '../../src/http1/name-table.ts'
 import { DeadlineSweep } from '../../src/platform/deadline-sweep.ts'
 import { portOf } from '../setup/net.ts'
+
+const names = new NameTable(framingNames)
 
 /** Listens until the test ends; what cannot be read breaks the connection off. */
 export async function listen(
@@ -19,6 +22,7 @@ export async function listen(
     ...limits,
     connections,
     bodies: new DeadlineSweep(500),
+    names: () => names,
     isDraining: () => false,
     onRequest,
     onUnreadable: (connection) => connection.abort(),

@@ -1,9 +1,11 @@
 import { HeadTooLarge, MalformedMessage } from '../../src/exchange/malformed-message.ts'
-import type { RequestHead } from '../../src/exchange/request-head.ts'
-import { HeadCache } from '../../src/http1/head-cache.ts'
+import { changedHead, type RequestHead } from '../../src/exchange/request-head.ts'
+import { framingNames, NameTable } from '../../src/http1/name-table.ts'
 import { RequestParser } from '../../src/http1/request-parser.ts'
 
 export const headBytesMax = 16_384
+
+const names = new NameTable(framingNames)
 
 /** What a parser makes of bytes, however they are cut: heads, what is left, and why it gave up. */
 export interface Reading {
@@ -14,12 +16,8 @@ export interface Reading {
 }
 
 /** Feeds a parser with pieces; behind each head, which is taken to have no body, the next one is read. */
-export function readHeads(
-  pieces: readonly Buffer[],
-  bytesMax = headBytesMax,
-  recent = new HeadCache(),
-): Reading {
-  const parser = new RequestParser({ headBytesMax: bytesMax, headCache: recent })
+export function readHeads(pieces: readonly Buffer[], bytesMax = headBytesMax): Reading {
+  const parser = new RequestParser({ headBytesMax: bytesMax, names: () => names })
   const reading: Reading = { heads: [], rest: '', refusal: undefined }
   for (const piece of pieces) {
     let rest = piece
@@ -32,8 +30,7 @@ function feed(parser: RequestParser, bytes: Buffer, reading: Reading): Buffer {
   try {
     const head = parser.feed(bytes)
     if (head === undefined) return bytes.subarray(bytes.length)
-    const { repeatedLine: _, ...read } = head
-    reading.heads.push(read)
+    reading.heads.push(changedHead(head, {}))
     return bytes.subarray(parser.end)
   } catch (error) {
     if (error instanceof HeadTooLarge) reading.refusal = 'too large'

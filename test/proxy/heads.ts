@@ -54,7 +54,6 @@ export const routeOf = (forwardsCredentials: boolean, passesMethodOverride = fal
 export function inputOf(rawHeaders: readonly string[]): RequestHeadInput {
   return {
     rawHeaders,
-    repeated: undefined,
     route: routeOf(false),
     principal,
     client,

@@ -1,9 +1,8 @@
 import t from 'tap'
 import type { RequestBody } from '../../src/exchange/request-head.ts'
-import type { RepeatedHead } from '../../src/proxy/repeated-head.ts'
-import { isLastOnConnection, type RequestHeadInput } from '../../src/proxy/request-head.ts'
+import { isLastOnConnection } from '../../src/proxy/request-head.ts'
 import { createUpstreamHeaders } from '../../src/upstream/upstream-headers.ts'
-import { client, inputOf, linesOf, ownLines, principal, routeOf, writerOf } from './heads.ts'
+import { client, linesOf, ownLines, routeOf } from './heads.ts'
 
 t.test(
   "a client's fields pass in their order and case, and what the gateway says comes after them",
@@ -225,59 +224,6 @@ t.test('an upgrade says so in words of the gateway, and keeps the fields of the 
   ])
 })
 
-t.test('cached header lines equal newly written ones', async (t) => {
-  const writer = writerOf()
-  const sent = {
-    SecretKey: 'k',
-    Authorization: 'b',
-    Forwarded: 'for=x',
-    'X-A': '1',
-    TE: 'trailers',
-    Trailer: 'x',
-  }
-  const rawHeaders = ['Accept', 'a', 'X-HTTP-Method', 'PUT', 'If', '</a/b>', ...Object.entries(sent).flat()]
-  const input: RequestHeadInput = { ...inputOf(rawHeaders), repeated: newRepeated() }
-  const routes = [
-    routeOf(true),
-    routeOf(false, true),
-    { ...routeOf(false), passesTrailers: true },
-    { ...routeOf(false), upstream: { name: 'other', headers: undefined } },
-    { ...routeOf(false), upstream: { name: 'backend', headers: createUpstreamHeaders([], ['X-A']) } },
-  ]
-  const variations: readonly (readonly Partial<RequestHeadInput>[])[] = [
-    routes.map((route) => ({ route })),
-    ['/a', '/b'].map((own) => ({ strippedPrefix: { own, outer: '' } })),
-    [{ principal: undefined }, { principal: { ...principal, role: 'User' } }],
-    [{ client: { ...client, isTrusted: true } }, { client: { ...client, protocol: 'http' } }],
-    [{ client: { ...client, forwardedFor: '192.0.2.1' } }],
-    [{ isUpgrade: true, requestId: 'req-2' }],
-  ]
-  let inputs: readonly RequestHeadInput[] = [input]
-  for (const changes of variations)
-    inputs = inputs.flatMap((each) => [each, ...changes.map((change) => ({ ...each, ...change }))])
-  const expected = (each: RequestHeadInput) => writerOf().writeHead({ ...each, repeated: undefined })
-  const isWrong = (each: RequestHeadInput) => writer.writeHead(each) !== expected(each)
-  // Each before and after one that differs from it in a single thing.
-  const wrong = inputs.flatMap((each) =>
-    variations.flat().filter((change) => isWrong(each) || isWrong({ ...each, ...change })),
-  )
-  t.strictSame(wrong, [])
-  t.equal(new Set(inputs.map(expected)).size > 100, true)
-})
-
-t.test('header lines that another writer has cached, or for other fields, are not reused', async (t) => {
-  const input: RequestHeadInput = { ...inputOf(['A', '1']), repeated: newRepeated() }
-  writerOf().writeHead(input)
-  const others = writerOf({ id: 'X-Caller', role: 'X-User-Role' })
-  t.match(others.writeHead(input), 'A: 1\r\n')
-  t.match(others.writeHead(input), 'X-Caller: acc_1\r\n')
-  t.match(others.writeHead({ ...input, rawHeaders: ['B', '2'] }), 'B: 2\r\n')
-})
-
-function newRepeated(): RepeatedHead {
-  return { commonLines: undefined, linesFromId: '', linesOf: undefined, caller: undefined }
-}
-
 const close = 'Connection: close'
 const chunks = 'Transfer-Encoding: chunked'
 
@@ -345,41 +291,4 @@ t.test("the gateway's traceparent comes before the identity, and goes where a cl
   const headers = createUpstreamHeaders([], ['TraceParent'])
   const route = { ...routeOf(false), upstream: { name: 'backend', headers } }
   t.strictSame(linesOf([], { traceparent, route }), ownLines, 'removed for the upstream')
-})
-
-t.test('the lines of a repeated head are reused, each time with a traceparent of its own', async (t) => {
-  const writer = writerOf()
-  const input = { ...inputOf(['A', '1']), repeated: newRepeated() }
-  for (const traceparent of ['one', 'two'])
-    t.match(writer.writeHead({ ...input, traceparent }), `traceparent: ${traceparent}\r\nX-User-Id`)
-  t.notMatch(writer.writeHead(input), 'traceparent')
-})
-
-t.test('callers whose fields are alike get heads of their own, whatever came before', async (t) => {
-  const writer = writerOf()
-  const callers = ['acc_1', 'acc_2', 'acc_3'].map((accountId, index) => ({
-    ...inputOf(['A', index === 1 ? '2' : '1']),
-    repeated: newRepeated(),
-    principal: { ...principal, accountId },
-    client: { ...client, forwardedFor: index === 2 ? '192.0.2.3' : '192.0.2.1' },
-  }))
-  for (const each of [...callers, ...callers.toReversed(), ...callers])
-    t.equal(writer.writeHead(each), writerOf().writeHead({ ...each, repeated: undefined }))
-})
-
-t.test('routes with equal rules share the lines of a repeated head', async (t) => {
-  const writer = writerOf()
-  const repeated = newRepeated()
-  const input: RequestHeadInput = { ...inputOf(['A', '1']), repeated }
-  writer.writeHead(input)
-  const { commonLines } = repeated
-  for (const route of [
-    routeOf(false),
-    { ...routeOf(false), upstream: { name: 'other', headers: undefined } },
-  ])
-    writer.writeHead({ ...input, route })
-  t.ok(commonLines)
-  t.equal(repeated.commonLines, commonLines)
-  writer.writeHead({ ...input, route: routeOf(true) })
-  t.not(repeated.commonLines, commonLines)
 })

@@ -1,5 +1,4 @@
 import { UpstreamFailure } from '../../src/upstream/failure.ts'
-import { LastHead } from '../../src/upstream/last-head.ts'
 import type { ResponseHead } from '../../src/upstream/response-head.ts'
 import { type ConnectionPersistence, ResponseParser } from '../../src/upstream/response-parser.ts'
 
@@ -8,8 +7,6 @@ export interface Asked {
   readonly isUpgrade?: boolean
   /** Whether the target closes after what it sent. */
   readonly isClosed?: boolean
-  /** That of the responses before on its connection; default: it is the first. */
-  readonly lastHead?: LastHead
 }
 
 /** What a parser reported of a response, however it was split. */
@@ -32,7 +29,7 @@ export interface Reading {
 
 /** Feeds a parser with the pieces of a response. @throws what is no refusal of the response */
 export function readResponse(pieces: readonly Buffer[], asked: Asked = {}): Reading {
-  const { method = 'GET', isUpgrade = false, isClosed = false, lastHead = new LastHead() } = asked
+  const { method = 'GET', isUpgrade = false, isClosed = false } = asked
   const reading: Reading = {
     information: [],
     head: undefined,
@@ -45,7 +42,7 @@ export function readResponse(pieces: readonly Buffer[], asked: Asked = {}): Read
     refusal: undefined,
     order: [],
   }
-  const parser = new ResponseParser(recorderOf(reading), { method, isUpgrade }, lastHead)
+  const parser = new ResponseParser(recorderOf(reading), { method, isUpgrade })
   try {
     for (const piece of pieces) {
       const rest = parser.feed(piece).toString('latin1')
@@ -69,12 +66,12 @@ function recorderOf(reading: Reading): ConstructorParameters<typeof ResponsePars
   return {
     onInformation: (head) => {
       note(String(head.status))
-      reading.information.push(head)
+      reading.information.push(plain(head))
     },
     onHead: (head, { isPersistent, mayHaveStrayBody = false, keepAliveMs }) => {
       if (reading.head) throw new Error('a second head')
       note('head')
-      reading.head = head
+      reading.head = plain(head)
       reading.terms = { isPersistent, mayHaveStrayBody, keepAliveMs }
     },
     onData: (chunk) => {
@@ -89,10 +86,15 @@ function recorderOf(reading: Reading): ConstructorParameters<typeof ResponsePars
     },
     onUpgrade: (head, rest) => {
       note('upgrade')
-      reading.head = head
+      reading.head = plain(head)
       reading.upgradeRest = rest.toString('latin1')
     },
   }
+}
+
+/** What is known of a head once its event is over. */
+function plain({ status, reason, headers }: ResponseHead): ResponseHead {
+  return { status, reason, headers }
 }
 
 /** In one piece. */

@@ -90,7 +90,7 @@ export const validResponses: readonly ValidResponse[] = [
     read: {
       status: 200,
       body: '',
-      head: { status: 200, reason: 'OK', headers: [], repeated: undefined },
+      head: { status: 200, reason: 'OK', headers: [] },
       order: ['head', 'end'],
     },
   },
@@ -171,7 +171,7 @@ export const validResponses: readonly ValidResponse[] = [
     sent: 'HTTP/1.1 404 \r\nContent-Length: 0\r\n\r\n',
     read: {
       status: 404,
-      head: { status: 404, reason: '', headers: ['Content-Length', '0'], repeated: undefined },
+      head: { status: 404, reason: '', headers: ['Content-Length', '0'] },
     },
   },
   {
@@ -179,7 +179,7 @@ export const validResponses: readonly ValidResponse[] = [
     sent: 'HTTP/1.1 404\r\nContent-Length: 0\r\n\r\n',
     read: {
       status: 404,
-      head: { status: 404, reason: '', headers: ['Content-Length', '0'], repeated: undefined },
+      head: { status: 404, reason: '', headers: ['Content-Length', '0'] },
     },
   },
   {
@@ -189,7 +189,6 @@ export const validResponses: readonly ValidResponse[] = [
       status: 200,
       head: {
         status: 200,
-        repeated: undefined,
         reason: '\xc3\xa9 ok\t!',
         headers: ['X-Name', 'J\xfcrgen \xff\x80', 'Content-Length', '0'],
       },
@@ -202,7 +201,6 @@ export const validResponses: readonly ValidResponse[] = [
       status: 200,
       head: {
         status: 200,
-        repeated: undefined,
         reason: 'OK',
         headers: [
           "!#$%&'*+-.^_`|~09azAZ",

@@ -1,7 +1,7 @@
 import type { Arrival } from '../arrival.ts'
 import { CallerMembers } from './caller-members.ts'
 import { jsonMember } from './members.ts'
-import { RequestMembers } from './request-members.ts'
+import { createRequestMembers } from './request-members.ts'
 
 /**
  * The members of the line that a request has in the access log, each followed by a comma.
@@ -12,12 +12,12 @@ export type WriteAccessLine = (arrival: Arrival, now: number, isComplete: boolea
 /** @param listener which it is; undefined = the main one */
 export function createAccessLineWriter(listener: string | undefined): WriteAccessLine {
   const listenerMember = jsonMember('listener', listener)
-  const requestMembers = new RequestMembers()
+  const requestMembers = createRequestMembers()
   const callerMembers = new CallerMembers()
   return (arrival, now, isComplete) =>
     listenerMember +
     requestIdMember(arrival) +
-    requestMembers.of(arrival) +
+    requestMembers(arrival) +
     `"durationMs":${millisecondsText(now - arrival.arrivedAt)},` +
     callerMembers.of(arrival.outcome, isComplete)
 }

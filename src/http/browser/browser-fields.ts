@@ -6,7 +6,6 @@ import {
 } from '../../auth/credentials.ts'
 import type { RequestHead } from '../../exchange/request-head.ts'
 import { lengthsOf } from '../../http1/raw-headers.ts'
-import { memoizeByObject } from '../../platform/memoize.ts'
 
 /** What the head of a request says about the page behind it, and the access cookie. */
 export interface BrowserFields {
@@ -20,7 +19,7 @@ export interface BrowserFields {
   readonly isWebSocket: boolean
 }
 
-export type ReadBrowserFields = (head: Pick<RequestHead, 'rawHeaders' | 'repeated'>) => BrowserFields
+export type ReadBrowserFields = (head: Pick<RequestHead, 'rawHeaders'>) => BrowserFields
 
 const fieldLengths = lengthsOf(['cookie', 'origin', 'sec-fetch-site', 'sec-websocket-key'])
 
@@ -71,8 +70,5 @@ export function createBrowserFieldReader(cookieName: string | undefined): ReadBr
     return credentials
   }
 
-  const readRepeated = memoizeByObject(readFields)
-  return function readBrowserFields({ rawHeaders, repeated }) {
-    return repeated ? readRepeated(rawHeaders) : readFields(rawHeaders)
-  }
+  return ({ rawHeaders }) => readFields(rawHeaders)
 }

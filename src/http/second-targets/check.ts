@@ -1,8 +1,9 @@
 import { GatehouseError, sharedError } from '../../errors/gatehouse-error.ts'
+import { changedHead } from '../../exchange/request-head.ts'
 import { foldHeaderName } from '../../platform/header-name.ts'
 import type { SecondTargets } from '../../proxy/forwarded-request.ts'
 import { type SecondTargetField, secondTargetFields } from '../../proxy/header-rules.ts'
-import type { HeadUpstream } from '../../proxy/repeated-head.ts'
+import type { HeadUpstream } from '../../proxy/request-head.ts'
 import { readStrippedPrefix } from '../../proxy/stripped-prefix.ts'
 import type { OwnPaths } from '../../routes/own-paths.ts'
 import type { RequestTarget } from '../../routes/request-target.ts'
@@ -205,6 +206,6 @@ function secondArrival(
   }: { readonly target: RequestTarget; readonly hostName: string; readonly method: string },
 ): Arrival<unknown> {
   const outcome = createOutcome()
-  recordDestination(outcome, { target, hostName, match: undefined })
-  return { ...arrival, outcome, head: { ...arrival.head, method } }
+  recordDestination(outcome, { target, hostName })
+  return { ...arrival, outcome, head: changedHead(arrival.head, { method }) }
 }

@@ -40,7 +40,7 @@ const refusedConnections = new WeakMap<Socket, GatehouseError>()
 
 function readHeadOf(request: IncomingMessage): ReadHead {
   const { method = '', url = '', rawHeaders, httpVersionMinor, socket } = request
-  const read = { method, target: url, minorVersion: httpVersionMinor, rawHeaders, repeated: undefined }
+  const read = { method, target: url, minorVersion: httpVersionMinor, rawHeaders }
   const earlier = refusedConnections.get(socket)
   if (earlier) return { head: { ...read, ...unknownFraming }, malformed: earlier }
   try {

@@ -19,7 +19,7 @@ export function readHead(fields: readonly string[]): ResponseHead {
   const headers = fields.slice(2)
   checkFields(headers)
   // HTTP/2 has no reason phrase (RFC 9113 8.3.2): a client of HTTP/1.1 gets the usual one.
-  return { status, reason: STATUS_CODES[status] ?? '', headers, repeated: undefined }
+  return { status, reason: STATUS_CODES[status] ?? '', headers }
 }
 
 /** @param fields name, value, name, value: none may be a pseudo-header field @throws InvalidResponse */

@@ -7,7 +7,7 @@ import { DeadlineSweep } from '../../platform/deadline-sweep.ts'
 import type { ExchangeEvents, RequestOptions } from '../exchange.ts'
 import { ExchangeDeadline } from '../exchange-deadline.ts'
 import { InvalidResponse, readFailure, timeoutFailure, UpstreamFailure } from '../failure.ts'
-import { hasBindingChallenge, readResponseFraming } from '../response-framing.ts'
+import { hasBindingChallenge, readContentLength } from '../response-framing.ts'
 import type { ResponseHead } from '../response-head.ts'
 import { noHolder, type UpstreamConnection } from '../upstream-connection.ts'
 import { checkFields, readHead } from './read-head.ts'
@@ -147,12 +147,9 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
 
   /** What HTTP/1.1 would need to end the response where this one ends. */
   #readFraming({ status, headers }: ResponseHead): ResponseFraming {
-    if (this.#options?.method === 'HEAD' || bodiless.has(status)) {
-      if (hasBindingChallenge(headers)) this.#session.retire()
-      return 'none'
-    }
-    const { contentLength, bindsConnection } = readResponseFraming(headers, false)
-    if (bindsConnection) this.#session.retire()
+    if (hasBindingChallenge(headers)) this.#session.retire()
+    if (this.#options?.method === 'HEAD' || bodiless.has(status)) return 'none'
+    const contentLength = readContentLength(headers)
     if (this.#stream) this.#stream.body.expectedBytes = contentLength
     if (contentLength !== undefined) return 'counted'
     return 'chunked'

@@ -70,7 +70,7 @@ const parts = fc
 /** Without what depends on the heads before: only those that come in one piece are cached. */
 function readMessages(pieces: readonly Buffer[]) {
   const { heads, ...others } = readHeads(pieces)
-  return { heads: heads.map(({ repeated: _, ...head }) => head), ...others }
+  return { heads, ...others }
 }
 
 export const headProperties: readonly Property[] = [

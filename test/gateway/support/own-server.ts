@@ -4,8 +4,11 @@ import type { Test } from 'tap'
 import type { Arrival } from '../../../src/http/arrival.ts'
 import type { ArrivalServer } from '../../../src/http/arrival-server.ts'
 import { createGatewayServer, type Traffic } from '../../../src/http/server.ts'
+import { framingNames, NameTable } from '../../../src/http1/name-table.ts'
 import { usualFieldReader } from '../../setup/carriers.ts'
 import { portOf } from '../../setup/net.ts'
+
+const names = new NameTable(framingNames)
 
 export const ownPath = '/own'
 
@@ -31,7 +34,9 @@ export async function startOwnServer(
     },
     ownPaths: { portalScopes: undefined, isOwnHost: () => false, has: (path: string) => path === ownPath },
     api: { routing },
-    proxy: () => {},
+    proxy: { handle: () => {}, handleAdmitted: () => {} },
+    names,
+    fastLane: undefined,
     cors: undefined,
   }
   return { ...(await startServerOf(t, () => traffic)), ended }
@@ -49,6 +54,7 @@ export async function startServerOf(t: Test, traffic: () => Traffic): Promise<Om
     onSessionError: () => {},
     tls: undefined,
     traffic,
+    names: () => names,
     isDraining: () => false,
     acceptQueues: 1,
     mayAccept: () => true,

@@ -86,7 +86,6 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
           const lines = responseHeaderLines({
             status: response.statusCode,
             headers: response.headers,
-            repeated: undefined,
             mayHaveTrailers: false,
             targetOrigin: url.origin,
             client: arrival.client,

@@ -1,0 +1,198 @@
+import type { KeyUses } from '../accounts/key-uses.ts'
+import type { Authenticator } from '../auth/authenticator.ts'
+import { authorize, isFromAllowedAddress } from '../auth/authorize.ts'
+import type { Carriers } from '../auth/carriers.ts'
+import type { Credential } from '../auth/credentials.ts'
+import type { AllowedDecision } from '../auth/decision.ts'
+import type { Principal } from '../auth/principal.ts'
+import type { ClientExchange } from '../exchange/client-exchange.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
+import type { NameTable } from '../http1/name-table.ts'
+import { ParsedHead } from '../http1/parsed-head.ts'
+import type { AddressSet } from '../platform/address-ranges.ts'
+import { monotonicClock } from '../platform/clock.ts'
+import { copyString } from '../platform/copy-string.ts'
+import { framingLine } from '../proxy/hop-by-hop-lines.ts'
+import type { OwnCookies } from '../proxy/own-cookies.ts'
+import { isLastOnConnection } from '../proxy/request-head.ts'
+import type { OwnPaths } from '../routes/own-paths.ts'
+import { parseRequestTarget } from '../routes/request-target.ts'
+import type { Access, Route } from '../routes/route.ts'
+import type { RouteTable } from '../routes/table.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import { OrdinaryArrival } from './arrival.ts'
+import { parseHost } from './host.ts'
+import { createOrdinaryHeadReader, type OrdinaryHead } from './ordinary-head.ts'
+import { type Destination, recordDecision, recordDestination, recordRoute } from './outcome.ts'
+import { hasUpstream } from './route-request.ts'
+
+/** What the lane needs of the parts that decide about every other request as well. */
+export interface FastLaneOptions {
+  readonly names: NameTable
+  readonly carriers: Carriers
+  readonly trusted: AddressSet
+  readonly ownPaths: Pick<OwnPaths, 'mayHave' | 'isOwnHost'>
+  readonly table: RouteTable<Upstream | undefined>
+  readonly authenticator: Authenticator
+  readonly keyUses: Pick<KeyUses, 'record'>
+  readonly ownCookies: OwnCookies
+  /** The lines that say who is calling, each ended by CR LF. */
+  writeIdentity(principal: Principal): string
+  /** Whether requests are traced. */
+  readonly isTraced: boolean
+}
+
+/** A request that is admitted, but for its rate and quota. */
+export interface AdmittedRequest {
+  readonly arrival: OrdinaryArrival
+  readonly route: Route<Upstream>
+  /** The header lines for its upstream, all but Host. */
+  readonly headerLines: string
+  readonly decision: AllowedDecision
+}
+
+/**
+ * Decides in one go about an ordinary request: one of HTTP/1.1, whose caller was accepted a moment ago, without cookies of
+ * the gateway, upgrades, or a field that more than its name decides about. It has no effect where it returns undefined:
+ * the same steps are then made one by one (http/server.ts).
+ */
+export type FastLane = (connection: ClientExchange, head: RequestHead) => AdmittedRequest | undefined
+
+/** How long the use of a key is not recorded again from the same address. */
+const keyUseIntervalMs = 1_000
+/** Methods about which more is to be found out. */
+const otherMethods = new Set(['OPTIONS', 'CONNECT', 'TRACE'])
+
+export function createFastLane(options: FastLaneOptions): FastLane {
+  const { names, carriers, trusted, ownPaths, table, authenticator, keyUses, ownCookies } = options
+  const readHead = createOrdinaryHeadReader({ carriers, ownCookies, passesTraceparent: !options.isTraced })
+  const hostNameOf = createHostNameReader()
+
+  function findRoute(head: ParsedHead, destination: Destination): Route<Upstream> | undefined {
+    const { target, hostName } = destination
+    if (ownPaths.mayHave(target.path) || ownPaths.isOwnHost(hostName)) return undefined
+    const match = table.match(hostName, target, head.method)
+    return match.kind === 'route' && hasUpstream(match.route) && isPlain(match.route, head)
+      ? match.route
+      : undefined
+  }
+
+  function recallCaller(
+    access: Access,
+    head: ParsedHead,
+    sent: OrdinaryHead,
+    now: number,
+  ): Caller | undefined {
+    const { credentialStart: from, credentialEnd: to, carrier } = sent
+    if (access.kind === 'public') return to === 0 ? anonymous : undefined
+    return to === 0 ? undefined : authenticator.recall?.(access, { text: head.text, from, to, carrier }, now)
+  }
+
+  function mayPass(access: Access, principal: Principal | undefined, address: string): boolean {
+    if (principal === undefined) return true
+    return isFromAllowedAddress(principal, address) && authorize(access, principal) === undefined
+  }
+
+  function recordUse(credential: Credential | undefined, principal: Principal, address: string, now: number) {
+    if (credential?.kind !== 'secretKey') return
+    if (credential.useRecordedFrom === address && now < credential.useRecordedUntil) return
+    credential.useRecordedFrom = address
+    credential.useRecordedUntil = Math.floor(now) + keyUseIntervalMs
+    keyUses.record(principal.accountId, credential.text, address, 'secretKey')
+  }
+
+  /** In the order of proxy/request-head.ts: the identity comes last, so that no field of the client can follow it. */
+  function writeLines(arrival: OrdinaryArrival, kept: string, principal: Principal | undefined): string {
+    const { head, client, requestId } = arrival
+    const identity = principal === undefined ? '' : options.writeIdentity(principal)
+    return (
+      kept +
+      framingLine(head.body) +
+      'X-Forwarded-Proto: ' +
+      client.protocol +
+      '\r\nX-Forwarded-Host: ' +
+      client.host +
+      '\r\nX-Forwarded-For: ' +
+      client.forwardedFor +
+      '\r\nX-Request-Id: ' +
+      requestId +
+      '\r\n' +
+      identity
+    )
+  }
+
+  /** undefined = the target or the host is not plainly one of a route. */
+  function readDestination(head: ParsedHead, host: string): Destination | undefined {
+    const target = parseRequestTarget(head.target)
+    if (target === undefined || target.path !== target.sentPath) return undefined
+    const hostName = hostNameOf(host)
+    return hostName === undefined ? undefined : { target, hostName }
+  }
+
+  return function admit(connection, head) {
+    if (!(head instanceof ParsedHead) || head.names !== names || !isOrdinary(head)) return undefined
+    const { peerAddress } = connection
+    if (trusted.has(peerAddress)) return undefined
+    const sent = readHead(head)
+    if (sent === undefined) return undefined
+    const destination = readDestination(head, sent.host)
+    if (destination === undefined) return undefined
+    const route = findRoute(head, destination)
+    if (route === undefined) return undefined
+    const now = monotonicClock()
+    const caller = recallCaller(route.access, head, sent, now)
+    if (caller === undefined) return undefined
+    const { decision, credential } = caller
+    const { principal } = decision
+    if (!mayPass(route.access, principal, peerAddress)) return undefined
+
+    if (principal !== undefined) recordUse(credential, principal, peerAddress, now)
+    const arrival = new OrdinaryArrival(connection, head, now, sent.host, credential, carriers)
+    recordDestination(arrival.outcome, destination)
+    recordRoute(arrival.outcome, route)
+    recordDecision(arrival.outcome, decision)
+    return { arrival, route, headerLines: writeLines(arrival, sent.lines, principal), decision }
+  }
+}
+
+interface Caller {
+  readonly decision: AllowedDecision
+  /** undefined = anonymous. */
+  readonly credential: Credential | undefined
+}
+
+const anonymous: Caller = {
+  decision: { kind: 'allowed', principal: undefined, scheme: undefined, holdsUntil: 0 },
+  credential: undefined,
+}
+
+function isOrdinary({ minorVersion, upgrade, expectsContinue, method }: ParsedHead): boolean {
+  return minorVersion === 1 && upgrade === undefined && !expectsContinue && !otherMethods.has(method)
+}
+
+/** Whether nothing has to be done on a route that depends on more than the head. */
+function isPlain(route: Route<Upstream>, head: ParsedHead): boolean {
+  const { body } = head
+  return (
+    !route.stripPrefix &&
+    !route.forwardsCredentials &&
+    !isLastOnConnection(head, route) &&
+    route.browser === undefined &&
+    route.costHeader === undefined &&
+    route.upstream.headers === undefined &&
+    (body.kind !== 'counted' || body.length <= route.bodyBytesMax)
+  )
+}
+
+/** Nearly all requests are for the host of the one before. */
+function createHostNameReader(): (host: string) => string | undefined {
+  let lastHost = ''
+  let lastName: string | undefined
+  return (host) => {
+    if (host !== lastHost) {
+      lastName = parseHost(host)
+      lastHost = lastName === undefined ? '' : copyString(host)
+    }
+    return lastName
+  }
+}

@@ -1,0 +1,151 @@
+/** Marks of the fields that the reading of a head itself depends on. Those of others begin at `firstOwnMark`; 0 = none. */
+export const mark = {
+  host: 1,
+  contentLength: 2,
+  transferEncoding: 3,
+  connection: 4,
+  expect: 5,
+  upgrade: 6,
+  keepAlive: 7,
+} as const
+export const firstOwnMark = 16
+
+/** What a field name is marked with. */
+export interface MarkedName {
+  readonly name: string
+  readonly mark: number
+  /**
+   * Whether every name with the same letters and digits is this one, as for servers that make variables of names. The mark
+   * of a name as it is spelled precedes it, and so does one that is given later.
+   */
+  readonly isFolded?: boolean
+  /** Whether every name is that begins with its letters and digits, if it has no mark of its own. */
+  readonly isPrefix?: boolean
+}
+
+interface Entry {
+  readonly letters: Uint8Array
+  /** In lower case; undefined = the mark is for every name with these letters and digits. */
+  readonly exact: Uint8Array | undefined
+  readonly mark: number
+  readonly next: Entry | undefined
+}
+
+const bucketCount = 4_096
+
+/** 0 = no character of a token (RFC 9110 5.6.2), 1 = neither a letter nor a digit, else the character in lower case. */
+export const foldedCharacters: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) => {
+  const character = String.fromCharCode(code)
+  if (/[0-9A-Za-z]/.test(character)) return character.toLowerCase().charCodeAt(0)
+  return /[!#$%&'*+.^_`|~-]/.test(character) ? 1 : 0
+})
+
+/** One step of the hash of a name's letters and digits. */
+export function hashStep(hash: number, folded: number): number {
+  return (Math.imul(hash, 33) + folded) | 0
+}
+
+/** Finds the marks of field names by a hash that is made while a name is read. */
+export class NameTable {
+  readonly #buckets: (Entry | undefined)[] = Array.from({ length: bucketCount }, () => undefined)
+  readonly #prefix: Uint8Array
+  /** The hash of the prefix; 0 = there is none. */
+  readonly prefixHash: number
+  readonly #prefixMark: number
+
+  /** @param names at most one of them is a prefix */
+  constructor(names: readonly MarkedName[]) {
+    const prefix = names.find(({ isPrefix }) => isPrefix)
+    this.#prefix = lettersOf(prefix?.name ?? '')
+    this.prefixHash = prefix ? hashOf(this.#prefix) : 0
+    this.#prefixMark = prefix?.mark ?? 0
+    for (const name of names) if (!name.isPrefix) this.#add(name)
+  }
+
+  /** Whether a name with this hash may have a mark. */
+  mayHaveMark(hash: number): boolean {
+    return this.#buckets[hash & (bucketCount - 1)] !== undefined
+  }
+
+  /**
+   * @param hash of its letters and digits @param mayHavePrefix whether the hash was that of the prefix on the way
+   * @returns the mark of the name between two indices
+   */
+  markAt(bytes: Uint8Array, from: number, to: number, hash: number, mayHavePrefix: boolean): number {
+    let folded = 0
+    for (let entry = this.#buckets[hash & (bucketCount - 1)]; entry !== undefined; entry = entry.next) {
+      if (!hasLetters(bytes, from, to, entry.letters)) continue
+      if (entry.exact === undefined) folded ||= entry.mark
+      else if (isExactly(bytes, from, to, entry.exact)) return entry.mark
+    }
+    if (folded !== 0 || !mayHavePrefix) return folded
+    return beginsWithLetters(bytes, from, to, this.#prefix) ? this.#prefixMark : 0
+  }
+
+  /** The mark of a name that was sent in another way than as bytes of a head. */
+  markOf(name: string): number {
+    const bytes = Buffer.from(name, 'latin1')
+    const letters = lettersOf(name)
+    return this.markAt(bytes, 0, bytes.length, hashOf(letters), true)
+  }
+
+  #add({ name, mark: found, isFolded = false }: MarkedName): void {
+    const letters = lettersOf(name)
+    const place = hashOf(letters) & (bucketCount - 1)
+    const exact = isFolded ? undefined : Buffer.from(name.toLowerCase(), 'latin1')
+    this.#buckets[place] = { letters, exact, mark: found, next: this.#buckets[place] }
+  }
+}
+
+/** The fields that the reading of a head itself depends on. */
+export const framingNames: readonly MarkedName[] = [
+  { name: 'host', mark: mark.host },
+  { name: 'content-length', mark: mark.contentLength },
+  { name: 'transfer-encoding', mark: mark.transferEncoding },
+  { name: 'connection', mark: mark.connection },
+  { name: 'expect', mark: mark.expect },
+  { name: 'upgrade', mark: mark.upgrade },
+  { name: 'keep-alive', mark: mark.keepAlive },
+]
+
+function lettersOf(name: string): Uint8Array {
+  return Buffer.from(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''), 'latin1')
+}
+
+function hashOf(letters: Uint8Array): number {
+  let hash = 0
+  for (const letter of letters) hash = hashStep(hash, letter)
+  return hash
+}
+
+/** Whether these are all letters and digits of the name. */
+function hasLetters(bytes: Uint8Array, from: number, to: number, letters: Uint8Array): boolean {
+  return lettersRead(bytes, from, to, letters) === letters.length
+}
+
+function beginsWithLetters(bytes: Uint8Array, from: number, to: number, letters: Uint8Array): boolean {
+  return lettersRead(bytes, from, to, letters) >= letters.length
+}
+
+/** How many letters and digits the name has, if it begins with these; more than these are counted as one more; else -1. */
+function lettersRead(bytes: Uint8Array, from: number, to: number, letters: Uint8Array): number {
+  let count = 0
+  for (let at = from; at < to; at++) {
+    const folded = foldedCharacters[bytes[at] ?? 0] ?? 0
+    if (folded <= 1) continue
+    if (count === letters.length) return count + 1
+    if (folded !== letters[count]) return -1
+    count++
+  }
+  return count
+}
+
+function isExactly(bytes: Uint8Array, from: number, to: number, lower: Uint8Array): boolean {
+  if (to - from !== lower.length) return false
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at] ?? 0
+    const folded = byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte
+    if (folded !== lower[at - from]) return false
+  }
+  return true
+}

@@ -1,0 +1,50 @@
+import type { RequestBody, RequestHead } from '../exchange/request-head.ts'
+import { fieldsOf, type MarkedLines } from './field-lines.ts'
+import type { NameTable } from './name-table.ts'
+import type { RequestFraming } from './request-framing.ts'
+
+/** The head of a request of HTTP/1.1. Its fields are sliced from its text once somebody asks for all of them. */
+export class ParsedHead implements RequestHead {
+  /** In Latin-1, with the request line and the empty line at its end. */
+  readonly text: string
+  /** Where its field lines begin. */
+  readonly fieldsStart: number
+  readonly method: string
+  readonly target: string
+  readonly minorVersion: number
+  readonly body: RequestBody
+  readonly isPersistent: boolean
+  readonly expectsContinue: boolean
+  readonly upgrade: string | undefined
+  /** Its marked lines: valid until another head is read. */
+  readonly marked: MarkedLines
+  /** What they are marked by. */
+  readonly names: NameTable
+  #rawHeaders: readonly string[] | undefined
+
+  constructor(
+    text: string,
+    fieldsStart: number,
+    line: Pick<RequestHead, 'method' | 'target' | 'minorVersion'>,
+    framing: RequestFraming,
+    { marked, names }: { readonly marked: MarkedLines; readonly names: NameTable },
+  ) {
+    this.text = text
+    this.fieldsStart = fieldsStart
+    this.method = line.method
+    this.target = line.target
+    this.minorVersion = line.minorVersion
+    this.body = framing.body
+    this.isPersistent = framing.isPersistent
+    this.expectsContinue = framing.expectsContinue
+    this.upgrade = framing.upgrade
+    this.marked = marked
+    this.names = names
+    this.#rawHeaders = undefined
+  }
+
+  get rawHeaders(): readonly string[] {
+    this.#rawHeaders ??= fieldsOf(this.text, this.fieldsStart, this.text.length - 2)
+    return this.#rawHeaders
+  }
+}
