@@ -33,7 +33,7 @@ async function runLoop(order: Closed, state: State): Promise<void> {
   await loop(order, state, () => {
     const sent = state.next++
     const request = requests[sent % requests.length] ?? ''
-    return isNumbered ? request.replace(requestNumberPlaceholder, String(sent)) : request
+    return isNumbered ? request.replaceAll(requestNumberPlaceholder, String(sent).padStart(12, '0')) : request
   })
 }
 

@@ -13,7 +13,7 @@ interface Closed {
   readonly durationMs: number
   /** Each response has the refresh token that the next request of the same connection sends. */
   readonly isRefresh?: boolean
-  /** Each request has a unique number in place of `numberMark`. */
+  /** Each request has a unique number of twelve digits in place of each `requestNumberPlaceholder`. */
   readonly isNumbered?: boolean
 }
 

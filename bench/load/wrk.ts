@@ -75,7 +75,7 @@ local count, sent = #requests, 0
 function request()
   sent = sent + 1
   local text = requests[sent % count + 1]
-  return ${isNumbered ? `(text:gsub("${requestNumberPlaceholder}", sent, 1))` : 'text'}
+  return ${isNumbered ? `(text:gsub("${requestNumberPlaceholder}", string.format("%012d", sent)))` : 'text'}
 end
 function done(summary, latency)
   local errors = summary.errors

@@ -40,3 +40,39 @@ export function numbered(requests: readonly string[]) {
     isNumbered: true,
   }
 }
+
+/** What a browser sends with each request for data, with the IDs of tracing, which never repeat. */
+const browserFields = {
+  'User-Agent':
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
+  Accept: 'application/json, text/plain, */*',
+  'Accept-Language': 'en-GB,en;q=0.9,de;q=0.8',
+  'Accept-Encoding': 'gzip, deflate, br, zstd',
+  Referer: 'https://bench.example/orders?page=3',
+  Origin: 'https://bench.example',
+  Connection: 'keep-alive',
+  'Sec-Fetch-Dest': 'empty',
+  'Sec-Fetch-Mode': 'cors',
+  'Sec-Fetch-Site': 'same-origin',
+  'sec-ch-ua': '"Chromium";v="142", "Not_A Brand";v="99"',
+  'sec-ch-ua-mobile': '?0',
+  'sec-ch-ua-platform': '"Linux"',
+  'Cache-Control': 'no-cache',
+  traceparent: `00-4bf92f3577b34da6a3ce${requestNumberPlaceholder}-00f0${requestNumberPlaceholder}-01`,
+  'X-Request-Id': `6f1c24f0-8d2e-4b55-9a10-${requestNumberPlaceholder}`,
+}
+
+/** A browser's requests, one for each of these field lines: no head is like one before. */
+export function fresh(
+  requestLine: string,
+  credentials: readonly Readonly<Record<string, string>>[],
+  body = '',
+) {
+  const length = body === '' ? {} : { 'Content-Length': String(body.length) }
+  return {
+    requests: credentials.map((credential) =>
+      writeRequest(requestLine, { ...browserFields, ...credential, ...length }, body),
+    ),
+    isNumbered: true,
+  }
+}

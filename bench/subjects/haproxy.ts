@@ -97,6 +97,8 @@ function configOf({ bind, server, rules }: HaproxyConfig): string {
     'defaults',
     '  mode http',
     '  option forwardfor',
+    // Its best: else each client connection gets one to the upstream of its own.
+    '  http-reuse always',
     '  timeout connect 5s',
     '  timeout client 120s',
     '  timeout server 120s',
