@@ -1,4 +1,5 @@
 import { valueCharacters } from './characters.ts'
+import { headBlock } from './head-block.ts'
 import { foldedCharacters, hashStep, NameTable } from './name-table.ts'
 
 const tab = 0x09
@@ -51,69 +52,78 @@ export class MarkedLines {
 }
 
 /**
- * Reads header or trailer fields, strictly and once: names are tokens (RFC 9110 5.1), no space before the colon, no
- * folding, no control character, every line ended by CR LF (RFC 9112 5).
+ * Reads the header or trailer fields in the head block, strictly and once: names are tokens (RFC 9110 5.1), no space before
+ * the colon, no folding, no control character, every line ended by CR LF (RFC 9112 5).
  * @param start where the first line begins
  * @param marked gets the lines whose names have a mark
  * @returns where the empty line begins, or the first incomplete line; -1 where a line, or as much of it as has
  *   arrived, is malformed
  */
-export function readFieldLines(
-  bytes: Uint8Array,
-  start: number,
-  names: NameTable,
-  marked: MarkedLines,
-): number {
+export function readFieldLines(start: number, names: NameTable, marked: MarkedLines): number {
+  const { bytes, length } = headBlock
   let line = start
   while (bytes[line] !== cr) {
-    const next = readFieldLine(bytes, line, names, marked)
+    const next = readFieldLine(line, names, marked)
     if (next < 0) return next === incomplete ? line : malformed
     line = next
   }
   // The empty line, or as much of it as has arrived.
-  return line + 1 >= bytes.length || bytes[line + 1] === lf ? line : malformed
+  return line + 1 >= length || bytes[line + 1] === lf ? line : malformed
 }
 
 const malformed = -1
 const incomplete = -2
-/** Of the name that was read last: the hash of its letters and digits, and whether it was that of the prefix on the way. */
-const lastName = { hash: 0, mayHavePrefix: false }
 
 /** @returns where the next line begins */
-function readFieldLine(bytes: Uint8Array, line: number, names: NameTable, marked: MarkedLines): number {
-  const { length } = bytes
-  const nameEnd = readName(bytes, line, names.prefixHash)
+function readFieldLine(line: number, names: NameTable, marked: MarkedLines): number {
+  const { bytes, length } = headBlock
+  const { prefixHash } = names
+  let at = line
+  let hash = 0
+  let mayHavePrefix = false
+  for (let folded = foldedAt(bytes, at); folded !== 0; folded = foldedAt(bytes, ++at)) {
+    if (folded === 1) continue
+    hash = hashStep(hash, folded)
+    if (hash === prefixHash) mayHavePrefix = true
+  }
+  const nameEnd = at
   if (nameEnd >= length) return incomplete
   if (bytes[nameEnd] !== colon || nameEnd === line) return malformed
-  const { hash, mayHavePrefix } = lastName
-  const end = skip(bytes, nameEnd + 1, valueCharacters)
+  const end = valueEnd(nameEnd + 1)
   if (end + 1 >= length) return end >= length || bytes[end] === cr ? incomplete : malformed
   if (bytes[end] !== cr || bytes[end + 1] !== lf) return malformed
   if (bytes[nameEnd + 1] !== space || isSpace(bytes[nameEnd + 2]) || isSpace(bytes[end - 1]))
     marked.isSpacedUsually = false
   if (mayHavePrefix || names.mayHaveMark(hash)) {
-    const found = names.markAt(bytes, line, nameEnd, hash, mayHavePrefix)
+    const found = names.markAt(bytes, { from: line, to: nameEnd }, hash, mayHavePrefix)
     if (found !== 0) addLine(bytes, marked, found, line, nameEnd + 1, end)
   }
   return end + 2
 }
 
-/** @returns the index of the first character that is none of a token */
-function readName(bytes: Uint8Array, line: number, prefixHash: number): number {
-  const { length } = bytes
-  let at = line
-  let hash = 0
-  let mayHavePrefix = false
-  for (; at < length; at++) {
-    const folded = foldedCharacters[bytes[at] ?? 0] ?? 0
-    if (folded === 0) break
-    if (folded === 1) continue
-    hash = hashStep(hash, folded)
-    if (hash === prefixHash) mayHavePrefix = true
+function foldedAt(bytes: Uint8Array, at: number): number {
+  return foldedCharacters[bytes[at] ?? 0] ?? 0
+}
+
+/**
+ * The index of the first byte that no value may have: a control character other than the tab. Of four bytes at a time it is
+ * found out whether one may be among them: (x - 0x20) and (x ^ 0x7f) - 1 borrow from the highest bit of a byte.
+ */
+function valueEnd(start: number): number {
+  const { bytes, words } = headBlock
+  let at = start
+  for (;;) {
+    do if (valueCharacters[bytes[at] ?? 0] !== 1) return at
+    while ((++at & 3) !== 0)
+    let word = at >> 2
+    while (!mayHaveControl(words[word] ?? 0)) word++
+    at = word << 2
   }
-  lastName.hash = hash
-  lastName.mayHavePrefix = mayHavePrefix
-  return at
+}
+
+function mayHaveControl(word: number): boolean {
+  const deleted = word ^ 0x7f7f7f7f
+  return ((((word - 0x20202020) & ~word) | ((deleted - 0x01010101) & ~deleted)) & 0x80808080) !== 0
 }
 
 /** The value is without the spaces and tabs around it (RFC 9110 5.6.3). */
@@ -168,20 +178,13 @@ export function sliceValue(text: string, from: number, to: number): string {
  */
 export function parseFieldLines(bytes: Buffer): string[] | undefined {
   if (bytes.length === 0) return []
-  if (readFieldLines(bytes, 0, noNames, noLines) !== bytes.length) return undefined
+  headBlock.load(bytes)
+  if (readFieldLines(0, noNames, noLines) !== bytes.length) return undefined
   return fieldsOf(bytes.toString('latin1'), 0, bytes.length)
 }
 
 const noNames = new NameTable([])
 const noLines = new MarkedLines()
-
-/** The index of the first byte from `start` on that is none of the characters. */
-export function skip(bytes: Uint8Array, start: number, characters: Uint8Array): number {
-  const end = bytes.length
-  let at = start
-  while (at < end && characters[bytes[at] ?? 0] === 1) at++
-  return at
-}
 
 /**
  * Whether a part that ends with this delimiter is longer than allowed, the delimiter not counted.

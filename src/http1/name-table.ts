@@ -23,6 +23,12 @@ export interface MarkedName {
   readonly isPrefix?: boolean
 }
 
+/** From one index to the one before another. */
+interface Range {
+  readonly from: number
+  readonly to: number
+}
+
 interface Entry {
   readonly letters: Uint8Array
   /** In lower case; undefined = the mark is for every name with these letters and digits. */
@@ -48,6 +54,8 @@ export function hashStep(hash: number, folded: number): number {
 /** Finds the marks of field names by a hash that is made while a name is read. */
 export class NameTable {
   readonly #buckets: (Entry | undefined)[] = Array.from({ length: bucketCount }, () => undefined)
+  /** 1 where there is something in a bucket. */
+  readonly #isTaken = new Uint8Array(bucketCount)
   readonly #prefix: Uint8Array
   /** The hash of the prefix; 0 = there is none. */
   readonly prefixHash: number
@@ -64,14 +72,14 @@ export class NameTable {
 
   /** Whether a name with this hash may have a mark. */
   mayHaveMark(hash: number): boolean {
-    return this.#buckets[hash & (bucketCount - 1)] !== undefined
+    return this.#isTaken[hash & (bucketCount - 1)] === 1
   }
 
   /**
    * @param hash of its letters and digits @param mayHavePrefix whether the hash was that of the prefix on the way
    * @returns the mark of the name between two indices
    */
-  markAt(bytes: Uint8Array, from: number, to: number, hash: number, mayHavePrefix: boolean): number {
+  markAt(bytes: Uint8Array, { from, to }: Range, hash: number, mayHavePrefix: boolean): number {
     let folded = 0
     for (let entry = this.#buckets[hash & (bucketCount - 1)]; entry !== undefined; entry = entry.next) {
       if (!hasLetters(bytes, from, to, entry.letters)) continue
@@ -86,13 +94,14 @@ export class NameTable {
   markOf(name: string): number {
     const bytes = Buffer.from(name, 'latin1')
     const letters = lettersOf(name)
-    return this.markAt(bytes, 0, bytes.length, hashOf(letters), true)
+    return this.markAt(bytes, { from: 0, to: bytes.length }, hashOf(letters), true)
   }
 
   #add({ name, mark: found, isFolded = false }: MarkedName): void {
     const letters = lettersOf(name)
     const place = hashOf(letters) & (bucketCount - 1)
     const exact = isFolded ? undefined : Buffer.from(name.toLowerCase(), 'latin1')
+    this.#isTaken[place] = 1
     this.#buckets[place] = { letters, exact, mark: found, next: this.#buckets[place] }
   }
 }

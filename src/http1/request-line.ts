@@ -1,6 +1,6 @@
 import { MalformedMessage } from '../exchange/malformed-message.ts'
 import { tokenCharacters } from './characters.ts'
-import { skip } from './field-lines.ts'
+import { headBlock, skip } from './head-block.ts'
 
 /** Where the parts of the first line of a request are (RFC 9112 3). */
 export interface RequestLine {
@@ -23,13 +23,13 @@ const versionForm = Buffer.from(' HTTP/1.y\r\n', 'latin1')
 const minorAt = versionForm.indexOf('y')
 
 /**
- * Reads a method, one space, a target, one space and the version. Some servers accept a lone CR as the end of the line,
+ * Reads, in the head block, a method, one space, a target, one space and the version. Some servers accept a lone CR as the end of the line,
  * or a space as the end of the target; other control characters make the target ambiguous, but not the line.
  * @returns undefined where it is incomplete and may still become a request line @throws MalformedMessage
  */
-export function readRequestLine(bytes: Uint8Array): RequestLine | undefined {
-  const { length } = bytes
-  const methodEnd = skip(bytes, 0, tokenCharacters)
+export function readRequestLine(): RequestLine | undefined {
+  const { bytes, length } = headBlock
+  const methodEnd = skip(0, tokenCharacters)
   // Nothing, or the first half of an empty line.
   if (methodEnd === length || (length === 1 && bytes[0] === cr)) return undefined
   if (bytes[methodEnd] !== space || methodEnd === 0) throw malformedLine()
@@ -39,7 +39,7 @@ export function readRequestLine(bytes: Uint8Array): RequestLine | undefined {
   if (at === length) return undefined
   if (at === methodEnd + 1) throw malformedLine()
   const targetEnd = at
-  const minorVersion = readVersion(bytes, targetEnd)
+  const minorVersion = readVersion(targetEnd)
   if (minorVersion === undefined) return undefined
   return {
     methodEnd,
@@ -55,10 +55,11 @@ function endsTarget(byte: number | undefined): boolean {
 }
 
 /** @param from where the version begins, with the space before it @returns undefined where it is incomplete */
-function readVersion(bytes: Uint8Array, from: number): number | undefined {
+function readVersion(from: number): number | undefined {
+  const { bytes, length } = headBlock
   for (let index = 0; index < versionForm.length; index++) {
+    if (from + index >= length) return undefined
     const byte = bytes[from + index]
-    if (byte === undefined) return undefined
     const isRight = index === minorAt ? byte === zero || byte === zero + 1 : byte === versionForm[index]
     if (!isRight) throw malformedLine()
   }

@@ -1,5 +1,6 @@
 import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
 import { MarkedLines, readFieldLines } from './field-lines.ts'
+import { headBlock } from './head-block.ts'
 import type { NameTable } from './name-table.ts'
 import { ParsedHead } from './parsed-head.ts'
 import { ownedCopy } from './read-buffers.ts'
@@ -79,10 +80,11 @@ export class RequestParser {
 
   /** Reads on from where it stopped. @returns whether the head is complete */
   #readLines(bytes: Buffer): boolean {
-    this.#line ??= readRequestLine(bytes)
+    headBlock.load(bytes)
+    this.#line ??= readRequestLine()
     if (this.#line === undefined) return false
     if (this.#at === 0) this.#at = this.#line.end
-    const at = readFieldLines(bytes, this.#at, this.#names, this.#marked)
+    const at = readFieldLines(this.#at, this.#names, this.#marked)
     if (at === -1) {
       throw new MalformedMessage(
         'field-line',

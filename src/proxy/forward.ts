@@ -53,8 +53,8 @@ class Exchange<Forwarded extends ForwardedRequest>
   #isSettled = false
   /** Whether the client waits for a 100. */
   #awaitsContinue: boolean
-  /** Of the response. */
-  #headers: readonly string[] = []
+  /** Of the response: its fields are read once somebody asks for them. */
+  #received: ResponseHead | undefined
   #isChunked = false
 
   constructor(request: Forwarded, events: ForwardEvents<Forwarded>) {
@@ -103,16 +103,16 @@ class Exchange<Forwarded extends ForwardedRequest>
   }
 
   onHead(received: ResponseHead, framing: ResponseFraming): void {
-    const { status, reason, headers } = received
-    this.#headers = headers
-    this.#cost?.read(headers)
+    const { status, reason } = received
+    this.#received = received
+    this.#cost?.read(received.headers)
     if (this.isUpgrade && !this.#acceptsHandshake(received)) return
     const clientFraming = clientFramingOf(framing, this.request.arrival.head)
     this.#isChunked = clientFraming === 'chunked'
     this.#events.onResponseHead(this.request, status)
     const lines = this.#clientHeaderLines(received, this.#isChunked && framing === 'chunked')
     this.#connection.respond(status, reason, lines, clientFraming)
-    if (framing === 'chunked' || framing === 'until-close') this.#onStreaming(headers)
+    if (framing === 'chunked' || framing === 'until-close') this.#onStreaming(received.headers)
   }
 
   /** A response whose end is not known. */
@@ -132,12 +132,16 @@ class Exchange<Forwarded extends ForwardedRequest>
     return this.#connection.hasWrittenAll
   }
 
-  onEnd(trailers: readonly string[]): void {
+  onEnd(trailers: readonly string[], last = ''): void {
     this.#cost?.read(trailers)
     if (!this.#settle()) return
     this.#events.onResponseEnd(this.request)
+    this.#connection.end(trailers.length > 0 && this.#isChunked ? this.#clientTrailerLines(trailers) : last)
+  }
+
+  #clientTrailerLines(trailers: readonly string[]): string {
     const sent = this.request.costField?.remove(trailers) ?? trailers
-    this.#connection.end(sent.length > 0 && this.#isChunked ? responseTrailerLines(sent, this.#headers) : '')
+    return responseTrailerLines(sent, this.#received?.headers ?? [])
   }
 
   onUpgrade(received: ResponseHead, upstreamSocket: Socket, firstBytes: Buffer): void {

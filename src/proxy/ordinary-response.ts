@@ -12,8 +12,6 @@ export interface OrdinaryResponseInput {
   readonly terms: Pick<ForwardTerms, 'ownCookies' | 'portalScopes'>
 }
 
-const usualConnection = new Set(['keep-alive', 'close', 'Keep-Alive', 'Close'])
-
 /** What was found out about the head that is read at this moment. */
 const seen = { hasDate: false, hasLength: false, isCachingStated: false }
 
@@ -22,7 +20,7 @@ const seen = { hasDate: false, hasLength: false, isCachingStated: false }
  * @returns undefined where a field has to be rewritten, or more than its name decides about it (see response-head.ts)
  */
 export function ordinaryLines(
-  { text, fieldsStart, marked }: MarkedResponse,
+  { text, fieldsStart, fieldsEnd, marked }: MarkedResponse,
   input: OrdinaryResponseInput,
 ): { readonly text: string; readonly hasDate: boolean } | undefined {
   if (!marked.isSpacedUsually) return undefined
@@ -40,7 +38,7 @@ export function ordinaryLines(
     if (start > from) lines += text.slice(from, start)
     from = at[index + 4] ?? 0
   }
-  lines += text.slice(from, text.length - 2)
+  lines += text.slice(from, fieldsEnd)
   const { caching, isAuthenticated } = input
   const { hasDate, isCachingStated } = seen
   if (caching === undefined) return { text: lines, hasDate }
@@ -74,7 +72,7 @@ function passes(
     case responseMark.vary:
       return caching === undefined ? true : undefined
     case mark.connection:
-      return usualConnection.has(text.slice(start, end)) ? false : undefined
+      return isUsualConnection(text.slice(start, end)) ? false : undefined
     case responseMark.trailer:
       return mayHaveTrailers
     case mark.transferEncoding:
@@ -84,4 +82,8 @@ function passes(
     default:
       return undefined
   }
+}
+
+function isUsualConnection(value: string): boolean {
+  return value === 'keep-alive' || value === 'close' || value === 'Keep-Alive' || value === 'Close'
 }

@@ -121,10 +121,10 @@ export class Call implements ExchangeEvents, Waiter {
     this.#events.onData(chunk)
   }
 
-  onEnd(trailers: readonly string[]): void {
+  onEnd(trailers: readonly string[], last?: string): void {
     this.#connection = undefined
     this.#releaseTarget()
-    this.#events.onEnd(trailers)
+    this.#events.onEnd(trailers, last)
   }
 
   onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void {

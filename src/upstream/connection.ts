@@ -30,7 +30,7 @@ export class Connection implements UpstreamConnection {
   holder = noHolder
   isBound = false
   #events: ExchangeEvents | undefined
-  #parser: ResponseParser | undefined
+  readonly #parser: ResponseParser
   /** Of the last request: not all of its options, which may be the request itself, with all that it holds. */
   #body: RequestOptions['body'] = 'none'
   #isLast = false
@@ -52,6 +52,7 @@ export class Connection implements UpstreamConnection {
     this.socket = socket
     this.#reader = reader?.attach(socket, this.#receive) ?? new DirectSocketReader(socket, this.#receive)
     this.#sender = new RequestSender(socket)
+    this.#parser = new ResponseParser(this.#responseEvents)
     socket.on('drain', this.#onDrain).on('end', this.#onEnd)
     socket.on('error', this.#onError).on('close', this.#onClose)
     sweep.add(this.#deadline)
@@ -75,7 +76,7 @@ export class Connection implements UpstreamConnection {
     if (bindsConnection) this.isBound = true
     this.#body = body
     this.#isLast = isLast
-    this.#parser = new ResponseParser(this.#responseEvents, options)
+    this.#parser.begin(options)
     this.#isEarlyResponse = false
     this.#persistence = undefined
     if (body !== 'none') catchWriteErrors(this.socket, this.#mayStillAnswer, this.#onWriteError)
@@ -91,7 +92,7 @@ export class Connection implements UpstreamConnection {
   finish(trailers: string): void {
     this.#sender.end(trailers)
     this.#deadline.onRequestEnd()
-    if (this.#parser?.isComplete) this.#complete(true)
+    if (this.#events && this.#parser.isComplete) this.#complete(true)
   }
 
   pause(): void {
@@ -126,7 +127,7 @@ export class Connection implements UpstreamConnection {
       this.#events?.onHead(head, framing)
     },
     onData: (chunk) => this.#events?.onData(chunk),
-    onEnd: (trailers) => this.#events?.onEnd(trailers),
+    onEnd: (trailers, last) => this.#events?.onEnd(trailers, last),
     onUpgrade: (head, rest) => this.#handOver(head, rest),
   }
 
@@ -134,7 +135,7 @@ export class Connection implements UpstreamConnection {
   readonly #receive = (chunk: Buffer): boolean => {
     const parser = this.#parser
     // There was no request: this response must never become the response to the next one.
-    if (!parser || !this.#events) {
+    if (!this.#events) {
       this.destroy()
       return false
     }
@@ -162,7 +163,7 @@ export class Connection implements UpstreamConnection {
       // After a failed write the end may come from a reset: it does not complete a response that lasts until close.
       if (this.#drainTimer)
         throw new UpstreamFailure('closed-early', 'the target stopped reading the request body')
-      this.#parser?.finish()
+      if (this.#events) this.#parser.finish()
       this.#complete(false)
     } catch (error) {
       this.fail(new UpstreamFailure('closed-early', 'the target closed the connection', error))
@@ -183,7 +184,6 @@ export class Connection implements UpstreamConnection {
   #complete(isClean: boolean): void {
     this.#clearDeadline()
     this.#events = undefined
-    this.#parser = undefined
     const persistence = this.#persistence
     const isOver =
       !isClean || this.#isEarlyResponse || this.#drainTimer !== undefined || !persistence?.isPersistent

@@ -25,7 +25,8 @@ export interface ExchangeEvents {
   onHead(head: ResponseHead, framing: ResponseFraming): void
   /** @param chunk valid until the call returns, unless it is longer than `smallChunkBytesMax` */
   onData(chunk: Buffer): void
-  onEnd(trailers: readonly string[]): void
+  /** @param last the rest of a counted body, in Latin-1; absent = all of it was data */
+  onEnd(trailers: readonly string[], last?: string): void
   onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void
   onFailure(failure: UpstreamFailure): void
   /** All events of one read have been reported. @returns whether its memory is released */

@@ -142,7 +142,8 @@ class HealthCheck implements ExchangeEvents, ConnectionReceiver {
     this.#report({ failure: 'the answer is too long' })
   }
 
-  onEnd(trailers: readonly string[]): void {
+  onEnd(trailers: readonly string[], last = ''): void {
+    if (last !== '') this.onData(Buffer.from(last, 'latin1'))
     this.#deadline?.clear()
     if (this.#hasResult || !this.#head) return
     this.#report(this.#options.probe.readAnswer(this.#head, Buffer.concat(this.#body), trailers))

@@ -1,5 +1,6 @@
 import { valueCharacters } from '../http1/characters.ts'
-import { fieldsOf, type MarkedLines, skip } from '../http1/field-lines.ts'
+import { fieldsOf, type MarkedLines } from '../http1/field-lines.ts'
+import { headBlock, skip } from '../http1/head-block.ts'
 import { type MarkedName, mark, NameTable } from '../http1/name-table.ts'
 import { InvalidResponse } from './failure.ts'
 
@@ -16,8 +17,9 @@ export interface ResponseHead {
 /** The text of a head of HTTP/1.1, and which of its lines are not simply forwarded. */
 export interface MarkedResponse {
   readonly text: string
-  /** Where its field lines begin; they end before the empty line at the end of the text. */
+  /** Where its field lines begin, and where they have ended: before the empty line, which a body may follow. */
   readonly fieldsStart: number
+  readonly fieldsEnd: number
   readonly marked: MarkedLines
 }
 
@@ -58,23 +60,39 @@ export const responseNames: NameTable = new NameTable([
 ] satisfies readonly MarkedName[])
 
 /** A head of HTTP/1.1. Its fields are sliced from its text once somebody asks for all of them. */
-export class ParsedResponseHead implements ResponseHead {
+export class ParsedResponseHead implements ResponseHead, MarkedResponse {
   readonly status: number
   readonly reason: string
-  readonly lines: MarkedResponse
+  readonly text: string
+  readonly fieldsStart: number
+  readonly fieldsEnd: number
+  readonly marked: MarkedLines
   #headers: readonly string[] | undefined = undefined
 
-  constructor({ status, reasonStart, end }: StatusLine, text: string, marked: MarkedLines) {
-    this.status = status
-    this.reason = reasonStart < end - 2 ? text.slice(reasonStart, end - 2) : ''
-    this.lines = { text, fieldsStart: end, marked }
+  /** @param end where it has ended in the text */
+  constructor(line: StatusLine, text: string, end: number, marked: MarkedLines) {
+    this.status = line.status
+    this.reason = reasonOf(text, line)
+    this.text = text
+    this.fieldsStart = line.end
+    this.fieldsEnd = end - 2
+    this.marked = marked
+  }
+
+  get lines(): MarkedResponse {
+    return this
   }
 
   get headers(): readonly string[] {
-    const { text, fieldsStart } = this.lines
-    this.#headers ??= fieldsOf(text, fieldsStart, text.length - 2)
+    this.#headers ??= fieldsOf(this.text, this.fieldsStart, this.fieldsEnd)
     return this.#headers
   }
+}
+
+/** One text for nearly all. */
+function reasonOf(text: string, { status, reasonStart, end }: StatusLine): string {
+  if (status === 200 && end - reasonStart === 4 && text.startsWith('OK', reasonStart)) return 'OK'
+  return reasonStart < end - 2 ? text.slice(reasonStart, end - 2) : ''
 }
 
 export interface StatusLine {
@@ -97,16 +115,16 @@ const space = 0x20
 const zero = 0x30
 
 /**
- * RFC 9112 4: HTTP/1.1 or HTTP/1.0, one space, three digits; then a space and a reason, or nothing.
+ * Reads the status line in the head block (RFC 9112 4): HTTP/1.1 or HTTP/1.0, one space, three digits; then a space and a reason, or nothing.
  * @returns undefined where it is incomplete @throws InvalidResponse at once where it cannot become one
  */
-export function readStatusLine(bytes: Uint8Array): StatusLine | undefined {
-  const { length } = bytes
+export function readStatusLine(): StatusLine | undefined {
+  const { bytes, length } = headBlock
   for (let at = 0; at < versionAt; at++) {
     if (at === length) return undefined
     if (bytes[at] !== versionPrefix[at]) throw notHttp()
   }
-  const end = skip(bytes, versionAt, valueCharacters)
+  const end = skip(versionAt, valueCharacters)
   if (end === length || (bytes[end] === cr && end + 1 === length)) return undefined
   const minorVersion = (bytes[versionAt] ?? 0) - zero
   const status = numberAt(bytes, statusAt)

@@ -2,6 +2,7 @@ import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import { MalformedMessage } from '../exchange/malformed-message.ts'
 import { ChunkedDecoder } from '../http1/chunked-decoder.ts'
 import { MarkedLines, readFieldLines } from '../http1/field-lines.ts'
+import { headBlock } from '../http1/head-block.ts'
 import { InvalidResponse } from './failure.ts'
 import { type Framing, isWebSocket, readResponseFraming } from './response-framing.ts'
 import {
@@ -18,8 +19,8 @@ export interface ResponseEvents {
   onInformation(head: ResponseHead): void
   onHead(head: ResponseHead, connection: ConnectionPersistence, framing: ResponseFraming): void
   onData(chunk: Buffer): void
-  /** @param trailers name, value, name, value */
-  onEnd(trailers: readonly string[]): void
+  /** @param trailers name, value, name, value @param last the rest of a counted body, in Latin-1; absent = it was data */
+  onEnd(trailers: readonly string[], last?: string): void
   /** 101: what follows is no longer HTTP. */
   onUpgrade(head: ResponseHead, rest: Buffer): void
 }
@@ -37,7 +38,10 @@ export interface ConnectionPersistence {
 
 const headBytesMax = 65_536
 const cr = 0x0d
-const lf = 0x0a
+
+/** A body that has arrived with its head is text, as the head is, up to this size. */
+const textBytesMax = 4_096
+const noTrailers: readonly string[] = []
 
 /** The marked lines of the head that is read at this moment, if it has arrived at once, as nearly all do. */
 const sharedLines = new MarkedLines()
@@ -45,14 +49,14 @@ const sharedLines = new MarkedLines()
 type State = 'head' | 'counted' | 'chunked' | 'until-close' | 'complete'
 
 /**
- * Parses the response to one request (RFC 9112), strictly: a message that two parsers could understand differently is
+ * Parses one response after the other (RFC 9112), strictly: a message that two parsers could understand differently is
  * rejected (bare LF, folded lines, two lengths, a length with chunks).
  */
 export class ResponseParser {
   readonly #events: ResponseEvents
-  readonly #isHead: boolean
-  readonly #isUpgrade: boolean
-  #state: State = 'head'
+  #isHead = false
+  #isUpgrade = false
+  #state: State = 'complete'
   /** What has arrived of an incomplete head; what is read of it, and where the rest begins. */
   #pending: Buffer | undefined
   #statusLine: StatusLine | undefined
@@ -61,10 +65,18 @@ export class ResponseParser {
   #remaining = 0
   #chunks: ChunkedDecoder | undefined
 
-  constructor(events: ResponseEvents, request: { readonly method: string; readonly isUpgrade: boolean }) {
+  constructor(events: ResponseEvents) {
     this.#events = events
-    this.#isHead = request.method === 'HEAD'
-    this.#isUpgrade = request.isUpgrade
+  }
+
+  /** What follows is the response to this request. */
+  begin({ method, isUpgrade }: { readonly method: string; readonly isUpgrade: boolean }): void {
+    this.#isHead = method === 'HEAD'
+    this.#isUpgrade = isUpgrade
+    this.#state = 'head'
+    this.#pending = undefined
+    this.#statusLine = undefined
+    this.#chunks = undefined
   }
 
   /** How many chunks the last read had. */
@@ -89,7 +101,7 @@ export class ResponseParser {
 
   /** The upstream has ended its output. @throws InvalidResponse where the response is incomplete */
   finish(): void {
-    if (this.#state === 'until-close') this.#end([])
+    if (this.#state === 'until-close') this.#end()
     if (this.#state !== 'complete') throw new InvalidResponse('closed before the end of the response')
   }
 
@@ -113,59 +125,67 @@ export class ResponseParser {
 
   #readHead(chunk: Buffer): Buffer {
     const bytes = this.#pending ? Buffer.concat([this.#pending, chunk]) : chunk
-    if (!this.#readLines(bytes)) {
+    headBlock.load(bytes.length <= headBytesMax + 4 ? bytes : bytes.subarray(0, headBytesMax + 4))
+    const line = this.#statusLine ?? readStatusLine()
+    const at = line && this.#readLines(line)
+    if (line === undefined || at === undefined) {
       // Without the empty line at its end, and the one before that.
       if (bytes.length >= headBytesMax + 4) throw tooLarge()
-      this.#keep(bytes)
+      this.#keep(bytes, line)
       return nothing
     }
-    if (this.#at - 2 > headBytesMax) throw tooLarge()
-    return this.#acceptHead(bytes)
+    if (at - 2 > headBytesMax) throw tooLarge()
+    return this.#acceptHead(bytes, line, at + 2)
   }
 
-  /** Reads on from where it stopped. @returns whether the head is complete */
-  #readLines(bytes: Buffer): boolean {
-    if (this.#statusLine === undefined) {
-      this.#statusLine = readStatusLine(bytes)
-      if (this.#statusLine === undefined) return false
-      this.#at = this.#statusLine.end
+  /** Reads on from where it stopped. @returns where the empty line is; undefined = the head is incomplete */
+  #readLines({ end }: StatusLine): number | undefined {
+    const isNew = this.#statusLine === undefined
+    if (isNew) {
       this.#marked = sharedLines
       sharedLines.clear()
     }
-    const at = readFieldLines(bytes, this.#at, responseNames, this.#marked)
+    const { bytes, length } = headBlock
+    const at = readFieldLines(isNew ? end : this.#at, responseNames, this.#marked)
     if (at === -1) throw new InvalidResponse('a malformed header field')
     this.#at = at
-    return bytes[at] === cr && bytes[at + 1] === lf
+    return at + 1 < length && bytes[at] === cr ? at : undefined
   }
 
   /** Copies what is incomplete: the fed chunk is valid only during the call. */
-  #keep(bytes: Buffer): void {
-    if (this.#statusLine && this.#marked === sharedLines) this.#marked = sharedLines.copy()
+  #keep(bytes: Buffer, line: StatusLine | undefined): void {
+    if (line && this.#marked === sharedLines) this.#marked = sharedLines.copy()
+    this.#statusLine = line
     this.#pending = this.#pending ? bytes : Buffer.from(bytes)
   }
 
-  #acceptHead(bytes: Buffer): Buffer {
-    const statusLine = this.#statusLine
-    if (statusLine === undefined) return nothing
-    const bodyAt = this.#at + 2
-    const text = bytes.toString('latin1', 0, bodyAt)
-    const rest = bodyAt === bytes.length ? nothing : bytes.subarray(bodyAt)
-    const head = new ParsedResponseHead(statusLine, text, this.#marked)
+  #acceptHead(bytes: Buffer, line: StatusLine, bodyAt: number): Buffer {
+    const isText = bytes.length - bodyAt <= textBytesMax
+    const text = bytes.toString('latin1', 0, isText ? bytes.length : bodyAt)
+    const head = new ParsedResponseHead(line, text, bodyAt, this.#marked)
     this.#pending = undefined
     this.#statusLine = undefined
-    if (head.status === 101) return this.#acceptUpgrade(head, rest)
-    if (head.status < 200) {
-      this.#events.onInformation(head)
-      return rest
-    }
-    return this.#acceptFinal(head, readResponseFraming(head.lines, statusLine.isHttp10), rest)
-  }
-
-  #acceptFinal(head: ResponseHead, framing: Readonly<Framing>, rest: Buffer): Buffer {
+    if (head.status < 200) return this.#acceptInterim(head, restOf(bytes, bodyAt))
+    const framing = readResponseFraming(head, line.isHttp10)
     this.#state = this.#bodyState(head.status, framing)
     this.#events.onHead(head, this.#persistenceOf(framing), this.#framingOf(this.#state, framing))
-    if (this.#state === 'complete') this.#events.onEnd([])
+    if (this.#state === 'complete') this.#end()
+    else if (isText && this.#state === 'counted' && bytes.length - bodyAt >= this.#remaining)
+      return this.#endWithText(text, bytes, bodyAt)
+    return restOf(bytes, bodyAt)
+  }
+
+  #acceptInterim(head: ResponseHead, rest: Buffer): Buffer {
+    if (head.status === 101) return this.#acceptUpgrade(head, rest)
+    this.#events.onInformation(head)
     return rest
+  }
+
+  /** All of its body has arrived with the head. */
+  #endWithText(text: string, bytes: Buffer, bodyAt: number): Buffer {
+    const end = bodyAt + this.#remaining
+    this.#end(noTrailers, text.slice(bodyAt, end))
+    return restOf(bytes, end)
   }
 
   #acceptUpgrade(head: ResponseHead, rest: Buffer): Buffer {
@@ -211,8 +231,8 @@ export class ResponseParser {
     const data = chunk.length > this.#remaining ? chunk.subarray(0, this.#remaining) : chunk
     this.#remaining -= data.length
     this.#events.onData(data)
-    if (this.#remaining === 0) this.#end([])
-    return data.length === chunk.length ? nothing : chunk.subarray(data.length)
+    if (this.#remaining === 0) this.#end()
+    return restOf(chunk, data.length)
   }
 
   #readChunked(chunk: Buffer): Buffer {
@@ -223,10 +243,14 @@ export class ResponseParser {
     return rest
   }
 
-  #end(trailers: readonly string[]): void {
+  #end(trailers = noTrailers, last?: string): void {
     this.#state = 'complete'
-    this.#events.onEnd(trailers)
+    this.#events.onEnd(trailers, last)
   }
+}
+
+function restOf(bytes: Buffer, from: number): Buffer {
+  return from === bytes.length ? nothing : bytes.subarray(from)
 }
 
 /** @throws InvalidResponse */

@@ -37,7 +37,7 @@ function send(connection: Connection, method: 'GET' | 'POST' = 'GET') {
       onHead: () => events.push('head'),
       onData: () => events.push('data'),
       onRead: () => true,
-      onEnd: () => events.push('end'),
+      onEnd: (_trailers, last = '') => events.push(...(last === '' ? [] : ['data']), 'end'),
       onUpgrade: () => events.push('upgrade'),
       onDrain: () => events.push('drain'),
       onFailure: (failure) => events.push(failure),

@@ -98,6 +98,11 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
   const data: Buffer[] = []
   const events: string[] = []
   let head: ResponseHead | undefined
+  function onData(chunk: Buffer): void {
+    if (events.at(-1) !== 'data') events.push('data')
+    data.push(Buffer.from(chunk))
+    made.onData(chunk)
+  }
   const call = upstream.createCall(
     {
       method,
@@ -130,12 +135,9 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
         events.push('head')
         head = received
       },
-      onData: (chunk) => {
-        if (events.at(-1) !== 'data') events.push('data')
-        data.push(Buffer.from(chunk))
-        made.onData(chunk)
-      },
-      onEnd: (trailers) => {
+      onData,
+      onEnd: (trailers, last = '') => {
+        if (last !== '') onData(Buffer.from(last, 'latin1'))
         events.push('end')
         if (!head) throw new Error('an end without a head')
         answer.resolve({ head, body: Buffer.concat(data).toString('latin1'), trailers, information })

@@ -42,7 +42,8 @@ export function readResponse(pieces: readonly Buffer[], asked: Asked = {}): Read
     refusal: undefined,
     order: [],
   }
-  const parser = new ResponseParser(recorderOf(reading), { method, isUpgrade })
+  const parser = new ResponseParser(recorderOf(reading))
+  parser.begin({ method, isUpgrade })
   try {
     for (const piece of pieces) {
       const rest = parser.feed(piece).toString('latin1')
@@ -79,8 +80,10 @@ function recorderOf(reading: Reading): ConstructorParameters<typeof ResponsePars
       note('data')
       reading.body += chunk.toString('latin1')
     },
-    onEnd: (trailers) => {
+    onEnd: (trailers, last = '') => {
       if (reading.trailers) throw new Error('a second end')
+      if (last !== '') note('data')
+      reading.body += last
       note('end')
       reading.trailers = trailers
     },
