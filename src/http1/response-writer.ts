@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import { copyString } from '../platform/copy-string.ts'
 import { type DeferredWrite, deferWrite, mustWriteNow } from './deferred-writes.ts'
+import { writeDirectly } from './direct-writes.ts'
 
 export interface ResponseStart {
   readonly status: number
@@ -148,6 +149,11 @@ export class ResponseWriter implements DeferredWrite {
   /** Nearly always the system accepts it at once: a callback for that would cost as much as writing a head. */
   #writeLast(buffered: string, onWritten: () => void): void {
     const socket = this.#socket
+    const isWritten = buffered === '' ? undefined : writeDirectly(socket, buffered, onWritten)
+    if (isWritten !== undefined) {
+      if (isWritten) onWritten()
+      return
+    }
     if (buffered !== '') socket.write(buffered, 'latin1')
     if (socket.writableLength === 0 && !socket.errored) onWritten()
     else socket.write('', 'latin1', onWritten)

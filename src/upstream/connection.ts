@@ -121,7 +121,8 @@ export class Connection implements UpstreamConnection {
     onHead: (head, persistence, framing) => {
       this.#deadline.onHead()
       // The rest of the request may stay unread.
-      this.#isEarlyResponse = !this.#deadline.isRequestSent || this.socket.writableLength > 0
+      this.#isEarlyResponse =
+        !this.#deadline.isRequestSent || this.#sender.isWriting || this.socket.writableLength > 0
       this.#persistence = persistence
       if (persistence.bindsConnection) this.isBound = true
       this.#events?.onHead(head, framing)

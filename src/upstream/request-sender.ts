@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { type DeferredWrite, deferWrite, mustWriteNow } from '../http1/deferred-writes.ts'
+import { writeDirectly } from '../http1/direct-writes.ts'
 import { smallChunkBytesMax } from '../http1/response-writer.ts'
 import type { UpstreamFailure } from './failure.ts'
 import { releaseMemory, takeMemory } from './request-memory.ts'
@@ -24,6 +25,8 @@ export class RequestSender implements DeferredWrite {
   isDeferred = false
   /** Whether nothing of the request was written yet: so nothing can be an answer to it. */
   isPending = false
+  /** Whether a head is still to be passed to the system, past the stream of the socket. */
+  isWriting = false
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -126,8 +129,20 @@ export class RequestSender implements DeferredWrite {
     else if (head !== '') {
       this.#bufferedHead = ''
       this.isPending = false
-      this.#socket.write(head, 'latin1')
+      this.#writeHead(head)
     }
+  }
+
+  #writeHead(head: string): void {
+    // The stream is told of failed writes while a body is sent (catchWriteErrors).
+    const isWritten =
+      this.#framing === 'none' ? writeDirectly(this.#socket, head, this.#onWritten) : undefined
+    if (isWritten === undefined) this.#socket.write(head, 'latin1')
+    else this.isWriting = !isWritten
+  }
+
+  readonly #onWritten = (): void => {
+    this.isWriting = false
   }
 
   /** The connection is lost, which it is about to report: one piece can be sent on another, several cannot. */
