@@ -55,11 +55,7 @@ interface Handling extends Pick<ArrivalReader, 'trusted'> {
 
 /** What becomes of the requests of one listener. */
 /** @typeParam Admitted an ordinary request that was decided about in one go */
-export interface RequestHandler<
-  Handled extends Handling,
-  Came extends Arrival,
-  Admitted extends { readonly arrival: Came },
-> {
+export interface RequestHandler<Handled extends Handling, Came extends Arrival, Admitted extends Came> {
   /** How requests are handled under the current config. Read once for each request. */
   traffic(): Handled
   read(connection: ClientExchange, head: RequestHead, traffic: Handled): Came
@@ -123,7 +119,7 @@ export function forgetHead(connection: ClientExchange): void {
 export function createArrivalServer<
   Handled extends Handling,
   Came extends Arrival,
-  Admitted extends { readonly arrival: Came } = never,
+  Admitted extends Came = never,
 >(
   options: ServerOptions & ListenerEvents,
   handler: RequestHandler<Handled, Came, Admitted>,
@@ -132,7 +128,7 @@ export function createArrivalServer<
   function onRequest(connection: ClientExchange, head: RequestHead): void {
     const traffic = handler.traffic()
     const admitted = handler.admit?.(connection, head, traffic)
-    const arrival = admitted?.arrival ?? handler.read(connection, head, traffic)
+    const arrival = admitted ?? handler.read(connection, head, traffic)
     traffic.observer.begin()
     const current = currentRequestOf<Came>(connection)
     if (current === undefined) connection.listenerState = { arrival, observer: traffic.observer }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Carriers } from '../auth/carriers.ts'
-import { type Credential, type Credentials, noCredentials } from '../auth/credentials.ts'
+import type { Credentials } from '../auth/credentials.ts'
 import type { ClientExchange } from '../exchange/client-exchange.ts'
 import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
 import type { AddressSet } from '../platform/address-ranges.ts'
@@ -9,13 +9,7 @@ import { copyString } from '../platform/copy-string.ts'
 import { type Client, readClient } from '../proxy/client.ts'
 import { userAgentLengthMax, type Visitor } from '../store/visitor.ts'
 import { createOutcome, forgetTexts, type Outcome } from './outcome.ts'
-import {
-  type FieldReader,
-  noFields,
-  noUncommonFields,
-  type RequestFields,
-  type UncommonFields,
-} from './request-fields.ts'
+import { type FieldReader, noFields, type RequestFields, type UncommonFields } from './request-fields.ts'
 import { createRequestId } from './request-id.ts'
 
 /**
@@ -42,68 +36,6 @@ export function credentialsOf({ outcome, fields }: Arrival<unknown>): Credential
   return cookieCredentials === undefined || cookieCredentials.kind === 'none'
     ? fields.credentials
     : cookieCredentials
-}
-
-/**
- * One that was decided about in one go (fast-lane.ts): its client is the peer of its connection, and it has none of the
- * uncommon fields.
- */
-export class OrdinaryArrival implements Arrival, RequestFields, Client {
-  readonly connection: ClientExchange
-  readonly head: RequestHead
-  readonly requestId: string
-  readonly arrivedAt: number
-  readonly carriers: Carriers
-  readonly outcome: Outcome
-  readonly host: string
-  readonly credentials: Credentials
-  readonly isTrusted = false
-
-  constructor(
-    connection: ClientExchange,
-    head: RequestHead,
-    arrivedAt: number,
-    host: string,
-    credential: Credential | undefined,
-    carriers: Carriers,
-  ) {
-    this.connection = connection
-    this.head = head
-    this.requestId = createRequestId()
-    this.arrivedAt = arrivedAt
-    this.carriers = carriers
-    this.outcome = createOutcome()
-    this.host = host
-    this.credentials = credential ?? noCredentials
-  }
-
-  get fields(): RequestFields {
-    return this
-  }
-
-  get client(): Client {
-    return this
-  }
-
-  get uncommon(): UncommonFields {
-    return noUncommonFields
-  }
-
-  get hasAuthorization(): boolean {
-    return this.credentials.kind === 'bearer'
-  }
-
-  get address(): string {
-    return this.connection.peerAddress
-  }
-
-  get forwardedFor(): string {
-    return this.connection.peerAddress
-  }
-
-  get protocol(): string {
-    return this.connection.protocol
-  }
 }
 
 const arrivalKey = Symbol('arrival')

@@ -20,10 +20,10 @@ import { parseRequestTarget } from '../routes/request-target.ts'
 import type { Access, Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { OrdinaryArrival } from './arrival.ts'
 import { parseHost } from './host.ts'
+import { LaneRequest } from './lane-request.ts'
 import { createOrdinaryHeadReader, type OrdinaryHead } from './ordinary-head.ts'
-import { type Destination, recordDecision, recordDestination, recordRoute } from './outcome.ts'
+import type { Destination } from './outcome.ts'
 import { hasUpstream } from './route-request.ts'
 
 /** What the lane needs of the parts that decide about every other request as well. */
@@ -42,26 +42,15 @@ export interface FastLaneOptions {
   readonly isTraced: boolean
 }
 
-/** A request that is admitted, but for its rate and quota. */
-export interface AdmittedRequest {
-  readonly arrival: OrdinaryArrival
-  readonly route: Route<Upstream>
-  /** The header lines for its upstream, all but Host. */
-  readonly headerLines: string
-  readonly decision: AllowedDecision
-}
-
 /**
  * Decides in one go about an ordinary request: one of HTTP/1.1, whose caller was accepted a moment ago, without cookies of
  * the gateway, upgrades, or a field that more than its name decides about. It has no effect where it returns undefined:
  * the same steps are then made one by one (http/server.ts).
  */
-export type FastLane = (connection: ClientExchange, head: RequestHead) => AdmittedRequest | undefined
+export type FastLane = (connection: ClientExchange, head: RequestHead) => LaneRequest | undefined
 
 /** How long the use of a key is not recorded again from the same address. */
 const keyUseIntervalMs = 1_000
-/** Methods about which more is to be found out. */
-const otherMethods = new Set(['OPTIONS', 'CONNECT', 'TRACE'])
 
 export function createFastLane(options: FastLaneOptions): FastLane {
   const { names, carriers, trusted, ownPaths, table, authenticator, keyUses, ownCookies } = options
@@ -102,8 +91,8 @@ export function createFastLane(options: FastLaneOptions): FastLane {
   }
 
   /** In the order of proxy/request-head.ts: the identity comes last, so that no field of the client can follow it. */
-  function writeLines(arrival: OrdinaryArrival, kept: string, principal: Principal | undefined): string {
-    const { head, client, requestId } = arrival
+  function writeLines(request: LaneRequest, kept: string, principal: Principal | undefined): string {
+    const { head, client, requestId } = request
     const identity = principal === undefined ? '' : options.writeIdentity(principal)
     return (
       kept +
@@ -147,11 +136,11 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     if (!mayPass(route.access, principal, peerAddress)) return undefined
 
     if (principal !== undefined) recordUse(credential, principal, peerAddress, now)
-    const arrival = new OrdinaryArrival(connection, head, now, sent.host, credential, carriers)
-    recordDestination(arrival.outcome, destination)
-    recordRoute(arrival.outcome, route)
-    recordDecision(arrival.outcome, decision)
-    return { arrival, route, headerLines: writeLines(arrival, sent.lines, principal), decision }
+    const { host } = sent
+    const found = { arrivedAt: now, host, destination, route, decision, credential, carriers }
+    const request = new LaneRequest(connection, head, found)
+    request.headerLines = writeLines(request, sent.lines, principal)
+    return request
   }
 }
 
@@ -167,7 +156,12 @@ const anonymous: Caller = {
 }
 
 function isOrdinary({ minorVersion, upgrade, expectsContinue, method }: ParsedHead): boolean {
-  return minorVersion === 1 && upgrade === undefined && !expectsContinue && !otherMethods.has(method)
+  return minorVersion === 1 && upgrade === undefined && !expectsContinue && !isSpecial(method)
+}
+
+/** More is to be found out about these. */
+function isSpecial(method: string): boolean {
+  return method === 'OPTIONS' || method === 'CONNECT' || method === 'TRACE'
 }
 
 /** Whether nothing has to be done on a route that depends on more than the head. */

@@ -15,8 +15,8 @@ import type { Upstream } from '../upstream/upstream.ts'
 import { createAdmission } from './admission.ts'
 import type { Arrival } from './arrival.ts'
 import type { RedirectToSignIn } from './browser/sign-in-redirect.ts'
-import type { AdmittedRequest } from './fast-lane.ts'
 import { createGateParts, type GateOptions, type GateResult } from './gate.ts'
+import type { Forwarding, LaneRequest } from './lane-request.ts'
 import type { OpenCalls } from './open-calls.ts'
 import { answerOptions } from './options-request.ts'
 import {
@@ -26,7 +26,6 @@ import {
   recordReason,
   recordSent,
   recordStatus,
-  recordUpstream,
 } from './outcome.ts'
 import { prefersHtml } from './refusals/error-page.ts'
 import { isGrpcCall } from './refusals/grpc-status.ts'
@@ -66,7 +65,7 @@ export interface RequestProxy {
    */
   handle(arrival: Arrival): void
   /** Proxies one that the fast lane has admitted. @throws the same */
-  handleAdmitted(request: AdmittedRequest): void
+  handleAdmitted(request: LaneRequest): void
 }
 
 /**
@@ -134,53 +133,34 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     else answerProblem(arrival, error)
   }
 
-  function forwardAdmitted({ arrival, route, headerLines }: AdmittedRequest): void {
-    const { outcome } = arrival
-    const principal = principalOf(outcome)
-    recordUpstream(outcome, route.upstream.name, undefined)
-    if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
-    forward(
-      {
-        arrival,
-        route,
-        terms,
-        destination: destinationOf(outcome),
-        strippedPrefix: undefined,
-        secondTargets: undefined,
-        headerLines,
-        isLast: false,
-        accountId: principal?.accountId,
-        isUpgrade: false,
-        isFollowed: false,
-        corsHeaders: undefined,
-        costField: undefined,
-      },
-      events,
-    )
+  const forwarding: Forwarding = { terms, events }
+
+  function forwardAdmitted(request: LaneRequest): void {
+    const principal = principalOf(request.outcome)
+    if (principal !== undefined) usageMeter.onForwarded(request.route, principal, request.arrivedAt)
+    request.forward(forwarding)
   }
 
-  function handleAdmitted(request: AdmittedRequest): void {
-    const { arrival, route, decision } = request
-    const result = settleAdmitted(route, arrival, decision)
+  function handleAdmitted(request: LaneRequest): void {
+    const result = settleAdmitted(request.route, request, request.decision)
     if (result instanceof Promise) void settleLater(request, result)
-    else if (result instanceof GatehouseError) refuse(arrival, result)
+    else if (result instanceof GatehouseError) refuse(request, result)
     else forwardAdmitted(request)
   }
 
   /** In a function of its own: what a function within the other captured would be allocated at each of its calls. */
   async function settleLater(
-    request: AdmittedRequest,
+    request: LaneRequest,
     result: Promise<GateResult<Route<Upstream>>>,
   ): Promise<void> {
-    const { arrival } = request
-    const isWaiting = () => arrival.connection.head === arrival.head
+    const isWaiting = () => request.connection.head === request.head
     try {
       const settled = await result
       if (!isWaiting()) return
-      if (settled instanceof GatehouseError) refuse(arrival, settled)
+      if (settled instanceof GatehouseError) refuse(request, settled)
       else forwardAdmitted(request)
     } catch (error) {
-      if (isWaiting()) refuse(arrival, toGatehouseError(error))
+      if (isWaiting()) refuse(request, toGatehouseError(error))
     }
   }
 

@@ -9,7 +9,8 @@ import {
 } from './arrival-server.ts'
 import { chooseScope, type ScopeOptions } from './choose-scope.ts'
 import { answerPreflight } from './cors.ts'
-import type { AdmittedRequest, FastLane } from './fast-lane.ts'
+import type { FastLane } from './fast-lane.ts'
+import type { LaneRequest } from './lane-request.ts'
 import type { Observer } from './observe.ts'
 import { answerOptions } from './options-request.ts'
 import { createOwnEndpoints, type EndpointRouter } from './own-endpoints.ts'
@@ -56,7 +57,7 @@ export function createGatewayServer(options: GatewayServerOptions): ArrivalServe
     }
   }
 
-  return createArrivalServer<Traffic, Arrival, AdmittedRequest>(options, {
+  return createArrivalServer<Traffic, Arrival, LaneRequest>(options, {
     traffic: options.traffic,
     names: options.names,
     admit: (connection, head, { fastLane }) => fastLane?.(connection, head),

@@ -4,7 +4,8 @@ import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientExchange, ResponseFraming } from '../exchange/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestEvents } from '../exchange/request-events.ts'
-import type { Call } from '../upstream/call.ts'
+import type { Call, SentRequest } from '../upstream/call.ts'
+import type { ExchangeEvents } from '../upstream/exchange.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 import type { BodyProgress } from '../upstream/pool/claim.ts'
 import { NoConnection } from '../upstream/pool/no-connection.ts'
@@ -27,12 +28,25 @@ import { clientFramingOf, responseTrailerLines } from './response-head.ts'
  */
 const lastingIdleMs = 120_000
 
-/** Sends a request to its upstream and streams both ways. A client that disconnects cancels it. */
+/**
+ * Sends a request to its upstream and streams both ways. A client that disconnects cancels it.
+ * @param target the one to try first; default: as the upstream chooses
+ */
 export function forward<Forwarded extends ForwardedRequest>(
   forwarded: Forwarded,
   events: ForwardEvents<Forwarded>,
+  target?: Target,
 ): void {
-  new Exchange(forwarded, events).start()
+  new Exchange(forwarded, events).start(target)
+}
+
+/** Goes on with a request without a body that was sent already. @returns what gets the next events of its connection */
+export function forwardSent<Forwarded extends ForwardedRequest>(
+  forwarded: Forwarded,
+  events: ForwardEvents<Forwarded>,
+  sent: SentRequest,
+): ExchangeEvents {
+  return new Exchange(forwarded, events).adopt(sent)
 }
 
 /** One request and its response. Its methods are the event handlers, so that no closures are created per request. */
@@ -74,13 +88,20 @@ class Exchange<Forwarded extends ForwardedRequest>
     return this.#pendingBody?.isFull === false ? 'pending' : 'streaming'
   }
 
-  start(): void {
+  start(target: Target | undefined): void {
     this.#connection.attach(this)
     // A client that waits for a 100 sends nothing yet: the target decides with 100 (RFC 9110 10.1.1).
     if (!this.#isBodyComplete && !this.expectsContinue) this.#pendingBody = new PendingBody()
-    this.#call.start()
+    this.#call.start(target)
     // No connection yet: body bytes that arrive meanwhile show whether the client is slow.
     if (this.#pendingBody && !this.#isSettled) this.#connection.resumeBody()
+  }
+
+  adopt(sent: SentRequest): ExchangeEvents {
+    this.#target = sent.target
+    this.#connection.attach(this)
+    this.#call.adopt(sent)
+    return this.#call
   }
 
   onSent(target: Target, now: number): void {

@@ -3,6 +3,7 @@ import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import type { ExchangeEvents } from './exchange.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { Acquisition, Waiter } from './pool/acquisition.ts'
+import type { ChooseTarget } from './prefer-bound.ts'
 import type { ResponseHead } from './response-head.ts'
 import { isTargetFault, mayBeSentAgain, wasUnsent } from './retry.ts'
 import { SentBody } from './sent-body.ts'
@@ -13,9 +14,18 @@ import type { CallEvents, UpstreamRequest } from './upstream-request.ts'
 
 /** What all calls of an upstream share. */
 export interface CallOptions {
-  readonly chooseTarget: (request: UpstreamRequest, tried: readonly Target[]) => Target | undefined
+  readonly chooseTarget: ChooseTarget
   /** How many other targets are tried after a failure. */
   readonly retryAttempts: number
+}
+
+/** A request that is on its way, on a connection that was idle. */
+export interface SentRequest {
+  /** It counts as one in flight there. */
+  readonly target: Target
+  readonly connection: UpstreamConnection
+  /** Whether the head of its response has arrived. */
+  readonly isAnswered: boolean
 }
 
 const none: readonly Target[] = []
@@ -50,10 +60,18 @@ export class Call implements ExchangeEvents, Waiter {
     this.#options = options
   }
 
-  start(): void {
-    const target = this.#options.chooseTarget(this.request, none)
+  /** @param target default: as the upstream chooses */
+  start(target = this.#options.chooseTarget(this.request, none)): void {
     if (target) this.#sendTo(target)
     else this.#events.onFailure(new UpstreamFailure('no-target', 'no target is healthy'))
+  }
+
+  /** Goes on with it: its events are those of the call from now on. */
+  adopt({ target, connection, isAnswered }: SentRequest): void {
+    this.#target = target
+    this.#connection = connection
+    this.#isAnswered = isAnswered
+    connection.redirect(this)
   }
 
   /** @returns false where more should wait for onDrain */

@@ -84,6 +84,10 @@ export class Connection implements UpstreamConnection {
     this.#deadline.start(options, now)
   }
 
+  redirect(events: ExchangeEvents): void {
+    if (this.#events !== undefined) this.#events = events
+  }
+
   write(chunk: Buffer): boolean {
     this.#deadline.onRequestData()
     return this.#sender.write(chunk)

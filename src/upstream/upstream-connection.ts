@@ -30,6 +30,8 @@ export interface UpstreamConnection {
    * @param now on the clock of performance.now()
    */
   start(head: string, options: RequestOptions, events: ExchangeEvents, now: number): void
+  /** From now on somebody else gets the events of the request that is on its way, if there are to be any. */
+  redirect(events: ExchangeEvents): void
   /** @param chunk see RequestEvents @returns false where more should wait for onDrain */
   write(chunk: Buffer): boolean
   /** The body is complete. @param trailers field lines, each ended by CR LF; only chunks can carry them */

@@ -10,7 +10,7 @@ import { openHealthChecks } from './health-checks.ts'
 import { createHttp1Opener } from './http1-opener.ts'
 import { createHttp2Opener } from './http2/opener.ts'
 import { Pool } from './pool/pool.ts'
-import { preferBound } from './prefer-bound.ts'
+import { type ChooseTarget, preferBound } from './prefer-bound.ts'
 import type { Target } from './target.ts'
 import type { UpstreamHeaders } from './upstream-headers.ts'
 import type { CallEvents, UpstreamRequest } from './upstream-request.ts'
@@ -61,6 +61,7 @@ export interface Upstream {
   /** Which Host header the backend gets. */
   readonly host: 'client' | 'target'
   readonly targets: readonly Target[]
+  readonly chooseTarget: ChooseTarget
   /** Creates a call; once it is started, `events` are called. */
   createCall(request: UpstreamRequest, events: CallEvents): Call
   close(): void
@@ -83,6 +84,7 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
     headers,
     host,
     targets,
+    chooseTarget,
     createCall: (request, events) => new Call(request, events, callOptions),
     close: () => {
       stopChecks?.()

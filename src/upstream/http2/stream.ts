@@ -75,6 +75,10 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     this.#deadline.start(options, now)
   }
 
+  redirect(events: ExchangeEvents): void {
+    if (this.#events !== undefined) this.#events = events
+  }
+
   write(chunk: Buffer): boolean {
     this.#deadline.onRequestData()
     // A stream that is gone reports that itself.

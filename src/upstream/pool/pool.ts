@@ -2,9 +2,9 @@ import type { Socket } from 'node:net'
 import { type Clock, monotonicClock } from '../../platform/clock.ts'
 import { DeadlineSweep } from '../../platform/deadline-sweep.ts'
 import { UnorderedList } from '../../platform/unordered-list.ts'
-import type { ConnectionOpener, OpenEvents } from '../upstream-connection.ts'
+import type { ConnectionOpener, OpenEvents, UpstreamConnection } from '../upstream-connection.ts'
 import type { Acquisition, ConnectionReceiver, Waiter } from './acquisition.ts'
-import type { Claim } from './claim.ts'
+import type { Claim, PoolUser } from './claim.ts'
 import { IdleSlots } from './idle-slots.ts'
 import { NoConnection } from './no-connection.ts'
 import { PoolSlot, type SlotEvents } from './pool-slot.ts'
@@ -59,6 +59,22 @@ export class Pool {
     return mayTake ? this.#take(waiter, claim, isNew) : this.#enqueue(waiter, claim, isNew)
   }
 
+  /** An idle connection while there are plenty of them; undefined = `acquire` finds one. */
+  takeIdle(user: PoolUser, now: number): UpstreamConnection | undefined {
+    if (!this.#share.isPlenty) return undefined
+    const connection = this.#useIdle(user, undefined, now)
+    if (connection !== undefined) this.#share.take(undefined)
+    return connection
+  }
+
+  #useIdle(user: PoolUser, claim: Claim | undefined, now: number): UpstreamConnection | undefined {
+    const slot = this.#idle.take(user, now)
+    if (slot?.connection === undefined) return undefined
+    slot.user = user
+    slot.claim = claim
+    return slot.connection
+  }
+
   /** Opens a connection that the pool does not count: for an upgrade, which keeps it. @returns cancels it */
   open(receiver: ConnectionReceiver): Acquisition {
     const events: OpenEvents = {
@@ -88,11 +104,9 @@ export class Pool {
   #take(waiter: Waiter, claim: Claim | undefined, isNew: boolean): Acquisition {
     this.#share.take(claim)
     const now = monotonicClock()
-    const slot = isNew ? undefined : this.#idle.take(waiter.request, now)
-    if (slot?.connection) {
-      slot.user = waiter.request
-      slot.claim = claim
-      waiter.onConnection(slot.connection, now)
+    const idle = isNew ? undefined : this.#useIdle(waiter.request, claim, now)
+    if (idle !== undefined) {
+      waiter.onConnection(idle, now)
       return nothingPending
     }
     // Those that are idle count too, and this one needs a new connection.

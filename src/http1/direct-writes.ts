@@ -1,0 +1,72 @@
+import type { Socket } from 'node:net'
+import { getSystemErrorName } from 'node:util'
+
+/**
+ * Writing to the handle of a socket, past its stream, which takes as much time as reading a head does. It is an internal of
+ * Node: where it is not there as expected, or the stream has something to write, the stream writes, and nothing else changes.
+ */
+
+/** What a write that the system does not take at once is known by. */
+interface WriteRequest {
+  oncomplete?: (status: number) => void
+}
+
+interface Handle {
+  /** @returns 0, or the number of a system error */
+  writeLatin1String(request: WriteRequest, text: string): number
+}
+
+interface StreamBinding {
+  readonly WriteWrap: new () => WriteRequest
+  readonly streamBaseState: Int32Array
+  readonly kLastWriteWasAsync: number
+}
+
+/** What is longer is rarely taken at once. */
+const textLengthMax = 16_384
+const binding = findBinding()
+/** Used again until the system does not take a write at once, as it nearly always does. */
+let spare: WriteRequest | undefined
+
+/**
+ * Writes text in Latin-1.
+ * @param onWritten called once it was passed to the system, if it was not at once; never if the socket is closed before
+ * @returns whether it was passed to the system at once; undefined = the stream is to write it
+ */
+export function writeDirectly(socket: Socket, text: string, onWritten: () => void): boolean | undefined {
+  if (binding === undefined || text.length > textLengthMax) return undefined
+  if (socket.writableLength > 0 || socket.writableEnded) return undefined
+  // The cast is sound: each part is checked before it is used.
+  const { _handle: handle } = socket as { readonly _handle?: Partial<Handle> | null }
+  if (handle?.writeLatin1String === undefined || 'encrypted' in socket) return undefined
+  spare ??= new binding.WriteWrap()
+  const status = handle.writeLatin1String(spare, text)
+  if (status !== 0) {
+    socket.destroy(writeError(status))
+    return false
+  }
+  if (binding.streamBaseState[binding.kLastWriteWasAsync] === 0) return true
+  // Where it fails, the socket reads the same error.
+  spare.oncomplete = (later) => (later === 0 ? onWritten() : socket.destroy(writeError(later)))
+  spare = undefined
+  return false
+}
+
+function writeError(status: number): Error {
+  const code = getSystemErrorName(status)
+  return Object.assign(new Error(`write ${code}`), { code, errno: status, syscall: 'write' })
+}
+
+function findBinding(): StreamBinding | undefined {
+  try {
+    // The cast is sound: each part is checked.
+    const { binding: find } = process as { readonly binding?: (name: string) => Partial<StreamBinding> }
+    const { WriteWrap, streamBaseState, kLastWriteWasAsync } = find?.('stream_wrap') ?? {}
+    if (typeof WriteWrap !== 'function' || !(streamBaseState instanceof Int32Array)) return undefined
+    if (typeof kLastWriteWasAsync !== 'number') return undefined
+    return { WriteWrap, streamBaseState, kLastWriteWasAsync }
+  } catch {
+    // With --permission it is refused.
+    return undefined
+  }
+}

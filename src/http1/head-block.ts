@@ -1,0 +1,39 @@
+/**
+ * The block of memory that all heads are read in: those that arrive in pieces, or in memory of another kind, are read no
+ * differently from the others, and values can be read four bytes at a time.
+ */
+class HeadBlock {
+  bytes: Uint8Array = new Uint8Array(0)
+  /** The same memory, in words of four bytes. */
+  words: Int32Array = new Int32Array(0)
+  /** How many bytes are of the head that is read now; the byte after them is 0, which ends whatever is read. */
+  length = 0
+
+  constructor(bytes: number) {
+    this.#allocate(bytes)
+  }
+
+  /** Replaces what is in it. */
+  load(head: Uint8Array): void {
+    if (head.length + 1 > this.bytes.length) this.#allocate(2 * head.length)
+    this.bytes.set(head)
+    this.bytes[head.length] = 0
+    this.length = head.length
+  }
+
+  #allocate(bytes: number): void {
+    this.words = new Int32Array((bytes >> 2) + 1)
+    this.bytes = new Uint8Array(this.words.buffer)
+  }
+}
+
+/** What is in it is valid until another head is loaded: within a call of a parser. */
+export const headBlock: HeadBlock = new HeadBlock(16_384)
+
+/** @returns the index of the first byte from `start` on that is none of these characters */
+export function skip(start: number, characters: Uint8Array): number {
+  const { bytes } = headBlock
+  let at = start
+  while (characters[bytes[at] ?? 0] === 1) at++
+  return at
+}
