@@ -16,7 +16,7 @@ import { framingLine } from '../proxy/hop-by-hop-lines.ts'
 import type { OwnCookies } from '../proxy/own-cookies.ts'
 import { isLastOnConnection } from '../proxy/request-head.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
-import { parseRequestTarget } from '../routes/request-target.ts'
+import { parseRequestTarget, plainRequestTarget, type RequestTarget } from '../routes/request-target.ts'
 import type { Access, Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -79,6 +79,8 @@ export function createFastLane(options: FastLaneOptions): FastLane {
 
   function mayPass(access: Access, principal: Principal | undefined, address: string): boolean {
     if (principal === undefined) return true
+    // Without it something may be needed that the store alone knows.
+    if (principal.profile === undefined) return false
     return isFromAllowedAddress(principal, address) && authorize(access, principal) === undefined
   }
 
@@ -90,10 +92,16 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     keyUses.record(principal.accountId, credential.text, address, 'secretKey')
   }
 
+  function identityOf(decision: AllowedDecision): string {
+    const { principal } = decision
+    if (principal === undefined) return ''
+    decision.identityLines ??= copyString(options.writeIdentity(principal))
+    return decision.identityLines
+  }
+
   /** In the order of proxy/request-head.ts: the identity comes last, so that no field of the client can follow it. */
-  function writeLines(request: LaneRequest, kept: string, principal: Principal | undefined): string {
-    const { head, client, requestId } = request
-    const identity = principal === undefined ? '' : options.writeIdentity(principal)
+  function writeLines(request: LaneRequest, kept: string): string {
+    const { head, client, requestId, decision } = request
     return (
       kept +
       framingLine(head.body) +
@@ -106,13 +114,13 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       '\r\nX-Request-Id: ' +
       requestId +
       '\r\n' +
-      identity
+      identityOf(decision)
     )
   }
 
   /** undefined = the target or the host is not plainly one of a route. */
   function readDestination(head: ParsedHead, host: string): Destination | undefined {
-    const target = parseRequestTarget(head.target)
+    const target = readTarget(head)
     if (target === undefined || target.path !== target.sentPath) return undefined
     const hostName = hostNameOf(host)
     return hostName === undefined ? undefined : { target, hostName }
@@ -139,7 +147,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     const { host } = sent
     const found = { arrivedAt: now, host, destination, route, decision, credential, carriers }
     const request = new LaneRequest(connection, head, found)
-    request.headerLines = writeLines(request, sent.lines, principal)
+    request.headerLines = writeLines(request, sent.lines)
     return request
   }
 }
@@ -176,6 +184,20 @@ function isPlain(route: Route<Upstream>, head: ParsedHead): boolean {
     route.upstream.headers === undefined &&
     (body.kind !== 'counted' || body.length <= route.bodyBytesMax)
   )
+}
+
+function readTarget({ target, plainPathEnd }: ParsedHead): RequestTarget | undefined {
+  const isPlain = plainPathEnd !== undefined && isPlainQuery(target, plainPathEnd)
+  return isPlain ? plainRequestTarget(target, plainPathEnd) : parseRequestTarget(target)
+}
+
+/** Nothing in a query says where the request goes, but for what ends it. */
+function isPlainQuery(target: string, from: number): boolean {
+  for (let at = from; at < target.length; at++) {
+    const code = target.charCodeAt(at)
+    if (code <= 0x20 || code === 0x7f || code === 0x23) return false
+  }
+  return true
 }
 
 /** Nearly all requests are for the host of the one before. */

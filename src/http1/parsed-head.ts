@@ -11,6 +11,11 @@ export class ParsedHead implements RequestHead {
   readonly fieldsStart: number
   readonly method: string
   readonly target: string
+  /**
+   * Where the path ends in the target, if every server reads the path alike: it begins with a slash, and has no escapes,
+   * parameters, empty segments, backslashes, or segments that begin with a dot. undefined = it is to be looked at.
+   */
+  readonly plainPathEnd: number | undefined
   readonly minorVersion: number
   readonly body: RequestBody
   readonly isPersistent: boolean
@@ -25,7 +30,7 @@ export class ParsedHead implements RequestHead {
   constructor(
     text: string,
     fieldsStart: number,
-    line: Pick<RequestHead, 'method' | 'target' | 'minorVersion'>,
+    line: Pick<ParsedHead, 'method' | 'target' | 'plainPathEnd' | 'minorVersion'>,
     framing: RequestFraming,
     { marked, names }: { readonly marked: MarkedLines; readonly names: NameTable },
   ) {
@@ -33,6 +38,7 @@ export class ParsedHead implements RequestHead {
     this.fieldsStart = fieldsStart
     this.method = line.method
     this.target = line.target
+    this.plainPathEnd = line.plainPathEnd
     this.minorVersion = line.minorVersion
     this.body = framing.body
     this.isPersistent = framing.isPersistent

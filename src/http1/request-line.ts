@@ -8,6 +8,10 @@ export interface RequestLine {
   readonly targetEnd: number
   /** The y in HTTP/1.y: 0 or 1. */
   readonly minorVersion: number
+  /** Where its query begins, with the `?`; the end of the target where there is none. */
+  readonly queryStart: number
+  /** Whether the path is one that every server reads alike: see RequestHead. */
+  readonly hasPlainPath: boolean
   /** Whether the target has bytes above 0x7F. */
   readonly hasHighBytes: boolean
   /** The index behind its LF. */
@@ -18,6 +22,7 @@ const lf = 0x0a
 const cr = 0x0d
 const space = 0x20
 const zero = 0x30
+const slash = 0x2f
 /** Of the y any digit is here, of which 0 and 1 are right. */
 const versionForm = Buffer.from(' HTTP/1.y\r\n', 'latin1')
 const minorAt = versionForm.indexOf('y')
@@ -33,21 +38,58 @@ export function readRequestLine(): RequestLine | undefined {
   // Nothing, or the first half of an empty line.
   if (methodEnd === length || (length === 1 && bytes[0] === cr)) return undefined
   if (bytes[methodEnd] !== space || methodEnd === 0) throw malformedLine()
-  let highest = 0
-  let at = methodEnd + 1
-  for (; at < length && !endsTarget(bytes[at]); at++) highest |= bytes[at] ?? 0
-  if (at === length) return undefined
-  if (at === methodEnd + 1) throw malformedLine()
-  const targetEnd = at
+  const path = readPath(methodEnd + 1)
+  let targetEnd = path.end
+  let highest = path.highest
+  for (; targetEnd < length && !endsTarget(bytes[targetEnd]); targetEnd++) highest |= bytes[targetEnd] ?? 0
+  if (targetEnd === length) return undefined
+  if (targetEnd === methodEnd + 1) throw malformedLine()
   const minorVersion = readVersion(targetEnd)
   if (minorVersion === undefined) return undefined
   return {
     methodEnd,
     targetEnd,
     minorVersion,
+    queryStart: path.end,
+    hasPlainPath: path.isPlain,
     hasHighBytes: highest > 0x7f,
     end: targetEnd + versionForm.length,
   }
+}
+
+/** The kinds of the bytes of a path. */
+const kinds = { plain: 0, slash: 1, dot: 2, special: 3, end: 4 } as const
+const kindOf = Uint8Array.from({ length: 256 }, (_, code) => {
+  const character = String.fromCharCode(code)
+  if (/[ ?\r\n]/.test(character)) return kinds.end
+  if (character === '/') return kinds.slash
+  if (character === '.') return kinds.dot
+  return /[!$&'()*+,\-0-9:=@A-Z_a-z~]/.test(character) ? kinds.plain : kinds.special
+})
+
+interface PathRead {
+  /** Where it has ended, or as much of it as has arrived. */
+  readonly end: number
+  readonly isPlain: boolean
+  /** All bytes together, by or. */
+  readonly highest: number
+}
+
+function readPath(start: number): PathRead {
+  const { bytes, length } = headBlock
+  let isPlain = bytes[start] === slash
+  let highest = 0
+  let before: number = kinds.plain
+  let at = start
+  for (; at < length; at++) {
+    const byte = bytes[at] ?? 0
+    const kind = kindOf[byte] ?? kinds.special
+    if (kind === kinds.end) break
+    highest |= byte
+    if (kind === kinds.special || (before === kinds.slash && kind !== kinds.plain)) isPlain = false
+    before = kind
+  }
+  return { end: at, isPlain, highest }
 }
 
 function endsTarget(byte: number | undefined): boolean {

@@ -53,6 +53,13 @@ export function parseRequestTarget(sent: string): RequestTarget | undefined {
   return parseEscaped(sentPath, query)
 }
 
+/** The same of a target whose path, which ends at this index, is known to need no look. */
+export function plainRequestTarget(sent: string, pathEnd: number): RequestTarget {
+  const sentPath = pathEnd === sent.length ? sent : sent.slice(0, pathEnd)
+  const query = pathEnd === sent.length ? '' : sent.slice(pathEnd)
+  return { path: sentPath, sentPath, query, hasParameters: false, hasEncodedSlash: false }
+}
+
 function toOriginForm(sent: string): string | undefined {
   const [origin, authority] = absoluteForm.exec(sent) ?? []
   if (origin === undefined || authority === undefined || !hasNameLengths(withoutPort(authority)))
