@@ -88,6 +88,7 @@ const unsupportedMethods = new Set(['TRACE', 'CONNECT'])
  * others read `delete` as DELETE: it has a route only if that is the one for DELETE.
  */
 function routeForMethod<Upstream>(group: RouteGroup<Upstream>, method: string): Route<Upstream> | undefined {
+  if (method === 'GET' || method === 'POST') return routeFor(group, method)
   const capitals = method.toUpperCase()
   if (unsupportedMethods.has(capitals)) return undefined
   const route = routeFor(group, method)

@@ -98,7 +98,7 @@ function arrivalOf(seen: Seen): Arrival {
 
 function expected({ path, client, httpVersion, route, status, isComplete, ...caller }: Seen) {
   const { scheme, accountId, upstream, reason } = caller
-  const request = { requestId: 'request-1', client, method: 'GET', path, httpVersion, route, status }
+  const request = { requestId: 'request-1', client, path, method: 'GET', httpVersion, route, status }
   const members = { ...request, durationMs: 12.346, scheme, accountId, upstream, reason, isComplete }
   return Object.entries(members).filter(([, value]) => value !== undefined)
 }
