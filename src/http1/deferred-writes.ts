@@ -18,9 +18,8 @@ let batch: DeferredWrite[] = []
 let isScheduled = false
 
 /**
- * Puts a write off until the end of this turn of the event loop, so that the writes of a turn follow each other. A write
- * takes as long as all else that a request needs, in code of the system that displaces ours from the processor's caches,
- * and who reads the other end is woken up once instead of each time: a request costs a tenth less.
+ * Puts a write off until the end of this turn of the event loop, so that the writes of a turn follow each other: a request
+ * costs a tenth less then (docs/performance.md).
  */
 export function deferWrite(write: DeferredWrite): void {
   if (write.isDeferred) return

@@ -174,7 +174,7 @@ export class ResponseWriter implements DeferredWrite {
 
 const last = { status: 0, reason: '', line: '' }
 
-/** Most responses have that of the one before, and V8 copies each of the texts that one is joined from on its own. */
+/** Most responses have that of the one before. */
 function statusLine(status: number, reason: string): string {
   if (status !== last.status || reason !== last.reason) {
     last.status = status

@@ -1,5 +1,3 @@
-import { isSame } from '../platform/is-same.ts'
-
 /** Who owes, and for what. */
 export interface Debtor {
   readonly purpose: string
@@ -47,7 +45,7 @@ export class Debts {
   /** A place that may be that of a subject, if it is: nothing is looked up. @param place below 0 = none */
   check(purpose: string, subject: string, place = -1): number | undefined {
     const debtors = this.#debtors
-    const isOf = place >= 0 && isSame(debtors[2 * place], subject) && isSame(debtors[2 * place + 1], purpose)
+    const isOf = place >= 0 && debtors[2 * place] === subject && debtors[2 * place + 1] === purpose
     return isOf ? place : undefined
   }
 

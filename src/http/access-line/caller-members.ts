@@ -36,7 +36,7 @@ export class CallerMembers {
   }
 }
 
-/** V8 joins a text anew each time it is written. IDs of foreign issuers need not be Latin-1. */
+/** In one piece: a joined text would be joined anew for each line. IDs of foreign issuers need not be Latin-1. */
 function flatten(text: string): string {
   return Buffer.from(text).toString()
 }

@@ -26,7 +26,7 @@ export class RouteMembers {
     this.#method = copyString(method)
     this.#httpVersion = httpVersion
     this.#status = status
-    // V8 joins a text anew each time it is written.
+    // In one piece: a joined text would be joined anew for each line.
     this.#text = Buffer.from(members).toString()
     return this.#text
   }
