@@ -14,7 +14,7 @@ export interface AllowedDecision {
   readonly scheme: DecisionScheme | undefined
   /** See Authentication. */
   readonly holdsUntil: number
-  /** The identity lines of its principal, once they are written (http/fast-lane.ts). */
+  /** The identity lines of its principal, once they are written (http/lane/fast-lane.ts). */
   identityLines?: string
   /** For http/access-line/caller-members.ts alone: the members of its caller, and the upstream in them. */
   logged?: string

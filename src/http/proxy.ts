@@ -16,7 +16,7 @@ import { createAdmission } from './admission.ts'
 import type { Arrival } from './arrival.ts'
 import type { RedirectToSignIn } from './browser/sign-in-redirect.ts'
 import { createGateParts, type GateOptions, type GateResult } from './gate.ts'
-import type { Forwarding, LaneRequest } from './lane-request.ts'
+import type { Forwarding, LaneRequest } from './lane/lane-request.ts'
 import type { OpenCalls } from './open-calls.ts'
 import { answerOptions } from './options-request.ts'
 import {

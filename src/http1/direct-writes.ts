@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import { getSystemErrorName } from 'node:util'
 
 /**
  * Writing to the handle of a socket, past its stream, which takes as much time as reading a head does. It is an internal of
@@ -35,26 +34,20 @@ let spare: WriteRequest | undefined
  */
 export function writeDirectly(socket: Socket, text: string, onWritten: () => void): boolean | undefined {
   if (binding === undefined || text.length > textLengthMax) return undefined
-  if (socket.writableLength > 0 || socket.writableEnded) return undefined
+  if (socket.writableLength > 0 || socket.writableEnded || socket.destroyed) return undefined
   // The cast is sound: each part is checked before it is used.
   const { _handle: handle } = socket as { readonly _handle?: Partial<Handle> | null }
   if (handle?.writeLatin1String === undefined || 'encrypted' in socket) return undefined
   spare ??= new binding.WriteWrap()
-  const status = handle.writeLatin1String(spare, text)
-  if (status !== 0) {
-    socket.destroy(writeError(status))
-    return false
-  }
+  // The stream meets the same error, and deals with it.
+  if (handle.writeLatin1String(spare, text) !== 0) return undefined
   if (binding.streamBaseState[binding.kLastWriteWasAsync] === 0) return true
-  // Where it fails, the socket reads the same error.
-  spare.oncomplete = (later) => (later === 0 ? onWritten() : socket.destroy(writeError(later)))
+  spare.oncomplete = (status) => {
+    if (status === 0) onWritten()
+    else socket.destroy(new Error('what was written could not be sent'))
+  }
   spare = undefined
   return false
-}
-
-function writeError(status: number): Error {
-  const code = getSystemErrorName(status)
-  return Object.assign(new Error(`write ${code}`), { code, errno: status, syscall: 'write' })
 }
 
 function findBinding(): StreamBinding | undefined {

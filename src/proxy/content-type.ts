@@ -9,6 +9,17 @@ export function isEventStream(headers: readonly string[]): boolean {
   return /^\s*text\/event-stream\s*(?:;|$)/i.test(contentTypesOf(headers)[0] ?? '')
 }
 
+/** How long a silence a route for responses that last allows. */
+const lastingIdleMs = 120_000
+
+/**
+ * Whether a response of unknown length may be one that lasts, such as a stream of events: these wait for what happens rather
+ * than for the backend, so they are no measure of how busy it is, and count apart from other requests.
+ */
+export function mayLast(isOfEvents: boolean, idleTimeoutMs: number): boolean {
+  return isOfEvents || idleTimeoutMs >= lastingIdleMs
+}
+
 /** Whether browsers may take a response for a script (https://mimesniff.spec.whatwg.org/#javascript-mime-type). */
 export function isScript(headers: readonly string[]): boolean {
   return contentTypesOf(headers).some((type) => /script/i.test(type))

@@ -1,32 +1,24 @@
 import type { Socket } from 'node:net'
-import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import type { ClientExchange, ResponseFraming } from '../exchange/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestEvents } from '../exchange/request-events.ts'
-import type { Call, SentRequest } from '../upstream/call.ts'
+import type { Call } from '../upstream/call.ts'
 import type { ExchangeEvents } from '../upstream/exchange.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 import type { BodyProgress } from '../upstream/pool/claim.ts'
-import { NoConnection } from '../upstream/pool/no-connection.ts'
 import type { ResponseHead } from '../upstream/response-head.ts'
 import type { Target } from '../upstream/target.ts'
-import type { CallEvents } from '../upstream/upstream-request.ts'
-import { isEventStream } from './content-type.ts'
+import type { CallEvents, SentRequest } from '../upstream/upstream-request.ts'
+import { isEventStream, mayLast } from './content-type.ts'
 import { ResponseCost } from './cost-field.ts'
-import { failureCodes, shareDetails } from './failure-codes.ts'
+import { failureError } from './failure-error.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
 import { forwardedResponseLines } from './forwarded-response.ts'
 import { handshakeFailure } from './handshake-response.ts'
 import { OutgoingRequest } from './outgoing-request.ts'
 import { PendingBody } from './pending-body.ts'
 import { clientFramingOf, responseTrailerLines } from './response-head.ts'
-
-/**
- * A route that allows so long a silence is for responses that last, as a stream of events is. They wait for what happens
- * rather than for the backend, so they are no measure of how busy it is, and count apart from other requests.
- */
-const lastingIdleMs = 120_000
 
 /**
  * Sends a request to its upstream and streams both ways. A client that disconnects cancels it.
@@ -140,7 +132,7 @@ class Exchange<Forwarded extends ForwardedRequest>
   #onStreaming(headers: readonly string[]): void {
     const { isFollowed, route } = this.request
     const isOfEvents = isEventStream(headers)
-    if (isOfEvents || route.idleTimeoutMs >= lastingIdleMs) this.#call.onLasting()
+    if (mayLast(isOfEvents, route.idleTimeoutMs)) this.#call.onLasting()
     if (isOfEvents && isFollowed) this.#unfollow = this.#events.onEventStream(this.request)
   }
 
@@ -182,8 +174,7 @@ class Exchange<Forwarded extends ForwardedRequest>
   }
 
   onFailure(failure: UpstreamFailure): void {
-    const detail = failure instanceof NoConnection ? shareDetails[failure.share] : undefined
-    this.#fail(failureCodes[failure.reason], failure, detail)
+    this.#fail(failureError(failure))
   }
 
   /** More of the body may be written to the upstream. */
@@ -193,7 +184,7 @@ class Exchange<Forwarded extends ForwardedRequest>
 
   onBodyData(chunk: Buffer): void {
     this.#bodyBytes += chunk.length
-    if (this.#bodyBytes > this.request.route.bodyBytesMax) this.#fail('body-too-large')
+    if (this.#bodyBytes > this.request.route.bodyBytesMax) this.#fail(new GatehouseError('body-too-large'))
     else if (this.#pendingBody) this.#bufferBody(this.#pendingBody, chunk)
     else if (!this.#call.write(chunk)) this.#connection.pauseBody()
   }
@@ -240,10 +231,9 @@ class Exchange<Forwarded extends ForwardedRequest>
     return forwardedResponseLines(this.request, received, this.#target?.origin ?? '', mayHaveTrailers)
   }
 
-  #fail(code: ErrorCode, cause?: unknown, detail?: string): void {
+  #fail(error: GatehouseError): void {
     if (!this.#settle()) return
     this.#call.cancel()
-    const error = new GatehouseError(code, { cause, ...(detail !== undefined && { detail }) })
     this.#events.onFailed(this.request, error)
   }
 

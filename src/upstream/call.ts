@@ -10,22 +10,13 @@ import { SentBody } from './sent-body.ts'
 import { releaseOnClose, type Target } from './target.ts'
 import { Unsent } from './unsent.ts'
 import type { UpstreamConnection } from './upstream-connection.ts'
-import type { CallEvents, UpstreamRequest } from './upstream-request.ts'
+import type { CallEvents, SentRequest, UpstreamRequest } from './upstream-request.ts'
 
 /** What all calls of an upstream share. */
 export interface CallOptions {
   readonly chooseTarget: ChooseTarget
   /** How many other targets are tried after a failure. */
   readonly retryAttempts: number
-}
-
-/** A request that is on its way, on a connection that was idle. */
-export interface SentRequest {
-  /** It counts as one in flight there. */
-  readonly target: Target
-  readonly connection: UpstreamConnection
-  /** Whether the head of its response has arrived. */
-  readonly isAnswered: boolean
 }
 
 const none: readonly Target[] = []

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { DirectSocketReader, type SocketReader } from '../http1/socket-reader.ts'
-import type { ConnectionPersistence } from './response-parser.ts'
+import type { ConnectionPersistence } from './response-events.ts'
 
 /** How long an idle connection is kept where the upstream does not announce it: less than servers usually do. */
 const defaultKeepAliveMs = 4_000

@@ -15,8 +15,9 @@ import type { ExchangeEvents, RequestOptions } from './exchange.ts'
 import { ExchangeDeadline } from './exchange-deadline.ts'
 import { readFailure, timeoutFailure, UpstreamFailure } from './failure.ts'
 import { RequestSender } from './request-sender.ts'
+import type { ConnectionPersistence, ResponseEvents } from './response-events.ts'
 import type { ResponseHead } from './response-head.ts'
-import { type ConnectionPersistence, type ResponseEvents, ResponseParser } from './response-parser.ts'
+import { ResponseParser } from './response-parser.ts'
 import { noHolder, type UpstreamConnection } from './upstream-connection.ts'
 
 const sweep = new DeadlineSweep(50)

@@ -2,6 +2,7 @@ import type { BalancingClient } from './balancer.ts'
 import type { ExchangeEvents, RequestOptions } from './exchange.ts'
 import type { PoolUser } from './pool/claim.ts'
 import type { Target } from './target.ts'
+import type { UpstreamConnection } from './upstream-connection.ts'
 
 export interface UpstreamRequest extends RequestOptions, BalancingClient, PoolUser {
   /** The whole head for a target, with the empty line at its end. */
@@ -14,4 +15,13 @@ export interface CallEvents extends ExchangeEvents {
    * @param now on the clock of performance.now()
    */
   onSent(target: Target, now: number): void
+}
+
+/** A request that is on its way, on a connection that was idle. */
+export interface SentRequest {
+  /** It counts as one in flight there. */
+  readonly target: Target
+  readonly connection: UpstreamConnection
+  /** Whether the head of its response has arrived. */
+  readonly isAnswered: boolean
 }

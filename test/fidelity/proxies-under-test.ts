@@ -15,8 +15,15 @@ const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 /** How long a silence in a body may be: short, for there is a case that waits longer. */
 export const idleTimeoutMs = 1_000
 
-/** The gateway itself, as a process, with a public route for everything. */
-export async function startGatehouse(scope: Scope, upstreamUrl: string): Promise<Subject> {
+/** Leaves a process without the internals of Node that sockets are written to by (http1/direct-writes.ts). */
+export const withoutInternals = ['--import', 'data:text/javascript,process.binding = undefined']
+
+/** The gateway itself, as a process, with a public route for everything. @param flags for Node */
+export async function startGatehouse(
+  scope: Scope,
+  upstreamUrl: string,
+  flags: readonly string[] = [],
+): Promise<Subject> {
   const dir = tempFolder(scope)
   const file = join(dir, 'gateway.yaml')
   const readyFile = join(dir, 'ready')
@@ -41,9 +48,8 @@ export async function startGatehouse(scope: Scope, upstreamUrl: string): Promise
     shutdown: { drain: '0s' },
   }
   writeFileSync(file, JSON.stringify(config))
-  const child = spawn(process.execPath, [program, 'serve', '--config', file, '--ready-file', readyFile], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  const args = [...flags, program, 'serve', '--config', file, '--ready-file', readyFile]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
   scope.teardown(() => end(child))
   await until('the gateway is ready', () => existsSync(readyFile) || undefined, 60_000)
   const { url, pid } = JSON.parse(readFileSync(readyFile, 'utf8')) as { url: string; pid: number }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createCarriers } from '../../src/auth/carriers.ts'
-import { createOrdinaryHeadReader } from '../../src/http/ordinary-head.ts'
+import { createOrdinaryHeadReader } from '../../src/http/lane/ordinary-head.ts'
 import { createFieldReader } from '../../src/http/request-fields.ts'
 import type { ParsedHead } from '../../src/http1/parsed-head.ts'
 import { RequestParser } from '../../src/http1/request-parser.ts'

@@ -12,6 +12,7 @@ export async function connectSocketPair(t: Test) {
   const socket = connect(portOf(server), '127.0.0.1')
   t.teardown(() => socket.destroy())
   const [other] = (await once(server, 'connection')) as [Socket]
+  if (socket.connecting) await once(socket, 'connect')
   let received = ''
   other.setEncoding('latin1').on('data', (text: string) => {
     received += text

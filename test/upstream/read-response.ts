@@ -1,6 +1,7 @@
 import { UpstreamFailure } from '../../src/upstream/failure.ts'
+import type { ConnectionPersistence } from '../../src/upstream/response-events.ts'
 import type { ResponseHead } from '../../src/upstream/response-head.ts'
-import { type ConnectionPersistence, ResponseParser } from '../../src/upstream/response-parser.ts'
+import { ResponseParser } from '../../src/upstream/response-parser.ts'
 
 export interface Asked {
   readonly method?: string

@@ -1,9 +1,18 @@
 import type { ErrorCode } from '../errors/codes.ts'
-import type { FailureReason } from '../upstream/failure.ts'
-import type { MissingShare } from '../upstream/pool/no-connection.ts'
+import { GatehouseError } from '../errors/gatehouse-error.ts'
+import type { FailureReason, UpstreamFailure } from '../upstream/failure.ts'
+import { type MissingShare, NoConnection } from '../upstream/pool/no-connection.ts'
 
 /** The error that the client gets for a failed exchange: neither the address of the target nor the cause. */
-export const failureCodes = {
+export function failureError(failure: UpstreamFailure): GatehouseError {
+  const detail = failure instanceof NoConnection ? shareDetails[failure.share] : undefined
+  return new GatehouseError(codes[failure.reason], {
+    cause: failure,
+    ...(detail !== undefined && { detail }),
+  })
+}
+
+const codes = {
   'connect-failed': 'upstream-unreachable',
   'connect-timeout': 'upstream-timeout',
   'no-resources': 'upstream-unavailable',
@@ -19,7 +28,7 @@ export const failureCodes = {
 } as const satisfies Record<FailureReason, ErrorCode>
 
 /** What the client is told of a 503 for lack of a connection; undefined = the text of the code. */
-export const shareDetails: Readonly<Record<MissingShare, string | undefined>> = {
+const shareDetails: Readonly<Record<MissingShare, string | undefined>> = {
   pool: undefined,
   network: 'Your network has as many requests in progress at the service behind this path as one may have.',
   account: 'Your account has as many requests in progress at the service behind this path as one may have.',

@@ -1,8 +1,8 @@
-import type { Carrier, Carriers } from '../auth/carriers.ts'
-import { mark } from '../http1/name-table.ts'
-import type { ParsedHead } from '../http1/parsed-head.ts'
-import { requestMark } from '../proxy/header-rules.ts'
-import type { OwnCookies } from '../proxy/own-cookies.ts'
+import type { Carrier, Carriers } from '../../auth/carriers.ts'
+import { mark } from '../../http1/name-table.ts'
+import type { ParsedHead } from '../../http1/parsed-head.ts'
+import { requestMark } from '../../proxy/header-rules.ts'
+import type { OwnCookies } from '../../proxy/own-cookies.ts'
 
 /** What is read from the marked lines of an ordinary head. It is one object for all heads: valid until the next is read. */
 export interface OrdinaryHead {
