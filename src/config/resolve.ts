@@ -124,6 +124,7 @@ function resolveRoute(route: ConfigTree['routes'][number]): RouteOptions {
     methods: route.methods,
     upstream: route.upstream,
     auth: route.auth,
+    authorization: route.authorization,
     roles: route.roles,
     scopes: route.scopes,
     verifiedOnly: route.verifiedOnly,

@@ -11,7 +11,12 @@ import { findInsecureFileModes } from './warnings/file-modes.ts'
 import { findAdminsByDefault } from './warnings/issuers.ts'
 import { findOidcProblems } from './warnings/oidc.ts'
 import { findPatterns, findPrefixProblems } from './warnings/prefixes.ts'
-import { findAmbiguousPaths, findSimilarRoles, findSimilarScopes } from './warnings/routes.ts'
+import {
+  findAmbiguousPaths,
+  findSimilarRoles,
+  findSimilarScopes,
+  findTakenAuthorization,
+} from './warnings/routes.ts'
 import { findLeftSealingKeys } from './warnings/sealing-keys.ts'
 import { findNarrowUpstreams } from './warnings/streams.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
@@ -59,6 +64,7 @@ export function findWarnings(
     ...findOidcProblems(tree),
     ...findSimilarRoles(tree),
     ...findSimilarScopes(tree),
+    ...findTakenAuthorization(tree),
     ...findInsecureFileModes(tree, resolvePath),
     ...findNarrowUpstreams(tree),
     ...findMisspelledVariables(env, tree),

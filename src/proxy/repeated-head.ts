@@ -39,7 +39,7 @@ export interface ReusedFor {
   readonly rawHeaders: readonly string[]
   readonly route: Pick<
     Route<HeadUpstream>,
-    'forwardsCredentials' | 'passesMethodOverride' | 'passesTrailers' | 'upstream'
+    'forwardsCredentials' | 'access' | 'passesMethodOverride' | 'passesTrailers' | 'upstream'
   >
   readonly principal: Principal | undefined
   /** undefined = the route strips nothing. */
@@ -165,6 +165,7 @@ function switchesOf({ route, isUpgrade, isLast, client }: ReusedFor): number {
     (route.passesTrailers ? 4 : 0) |
     (isUpgrade ? 8 : 0) |
     (client.isTrusted ? 16 : 0) |
-    (isLast ? 32 : 0)
+    (isLast ? 32 : 0) |
+    (route.access.leavesAuthorization ? 64 : 0)
   )
 }

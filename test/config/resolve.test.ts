@@ -72,6 +72,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         caseSensitive: false,
         methodOverride: 'drop',
         trailers: 'drop',
+        authorization: 'gateway',
         forwardCredentials: false,
         browser: { cookie: false, signIn: false },
         rateLimit: undefined,

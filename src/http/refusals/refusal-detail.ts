@@ -31,6 +31,10 @@ export function refusalDetail(
   { credentials, carriers }: { readonly credentials: Credentials; readonly carriers: Carriers },
 ): string | undefined {
   if (access.kind === 'public') return undefined
+  if (access.leavesAuthorization)
+    return code === 'credentials-missing' || code === 'scheme-not-accepted'
+      ? waysBesideAuthorization(access.schemes, carriers)
+      : undefined
   const texts = textsOf(carriers)
   const taken = takenBy(access.schemes)
   switch (code) {
@@ -47,6 +51,15 @@ export function refusalDetail(
     default:
       return undefined
   }
+}
+
+/** Where Authorization is the backend's. */
+function waysBesideAuthorization(schemes: readonly SchemeName[], { headers }: Carriers): string {
+  const way =
+    schemes.includes('secretKey') && headers.length > 0
+      ? `Send a secret key ${listText(describeCarriers({ headers, bearer: false, basic: false }))}`
+      : 'Sign in: this path takes the access cookie'
+  return `${way}. Authorization is for the service behind this path.`
 }
 
 function isCredential(credentials: Credentials): credentials is Credential {

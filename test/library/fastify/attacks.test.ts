@@ -10,6 +10,7 @@ const files = [
   'security/upstream-headers',
   'security/repeated-heads',
   'security/key-carriers',
+  'security/backend-authorization',
   'security/basic-keys',
   'security/method-override',
   'security/prototype-pollution',
