@@ -8,7 +8,7 @@ import type { Environment } from './secrets.ts'
 import { findAddressConflicts } from './warnings/addresses.ts'
 import { findTossableCookie, findUnsentCookie } from './warnings/cookies.ts'
 import { findInsecureFileModes } from './warnings/file-modes.ts'
-import { findAdminsByDefault } from './warnings/issuers.ts'
+import { findOpenIssuers, findRolesByDefault } from './warnings/issuers.ts'
 import { findOidcProblems } from './warnings/oidc.ts'
 import { findPatterns, findPrefixProblems } from './warnings/prefixes.ts'
 import {
@@ -60,7 +60,8 @@ export function findWarnings(
     ...findAddressConflicts(tree),
     ...findPrefixProblems(tree),
     ...findPatterns(tree),
-    ...findAdminsByDefault(tree),
+    ...findRolesByDefault(tree),
+    ...findOpenIssuers(tree),
     ...findOidcProblems(tree),
     ...findSimilarRoles(tree),
     ...findSimilarScopes(tree),
