@@ -160,6 +160,7 @@ function resolveTokens({ tokens }: ConfigTree, publicOrigin: string, lookup: Sec
     refreshIdleMs: durationMs(tokens.refreshIdle),
     reuseGraceMs: durationMs(tokens.reuseGrace),
     clockToleranceMs: durationMs(tokens.clockTolerance),
+    introspection: tokens.introspection,
     keys: tokens.keys.map((key) => resolveSigningKey(key, tokens.algorithm, lookup)),
   }
 }

@@ -96,6 +96,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
       refreshIdleMs: 604_800_000,
       reuseGraceMs: 10_000,
       clockToleranceMs: 5_000,
+      introspection: { roles: ['Admin'], scopes: ['introspect'] },
     },
     cors: { origins: [] },
     cookie: { name: 'refreshToken', path: '/api/v1/accounts', sameSite: 'Strict', isSecure: false },
