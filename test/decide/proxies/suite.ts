@@ -292,6 +292,16 @@ export function testProxy(t: Test, kind: ProxyKind): void {
     t.match(await response.json(), { Id: owner.account.id })
     t.equal((await fetch(`${proxy.url}/.well-known/jwks.json`)).status, 200)
     t.equal((await fetch(`${proxy.url}/api/v1/openapi.json`)).status, 200)
+    t.equal((await fetch(`${proxy.url}/.well-known/oauth-authorization-server`)).status, 200)
+    const granted = await fetch(`${proxy.url}/api/v1/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: owner.apiKey,
+        client_secret: owner.secretKey,
+      }),
+    })
+    t.equal(granted.status, 200)
     t.match(await (await fetch(`${proxy.url}/portal/sign-in`)).text(), /<form/)
     t.equal(backend.seen.length, 0)
   })
