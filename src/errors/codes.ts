@@ -53,7 +53,7 @@ export const errorDefinitions = {
     title: 'Credentials are missing',
     detail: 'This path requires a secret key or an access token; see WWW-Authenticate.',
     check:
-      'Whether the header reaches the gateway: proxies in front of it may drop headers they do not know.',
+      'Whether the header reaches the gateway: proxies in front of it may drop headers they do not know. A key in the query, or a presigned URL, is no credential: the response says so.',
     operations: 'for-admins',
   },
   'credentials-invalid': {
