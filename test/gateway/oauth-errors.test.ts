@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { startGateway } from '../setup/gateway.ts'
+import { notInApp, startGateway } from '../setup/gateway.ts'
 import { ask } from './support/ask.ts'
 import { addKey } from './support/further-keys.ts'
 import { readDocument } from './support/openapi.ts'
@@ -233,3 +233,26 @@ t.test('no secret of a request is logged', async (t) => {
   const lines = gateway.logLines.join('')
   for (const secret of [apiKey, secretKey, String(token)]) t.notOk(lines.includes(secret))
 })
+
+t.test(
+  'the session of a granted token ends with it, and is no other token’s',
+  { skip: notInApp('its sessions are listed by commands of a gateway') },
+  async (t) => {
+    const time = { nowMs: Date.now() }
+    const gateway = await startGateway(t, { clock: () => time.nowMs })
+    const { account, apiKey, secretKey } = await gateway.createAccount()
+    const parameters = { grant_type: 'client_credentials', client_id: apiKey, client_secret: secretKey }
+    const grant = () =>
+      ask(t, gateway.url, `POST ${tokenPath}`, [form], new URLSearchParams(parameters).toString())
+    t.equal((await grant()).json().expires_in, 600)
+    await grant()
+    const sessionsAt = (now: number) =>
+      gateway.operate(({ store }) => store.listSessions(account.id, { now, limit: 10 }))
+    t.equal((await sessionsAt(time.nowMs + 600_000)).length, 2, 'as long as its token')
+    t.strictSame(
+      await sessionsAt(time.nowMs + 610_000),
+      [],
+      'no longer than that and the tolerance of clocks',
+    )
+  },
+)

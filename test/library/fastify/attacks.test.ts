@@ -37,6 +37,7 @@ const files = [
   'gateway/refresh-cookie',
   'gateway/revoke',
   'gateway/tokens',
+  'gateway/oauth-errors',
   'gateway/identity',
   'gateway/dropped-headers',
   'gateway/scopes',
