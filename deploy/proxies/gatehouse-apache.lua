@@ -12,7 +12,7 @@ local main_listener = "proxy:http://127.0.0.1:8080"
 local set = { "X-User-Id", "X-User-Role", "X-Gatehouse-Assertion", "X-Request-Id", "traceparent" }
 
 -- One name for each header that keys.accept names.
-local credentials = { "SecretKey", "Authorization" }
+local credentials = { "SecretKey" }
 
 -- What a backend could take for the caller's, and what only a proxy may say, in letters and digits.
 local cleared = {
@@ -96,6 +96,10 @@ function decide(r)
     end
     for _, name in ipairs(credentials) do
         r.headers_in[name] = nil
+    end
+    -- On a route with `authorization: backend` Gatehouse says so, and the field is the backend's.
+    if answer["x-gatehouse-authorization"] ~= "backend" then
+        r.headers_in["Authorization"] = nil
     end
     local cookie = r.headers_in["Cookie"]
     if cookie and cookie:find("refreshToken=", 1, true) then

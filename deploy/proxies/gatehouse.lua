@@ -52,6 +52,8 @@ core.register_action("gatehouse", { "http-req" }, function(txn)
     elseif answer.status ~= 200 then
         refuse(txn, answer)
     else
+        local authorization = answer.headers["x-gatehouse-authorization"]
+        txn:set_var("txn.gatehouse_authorization", authorization ~= nil and authorization[0] or "")
         for _, name in ipairs(cleared) do
             txn.http:req_del_header(name)
         end

@@ -64,6 +64,9 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
   const handOver = createHandOver(sessions, options)
   return {
     sessions: callerAuth.sessions,
+    clientTokens: callerAuth.clientTokens,
+    issuer: config.tokens.issuer,
+    introspection: config.tokens.introspection,
     keyring: callerAuth.keyring,
     limiter,
     metrics,

@@ -1,3 +1,4 @@
+import { createCarriers } from '../auth/carriers.ts'
 import type { Config } from '../config/config.ts'
 import type { TokenCookie } from '../endpoints/token-cookies.ts'
 import { createAccessCookieReader, type ReadAccessCookie } from '../http/browser/access-cookie.ts'
@@ -6,6 +7,7 @@ import { createSignInFinder, type FindSignIn } from '../http/browser/find-sign-i
 import { createHandOverKeys, type HandOverKeys, handOverCookieNames } from '../http/browser/hand-over.ts'
 import { createSignInRedirect, type RedirectToSignIn } from '../http/browser/sign-in-redirect.ts'
 import { visitCookieName } from '../http/browser/visit-counter.ts'
+import { createKeyHeaderReader, type ReadKeyHeaders } from '../http/route-credentials.ts'
 import { portalCookieNames } from '../portal/portal-cookie.ts'
 import { createOwnCookies, type OwnCookies } from '../proxy/own-cookies.ts'
 import { signInHostsOf } from '../routes/sign-in-hosts.ts'
@@ -53,6 +55,14 @@ export function createConfiguredBasicKeyCheck({
   publicOrigin,
 }: Pick<Config, 'cors' | 'publicOrigin'>): CheckBasicKey {
   return createBasicKeyCheck({ publicOrigin, origins: cors.origins })
+}
+
+/** For routes whose Authorization field is the backend's. */
+export function createConfiguredKeyHeaderReader({
+  keys,
+  tokens,
+}: Pick<Config, 'keys' | 'tokens'>): ReadKeyHeaders {
+  return createKeyHeaderReader(createCarriers(keys.accept), tokens.issuer)
 }
 
 /** For a portal on a host of its own. */

@@ -10,13 +10,17 @@ import type { Account } from '../store/account.ts'
 import type { Store } from '../store/store.ts'
 import type { AccessTokens } from '../tokens/access-token.ts'
 import type { Acknowledgements } from '../tokens/acknowledgements.ts'
+import { type ClientTokens, createClientTokens } from '../tokens/client-tokens.ts'
+import { createKeyPairCheck } from '../tokens/key-pair.ts'
 import { createPortalTokens, type PortalTokens } from '../tokens/portal-tokens.ts'
 import { createRefreshTokens } from '../tokens/refresh-token.ts'
+import { createSessionStart } from '../tokens/session-start.ts'
 import { createSessions, type Sessions } from '../tokens/sessions.ts'
 
 /** What issues tokens, under one config. */
 export interface TokenIssuers {
   readonly sessions: Sessions
+  readonly clientTokens: ClientTokens
   /** Tokens for browsers that are signed in to the portal. */
   readonly portalTokens: PortalTokens
 }
@@ -38,19 +42,19 @@ export function createTokenIssuers(options: TokenIssuersOptions, accessTokens: A
   const openMax = config.sessionsMax
   const { requireSecondFactor } = config.portal
   const needsEnrolment = (account: Account) => needsSecondFactor(account, requireSecondFactor)
+  const findOwner = createKeyPairCheck(store, clock)
+  const startSession = createSessionStart({
+    store,
+    findOwner,
+    openMax,
+    admit: (accountId) => takeSessionStart(limiter, accountId),
+    keyUses,
+    clock,
+  })
+  const shared = { ...config.tokens, store, startSession, accessTokens, refreshTokens, clock }
   return {
-    sessions: createSessions({
-      store,
-      accessTokens,
-      refreshTokens,
-      ...config.tokens,
-      openMax,
-      needsEnrolment,
-      admit: (accountId) => takeSessionStart(limiter, accountId),
-      acknowledgements,
-      keyUses,
-      clock,
-    }),
+    sessions: createSessions({ ...shared, needsEnrolment, acknowledgements }),
+    clientTokens: createClientTokens({ ...shared, findOwner }),
     portalTokens: createPortalTokens({
       store,
       accessTokens,

@@ -33,6 +33,7 @@ import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
 import {
   createBrowserParts,
   createConfiguredBasicKeyCheck,
+  createConfiguredKeyHeaderReader,
   createConfiguredOwnCookies,
 } from './browser-parts.ts'
 import { createAssertionHeader, createConfiguredWriter, ownHeaderNames } from './request-writer.ts'
@@ -81,6 +82,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     metrics,
     keyUses,
     checkBasicKey: createConfiguredBasicKeyCheck(config),
+    readKeyHeaders: createConfiguredKeyHeaderReader(config),
     readAccessCookie,
   }
   const checkSecondTargets = createSecondTargetCheck({

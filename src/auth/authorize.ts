@@ -12,7 +12,10 @@ import type { CachedKey, Directory, Principal } from './principal.ts'
  * Why an authenticated caller is rejected; undefined = authorised.
  * @throws GatehouseError `store-unavailable` where the profile is needed and not known now
  */
-export function authorize(access: Access, principal: Principal | undefined): ErrorCode | undefined {
+export function authorize(
+  access: Access,
+  principal: Pick<Principal, 'role' | 'scopes' | 'issuer' | 'profile'> | undefined,
+): ErrorCode | undefined {
   if (access.kind === 'public' || principal === undefined) return undefined
   if (access.roles && !access.roles.has(principal.role)) return 'role-forbidden'
   if (!isWithinScopes(access.scopes, principal)) return 'scope-forbidden'

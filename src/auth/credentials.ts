@@ -71,6 +71,11 @@ export function cookieCredential(token: string): Credentials {
   return newCredential('bearer', token, accessCookieCarrier)
 }
 
+/** An access token that is not the credential of a request, but asked about. */
+export function tokenCredential(token: string): Credentials {
+  return newCredential('bearer', token, undefined)
+}
+
 /** Adds another cookie of the same name: which of two a browser sends first says nothing. */
 export function withRepeatedCookie(): Credentials {
   return ambiguous

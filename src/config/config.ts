@@ -97,6 +97,8 @@ export interface TokensConfig {
   readonly refreshIdleMs: number
   readonly reuseGraceMs: number
   readonly clockToleranceMs: number
+  /** Who may ask the gateway about tokens: these roles, and with a key or token that has scopes, all of these. */
+  readonly introspection: { readonly roles: readonly string[]; readonly scopes: readonly string[] }
   /** Empty = the keys are created and kept in the store. */
   readonly keys: readonly ConfiguredKey[]
 }

@@ -5,11 +5,12 @@ import type { SecretLookup } from './secrets.ts'
 type IssuerTree = ConfigTree['issuers'][number]
 
 export function resolveIssuer(issuer: IssuerTree, lookup: SecretLookup): IssuerOptions {
-  const { name, audience, algorithms, tokenType, jwks, subject, role, scopes, email, plan } = issuer
+  const { name, audience = [], algorithms, tokenType, jwks, subject, role, scopes, email, plan } = issuer
   return {
     name,
     issuer: issuer.issuer,
-    audience,
+    audiences: typeof audience === 'string' ? [audience] : audience,
+    require: Object.entries(issuer.require),
     algorithms,
     tokenType,
     keys: resolveKeySource(jwks, lookup),

@@ -124,6 +124,7 @@ function resolveRoute(route: ConfigTree['routes'][number]): RouteOptions {
     methods: route.methods,
     upstream: route.upstream,
     auth: route.auth,
+    authorization: route.authorization,
     roles: route.roles,
     scopes: route.scopes,
     verifiedOnly: route.verifiedOnly,
@@ -159,6 +160,7 @@ function resolveTokens({ tokens }: ConfigTree, publicOrigin: string, lookup: Sec
     refreshIdleMs: durationMs(tokens.refreshIdle),
     reuseGraceMs: durationMs(tokens.reuseGrace),
     clockToleranceMs: durationMs(tokens.clockTolerance),
+    introspection: tokens.introspection,
     keys: tokens.keys.map((key) => resolveSigningKey(key, tokens.algorithm, lookup)),
   }
 }

@@ -8,10 +8,15 @@ import type { Environment } from './secrets.ts'
 import { findAddressConflicts } from './warnings/addresses.ts'
 import { findTossableCookie, findUnsentCookie } from './warnings/cookies.ts'
 import { findInsecureFileModes } from './warnings/file-modes.ts'
-import { findAdminsByDefault } from './warnings/issuers.ts'
+import { findOpenIssuers, findRolesByDefault } from './warnings/issuers.ts'
 import { findOidcProblems } from './warnings/oidc.ts'
 import { findPatterns, findPrefixProblems } from './warnings/prefixes.ts'
-import { findAmbiguousPaths, findSimilarRoles, findSimilarScopes } from './warnings/routes.ts'
+import {
+  findAmbiguousPaths,
+  findSimilarRoles,
+  findSimilarScopes,
+  findTakenAuthorization,
+} from './warnings/routes.ts'
 import { findLeftSealingKeys } from './warnings/sealing-keys.ts'
 import { findNarrowUpstreams } from './warnings/streams.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
@@ -55,10 +60,12 @@ export function findWarnings(
     ...findAddressConflicts(tree),
     ...findPrefixProblems(tree),
     ...findPatterns(tree),
-    ...findAdminsByDefault(tree),
+    ...findRolesByDefault(tree),
+    ...findOpenIssuers(tree),
     ...findOidcProblems(tree),
     ...findSimilarRoles(tree),
     ...findSimilarScopes(tree),
+    ...findTakenAuthorization(tree),
     ...findInsecureFileModes(tree, resolvePath),
     ...findNarrowUpstreams(tree),
     ...findMisspelledVariables(env, tree),

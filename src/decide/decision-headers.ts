@@ -14,7 +14,7 @@ import { parseTraceparent, type Trace, traceparentOf } from '../tracing/tracer.t
 export interface AllowedRequest {
   /** undefined = anonymous. */
   readonly principal: Principal | undefined
-  readonly route: Pick<Route<{ readonly name: string } | undefined>, 'name' | 'upstream'>
+  readonly route: Pick<Route<{ readonly name: string } | undefined>, 'name' | 'upstream' | 'access'>
   readonly requestId: string
   /** What the proxy sent. */
   readonly rawHeaders: readonly string[]
@@ -64,6 +64,11 @@ export function createDecisionWriter({ identityHeaders, assertion }: DecisionWri
 
   return {
     write: (allowed) =>
-      `Cache-Control: no-store\r\nX-Request-Id: ${allowed.requestId}\r\n${traceLine(allowed)}${identity(allowed)}`,
+      `Cache-Control: no-store\r\nX-Request-Id: ${allowed.requestId}\r\n${authorizationLine(allowed)}${traceLine(allowed)}${identity(allowed)}`,
   }
+}
+
+/** Tells the proxy to leave Authorization as its client sent it; without this line it removes the field. */
+function authorizationLine({ route }: AllowedRequest): string {
+  return route.access.leavesAuthorization ? 'X-Gatehouse-Authorization: backend\r\n' : ''
 }

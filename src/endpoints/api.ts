@@ -10,13 +10,15 @@ import { arrivalOf } from '../http/arrival.ts'
 import { destinationOf, ownRouteName, recordRouteName } from '../http/outcome.ts'
 import { createProblem, sendProblem } from '../http/refusals/problem.ts'
 import type { Portal } from '../portal/portal.ts'
-import type { MetadataPath, PublicPath } from '../routes/own-paths.ts'
+import type { MetadataPath, OAuthPath, PublicPath } from '../routes/own-paths.ts'
 import type { Keyring } from '../tokens/keyring.ts'
 import { jwksMaxAgeS } from '../tokens/signing-keys.ts'
 import { type AdminOptions, createAdminApi } from './admin/admin-api.ts'
 import { translateError } from './fastify-errors.ts'
 import { type HeldKeysEndpointOptions, revokeKeyEndpoint } from './held-keys.ts'
 import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
+import { type OAuthOptions, registerOAuth } from './oauth/oauth.ts'
+import { serverMetadataEndpoint } from './oauth/server-metadata.ts'
 import { openApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
 import { createOwnAccountApi } from './own-account.ts'
@@ -27,7 +29,10 @@ import { applyReplyKeepAlive } from './reply.ts'
 import { registerSignInReturn, type SignInReturnOptions } from './sign-in-return.ts'
 import { type TokenEndpointsOptions, tokenEndpoints } from './tokens.ts'
 
-export interface ApiOptions extends TokenEndpointsOptions, HeldKeysEndpointOptions {
+export interface ApiOptions
+  extends TokenEndpointsOptions,
+    HeldKeysEndpointOptions,
+    Pick<OAuthOptions, 'clientTokens' | 'issuer' | 'introspection'> {
   readonly keyring: Keyring
   readonly requestTimeoutMs: number
   readonly version: string
@@ -96,6 +101,7 @@ export async function registerEndpoints(scope: FastifyInstance, options: ApiOpti
     return reply.code(status).headers(headers).send(Buffer.from(body))
   })
   await scope.register(async (jsonScope) => registerJson(jsonScope, options))
+  await scope.register(async (formScope) => registerOAuth(formScope, options))
   const { portal, signInReturn } = options
   if (signInReturn)
     await scope.register(async (returnScope) => registerSignInReturn(returnScope, signInReturn))
@@ -131,10 +137,14 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   const admin = createAdminApi({ ...options, ...options.admin })
   const ownAccount = createOwnAccountApi({ ...options, ...options.admin })
   const operations = { ...publicOperations, ...ownAccount.operations, ...admin.operations }
-  const endpoints: Readonly<Record<Exclude<PublicPath, MetadataPath>, OwnEndpoint>> = {
+  const endpoints: Readonly<Record<Exclude<PublicPath, MetadataPath | OAuthPath>, OwnEndpoint>> = {
     ...tokenEndpoints(scope, options),
     '/api/v1/keys/revoke': revokeKeyEndpoint(options),
     '/.well-known/jwks.json': jwksEndpoint(options.keyring),
+    '/.well-known/oauth-authorization-server': serverMetadataEndpoint({
+      ...options,
+      routes: options.protectedResources?.routes ?? [],
+    }),
     '/api/v1/openapi.json': openApiEndpoint({ ...options, portalPath: options.portal?.path, operations }),
   }
   for (const [path, endpoint] of Object.entries(endpoints)) registerOwnRoute(scope, path, endpoint)

@@ -25,6 +25,10 @@ export interface OperationDoc {
   readonly body?: JsonSchema
   /** Whether the body is optional. */
   readonly isBodyOptional?: boolean
+  /** The media type of the body; default: application/json. */
+  readonly bodyType?: string
+  /** All of its errors, where they are no problems (RFC 9457). */
+  readonly errors?: Readonly<Record<number, ResponseDoc>>
   readonly responses: Readonly<Record<number, ResponseDoc>>
   /** Its own errors, besides those of every operation. */
   readonly problems: readonly ErrorCode[]

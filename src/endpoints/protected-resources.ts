@@ -11,15 +11,20 @@ import type { OwnEndpoint } from './own-route.ts'
 const maxAgeS = 300
 
 export interface ProtectedResourceOptions {
-  readonly routes: readonly Pick<RouteOptions, 'host' | 'path' | 'auth' | 'scopes' | 'issuers'>[]
+  readonly routes: readonly Pick<
+    RouteOptions,
+    'host' | 'path' | 'auth' | 'authorization' | 'scopes' | 'issuers'
+  >[]
   readonly issuers: readonly Pick<IssuerOptions, 'name' | 'issuer'>[]
   readonly publicOrigin: string
+  /** `issuer`: of the gateway's own tokens. */
+  readonly tokens: { readonly issuer: string }
 }
 
 /** The metadata of a protected resource (RFC 9728 2). */
 export interface ResourceMetadata {
   readonly resource: string
-  /** Absent where only tokens of the gateway are accepted, which is no authorization server. */
+  /** Those of the route, then the gateway, unless its tokens have another issuer than its URL: nobody could discover it. */
   readonly authorization_servers?: readonly string[]
   readonly scopes_supported?: readonly string[]
   readonly bearer_methods_supported: readonly ['header']
@@ -50,6 +55,7 @@ function createMetadata({
   routes,
   issuers,
   publicOrigin,
+  tokens,
 }: ProtectedResourceOptions): ReadonlyMap<string, ResourceMetadata> {
   const urlOf = new Map(issuers.map(({ name, issuer }) => [name, issuer]))
   const groups = Map.groupBy(
@@ -59,9 +65,8 @@ function createMetadata({
   return new Map(
     [...groups].map(([key, members]) => {
       const [first] = members
-      const servers = unique(members.flatMap((route) => route.issuers)).flatMap(
-        (name) => urlOf.get(name) ?? [],
-      )
+      const named = unique(members.flatMap((route) => route.issuers)).flatMap((name) => urlOf.get(name) ?? [])
+      const servers = tokens.issuer === publicOrigin ? [...named, publicOrigin] : named
       const scopes = unique(members.flatMap((route) => route.scopes ?? []))
       return [
         key,

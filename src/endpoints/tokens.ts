@@ -1,23 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { countFailure } from '../auth/limits.ts'
-import type { RateLimiter } from '../auth/rate-limiter.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { arrivalOf, visitorOf } from '../http/arrival.ts'
+import { visitorOf } from '../http/arrival.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { PublicPath } from '../routes/own-paths.ts'
-import type { Rate } from '../store/rates.ts'
 import type { Sessions } from '../tokens/sessions.ts'
+import { createFailedKeyPairCount, type FailedKeyPairOptions } from './failed-key-pairs.ts'
 import { readMembers } from './json-body.ts'
 import type { OwnEndpoint } from './own-route.ts'
 import { onResponseSent } from './reply.ts'
 import { createTokenCookies, type TokenCookiesOptions } from './token-cookies.ts'
 
-export interface TokenEndpointsOptions extends TokenCookiesOptions {
+export interface TokenEndpointsOptions extends TokenCookiesOptions, FailedKeyPairOptions {
   readonly sessions: Sessions
-  readonly limiter: RateLimiter
-  /** How many invalid key pairs one client address may send. */
-  readonly failures: Rate
   readonly metrics: Metrics
 }
 
@@ -35,7 +30,8 @@ export function tokenEndpoints(
   app: FastifyInstance,
   options: TokenEndpointsOptions,
 ): Readonly<Record<TokenPath, OwnEndpoint>> {
-  const { sessions, limiter, failures, metrics } = options
+  const { sessions, metrics } = options
+  const countFailedKeyPair = createFailedKeyPairCount(options)
   const cookies = createTokenCookies(app, options)
 
   async function issue(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
@@ -56,15 +52,6 @@ export function tokenEndpoints(
       JwtToken: accessToken,
       RefreshToken: refreshToken,
     }
-  }
-
-  async function countFailedKeyPair(request: FastifyRequest, error: unknown): Promise<never> {
-    if (error instanceof GatehouseError && error.code === 'credentials-invalid') {
-      const { address } = arrivalOf(request.raw).client
-      const excess = await countFailure(limiter, failures, { address, isMalformed: false })
-      if (excess) throw excess
-    }
-    throw error
   }
 
   async function refresh(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {

@@ -40,12 +40,20 @@ export const errorDefinitions = {
       'Whether a proxy or a client library adds a second header to the one you set. Every place in `keys.accept` is a credential, and so is `Authorization: Bearer`.',
     operations: 'for-admins',
   },
+  'credentials-misplaced': {
+    status: 400,
+    title: 'A credential of the gateway is in the wrong place',
+    detail:
+      "Authorization is for the service behind this path, and holds a key or token of the gateway, which that must not see: send a secret key in a header of its own, and the service's credential in Authorization.",
+    check:
+      '`authorization: backend` of the route, and where its client sends the key: `keys.accept` names the headers for it. An access token comes in the access cookie there, or not at all.',
+  },
   'credentials-missing': {
     status: 401,
     title: 'Credentials are missing',
     detail: 'This path requires a secret key or an access token; see WWW-Authenticate.',
     check:
-      'Whether the header reaches the gateway: proxies in front of it may drop headers they do not know.',
+      'Whether the header reaches the gateway: proxies in front of it may drop headers they do not know. A key in the query, or a presigned URL, is no credential: the response says so.',
     operations: 'for-admins',
   },
   'credentials-invalid': {

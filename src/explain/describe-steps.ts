@@ -1,16 +1,13 @@
 import type { Plans } from '../accounts/plan-reports.ts'
-import { accessCookieCarrier, type Carrier } from '../auth/carriers.ts'
-import type { Credentials } from '../auth/credentials.ts'
 import { countedBy, rateSubject } from '../auth/limits.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { RequestHead } from '../exchange/request-head.ts'
-import { credentialsOf } from '../http/arrival.ts'
 import type { Cors, Preflight } from '../http/cors.ts'
 import { parseHostName } from '../http/host.ts'
 import { destinationOf, principalOf } from '../http/outcome.ts'
 import { clientNetwork } from '../platform/client-network.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
-import type { Access, Route, SchemeName } from '../routes/route.ts'
+import type { Access, Route } from '../routes/route.ts'
 import { createRouteTable, type RouteTable } from '../routes/table.ts'
 import type { Rate } from '../store/rates.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
@@ -64,53 +61,6 @@ function hasOrigin({ rawHeaders }: RequestHead): boolean {
 /** An OPTIONS request that goes no further. */
 export function describeMethods(methods: readonly string[]): StepResult {
   return { detail: `answered by the gateway; methods: ${methods.join(', ')}`, facts: { methods } }
-}
-
-/** @param accept where secret keys may come (`keys.accept`) */
-export function describeScheme(
-  arrival: ExplainedArrival,
-  access: Access,
-  accept: readonly string[],
-): StepResult {
-  const credentials = credentialsOf(arrival)
-  const { hasAuthorization } = arrival.fields
-  const { browser, reason } = arrival.outcome
-  if (access.kind === 'public') {
-    return { detail: 'ignored: the route is public', facts: { accepted: [], sent: null } }
-  }
-  const { schemes, isOptional } = access
-  const { sent, carrier } = sentBy(credentials)
-  const takes = schemes.map((scheme) =>
-    scheme === 'secretKey' ? `secretKey in ${accept.join(', ')}` : scheme,
-  )
-  const cookie = browser ? ['the access cookie'] : []
-  const accepted = `accepted here: ${[...takes, ...cookie].join('; ')}${isOptional ? '; or none' : ''}`
-  const place =
-    carrier === null ? '' : ` in ${carrier === accessCookieCarrier ? 'the access cookie' : carrier}`
-  const isOthers = hasAuthorization && sent !== 'bearer' && carrier !== 'bearer' && carrier !== 'basic'
-  const beside = isOthers ? "; Authorization is of another scheme, and so the backend's" : ''
-  const about = sent === null && reason !== undefined ? `; ${reason}` : ''
-  return {
-    detail: `${sent ?? 'none'}${place} (${accepted})${beside}${about}`,
-    facts: {
-      accepted: schemes,
-      keysAccepted: accept,
-      ...(browser && { takesCookie: true }),
-      isOptional,
-      sent,
-      carrier,
-    },
-  }
-}
-
-/** The scheme, and for a secret key its place. */
-function sentBy(credentials: Credentials): {
-  readonly sent: SchemeName | null
-  readonly carrier: Carrier | null
-} {
-  const { kind } = credentials
-  if (kind !== 'secretKey' && kind !== 'bearer') return { sent: null, carrier: null }
-  return { sent: kind, carrier: credentials.carrier ?? null }
 }
 
 /** @param validUntil when its key or token expires, or the overlap of its key ends; undefined = never */

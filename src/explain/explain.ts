@@ -22,6 +22,7 @@ import { createTracer } from '../tracing/tracer.ts'
 import type { UpstreamConfig } from '../upstream/upstream.ts'
 import { describeDecision } from './describe-decision.ts'
 import { describeSecondTargets, describeUpstream } from './describe-forward.ts'
+import { describeScheme } from './describe-scheme.ts'
 import {
   describeCors,
   describeLimits,
@@ -31,7 +32,6 @@ import {
   describePrincipal,
   describeRequest,
   describeRouteMatch,
-  describeScheme,
 } from './describe-steps.ts'
 import type { ExplainedRequest, Explanation, StepResult } from './explanation.ts'
 import { explainOwnPath } from './own-path.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { createAuthParts } from '../assembly/auth-parts.ts'
-import { createConfiguredBasicKeyCheck } from '../assembly/browser-parts.ts'
+import { createConfiguredBasicKeyCheck, createConfiguredKeyHeaderReader } from '../assembly/browser-parts.ts'
 import { authenticate, type Schemes } from '../auth/authenticate.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { createStoreConnectionState } from '../cache/store-connection-state.ts'
@@ -80,7 +80,7 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
 /** What a gate decides by, so that it counts and changes nothing. */
 export function readOnlyGateOptions(
   schemes: Schemes,
-  config: Pick<Config, 'cors' | 'failures' | 'publicOrigin'>,
+  config: Pick<Config, 'cors' | 'failures' | 'keys' | 'publicOrigin' | 'tokens'>,
 ): Omit<GateOptions<GatedRoute>, 'findRoute' | 'trace'> {
   return {
     authenticator: {
@@ -94,6 +94,7 @@ export function readOnlyGateOptions(
     metrics: undefined,
     keyUses: { record: () => {} },
     checkBasicKey: createConfiguredBasicKeyCheck(config),
+    readKeyHeaders: createConfiguredKeyHeaderReader(config),
   }
 }
 

@@ -30,12 +30,12 @@ export interface Arrival<Connection = ClientExchange> {
   readonly outcome: Outcome
 }
 
-/** The credentials by which it is decided: those of its fields, or else the access cookie, where the route takes it. */
+/**
+ * The credentials by which it is decided: those of its fields, less Authorization where that is the backend's, or else the
+ * access cookie, where the route takes it.
+ */
 export function credentialsOf({ outcome, fields }: Arrival<unknown>): Credentials {
-  const { cookieCredentials } = outcome
-  return cookieCredentials === undefined || cookieCredentials.kind === 'none'
-    ? fields.credentials
-    : cookieCredentials
+  return outcome.credentials ?? fields.credentials
 }
 
 const arrivalKey = Symbol('arrival')

@@ -1,7 +1,6 @@
 import type { KeyUses } from '../accounts/key-uses.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '../auth/authorize.ts'
-import { isWithoutCredential } from '../auth/credentials.ts'
 import type { AllowedDecision, Decision, DecisionScheme, Refusal } from '../auth/decision.ts'
 import { createLookUpGuard } from '../auth/look-up-guard.ts'
 import type { TakePlan } from '../auth/plans.ts'
@@ -9,18 +8,19 @@ import type { Principal } from '../auth/principal.ts'
 import type { RateLimiter } from '../auth/rate-limiter.ts'
 import { GatehouseError, sharedError } from '../errors/gatehouse-error.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import type { BrowserAccess, GatedRoute } from '../routes/route.ts'
+import type { GatedRoute } from '../routes/route.ts'
 import type { Rate } from '../store/rates.ts'
 import { type Arrival, credentialsOf } from './arrival.ts'
-import type { ReadAccessCookie } from './browser/access-cookie.ts'
 import type { CheckBasicKey } from './browser/basic-key.ts'
 import { createDecisionCounter } from './decision-counter.ts'
 import { type DecisionTrace, traceDecision } from './decision-trace.ts'
-import { recordCookieCredentials, recordDecision, recordRoute } from './outcome.ts'
+import { recordDecision, recordRoute } from './outcome.ts'
 import { countedCode, createCredentialRefusal } from './refusals/credential-refusal.ts'
 import { createLimits } from './request-limits.ts'
+import { type CredentialTakerOptions, createCredentialTaker } from './route-credentials.ts'
 
-export interface GateOptions<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival> {
+export interface GateOptions<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival>
+  extends CredentialTakerOptions {
   /** The route of a request, or the error it is refused with. */
   readonly findRoute: (arrival: Came) => GateResult<MatchedRoute>
   readonly authenticator: Authenticator
@@ -34,8 +34,6 @@ export interface GateOptions<MatchedRoute extends GatedRoute, Came extends Arriv
   /** Called for every valid secret key, even if the request is then refused with 403 or 429. */
   readonly keyUses: Pick<KeyUses, 'record'>
   readonly checkBasicKey: CheckBasicKey
-  /** absent = no route takes the access cookie. */
-  readonly readAccessCookie?: ReadAccessCookie | undefined
   /** undefined in the gateway. */
   readonly trace?: DecisionTrace | undefined
 }
@@ -87,11 +85,12 @@ export function createGateParts<MatchedRoute extends GatedRoute, Came extends Ar
   options: GateOptions<MatchedRoute, Came>,
 ): GateParts<MatchedRoute, Came> {
   const { findRoute, authenticator, limiter, failures, metrics, keyUses } = options
-  const { checkBasicKey, readAccessCookie, trace } = options
+  const { checkBasicKey, trace } = options
   const count = createDecisionCounter(metrics)
   const lookUps = createLookUpGuard(limiter, failures)
   const refuse = createCredentialRefusal(limiter, failures)
   const takeLimits = createLimits(options)
+  const takeCredentials = createCredentialTaker(options)
 
   /** @param isConfirmed whether the decision is based on the store's current state, not on the cache */
   function admit(
@@ -214,8 +213,9 @@ export function createGateParts<MatchedRoute extends GatedRoute, Came extends Ar
     return admit(route, arrival, await decision)
   }
 
-  function recordKeyUse({ fields, client, arrivedAt }: Came, { principal }: AllowedDecision): void {
-    const { credentials } = fields
+  function recordKeyUse(arrival: Came, { principal }: AllowedDecision): void {
+    const { client, arrivedAt } = arrival
+    const credentials = credentialsOf(arrival)
     if (principal === undefined || credentials.kind !== 'secretKey') return
     if (credentials.useRecordedFrom === client.address && arrivedAt < credentials.useRecordedUntil) return
     credentials.useRecordedFrom = client.address
@@ -223,20 +223,16 @@ export function createGateParts<MatchedRoute extends GatedRoute, Came extends Ar
     keyUses.record(principal.accountId, credentials.text, client.address, 'secretKey')
   }
 
-  /** The access cookie is looked at where no other credential came. */
-  function takeCookie(arrival: Came, browser: BrowserAccess): void {
-    if (readAccessCookie !== undefined && isWithoutCredential(arrival.fields.credentials))
-      recordCookieCredentials(arrival.outcome, readAccessCookie(arrival, browser))
-  }
-
   function gate(arrival: Came): GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>> {
     const route = findRoute(arrival)
     if (route instanceof GatehouseError) return route
     recordRoute(arrival.outcome, route)
     trace?.passed('route')
-    if (route.browser !== undefined) takeCookie(arrival, route.browser)
-    const { credentials } = arrival.fields
-    if (route.access.kind !== 'public' && authenticator.mustLookUp?.(credentials) === true)
+    if (route.browser !== undefined || route.access.leavesAuthorization) {
+      const misplaced = takeCredentials(route, arrival)
+      if (misplaced) return countRefusal(undefined, misplaced)
+    }
+    if (route.access.kind !== 'public' && authenticator.mustLookUp?.(credentialsOf(arrival)) === true)
       return lookUp(route, arrival)
     return decide(route, arrival, arrival.arrivedAt)
   }

@@ -30,8 +30,8 @@ export interface Outcome {
   readonly access: Access | undefined
   /** What the matched route offers to browsers; undefined = nothing, or it is not found yet. */
   readonly browser: BrowserAccess | undefined
-  /** The access cookie where it counts, or that it does not; undefined = the route does not look at it. */
-  readonly cookieCredentials: Credentials | undefined
+  /** By which it is decided, where that need not be those of its fields: see credentialsOf. */
+  readonly credentials: Credentials | undefined
   /** Authentication and authorisation result; undefined until it is decided. */
   readonly decision: Decision | undefined
   readonly upstream: string | undefined
@@ -71,7 +71,7 @@ export function createOutcome(): Outcome {
     routeIndex: undefined,
     access: undefined,
     browser: undefined,
-    cookieCredentials: undefined,
+    credentials: undefined,
     decision: undefined,
     upstream: undefined,
     trace: undefined,
@@ -106,9 +106,9 @@ export function recordRoute(outcome: Writable, { name, index, access, browser }:
   outcome.browser = browser
 }
 
-/** Records what the access cookie is worth for this request. */
-export function recordCookieCredentials(outcome: Writable, credentials: Credentials): void {
-  outcome.cookieCredentials = credentials
+/** Records the credentials that the route looks at. */
+export function recordCredentials(outcome: Writable, credentials: Credentials): void {
+  outcome.credentials = credentials
 }
 
 export function recordDecision(outcome: Writable, decision: Decision): void {
@@ -167,7 +167,7 @@ export function forgetTexts(outcome: Writable): void {
     hostName: '',
     target: { path: sentPath, sentPath, query: '', hasParameters, hasEncodedSlash },
   }
-  outcome.cookieCredentials = undefined
+  outcome.credentials = undefined
   outcome.corsHeaders = undefined
 }
 

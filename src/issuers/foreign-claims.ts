@@ -2,6 +2,7 @@ import { memoizeBounded } from '../platform/memoize.ts'
 import { includesAudience } from '../tokens/access-token-claims.ts'
 import { type ClaimPath, claimAt, type IssuerOptions, type RoleMapping } from './issuer.ts'
 import { principalId } from './principal-id.ts'
+import { findMissingClaim } from './required-claims.ts'
 
 /** What a token of an issuer says, as far as the gateway uses it. Times are in milliseconds. */
 export interface ForeignClaims {
@@ -46,7 +47,9 @@ export function parseForeignClaims(
 ): ForeignClaims | WrongClaim {
   const { iss, aud, iat, nbf, exp } = payload
   if (iss !== issuer.issuer) return { wrong: 'iss' }
-  if (!includesAudience(aud, issuer.audience)) return { wrong: 'aud' }
+  if (!isForUs(aud, issuer)) return { wrong: 'aud' }
+  const missing = findMissingClaim(payload, issuer.require)
+  if (missing !== undefined) return { wrong: `${missing} (require)` }
   const purpose = wrongPurpose(payload)
   if (purpose !== undefined) return { wrong: purpose }
   if (!isTime(exp)) return { wrong: 'exp' }
@@ -67,6 +70,10 @@ export function parseForeignClaims(
     validFrom: Math.max(iat ?? 0, nbf ?? 0) * 1_000 - clockToleranceMs,
     validUntil: exp * 1_000 + clockToleranceMs,
   }
+}
+
+function isForUs(aud: unknown, { audiences }: IssuerOptions): boolean {
+  return audiences.length === 0 || audiences.some((audience) => includesAudience(aud, audience))
 }
 
 /**

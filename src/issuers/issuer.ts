@@ -22,13 +22,19 @@ export type TokenType = (typeof tokenTypes)[number]
 /** The name of a claim, or the names that lead to a member of one: `['realm_access', 'roles']`. */
 export type ClaimPath = readonly string[]
 
+/** A claim that a token must have, with one of these values. */
+export type RequiredClaim = readonly [name: string, values: readonly string[]]
+
 /** A foreign server whose tokens are accepted on the routes that name it. */
 export interface IssuerOptions {
   /** Unique: the first part of the IDs of its principals. */
   readonly name: string
   /** The value of `iss`, exactly. */
   readonly issuer: string
-  readonly audience: string
+  /** What `aud` may be or contain; empty = it is not looked at: then `require` names a claim. */
+  readonly audiences: readonly string[]
+  /** What its tokens must say besides. */
+  readonly require: readonly RequiredClaim[]
   readonly algorithms: readonly IssuerAlgorithm[]
   /** Which `typ` its tokens may have. */
   readonly tokenType: TokenType

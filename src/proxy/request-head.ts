@@ -24,7 +24,7 @@ export interface RequestHeadInput {
   readonly rawHeaders: readonly string[]
   readonly route: Pick<
     Route<HeadUpstream>,
-    'forwardsCredentials' | 'passesMethodOverride' | 'passesTrailers' | 'upstream'
+    'forwardsCredentials' | 'access' | 'passesMethodOverride' | 'passesTrailers' | 'upstream'
   >
   readonly principal: Principal | undefined
   /** undefined = the route strips nothing. */
@@ -146,7 +146,8 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
 
   /** On a public route too, where nobody has looked at it. */
   function isKeyToDrop(authorization: string, { route }: RequestHeadInput): boolean {
-    return !route.forwardsCredentials && rules.isKeyAuthorization(authorization)
+    const isForwarded = route.forwardsCredentials || route.access.leavesAuthorization === true
+    return !isForwarded && rules.isKeyAuthorization(authorization)
   }
 
   function writeTrailers(rawTrailers: readonly string[], { headers }: HeadUpstream): string {
@@ -176,7 +177,7 @@ function isForwarded(rule: HeaderRule, input: RequestHeadInput): boolean {
       return route.forwardsCredentials
     case 'authorization':
       // For an anonymous caller the field is meant for the upstream.
-      return route.forwardsCredentials || principal === undefined
+      return route.forwardsCredentials || route.access.leavesAuthorization === true || principal === undefined
     case 'method-override':
       return route.passesMethodOverride
     case 'forwarding-field':

@@ -28,6 +28,8 @@ export interface RouteOptions {
   readonly verifiedOnly: boolean
   /** Names of foreign issuers. */
   readonly issuers: readonly string[]
+  /** Whose the Authorization field is. */
+  readonly authorization: 'gateway' | 'backend'
   readonly stripPrefix: boolean
   readonly websocket: boolean
   readonly encodedSlash: 'auto' | 'reject' | 'pass'
@@ -110,7 +112,14 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       caching:
         access.kind === 'public'
           ? undefined
-          : cachingOf({ schemes: access.schemes, isOptional: access.isOptional }, config.browser.cookie),
+          : cachingOf(
+              {
+                schemes: access.schemes,
+                isOptional: access.isOptional,
+                leavesAuthorization: access.leavesAuthorization === true,
+              },
+              config.browser.cookie,
+            ),
       bodyBytesMax: config.bodyBytesMax,
       responseTimeoutMs: config.responseTimeoutMs ?? upstream?.responseTimeoutMs ?? Number.POSITIVE_INFINITY,
       idleTimeoutMs: config.idleTimeoutMs ?? upstream?.idleTimeoutMs ?? Number.POSITIVE_INFINITY,
@@ -158,10 +167,11 @@ function compileMethods(methods: readonly string[] | undefined): ReadonlySet<str
 
 /** The options of a route that say who may call it. */
 type AccessOptions = Pick<RouteOptions, 'auth' | 'roles' | 'scopes' | 'verifiedOnly'> &
-  Partial<Pick<RouteOptions, 'issuers'>>
+  Partial<Pick<RouteOptions, 'issuers' | 'authorization'>>
 
-function accessOptionsOf({ auth, roles, scopes, verifiedOnly, issuers }: RouteOptions): AccessOptions {
-  return { auth, roles, scopes, verifiedOnly, issuers }
+function accessOptionsOf(config: RouteOptions): AccessOptions {
+  const { auth, roles, scopes, verifiedOnly, issuers, authorization } = config
+  return { auth, roles, scopes, verifiedOnly, issuers, authorization }
 }
 
 /** Where clients find out about the issuers of a route; undefined = they are not told, or it takes none. */
@@ -171,11 +181,13 @@ function metadataOf(config: RouteOptions, publicOrigin: string | undefined): str
 
 /** Who may call a route. @param metadata where clients find out about its issuers */
 export function compileAccess(
-  { auth, roles, scopes, verifiedOnly, issuers = [] }: AccessOptions,
+  { auth, roles, scopes, verifiedOnly, issuers = [], authorization }: AccessOptions,
   metadata?: string,
 ): Access {
-  if (auth === 'none') return { kind: 'public' }
+  const left = authorization === 'backend' ? ({ leavesAuthorization: true } as const) : {}
+  if (auth === 'none') return { kind: 'public', ...left }
   return {
+    ...left,
     kind: 'protected',
     schemes: schemesOf(auth),
     isOptional: auth === 'optional',

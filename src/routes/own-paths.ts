@@ -17,8 +17,12 @@ export const ownOperations = {
   '/api/v1/accounts/refresh-token': ['POST'],
   '/api/v1/accounts/revoke-token': ['POST'],
   '/api/v1/accounts/usage': ['GET'],
+  '/api/v1/oauth/token': ['POST'],
+  '/api/v1/oauth/introspect': ['POST'],
+  '/api/v1/oauth/revoke': ['POST'],
   '/api/v1/keys/revoke': ['POST'],
   '/.well-known/jwks.json': ['GET'],
+  '/.well-known/oauth-authorization-server': ['GET'],
   '/.well-known/oauth-protected-resource': ['GET'],
   '/.well-known/oauth-protected-resource/:path': ['GET'],
   '/api/v1/openapi.json': ['GET'],
@@ -45,8 +49,13 @@ export type PublicPath = Exclude<OwnPath, GatedPath>
 
 const ownAccountPaths: readonly string[] = ['/api/v1/accounts/usage'] satisfies readonly OwnAccountPath[]
 
+/** The endpoints of OAuth 2, which take forms. */
+export type OAuthPath = Extract<OwnPath, `/api/v1/oauth/${string}`>
+
 /** Where both keys are exchanged for tokens. */
 export const accessTokenPath = '/api/v1/accounts/access-token' satisfies PublicPath
+/** The same in the standard form, for OAuth 2. */
+export const oauthTokenPath = '/api/v1/oauth/token' satisfies OAuthPath
 /** Where a refresh token is, which browsers send as a cookie. */
 export const refreshTokenPath = '/api/v1/accounts/refresh-token' satisfies PublicPath
 

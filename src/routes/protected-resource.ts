@@ -9,11 +9,13 @@ export interface ResourceRoute {
   readonly path: string
   readonly auth: string
   readonly host?: string | undefined
+  /** Whose the Authorization field is; default: the gateway's. */
+  readonly authorization?: string | undefined
 }
 
 /** Whether a route takes bearer tokens. */
-export function takesTokens({ auth }: Pick<ResourceRoute, 'auth'>): boolean {
-  return auth === 'bearer' || auth === 'any' || auth === 'optional'
+export function takesTokens({ auth, authorization }: Pick<ResourceRoute, 'auth' | 'authorization'>): boolean {
+  return authorization !== 'backend' && (auth === 'bearer' || auth === 'any' || auth === 'optional')
 }
 
 /** The paths at which the metadata of routes is published: the well-known path before that of the route (3.1). */

@@ -11,6 +11,8 @@ export interface KeyFields {
 export interface AcceptedCredentials {
   readonly schemes: readonly SchemeName[]
   readonly isOptional: boolean
+  /** Whether the Authorization field is the backend's. */
+  readonly leavesAuthorization: boolean
 }
 
 /**
@@ -19,7 +21,7 @@ export interface AcceptedCredentials {
  * @param takesCookie whether the access cookie authenticates too, by the site that the request comes from
  */
 export function compileCaching(
-  { schemes, isOptional }: AcceptedCredentials,
+  { schemes, isOptional, leavesAuthorization }: AcceptedCredentials,
   { headers, bearer, basic }: KeyFields,
   takesCookie: boolean,
 ): ResponseCaching {
@@ -28,7 +30,7 @@ export function compileCaching(
   const names = [
     ...(takesKeys ? headers : []),
     // On an optional route one of another scheme is the backend's.
-    ...(takesAuthorization || isOptional ? ['Authorization'] : []),
+    ...(takesAuthorization || isOptional || leavesAuthorization ? ['Authorization'] : []),
     ...(takesCookie ? ['Cookie', 'Origin', 'Sec-Fetch-Site'] : []),
   ]
   const varyLine = `Vary: ${names.join(', ')}\r\n`

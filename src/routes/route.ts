@@ -87,8 +87,11 @@ export interface RouteRate extends RateLimit {
 
 export type SchemeName = 'secretKey' | 'bearer'
 
-/** Who may call. A protected route has at least one scheme, so an empty list cannot mean "open". */
-export type Access =
+/**
+ * Who may call. A protected route has at least one scheme, so an empty list cannot mean "open". `leavesAuthorization`:
+ * the Authorization field is the backend's, and says nothing of the caller.
+ */
+export type Access = { readonly leavesAuthorization?: true } & (
   | { readonly kind: 'public' }
   | {
       readonly kind: 'protected'
@@ -105,6 +108,7 @@ export type Access =
       /** Where clients find out about the issuers (RFC 9728); undefined = it names none. */
       readonly metadataUrl?: string | undefined
     }
+)
 
 /** The target that the upstream gets: as it was sent, less the prefix where the route strips it. */
 export function upstreamTarget(

@@ -17,6 +17,8 @@ import { accessTokenType, headerOf, isCanonical, payloadOf, signingKeyIdOf } fro
 /** The subject of a token. */
 export interface TokenSubject
   extends Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'> {
+  /** The client of OAuth 2 that it is issued to, as `client_id`; absent = none. */
+  readonly clientId?: string | undefined
   /** What the key of its session is limited to; absent = it is not limited. */
   readonly limits?: TokenLimits
 }
@@ -76,7 +78,8 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, accessTokenType))
   const verifierOf = memoizeByObject(createJwtVerifier)
 
-  function issue({ accountId, sessionId, role, roleEpoch, limits = noLimits }: TokenSubject): string {
+  function issue(subject: TokenSubject): string {
+    const { accountId, clientId, sessionId, role, roleEpoch, limits = noLimits } = subject
     const key = keyring.signer(clock())
     const iat = Math.floor(clock() / 1_000)
     const exp = Math.min(iat + Math.ceil(accessLifetimeMs / 1_000), Math.floor(limits.validUntil / 1_000))
@@ -89,6 +92,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       iat,
       exp,
       jti: createTokenId(roleEpoch),
+      ...(clientId !== undefined && { client_id: clientId }),
       ...(limits.scopes.length > 0 && { scope: limits.scopes.join(' ') }),
     }
     return signerOf(key)(claims)

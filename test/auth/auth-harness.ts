@@ -20,7 +20,9 @@ import { createSealer } from '../../src/secrets/sealing.ts'
 import type { Account } from '../../src/store/account.ts'
 import { portalKeyId } from '../../src/store/portal-key-id.ts'
 import { openAcknowledgements } from '../../src/tokens/acknowledgements.ts'
+import { createKeyPairCheck } from '../../src/tokens/key-pair.ts'
 import { createRefreshTokens, createSessionId } from '../../src/tokens/refresh-token.ts'
+import { createSessionStart } from '../../src/tokens/session-start.ts'
 import { createSessions } from '../../src/tokens/sessions.ts'
 import { actsOn } from '../accounts/account-actions.ts'
 import { defaultOptions } from '../routes/default-options.ts'
@@ -93,9 +95,14 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
     refreshLifetimeMs: 86_400_000,
     refreshIdleMs: 86_400_000,
     reuseGraceMs: 10_000,
-    openMax: 100,
+    startSession: createSessionStart({
+      store,
+      findOwner: createKeyPairCheck(store, clock),
+      openMax: 100,
+      admit: async () => {},
+      clock,
+    }),
     needsEnrolment: () => false,
-    admit: async () => {},
     acknowledgements: openAcknowledgements({ store, onLoss: () => {} }),
     clock,
   })

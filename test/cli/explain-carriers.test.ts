@@ -23,6 +23,8 @@ t.test('explain shows where the key came, and what was recognised instead of one
       routes: [
         { ...route, name: 'key', path: '/key' },
         { ...route, name: 'forwarding', path: '/forwarding', forwardCredentials: true },
+        { ...route, name: 'left', path: '/left', auth: 'any', authorization: 'backend' },
+        { ...route, name: 'open', path: '/open', auth: 'none', authorization: 'backend' },
       ],
     },
   })
@@ -67,6 +69,21 @@ t.test('explain shows where the key came, and what was recognised instead of one
   const shown = JSON.stringify(signed.at('upstream')?.facts.headers)
   for (const name of ['X-Gate', 'Authorization'])
     t.match(shown, `{"name":"${name}","value":"[secret]"}`, 'possible secrets are hidden')
+
+  const left = await explain('/left', `X-Gate: ${secretKey}`, 'Authorization: Bearer signature')
+  t.equal(left.decision, 'forward')
+  t.match(left.at('scheme'), {
+    detail: "secretKey in X-Gate (accepted here: secretKey in X-Gate); Authorization is the backend's",
+    facts: { accepted: ['secretKey'], keysAccepted: ['X-Gate'], leavesAuthorization: true },
+  })
+  t.match(JSON.stringify(left.at('upstream')?.facts.headers), '{"name":"Authorization","value":"[secret]"}')
+  const open = await explain('/open', 'Authorization: Bearer signature')
+  t.equal(open.at('scheme')?.detail, "ignored: the route is public; Authorization is the backend's")
+  for (const path of ['/left', '/open']) {
+    const misplaced = await explain(path, `Authorization: ${basic}`)
+    t.match(misplaced, { decision: 'refuse', code: 'credentials-misplaced' })
+    t.match(misplaced.at('scheme'), { detail: /^Authorization is for the service behind this path/ })
+  }
 
   const swapped = await explain('/key', `X-Gate: ${apiKey}`)
   t.equal(swapped.code, 'secret-key-invalid')

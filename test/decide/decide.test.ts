@@ -31,6 +31,33 @@ t.test('an allowed request is answered with exactly the headers that the proxy i
   })
 })
 
+t.test("the proxy is told where Authorization is the backend's, and by nothing of the client", async (t) => {
+  const routes = [
+    { name: 'left', path: '/left', auth: 'any', authorization: 'backend' },
+    { name: 'open', path: '/open', auth: 'none', authorization: 'backend' },
+    { name: 'ours', path: '/ours', auth: 'any' },
+  ]
+  const gateway = await startDecideGateway(t, { config: { routes } })
+  const { account, secretKey } = await gateway.createAccount()
+  const key = `SecretKey: ${secretKey}`
+  const theirs = ['Authorization: Basic YTpi', 'X-Gatehouse-Authorization: backend']
+  for (const uri of ['/left', '/open']) {
+    const { status, headers } = await askDecision(t, gateway, { uri, headers: [key, ...theirs] })
+    t.equal(status, 200)
+    t.match(headers, {
+      'x-gatehouse-authorization': 'backend',
+      'x-user-id': uri === '/left' ? account.id : '',
+    })
+    t.notOk('authorization' in headers, 'nothing of the client')
+    const misplaced = [`Authorization: Bearer ${secretKey}`]
+    const refused = await askDecision(t, gateway, { uri, headers: misplaced })
+    assertProblem(t, refused, { status: 400, code: 'credentials-misplaced' })
+  }
+  const ours = await askDecision(t, gateway, { uri: '/ours', headers: [key, ...theirs] })
+  t.equal(ours.status, 200)
+  t.notOk('x-gatehouse-authorization' in ours.headers)
+})
+
 t.test('an anonymous caller gets empty headers, which overwrite what a client sent', async (t) => {
   const names = { id: 'X-User-Id', role: 'X-User-Role', email: 'X-User-Email' }
   const identity = { headers: names, assertion: { enabled: true } }

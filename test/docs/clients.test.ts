@@ -72,6 +72,14 @@ t.test('curl, as the page has it', async (t) => {
   isFrom(t, backend, userId)
 })
 
+t.test('curl gets a token by OAuth 2, as the page has it', async (t) => {
+  const backend = await startBackend(t)
+  const { gateway, sh } = await start(t, backend.url)
+  const { account, apiKey, secretKey } = await gateway.createAccount({ email: 'oauth@example.com' })
+  t.equal(await sh('OAuth 2', 0, { API_KEY: apiKey, KEY: secretKey }), 'ok')
+  isFrom(t, backend, account.id)
+})
+
 t.test('the page in the browser makes one refresh for calls that expire together', async (t) => {
   const backend = await startBackend(t)
   const { gateway, snippet, home } = await start(t, backend.url)

@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { createShell, linesOf } from './shell.ts'
 import { snippetsOf } from './snippets.ts'
@@ -29,7 +30,7 @@ t.test('the lines of the operating page work in their order', async (t) => {
   t.match(await run('gatehouse keys show ada@example.com'), /gate_sk_/)
   await run('git init -q && git add people.csv')
   // It exits with 1: no file of the folder has a key.
-  const [pattern = '', grep = ''] = linesOf(page, 'Where keys may come', 1)
+  const [pattern = '', grep = ''] = linesOf(page, 'Where keys may come')
   await run(pattern)
   t.match(await run(`${grep} || echo "status $?"`), 'status 1')
   for (const line of linesOf(page, 'Keys made elsewhere')) await run(line)
@@ -65,6 +66,26 @@ t.test('the curl lines about the admin API work as the operating page has them',
     await run(filled.replace('curl', 'curl -sS --fail'))
   }
 })
+
+t.test(
+  'a key in a header and a credential of the backend are sent as the operating page has it',
+  async (t) => {
+    const backend = await startBackend(t)
+    const routes = [
+      { name: 'models', path: '/v1', upstream: 'backend', auth: 'any', authorization: 'backend' },
+    ]
+    const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
+    const { account, secretKey } = await gateway.createAccount()
+    const { run } = createShell(t)
+    const [line = ''] = linesOf('docs/operating.md', 'Two credentials in one request')
+    const filled = line
+      .replace('https://gateway.example', gateway.url)
+      .replace('$KEY', secretKey)
+      .replace('$PROVIDER_KEY', 'of-the-provider')
+    await run(filled.replace('curl', 'curl -sS --fail'))
+    t.match(backend.last().headers, { authorization: 'Bearer of-the-provider', 'x-user-id': account.id })
+  },
+)
 
 t.test('the first account of each way to deploy is made by a command that exists', async (t) => {
   const ways = ['systemd', 'Container', 'Compose', 'Kubernetes']

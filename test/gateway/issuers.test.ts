@@ -355,6 +355,13 @@ t.test('a reload takes other issuers, and drops those that are gone', async (t) 
   t.equal(await reload({ issuers: [{ name: 'corp', issuer: issuer.url, audience: 'others' }] }), 200)
   t.equal(await codeOf('/orders', token), '401 token-invalid')
   t.equal(await codeOf('/orders', await issuer.sign({ aud: 'others' })), '200')
+  const corp = { name: 'corp', issuer: issuer.url, audience: ['others', 'orders'] }
+  t.equal(await reload({ issuers: [corp] }), 200)
+  t.equal(await codeOf('/orders', token), '200')
+  t.equal(await reload({ issuers: [{ ...corp, require: { department: ['sales'] } }] }), 200)
+  t.equal(await codeOf('/orders', token), '401 token-invalid')
+  t.match(gateway.logLines.at(-1), 'a claim is missing or wrong: department (require)')
+  t.equal(await codeOf('/orders', await issuer.sign({ department: 'sales' })), '200')
   t.equal(await reload({ issuers: [], routes: [route('orders', { issuers: [] })] }), 200)
   t.equal(await codeOf('/orders', token), '401 token-invalid')
 })
@@ -521,7 +528,7 @@ t.test('what users of an issuer use is counted as that of accounts', async (t) =
 t.test('every snippet of the page is a config without problems', (t) => {
   const page = readFileSync('docs/issuers.md', 'utf8')
   const snippets = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text)
-  t.equal(snippets.length, 5)
+  t.equal(snippets.length, 8)
   for (const snippet of snippets) {
     const written = parse(snippet) as Options
     const config = {

@@ -23,7 +23,7 @@ const completion = {
 }
 
 /** A gateway before a backend that speaks the format of the library, and says what each answer has cost. */
-async function start(t: Test) {
+async function start(t: Test, ofRoute: Readonly<Record<string, string>> = {}) {
   const backend = await startBackend(t, (_request, response, { body }) => {
     response.setHeader('X-Cost', '7')
     if ((JSON.parse(body) as { readonly stream?: boolean }).stream !== true) {
@@ -47,6 +47,7 @@ async function start(t: Test) {
           upstream: 'backend',
           auth: 'any',
           costHeader: 'X-Cost',
+          ...ofRoute,
         },
       ],
     },
@@ -96,3 +97,28 @@ t.test('the OpenAI library reports what the gateway refuses, with its reason', a
   t.equal(error.headers?.get('x-cost'), null)
   await gateway.operate(({ accounts }) => accounts.update(account.id, { plan: undefined }))
 })
+
+t.test(
+  'the OpenAI library keeps the provider’s key in Authorization, beside that of the gateway in a header',
+  async (t) => {
+    const { backend, gateway } = await start(t, { authorization: 'backend' })
+    const { account, secretKey } = await gateway.createAccount()
+    const client = (apiKey: string, key: string) =>
+      new OpenAI({
+        apiKey,
+        baseURL: `${gateway.url}/v1`,
+        maxRetries: 0,
+        defaultHeaders: { SecretKey: key },
+      })
+    const answer = await client('sk-proj-of-the-provider', secretKey).chat.completions.create(question)
+    t.equal(answer.choices[0]?.message.content, 'Hello there')
+    t.match(backend.last().headers, {
+      authorization: 'Bearer sk-proj-of-the-provider',
+      'x-user-id': account.id,
+    })
+    t.notOk('secretkey' in backend.last().headers)
+    const both = client(secretKey, secretKey).chat.completions.create(question)
+    await t.rejects(both, { status: 400, message: /400/ })
+    t.equal(backend.seen.length, 1)
+  },
+)

@@ -53,6 +53,7 @@ t.test('the metadata of resources, and the challenges that lead to it', async (t
         route('/mcp', { name: 'host', host: 'tools.example.com', issuers: ['corp'] }),
         route('/ours'),
         route('/keys', { auth: 'secretKey' }),
+        route('/left', { authorization: 'backend' }),
         route('/optional/a%20b', { auth: 'optional', issuers: ['corp'] }),
       ],
       decide: { port: 0 },
@@ -68,18 +69,24 @@ t.test('the metadata of resources, and the challenges that lead to it', async (t
   for (const [path, expected] of [
     [
       '/mcp',
-      { resource: `${origin}/mcp`, authorization_servers: [issuer.url, 'https://other.example.com/'] },
+      {
+        resource: `${origin}/mcp`,
+        authorization_servers: [issuer.url, 'https://other.example.com/', origin],
+      },
     ],
     [
       '/orders',
       {
         resource: `${origin}/orders`,
-        authorization_servers: [issuer.url],
+        authorization_servers: [issuer.url, origin],
         scopes_supported: ['orders:read', 'orders:write'],
       },
     ],
-    ['/ours', { resource: `${origin}/ours` }],
-    ['/optional/a%20b', { resource: `${origin}/optional/a%20b`, authorization_servers: [issuer.url] }],
+    ['/ours', { resource: `${origin}/ours`, authorization_servers: [origin] }],
+    [
+      '/optional/a%20b',
+      { resource: `${origin}/optional/a%20b`, authorization_servers: [issuer.url, origin] },
+    ],
   ] as const) {
     const { status, headers, json } = await get(wellKnown + path, ['Origin: https://app.example.com'])
     t.equal(status, 200, path)
@@ -93,7 +100,7 @@ t.test('the metadata of resources, and the challenges that lead to it', async (t
   const ofHost = await askHost('TOOLS.example.com:1234', `${wellKnown}/mcp`)
   t.strictSame(ofHost.json(), {
     resource: 'https://tools.example.com:8443/mcp',
-    authorization_servers: [issuer.url],
+    authorization_servers: [issuer.url, origin],
     ...base,
   })
   t.equal((await ask(t, gateway.url, `HEAD ${wellKnown}/mcp`)).status, 200)

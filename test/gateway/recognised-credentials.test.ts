@@ -147,3 +147,30 @@ t.test('a swapped pair gets the response of every wrong pair', async (t) => {
   }
   t.strictSame(await bodyOf(user.apiKey, user.secretKey), await bodyOf('x', 'y'))
 })
+
+t.test('a key in the query, or a presigned URL, is refused with why and what to do', async (t) => {
+  const { gateway, user, tokens } = await start(t, ['SecretKey'])
+  const detailOf = async (path: string, headers: readonly string[] = []) => {
+    const { status, headers: fields, body, json } = await ask(t, gateway.url, `GET ${path}`, headers)
+    t.match({ status, code: json().code }, { status: 401, code: 'credentials-missing' }, path)
+    t.ok(fields['www-authenticate'])
+    for (const secret of [user.secretKey, tokens.JwtToken]) t.notOk(body.includes(secret), 'it is not told')
+    return String(json().detail)
+  }
+  const way = 'Send a secret key in the header SecretKey.'
+  for (const query of [`api_key=${user.secretKey}`, `access_token=${tokens.JwtToken}`, `q=${user.secretKey}`])
+    t.equal(
+      await detailOf(`/key?${query}`),
+      `A credential in the query is not accepted, as URLs are logged, kept in histories and told to other sites. ${way}`,
+    )
+  const signed = 'X-Amz-Credential=A%2Fs3&X-Amz-Signature=0'
+  t.match(
+    await detailOf(`/key/bucket/file?${signed}`),
+    /^The URL is signed for the service behind this path.*SecretKey\.$/,
+  )
+  t.equal(await detailOf('/key?page=2'), way)
+  const lines = gateway.logLines.join('')
+  for (const secret of [user.secretKey, tokens.JwtToken]) t.notOk(lines.includes(secret), 'nor logged')
+  const both = await ask(t, gateway.url, `GET /key?api_key=${user.secretKey}`, ['SecretKey: x'])
+  t.equal(both.json().code, 'secret-key-invalid', 'only where nothing else came')
+})

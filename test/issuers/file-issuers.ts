@@ -10,7 +10,8 @@ export function fileIssuer(
   return {
     name: 'corp',
     issuer,
-    audience: 'orders',
+    audiences: ['orders'],
+    require: [],
     algorithms: issuerAlgorithms,
     tokenType: 'any',
     keys: { kind: 'file', text: JSON.stringify({ keys }) },

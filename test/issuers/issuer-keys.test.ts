@@ -24,7 +24,8 @@ function open(t: Test, { url }: Pick<Issuer, 'url'>, keys: KeySource = { kind: '
     issuer: {
       name: 'corp',
       issuer: url,
-      audience: 'orders',
+      audiences: ['orders'],
+      require: [],
       algorithms: ['ES256'],
       tokenType: 'any',
       keys,

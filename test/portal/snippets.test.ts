@@ -24,15 +24,17 @@ for (const accept of [['SecretKey'], ["X-Api.Key!#$%&'*+^_`|~"], ['bearer'], ['b
     const { account, secretKey, apiKey } = await gateway.createAccount()
     const { PATH } = process.env
     const env = { PATH, GATEHOUSE_SECRET_KEY: secretKey, GATEHOUSE_API_KEY: apiKey }
-    const options = { baseUrl: gateway.url, path: '/key', carriers: createCarriers(accept) }
-    for (const { language, withSecret } of createSnippets(options)) {
+    const options = { baseUrl: gateway.url, path: '/any', carriers: createCarriers(accept) }
+    for (const { language, withSecret, withToken } of createSnippets(options)) {
       const [program = '', ...args] = programs[language] ?? []
       if (program === '') continue
-      const seen = backend.seen.length
-      const { stdout } = await run(program, [...args, withSecret], { env })
-      t.match(stdout, /ok/, language)
-      t.equal(backend.seen.length, seen + 1)
-      t.equal(backend.last().headers['x-user-id'], account.id, language)
+      for (const code of [withSecret, withToken]) {
+        const seen = backend.seen.length
+        const { stdout } = await run(program, [...args, code], { env })
+        t.match(stdout, /ok/, language)
+        t.equal(backend.seen.length, seen + 1)
+        t.equal(backend.last().headers['x-user-id'], account.id, language)
+      }
     }
   })
 }

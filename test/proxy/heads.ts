@@ -8,6 +8,7 @@ import {
   type RequestHeadInput,
   type RequestWriter,
 } from '../../src/proxy/request-head.ts'
+import type { Access } from '../../src/routes/route.ts'
 import { usualCarriers } from '../setup/carriers.ts'
 
 export const principal: Principal = {
@@ -45,6 +46,7 @@ export function writerOf(headers: IdentityHeaders = identityHeaders): RequestWri
 
 export const routeOf = (forwardsCredentials: boolean, passesMethodOverride = false) => ({
   forwardsCredentials,
+  access: { kind: 'public' } as Access,
   passesMethodOverride,
   passesTrailers: false,
   upstream: { name: 'backend', headers: undefined },

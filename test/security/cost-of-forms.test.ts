@@ -86,6 +86,36 @@ t.test('no form keeps the event loop for long', async (t) => {
   )
 })
 
+t.test('no form of a client of OAuth 2 keeps the event loop for long', async (t) => {
+  const { url } = await signIn(t)
+  const endpoints: Readonly<Record<string, string>> = {
+    token: 'grant_type=client_credentials&client_id=x&client_secret=',
+    'token ': 'grant_type=refresh_token&scope=',
+    'token  ': '',
+    introspect: 'client_id=x&client_secret=y&token=',
+    revoke: 'token=',
+    'revoke ': 'token=eyJ',
+  }
+  await tryAll(t, Object.keys(endpoints), body, (name, text) => {
+    const start = endpoints[name] ?? ''
+    const value = start === '' ? text : encodeURIComponent(text)
+    const bytes = Buffer.from((start + value).slice(0, body.length))
+    const lines = [`POST /api/v1/oauth/${name.trim()} HTTP/1.1`, 'Host: gateway.test']
+    const type = 'Content-Type: application/x-www-form-urlencoded'
+    return exchange(url, requestBytes([...lines, type, `Content-Length: ${bytes.length}`], bytes))
+  })
+  await tryAll(t, ['', 'Basic ', 'Bearer eyJ'], head, (scheme, text) => {
+    const lines = [
+      'POST /api/v1/oauth/token HTTP/1.1',
+      'Host: gateway.test',
+      `Authorization: ${scheme}${text}`,
+    ]
+    const form = Buffer.from('grant_type=client_credentials')
+    const type = 'Content-Type: application/x-www-form-urlencoded'
+    return exchange(url, requestBytes([...lines, type, `Content-Length: ${form.length}`], form))
+  })
+})
+
 t.test('no password keeps the event loop for long while it is checked for being common', async (t) => {
   const owner = { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }
   for (const start of ['a', '']) {

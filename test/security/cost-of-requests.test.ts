@@ -77,6 +77,10 @@ t.test('no field keeps the event loop for long, whatever it repeats', async (t) 
     'GET /stripped': ['Destination: /stripped/other'],
     'GET /sockets': ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'],
   }
+  const authorizations = fields.filter((field) => field.startsWith('Authorization'))
+  await tryAll(t, authorizations, head, (field, text) =>
+    exchange(url, requestBytes(['GET /left HTTP/1.1', 'Host: gateway.test', lineOf(field, text)])),
+  )
   const names = [
     'Access-Control-Request-Headers',
     'If: </stripped',

@@ -2,7 +2,6 @@ import t, { type Test } from 'tap'
 import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { createKey, digestOf } from '../../src/secrets/keys.ts'
 import type { SecretKey } from '../../src/store/secret-keys.ts'
-import type { SessionsOptions } from '../../src/tokens/sessions.ts'
 import { newSecretKey, visitor } from '../store/samples.ts'
 import { lifetimeS } from './forged-tokens.ts'
 import { codeOf, openSessions } from './sessions-harness.ts'
@@ -10,7 +9,7 @@ import { codeOf, openSessions } from './sessions-harness.ts'
 const minuteMs = 60_000
 
 /** An account with a further key, limited so. */
-async function start(t: Test, limits: Partial<SecretKey>, options: Partial<SessionsOptions> = {}) {
+async function start(t: Test, limits: Partial<SecretKey>, options: Parameters<typeof openSessions>[1] = {}) {
   const bench = await openSessions(t, options)
   const { account, apiKey } = await bench.createAccount()
   const secretKey = createKey('secretKey', account.id)

@@ -4,7 +4,9 @@ import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import { createSealer } from '../../src/secrets/sealing.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openAcknowledgements } from '../../src/tokens/acknowledgements.ts'
+import { createKeyPairCheck } from '../../src/tokens/key-pair.ts'
 import { createRefreshTokens } from '../../src/tokens/refresh-token.ts'
+import { createSessionStart, type SessionStartOptions } from '../../src/tokens/session-start.ts'
 import { createSessions, type SessionsOptions } from '../../src/tokens/sessions.ts'
 import { actsOn } from '../accounts/account-actions.ts'
 import { until } from '../setup/net.ts'
@@ -18,7 +20,10 @@ import { createBench, newSigningKey, startS } from './forged-tokens.ts'
  */
 export async function openSessions(
   t: Test,
-  options: Partial<SessionsOptions> = {},
+  {
+    admit = async () => {},
+    ...options
+  }: Partial<SessionsOptions> & Partial<Pick<SessionStartOptions, 'admit'>> = {},
   behind: (store: Store) => Store = (store) => store,
 ) {
   const store = behind(await (await newSqlitePlace(t)).open())
@@ -39,9 +44,14 @@ export async function openSessions(
     refreshLifetimeMs: 30 * 86_400_000,
     refreshIdleMs: 7 * 86_400_000,
     reuseGraceMs: 10_000,
-    openMax: 100,
+    startSession: createSessionStart({
+      store,
+      findOwner: createKeyPairCheck(store, clock),
+      openMax: 100,
+      admit,
+      clock,
+    }),
     needsEnrolment: () => false,
-    admit: async () => {},
     acknowledgements,
     clock,
     ...options,

@@ -18,6 +18,7 @@ export function reviewIssuers(review: Review): void {
     if (!review.hasValidShape(at)) continue
     reviewIssuerUrl(review, [...at, 'issuer'], issuer)
     if (review.hasValidShape([...at, 'jwks'])) reviewKeySource(review, [...at, 'jwks'], issuer)
+    reviewAudience(review, at, issuer)
     reviewPlan(review, [...at, 'plan'], issuer)
   }
   reviewUnique(review, 'name')
@@ -32,6 +33,18 @@ function reviewIssuerUrl(review: Review, path: Path, { issuer }: IssuerTree): vo
     review.report(path, 'must be an https:// URL without query and fragment (http:// only on this machine)')
   else if (issuer === (review.tree.tokens.issuer ?? URL.parse(review.tree.publicUrl)?.origin))
     review.report(path, 'is the issuer of the tokens of this gateway (tokens.issuer)')
+}
+
+/** Without it, whoever has any token of the issuer is in, so something else must say who may. */
+function reviewAudience(review: Review, at: Path, { audience, require }: IssuerTree): void {
+  if (audience !== undefined || !review.isValid([...at, 'audience']) || !review.isValid([...at, 'require']))
+    return
+  const pins = Object.values(require).some((values) => values.every((value) => !/^\**$/.test(value)))
+  if (!pins)
+    review.report(
+      [...at, 'audience'],
+      'is missing; it may be left out only where require names a claim with values other than *',
+    )
 }
 
 function reviewPlan(review: Review, path: Path, { plan }: IssuerTree): void {

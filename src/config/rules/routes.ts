@@ -1,3 +1,4 @@
+import { createCarriers } from '../../auth/carriers.ts'
 import { foldHeaderName } from '../../platform/header-name.ts'
 import { METHODS } from '../../platform/http.ts'
 import { didYouMean } from '../../platform/suggest.ts'
@@ -20,6 +21,7 @@ export function reviewRoutes(review: Review): void {
   for (const [index, route] of routes) {
     reviewMatch(review, index, route)
     reviewAccess(review, index, route)
+    reviewAuthorization(review, index, route)
     reviewCostHeader(review, index, route)
     reviewMissingUpstream(review, index, route)
     reviewWebSocket(review, index, route)
@@ -111,6 +113,29 @@ function reviewAccess(review: Review, index: number, route: RouteTree): void {
   if (route.roles !== undefined) review.report(at('roles'), message, 'key')
   if (route.scopes !== undefined) review.report(at('scopes'), message, 'key')
   if (route.verifiedOnly === true) review.report(at('verifiedOnly'), message, 'key')
+}
+
+/** Where Authorization is the backend's, callers need another place for their credential. */
+function reviewAuthorization(review: Review, index: number, route: RouteTree): void {
+  const at = (field: string) => ['routes', index, field]
+  const { auth, authorization, issuers, browser } = route
+  const isKnown = ['auth', 'authorization'].every((field) => review.isValid(at(field)))
+  if (!isKnown || authorization === 'gateway' || auth === 'none') return
+  if (review.isValid(at('issuers')) && issuers.length > 0)
+    review.report(
+      at('issuers'),
+      'cannot be combined with authorization: backend, as their tokens come in Authorization',
+      'key',
+    )
+  if (!review.isValid(at('browser')) || !review.isValid(['keys', 'accept'])) return
+  const takesKeys = auth !== 'bearer' && createCarriers(review.tree.keys.accept).headers.length > 0
+  if (!takesKeys && !browser.cookie)
+    review.report(
+      at('authorization'),
+      auth === 'bearer'
+        ? 'leaves an access token no place but the access cookie: set browser.cookie, or auth: any'
+        : 'leaves a secret key no place: name a header in keys.accept',
+    )
 }
 
 /** It is removed from every response: clients need the others. */

@@ -38,7 +38,36 @@ const issuer = item('A foreign server whose JWTs are accepted on the routes that
   issuer: text({
     description: 'Its URL, exactly as its tokens have it in `iss`: a slash at the end matters.',
   }),
-  audience: text({ description: 'What `aud` of its tokens must be or contain.' }),
+  audience: optional(
+    either(
+      text({ description: 'An audience.' }),
+      list(text({ description: 'An audience.' }), {
+        minItems: 1,
+        maxItems: 32,
+        uniqueItems: true,
+        description: 'Audiences.',
+      }),
+      {
+        description:
+          'What `aud` of its tokens must be or contain: one, or a list of which any will do. It may be left out only where `require` names a claim: `aud` is not looked at then.',
+      },
+    ),
+  ),
+  require: named(
+    list(text({ description: 'A value; `*` stands for any text.' }), {
+      minItems: 1,
+      maxItems: 1_000,
+      uniqueItems: true,
+      description: 'Values, one of which it must have.',
+    }),
+    {
+      default: {},
+      maxProperties: 32,
+      description:
+        'Claims that a token must have, by name, each with one of the values, or a list with one of them; true, false and numbers are compared as they are written in JSON.',
+    },
+    '^.{1,256}$',
+  ),
   algorithms: list(choice(issuerAlgorithms, { description: 'An algorithm.' }), {
     default: ['RS256', 'ES256'],
     minItems: 1,

@@ -41,6 +41,11 @@ export const route = item('Sends matching requests to an upstream.', {
     description:
       'Which credentials it accepts: any = either kind, optional = either kind or none at all, none = public, credentials are ignored.',
   }),
+  authorization: choice(['gateway', 'backend'], {
+    default: 'gateway',
+    description:
+      "Whose the Authorization field is: gateway = it may hold the caller's credential; backend = it is not read and reaches the upstream as it came, Bearer and Basic too, and the caller is known by a key in a header of `keys.accept` or the access cookie. A credential of the gateway in it is refused.",
+  }),
   roles: optional(
     list(text({ description: 'A role.' }), {
       minItems: 1,

@@ -1,3 +1,4 @@
+import { scopePattern } from '../../accounts/key-input.ts'
 import {
   choice,
   duration,
@@ -63,6 +64,20 @@ export const tokens = section('Access and refresh tokens.', {
     max: '10m',
     default: '10s',
     description: 'Grace period in which the previous refresh token still returns the current one; 0s = none.',
+  }),
+  introspection: section('Who may ask about tokens by introspection (RFC 7662).', {
+    roles: list(text({ description: 'A role.' }), {
+      default: ['Admin'],
+      minItems: 1,
+      uniqueItems: true,
+      description: 'Roles of the callers.',
+    }),
+    scopes: list(text({ pattern: scopePattern, description: 'A scope.' }), {
+      default: ['introspect'],
+      maxItems: 32,
+      uniqueItems: true,
+      description: 'A key or token with scopes must have all of these, one without passes.',
+    }),
   }),
   clockTolerance: duration({
     min: '0s',

@@ -1,13 +1,103 @@
+import { anyText } from '../../issuers/required-claims.ts'
+import { plainSpelling } from '../../issuers/spelling-difference.ts'
 import { adminRole } from '../../store/account.ts'
 import type { Warning } from '../problem.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 
-/** Issuers whose users are Admins without anything in their tokens that says so. */
-export function findAdminsByDefault({ issuers }: Pick<ConfigTree, 'issuers'>): Warning[] {
+type Issuers = Pick<ConfigTree, 'issuers'>
+type IssuerTree = ConfigTree['issuers'][number]
+
+/** The role of accounts that were given no other: the least. */
+const leastRole = 'User'
+
+/** Issuers whose users have more than the least role without anything in their tokens that says so. */
+export function findRolesByDefault({ issuers }: Issuers): Warning[] {
   return [...issuers.entries()]
-    .filter(([, { role }]) => role.default === adminRole)
-    .map(([index, { name }]) => ({
-      path: ['issuers', index, 'role', 'default'],
-      message: `makes everybody who gets a token of issuer "${name}" an Admin, who manages all accounts: name Admins in role.map`,
-    }))
+    .filter(([, { role }]) => role.default !== leastRole)
+    .map(([index, { name, role }]) => {
+      const isAdmin = role.default === adminRole
+      const what = isAdmin
+        ? 'an Admin, who manages all accounts: name Admins'
+        : `${role.default}, which is not the least role: name those who are`
+      return {
+        path: ['issuers', index, 'role', 'default'],
+        message: `makes everybody who gets a token of issuer "${name}" ${what} in role.map`,
+      }
+    })
+}
+
+/** An issuer at which anybody can get a token. */
+interface PublicIssuer {
+  readonly isMeant: (url: URL) => boolean
+  /** Who gets one, whatever the audience. */
+  readonly who: string
+  /** Claims that say whose token it is; of one of them the value must be pinned. */
+  readonly claims: readonly [string, ...string[]]
+}
+
+const microsoft = new Set(['common', 'organizations', 'consumers', '9188040d-6c67-4c5b-b112-36a304b66dad'])
+
+const publicIssuers: readonly PublicIssuer[] = [
+  {
+    isMeant: isAt('https://token.actions.githubusercontent.com'),
+    who: 'a workflow of any repository on GitHub',
+    claims: [
+      ...(['repository', 'repository_id', 'repository_owner', 'repository_owner_id'] as const),
+      ...(['job_workflow_ref', 'workflow_ref', 'enterprise', 'enterprise_id', 'sub'] as const),
+    ],
+  },
+  {
+    isMeant: isAt('https://gitlab.com'),
+    who: 'a job of any project on gitlab.com',
+    claims: ['project_path', 'project_id', 'namespace_path', 'namespace_id', 'ci_config_ref_uri', 'sub'],
+  },
+  {
+    isMeant: isAt('https://accounts.google.com'),
+    who: 'anybody with a Google account',
+    claims: ['hd', 'email', 'azp', 'sub'],
+  },
+  {
+    isMeant: ({ hostname }) => hostname.endsWith('.auth0.com'),
+    who: 'every application of the tenant, and whoever can sign up there,',
+    claims: ['azp', 'org_id', 'sub'],
+  },
+  {
+    isMeant: ({ hostname, pathname }) =>
+      (hostname === 'login.microsoftonline.com' || hostname === 'sts.windows.net') &&
+      microsoft.has(pathname.split('/')[1]?.toLowerCase() ?? ''),
+    who: 'anybody with a Microsoft account',
+    claims: ['tid', 'azp', 'appid', 'oid', 'sub'],
+  },
+]
+
+function isAt(issuer: string): (url: URL) => boolean {
+  return ({ href }) => plainSpelling(href) === issuer
+}
+
+/** Public issuers that are trusted without a claim that says whose tokens pass: anybody asks them for any audience. */
+export function findOpenIssuers({ issuers }: Issuers): Warning[] {
+  return [...issuers.entries()].flatMap(([index, issuer]): Warning[] => {
+    const url = URL.parse(issuer.issuer)
+    const found = url ? publicIssuers.find(({ isMeant }) => isMeant(url)) : undefined
+    if (!found) return []
+    const { who, claims } = found
+    const path = ['issuers', index]
+    const open = `${who} gets tokens of issuer "${issuer.name}": name in require whose pass, such as ${claims[0]}, without * before the first slash`
+    const unread = `tokens of issuer "${issuer.name}" that were made for somebody else pass, as audience is left out: ask for tokens with one of your own, and set it`
+    return [
+      ...(claims.some((name) => isPinned(issuer, name)) ? [] : [{ path, message: open }]),
+      ...(issuer.audience === undefined ? [{ path, message: unread }] : []),
+    ]
+  })
+}
+
+/** Whether each value says whose: `acme*` is also the name of somebody else, `acme/*` is not. */
+function isPinned({ require }: IssuerTree, name: string): boolean {
+  const values = Object.hasOwn(require, name) ? require[name] : undefined
+  return (
+    values?.every((value) => {
+      const start = value.indexOf(anyText)
+      return start === -1 || value.slice(0, start).includes('/')
+    }) === true
+  )
 }

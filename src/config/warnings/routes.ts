@@ -1,4 +1,5 @@
 import { knownRoles, similarRole } from '../../accounts/account-input.ts'
+import { authorizationCarriers } from '../../auth/carriers.ts'
 import { compileRoutes } from '../../routes/compile.ts'
 import { createRouteTable } from '../../routes/table.ts'
 import type { Config } from '../config.ts'
@@ -47,5 +48,24 @@ export function findAmbiguousPaths({ routes, upstreams }: Pick<Config, 'routes' 
       path: ['routes', indexOf.get(route) ?? 0, 'path'],
       message: `route "${route.name}" is never used: its path ${place.prefix} and ${other.prefix} of route "${other.routes[0]?.name}" are ambiguous to a backend that ignores case or decodes escapes, so requests to them are rejected. Use one path, or set caseSensitive: true if only case differs and the backend is case-sensitive`,
     }))
+  })
+}
+
+/**
+ * Routes on which the gateway takes an Authorization field for its own that is probably for the backend: a public one
+ * drops from it what looks like a key, and a forwarding one hands the backend what callers sign in with.
+ */
+export function findTakenAuthorization({ routes, keys }: Pick<ConfigTree, 'routes' | 'keys'>): Warning[] {
+  const carriers = authorizationCarriers.filter((carrier) => keys.accept.includes(carrier))
+  return [...routes.entries()].flatMap(([index, route]): Warning[] => {
+    const { name, auth, authorization, forwardCredentials } = route
+    if (authorization === 'backend') return []
+    if (auth !== 'none' && forwardCredentials) {
+      const message = `route "${name}" hands the backend what its callers sign in with. If only Authorization is for the backend, set authorization: backend in its place: callers then send their key in a header`
+      return [{ path: ['routes', index, 'forwardCredentials'], message }]
+    }
+    if (auth !== 'none' || forwardCredentials || carriers.length === 0) return []
+    const message = `route "${name}" is public, but an Authorization that looks like a key is dropped, as keys.accept has ${carriers.join(' and ')}. If it is for the backend, set authorization: backend`
+    return [{ path: ['routes', index, 'auth'], message }]
   })
 }

@@ -35,7 +35,10 @@ export const ownAccountRoute: GatedRoute = {
 type EndpointArrival = Arrival<EndpointConnection>
 
 export interface AdmissionOptions
-  extends Omit<GateOptions<GatedRoute, EndpointArrival>, 'findRoute' | 'takePlan' | 'checkBasicKey'> {
+  extends Omit<
+    GateOptions<GatedRoute, EndpointArrival>,
+    'findRoute' | 'takePlan' | 'checkBasicKey' | 'readKeyHeaders'
+  > {
   /** Of `publicUrl`. */
   readonly publicOrigin: string
 }
@@ -56,6 +59,9 @@ export function createAdmission(options: AdmissionOptions, route: GatedRoute): A
     ...options,
     findRoute: () => route,
     checkBasicKey: createOwnBasicKeyCheck(options.publicOrigin),
+    readKeyHeaders: () => {
+      throw new Error('there is no backend to leave Authorization to')
+    },
     // Plans are about routes: whoever has used up a quota can still ask how much is left, or give more.
     takePlan: () => undefined,
   })

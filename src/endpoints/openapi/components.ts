@@ -14,6 +14,14 @@ import { blockedSubject, subject } from '../admin/subjects.ts'
 import type { JsonSchema } from '../operation.ts'
 import { usageReport } from '../usage.ts'
 import { type ExampleName, examples } from './examples.ts'
+import {
+  grantedToken,
+  oauthError,
+  serverMetadata,
+  tokenFacts,
+  tokenQuestion,
+  tokenRequest,
+} from './oauth-operations.ts'
 import { problemSchema } from './problems.ts'
 import {
   heldKey,
@@ -32,6 +40,12 @@ const named: Readonly<Record<ExampleName, JsonSchema>> = {
   IssuedTokens: issuedTokens,
   RefreshRequest: refreshRequest,
   RefreshedTokens: refreshedTokens,
+  TokenRequest: tokenRequest,
+  GrantedToken: grantedToken,
+  TokenQuestion: tokenQuestion,
+  TokenFacts: tokenFacts,
+  OAuthError: oauthError,
+  ServerMetadata: serverMetadata,
   HeldKey: heldKey,
   JwkSet: jwkSet,
   ResourceMetadata: resourceMetadata,

@@ -37,6 +37,21 @@ export const examples = {
   },
   RefreshRequest: { token: tokens.refresh },
   RefreshedTokens: { jwtToken: tokens.access, refreshToken: tokens.refresh },
+  TokenRequest: { grant_type: 'client_credentials', client_id: apiKey, client_secret: secretKey },
+  GrantedToken: {
+    access_token: tokens.access,
+    token_type: 'Bearer',
+    expires_in: 600,
+    scope: 'orders:read',
+  },
+  TokenQuestion: { token: tokens.access },
+  TokenFacts: { active: true, token_type: 'Bearer', sub: id, client_id: id, scope: 'orders:read' },
+  OAuthError: { error: 'invalid_request', error_description: 'grant_type is missing.' },
+  ServerMetadata: {
+    issuer: 'https://api.example.com',
+    token_endpoint: 'https://api.example.com/api/v1/oauth/token',
+    response_types_supported: [],
+  },
   HeldKey: { key: secretKey },
   JwkSet: {
     keys: [{ kty: 'EC', crv: 'P-256', x: '…', y: '…', kid: 'k7wQ2v', alg: 'ES256', use: 'sig' }],

@@ -110,7 +110,8 @@ function pathItem(
 }
 
 function describe(operation: OperationDoc, isAdmin: boolean, security: readonly object[]): object {
-  const { id, summary, description, query, body, isBodyOptional = false, responses } = operation
+  const { id, summary, description, query, body, isBodyOptional = false, responses, errors } = operation
+  const { bodyType = 'application/json' } = operation
   return {
     operationId: id,
     summary,
@@ -120,14 +121,17 @@ function describe(operation: OperationDoc, isAdmin: boolean, security: readonly 
     ...(body && {
       requestBody: {
         required: !isBodyOptional,
-        content: { 'application/json': { schema: withReferences(body) } },
+        content: { [bodyType]: { schema: withReferences(body) } },
       },
     }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(responses).map(([status, response]) => [status, responseOf(response)]),
+        Object.entries({ ...responses, ...errors }).map(([status, response]) => [
+          status,
+          responseOf(response),
+        ]),
       ),
-      ...problemResponses(operation, isAdmin),
+      ...(errors === undefined && problemResponses(operation, isAdmin)),
     },
   }
 }

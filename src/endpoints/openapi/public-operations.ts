@@ -1,6 +1,7 @@
 import type { PerOperation, PublicPath } from '../../routes/own-paths.ts'
 import { objectSchema } from '../admin/schemas.ts'
 import type { OperationDoc } from '../operation.ts'
+import { oauthOperations, serverMetadata as serverMetadataSchema } from './oauth-operations.ts'
 import {
   heldKey,
   issuedTokens,
@@ -82,6 +83,19 @@ const jwks: OperationDoc = {
   problems: ['store-unavailable'],
 }
 
+const serverMetadata: OperationDoc = {
+  id: 'getServerMetadata',
+  summary: 'Where the endpoints of OAuth 2 are, and what they take (RFC 8414).',
+  responses: {
+    200: {
+      description: 'The metadata.',
+      schema: serverMetadataSchema,
+      headers: ['Cache-Control'],
+    },
+  },
+  problems: [],
+}
+
 const resourceMetadata: OperationDoc = {
   id: 'getResourceMetadata',
   summary: 'Whose tokens the route `/` accepts (RFC 9728).',
@@ -107,8 +121,10 @@ export const publicOperations: PerOperation<OperationDoc, PublicPath> = {
   '/api/v1/accounts/access-token': { POST: issue },
   '/api/v1/accounts/refresh-token': { POST: refresh },
   '/api/v1/accounts/revoke-token': { POST: revoke },
+  ...oauthOperations,
   '/api/v1/keys/revoke': { POST: revokeKey },
   '/.well-known/jwks.json': { GET: jwks },
+  '/.well-known/oauth-authorization-server': { GET: serverMetadata },
   '/.well-known/oauth-protected-resource': { GET: resourceMetadata },
   '/.well-known/oauth-protected-resource/:path': {
     GET: {

@@ -1,5 +1,5 @@
 import { type GatehouseError, sharedError } from '../../errors/gatehouse-error.ts'
-import type { Arrival } from '../arrival.ts'
+import { type Arrival, credentialsOf } from '../arrival.ts'
 import { recordReason } from '../outcome.ts'
 import { createBrowserFieldReader } from './browser-fields.ts'
 import { createOriginRule, type OriginRuleOptions } from './same-site.ts'
@@ -19,7 +19,9 @@ export function createBasicKeyCheck(options: OriginRuleOptions): CheckBasicKey {
   const readBrowserFields = createBrowserFieldReader(undefined)
   const checkOrigin = createOriginRule(options)
 
-  return function checkBasicKey({ head, client, fields: { credentials }, outcome }) {
+  return function checkBasicKey(arrival) {
+    const { head, client, outcome } = arrival
+    const credentials = credentialsOf(arrival)
     if (credentials.kind !== 'secretKey' || credentials.carrier !== 'basic') return undefined
     const fields = readBrowserFields(head)
     if (!isUnsafeRequest(head, fields)) return undefined

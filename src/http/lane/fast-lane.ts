@@ -178,6 +178,7 @@ function isPlain(route: Route<Upstream>, head: ParsedHead): boolean {
   return (
     !route.stripPrefix &&
     !route.forwardsCredentials &&
+    route.access.leavesAuthorization === undefined &&
     !isLastOnConnection(head, route) &&
     route.browser === undefined &&
     route.costHeader === undefined &&

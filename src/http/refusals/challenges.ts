@@ -14,6 +14,8 @@ const bearerErrors: Partial<Record<ErrorCode, string>> = {
   'scope-forbidden': 'error="insufficient_scope", error_description="the token does not have all scopes"',
 }
 
+type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
+
 /** What decides about the challenges of a response. */
 export interface ChallengeContext {
   readonly access: Access | undefined
@@ -39,6 +41,7 @@ export function challenges(code: ErrorCode, { access, carriers, isRegistry }: Ch
   const scope = code === 'scope-forbidden' && access.scopes ? `, scope="${access.scopes.join(' ')}"` : ''
   // RFC 9728 5.1: where the client may get a token.
   const metadata = access.metadataUrl === undefined ? '' : `, resource_metadata="${access.metadataUrl}"`
+  if (access.leavesAuthorization) return [challengeOf(keyHeaderScheme(access, carriers), code)]
   const isBasic = carriers.basic && access.schemes.includes('secretKey')
   return access.schemes.flatMap((scheme) => {
     if (scheme === 'secretKey')
@@ -47,6 +50,14 @@ export function challenges(code: ErrorCode, { access, carriers, isRegistry }: Ch
     const isHidden = isRegistry && isBasic && bearerErrors[code] === undefined
     return isHidden ? [] : challengeOf(scheme, code) + scope + metadata
   })
+}
+
+/**
+ * Where Authorization is the backend's, no scheme of it is asked for: clients would send it the wrong credential. A 401
+ * must name one (RFC 9110 15.5.2), though: that of tokens stands for the access cookie.
+ */
+function keyHeaderScheme({ schemes }: ProtectedAccess, { headers }: Carriers): SchemeName {
+  return schemes.includes('secretKey') && headers.length > 0 ? 'secretKey' : 'bearer'
 }
 
 function challengeOf(scheme: SchemeName, code: ErrorCode): string {

@@ -26,11 +26,12 @@ export type CredentialRefusal = (
 export function createCredentialRefusal(limiter: RateLimiter, failures: Rate): CredentialRefusal {
   return function refuse(refusal, access, arrival) {
     const { code, isMalformed } = refusal
-    const { client, carriers } = arrival
+    const { client, carriers, head } = arrival
     const credentials = credentialsOf(arrival)
     const known = recentOf(refusal, credentials)
     const error =
-      known?.recentError ?? sharedError(code, refusalDetail(refusal, access, { credentials, carriers }))
+      known?.recentError ??
+      sharedError(code, refusalDetail(refusal, access, { credentials, carriers, target: head.target }))
     if (known) known.recentError = error
     if (code !== countedCode) return error
     const excess = countFailure(limiter, failures, { address: client.address, isMalformed })

@@ -1,11 +1,15 @@
 import { type Carriers, describeCarriers } from '../../auth/carriers.ts'
 import type { Credential, Credentials } from '../../auth/credentials.ts'
 import type { Refusal } from '../../auth/decision.ts'
+import type { ErrorCode } from '../../errors/codes.ts'
 import { listText } from '../../platform/list-text.ts'
 import { memoizeByObject } from '../../platform/memoize.ts'
 import { accessTokenPath, refreshTokenPath } from '../../routes/own-paths.ts'
 import type { Access, SchemeName } from '../../routes/route.ts'
 import { formOf, type SecretForm } from '../../secrets/secret-form.ts'
+import { queryAdvice } from './query-credential.ts'
+
+type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
 
 /** What a route takes: keys, tokens, or both. */
 type Taken = SchemeName | 'both'
@@ -28,9 +32,31 @@ interface Texts {
 export function refusalDetail(
   { code, isMalformed }: Pick<Refusal, 'code' | 'isMalformed'>,
   access: Access,
-  { credentials, carriers }: { readonly credentials: Credentials; readonly carriers: Carriers },
+  { credentials, carriers, target }: RefusedRequest,
 ): string | undefined {
   if (access.kind === 'public') return undefined
+  const way = wayIn(code, { isMalformed, access }, { credentials, carriers })
+  const inQuery = code === 'credentials-missing' ? queryAdvice(target) : undefined
+  return inQuery === undefined || way === undefined ? way : `${inQuery} ${way}`
+}
+
+/** What was sent, and where. */
+interface RefusedRequest {
+  readonly credentials: Credentials
+  readonly carriers: Carriers
+  /** As it came. */
+  readonly target: string
+}
+
+function wayIn(
+  code: ErrorCode,
+  { isMalformed, access }: { readonly isMalformed: boolean; readonly access: ProtectedAccess },
+  { credentials, carriers }: Pick<RefusedRequest, 'credentials' | 'carriers'>,
+): string | undefined {
+  if (access.leavesAuthorization)
+    return code === 'credentials-missing' || code === 'scheme-not-accepted'
+      ? waysBesideAuthorization(access.schemes, carriers)
+      : undefined
   const texts = textsOf(carriers)
   const taken = takenBy(access.schemes)
   switch (code) {
@@ -47,6 +73,15 @@ export function refusalDetail(
     default:
       return undefined
   }
+}
+
+/** Where Authorization is the backend's. */
+function waysBesideAuthorization(schemes: readonly SchemeName[], { headers }: Carriers): string {
+  const way =
+    schemes.includes('secretKey') && headers.length > 0
+      ? `Send a secret key ${listText(describeCarriers({ headers, bearer: false, basic: false }))}`
+      : 'Sign in: this path takes the access cookie'
+  return `${way}. Authorization is for the service behind this path.`
 }
 
 function isCredential(credentials: Credentials): credentials is Credential {

@@ -18,7 +18,7 @@ import { bucketHosts, readSecondTarget, type SecondTarget } from './read.ts'
 export interface SecondTargetOptions
   extends Pick<
     GateOptions<Route<unknown>, Arrival<unknown>>,
-    'authenticator' | 'limiter' | 'failures' | 'checkBasicKey'
+    'authenticator' | 'limiter' | 'failures' | 'checkBasicKey' | 'readKeyHeaders'
   > {
   readonly table: RouteTable<unknown>
   readonly ownPaths: Pick<OwnPaths, 'has'>
@@ -42,13 +42,15 @@ export type CheckSecondTargets = (
 ) => Promise<SecondTargetResult>
 
 export function createSecondTargetCheck(options: SecondTargetOptions): CheckSecondTargets {
-  const { authenticator, limiter, failures, checkBasicKey, table, ownPaths, publicOrigin } = options
+  const { authenticator, limiter, failures, checkBasicKey, readKeyHeaders, table, ownPaths, publicOrigin } =
+    options
   const hasHosts = table.routes.some(({ host }) => host !== undefined)
   const gate = createGate<Route<unknown>, Arrival<unknown>>({
     authenticator,
     limiter,
     failures,
     checkBasicKey,
+    readKeyHeaders,
     findRoute: (arrival) => {
       const route = findRoute(table, arrival)
       return route instanceof GatehouseError ? route : { ...route, rateLimit: undefined }

@@ -1,6 +1,9 @@
 import { createConfiguredNotices } from '../../assembly/account-services.ts'
 import { createApiOptions } from '../../assembly/api-options.ts'
-import { createConfiguredBasicKeyCheck } from '../../assembly/browser-parts.ts'
+import {
+  createConfiguredBasicKeyCheck,
+  createConfiguredKeyHeaderReader,
+} from '../../assembly/browser-parts.ts'
 import { type CallerAuth, openCallerAuth } from '../../assembly/caller-auth.ts'
 import { createConfiguredWriter } from '../../assembly/request-writer.ts'
 import { openStoreMonitor } from '../../assembly/store-monitor.ts'
@@ -85,6 +88,7 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
       metrics,
       keyUses,
       checkBasicKey: createConfiguredBasicKeyCheck(config),
+      readKeyHeaders: createConfiguredKeyHeaderReader(config),
     },
     api: createApiOptions({ ...services, config, callerAuth, clock, gatewayUrl: () => '', metrics, log }),
     writer: createConfiguredWriter({ config, callerAuth, clock }, carriers),

@@ -16,6 +16,11 @@ import { refuse } from './refuse.ts'
 export interface RequireOptions {
   /** The accepted schemes; `optional` also admits requests without a credential. Default: `any`. */
   readonly auth?: 'secretKey' | 'bearer' | 'any' | 'optional'
+  /**
+   * Whose the Authorization field is; default: `gateway`. `backend`: it is left to the app or its backend, and the caller
+   * is known by a key in a header of `keys.accept`; a credential of the gateway in it is refused.
+   */
+  readonly authorization?: 'gateway' | 'backend'
   /** Roles that may call, any of them; default: every role. */
   readonly roles?: readonly string[]
   /** Scopes that a limited key or token needs, all of them; default: limited ones are refused. */

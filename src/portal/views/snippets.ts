@@ -1,6 +1,6 @@
 import type { Carriers } from '../../auth/carriers.ts'
 import { shellWord } from '../../platform/shell-word.ts'
-import { accessTokenPath } from '../../routes/own-paths.ts'
+import { oauthTokenPath } from '../../routes/own-paths.ts'
 import { snippetKeys } from './snippet-keys.ts'
 
 /** Example code. It reads the caller's keys from the environment, so that no key ends up in source code. */
@@ -30,10 +30,10 @@ function curl({ baseUrl, path, carriers }: SnippetOptions): Snippet {
   return {
     language: 'curl',
     withSecret: `curl ${shellWord(baseUrl + path)} ${snippetKeys(carriers).curl}`,
-    withToken: `TOKEN=$(curl -s ${shellWord(baseUrl + accessTokenPath)} \\
-  -H 'Content-Type: application/json' \\
-  -d "{\\"SecretKey\\":\\"$GATEHOUSE_SECRET_KEY\\",\\"APIKey\\":\\"$GATEHOUSE_API_KEY\\"}" \\
-  | sed 's/.*"JwtToken":"\\([^"]*\\)".*/\\1/')
+    withToken: `TOKEN=$(curl -s ${shellWord(baseUrl + oauthTokenPath)} \\
+  -u "$GATEHOUSE_API_KEY:$GATEHOUSE_SECRET_KEY" \\
+  -d grant_type=client_credentials \\
+  | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
 curl ${shellWord(baseUrl + path)} -H "Authorization: Bearer $TOKEN"`,
   }
 }
@@ -50,18 +50,18 @@ const response = await fetch(${url}, {
 console.log(response.status, await response.text())`,
     withToken: `import { env } from 'node:process'
 
-const tokenResponse = await fetch(${JSON.stringify(baseUrl + accessTokenPath)}, {
+const tokenResponse = await fetch(${JSON.stringify(baseUrl + oauthTokenPath)}, {
   method: 'POST',
-  headers: { 'Content-Type': 'application/json' },
-  body: JSON.stringify({
-    SecretKey: env.GATEHOUSE_SECRET_KEY,
-    APIKey: env.GATEHOUSE_API_KEY,
+  body: new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: env.GATEHOUSE_API_KEY,
+    client_secret: env.GATEHOUSE_SECRET_KEY,
   }),
 })
-const { JwtToken } = await tokenResponse.json()
+const { access_token: token } = await tokenResponse.json()
 
 const response = await fetch(${url}, {
-  headers: { Authorization: \`Bearer \${JwtToken}\` },
+  headers: { Authorization: \`Bearer \${token}\` },
 })
 console.log(response.status, await response.text())`,
   }
@@ -79,19 +79,16 @@ request = Request(${url}, headers={${key.python}})
 with urlopen(request) as response:
     print(response.status, response.read().decode())`,
     withToken: `import json, os
+from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
-keys = {
-    "SecretKey": os.environ["GATEHOUSE_SECRET_KEY"],
-    "APIKey": os.environ["GATEHOUSE_API_KEY"],
+client = {
+    "grant_type": "client_credentials",
+    "client_id": os.environ["GATEHOUSE_API_KEY"],
+    "client_secret": os.environ["GATEHOUSE_SECRET_KEY"],
 }
-request = Request(
-    ${JSON.stringify(baseUrl + accessTokenPath)},
-    data=json.dumps(keys).encode(),
-    headers={"Content-Type": "application/json"},
-)
-with urlopen(request) as response:
-    token = json.load(response)["JwtToken"]
+with urlopen(${JSON.stringify(baseUrl + oauthTokenPath)}, urlencode(client).encode()) as response:
+    token = json.load(response)["access_token"]
 
 request = Request(${url}, headers={"Authorization": f"Bearer {token}"})
 with urlopen(request) as response:
@@ -129,31 +126,33 @@ ${goSend}`,
     withToken: `package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 )
 
 func main() {
-	keys, _ := json.Marshal(map[string]string{
-		"SecretKey": os.Getenv("GATEHOUSE_SECRET_KEY"),
-		"APIKey":    os.Getenv("GATEHOUSE_API_KEY"),
+	tokenResponse, err := http.PostForm(${JSON.stringify(baseUrl + oauthTokenPath)}, url.Values{
+		"grant_type":    {"client_credentials"},
+		"client_id":     {os.Getenv("GATEHOUSE_API_KEY")},
+		"client_secret": {os.Getenv("GATEHOUSE_SECRET_KEY")},
 	})
-	tokenResponse, err := http.Post(${JSON.stringify(baseUrl + accessTokenPath)}, "application/json", bytes.NewReader(keys))
 	if err != nil {
 		panic(err)
 	}
 	defer tokenResponse.Body.Close()
-	var issued struct{ JwtToken string }
+	var issued struct {
+		Token string \`json:"access_token"\`
+	}
 	if err := json.NewDecoder(tokenResponse.Body).Decode(&issued); err != nil {
 		panic(err)
 	}
 
 	request, _ := http.NewRequest("GET", ${url}, nil)
-	request.Header.Set("Authorization", "Bearer "+issued.JwtToken)
+	request.Header.Set("Authorization", "Bearer "+issued.Token)
 ${goSend}`,
   }
 }

@@ -18,7 +18,10 @@ function configOf(changes: Options = {}, routeChanges: Options = {}): Options {
 t.test('an issuer needs a name, its URL and an audience', (t) => {
   t.strictSame(load(t, configOf()).issuers, [
     {
-      ...corp,
+      name: corp.name,
+      issuer: corp.issuer,
+      audiences: ['orders'],
+      require: [],
       algorithms: ['RS256', 'ES256'],
       tokenType: 'any',
       keys: { kind: 'discovery' },
@@ -30,6 +33,14 @@ t.test('an issuer needs a name, its URL and an audience', (t) => {
     },
   ])
   t.strictSame(load(t, configOf()).routes[0]?.issuers, ['corp'])
+  t.end()
+})
+
+t.test('an issuer may have several audiences, or none where a claim is required', (t) => {
+  const issuerOf = (changes: Options) => load(t, configOf(changes)).issuers[0]
+  t.match(issuerOf({ audience: ['orders', 'shop'] }), { audiences: ['orders', 'shop'] })
+  const require = { azp: ['https://app.example.com'], org: ['*'] }
+  t.match(issuerOf({ audience: undefined, require }), { audiences: [], require: Object.entries(require) })
   t.end()
 })
 
@@ -70,6 +81,15 @@ t.test('claims may be members of others, and keys come from a URL or file', (t) 
 
 for (const [what, changes, problem] of [
   ['no audience', { audience: undefined }, 'issuers[0].audience: is missing'],
+  ['an empty list of audiences', { audience: [] }, 'issuers[0].audience: must'],
+  [
+    'no audience and claims with any value',
+    { audience: undefined, require: { azp: ['x', '*'], org: ['**'] } },
+    'issuers[0].audience: is missing; it may be left out only where require names a claim',
+  ],
+  ['a required claim without values', { require: { azp: [] } }, 'issuers[0].require.azp: must not be empty'],
+  ['a required claim that is no list', { require: { azp: 'x' } }, 'issuers[0].require.azp: must be'],
+  ['a required value that is no text', { require: { ok: [true] } }, 'issuers[0].require.ok[0]: must be'],
   ['plain HTTP', { issuer: 'http://id.example.com' }, 'issuers[0].issuer: must be an https:// URL'],
   ['a query', { issuer: 'https://id.example.com?x' }, 'issuers[0].issuer: must be an https:// URL'],
   ['no URL', { issuer: 'corp' }, 'issuers[0].issuer: must be an https:// URL'],

@@ -274,3 +274,27 @@ t.test('a route needs no upstream where the listener for other proxies is config
   ])
   t.strictSame(problemMessages(t, { ...minimalConfig, routes: [withoutUpstream], decide: {} }), [])
 })
+
+t.test('an Authorization that is the backend’s needs another place for the credential of callers', (t) => {
+  const messages = (options: Options, others: Options = {}) =>
+    problemMessages(t, { ...withRoute({ authorization: 'backend', ...options }), ...others })
+  const noHeader = { keys: { accept: ['bearer', 'basic'] } }
+  const cookie = { browser: { cookie: true } }
+  const accessCookie = { enabled: true }
+  for (const auth of ['none', 'optional', 'secretKey', 'any']) t.strictSame(messages({ auth }), [], auth)
+  t.strictSame(messages({ auth: 'none' }, noHeader), [])
+  t.strictSame(messages({ auth: 'any', ...cookie }, { ...noHeader, accessCookie }), [])
+  t.strictSame(messages({ auth: 'bearer', ...cookie }, { accessCookie }), [])
+  for (const auth of ['optional', 'secretKey', 'any'])
+    t.strictSame(messages({ auth }, noHeader), [
+      'routes[0].authorization: leaves a secret key no place: name a header in keys.accept',
+    ])
+  t.strictSame(messages({ auth: 'bearer' }), [
+    'routes[0].authorization: leaves an access token no place but the access cookie: set browser.cookie, or auth: any',
+  ])
+  const issuers = [{ name: 'corp', issuer: 'https://id.example.com', audience: 'orders' }]
+  t.strictSame(messages({ auth: 'any', issuers: ['corp'] }, { issuers }), [
+    'routes[0].issuers: cannot be combined with authorization: backend, as their tokens come in Authorization',
+  ])
+  t.end()
+})

@@ -22,6 +22,7 @@ const routes = [
   { name: 'any', path: '/any', auth: 'any' },
   { name: 'read', path: '/read', methods: ['GET'], auth: 'none' },
   { name: 'admin', path: '/admin', auth: 'any', roles: ['Admin'] },
+  { name: 'left', path: '/left', auth: 'any', authorization: 'backend' },
   { name: 'rated', path: '/rated', auth: 'none', rateLimit: { limit: 2, per: '1h', by: 'ip' } },
 ]
 
@@ -71,6 +72,36 @@ export function testProxy(t: Test, kind: ProxyKind): void {
     t.equal(backend.last().headers['x-user-id'], owner.account.id)
     t.equal(backend.last().headers.authorization, undefined)
   })
+
+  t.test(
+    `${kind.name}: an Authorization that is the backend's is left as it is, and only there`,
+    async (t) => {
+      const { gateway, backend, proxy } = await startGuarded(t, kind)
+      const { account, secretKey } = await gateway.createAccount()
+      const key = `SecretKey: ${secretKey}`
+      const theirs = 'Authorization: Bearer of-the-backend'
+      t.equal((await ask(t, proxy.url, 'GET /left', [key, theirs])).status, 200)
+      t.match(backend.last().headers, { authorization: 'Bearer of-the-backend', 'x-user-id': account.id })
+      t.notOk('secretkey' in backend.last().headers)
+      t.notOk('x-gatehouse-authorization' in backend.last().headers, 'what is said to the proxy')
+      const seen = backend.seen.length
+      t.match((await ask(t, proxy.url, 'GET /left', [theirs])).status, 401)
+      t.match(
+        String((await ask(t, proxy.url, 'GET /left', [key, `Authorization: Bearer ${secretKey}`])).status),
+        /400|403/,
+      )
+      t.equal(backend.seen.length, seen)
+      const claims = [
+        'X-Gatehouse-Authorization: backend',
+        'x-gatehouse-authorization: backend',
+        'X_Gatehouse_Authorization: backend',
+      ]
+      for (const claim of claims) {
+        await ask(t, proxy.url, 'GET /key', [key, 'Authorization: token of-a-client', claim])
+        t.notOk('authorization' in backend.last().headers, claim)
+      }
+    },
+  )
 
   t.test(`${kind.name}: a refused request does not reach the backend`, async (t) => {
     const { gateway, backend, proxy } = await startGuarded(t, kind)
@@ -261,6 +292,16 @@ export function testProxy(t: Test, kind: ProxyKind): void {
     t.match(await response.json(), { Id: owner.account.id })
     t.equal((await fetch(`${proxy.url}/.well-known/jwks.json`)).status, 200)
     t.equal((await fetch(`${proxy.url}/api/v1/openapi.json`)).status, 200)
+    t.equal((await fetch(`${proxy.url}/.well-known/oauth-authorization-server`)).status, 200)
+    const granted = await fetch(`${proxy.url}/api/v1/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: owner.apiKey,
+        client_secret: owner.secretKey,
+      }),
+    })
+    t.equal(granted.status, 200)
     t.match(await (await fetch(`${proxy.url}/portal/sign-in`)).text(), /<form/)
     t.equal(backend.seen.length, 0)
   })

@@ -177,3 +177,26 @@ t.test('options that are not valid are refused where they stand', async (t) => {
   t.equal(messages.length, expected.length)
   for (const [index, text] of expected.entries()) t.ok(messages[index]?.includes(text), text)
 })
+
+t.test(
+  'with authorization: backend the field is the app’s, and the caller has a key in a header',
+  async (t) => {
+    const { url, createAccount } = await startApp(t, {
+      routes: (app) => {
+        const onRequest = app.gatehouse.require({ authorization: 'backend' })
+        app.get('/me', { onRequest }, ({ principal, headers }) => ({
+          id: principal?.accountId,
+          authorization: headers.authorization,
+        }))
+      },
+    })
+    const { account, secretKey } = await createAccount()
+    const ask = (headers: Readonly<Record<string, string>>) => fetch(`${url}/me`, { headers })
+    const both = await ask({ SecretKey: secretKey, Authorization: 'Bearer of-the-app' })
+    t.strictSame(await both.json(), { id: account.id, authorization: 'Bearer of-the-app' })
+    const alone = await ask({ Authorization: 'Bearer of-the-app' })
+    t.match(await problemOf(alone), { code: 'credentials-missing' })
+    const misplaced = await ask({ Authorization: `Bearer ${secretKey}` })
+    t.match(await problemOf(misplaced), { code: 'credentials-misplaced', status: 400 })
+  },
+)

@@ -17,6 +17,7 @@ const config = {
     { name: 'stripped', path: '/stripped', upstream: 'backend', auth: 'none', stripPrefix: true },
     { name: 'slashes', path: '/slashes', upstream: 'backend', auth: 'none', encodedSlash: 'pass' },
     { name: 'any', path: '/any', upstream: 'backend', auth: 'any' },
+    { name: 'left', path: '/left', upstream: 'backend', auth: 'none', authorization: 'backend' },
     {
       name: 'browser',
       path: '/browser',
