@@ -86,9 +86,10 @@ export async function fill(store: Store): Promise<Filled> {
       networks: ['192.0.2.0/24'],
       setupLink: { digest: newDigest(), expiresAt: now + hour },
       secondFactor: { sealed: 's', enabledAt: now, lastStep: 7, recoveryDigests: [newDigest()] },
-      identity: person,
     },
   })
+  // A store learns of a person only with a change.
+  await store.linkIdentity(ada.id, { identity: person, email: ada.email, proof: { kind: 'session' } })
   const bob = await createAccount(store, {
     isDisabled: true,
     isVerified: false,
@@ -96,21 +97,21 @@ export async function fill(store: Store): Promise<Filled> {
     secretKeys: [],
   })
   const cyd = await createAccount(store)
-  // A store learns of a person only with a change.
   await store.linkIdentity(cyd.id, { identity: { ...person, subject: 'cyd' }, email: cyd.email })
   const imported = { ...newSecretKey({ name: 'old', sealed: undefined }), isImported: true } as const
   await store.importSecretKeys([{ accountId: cyd.id, secretKey: imported, keysMax: 20 }])
 
-  const rotated = await startSession(store, ada)
+  const linked = (await store.findAccount(ada.id)) ?? ada
+  const rotated = await startSession(store, linked)
   await store.rotateSession(useOf(rotated))
   await store.acknowledgeRotations([{ sessionId: rotated.id, generation: 2, at: now + second }])
-  const lost = await startSession(store, ada)
+  const lost = await startSession(store, linked)
   await store.rotateSession(useOf(lost))
-  const ended = await startSession(store, ada)
+  const ended = await startSession(store, linked)
   await store.endSession(ended.id, 'revoked', newAuditEntry({ action: 'session-ended' }))
-  const reused = await startSession(store, ada)
+  const reused = await startSession(store, linked)
   await store.endSession(reused.id, 'reused')
-  const portalSession = await startPortalSession(store, ada)
+  const portalSession = await startPortalSession(store, linked)
   await store.touchPortalSession(ada.id, portalSession.id, {
     at: now + second,
     address: '::1',
@@ -156,7 +157,7 @@ export async function fill(store: Store): Promise<Filled> {
     await store.appendAudit(newAuditEntry({ at, details: { text: 'é\u2028"' } }))
   }
   await store.deleteAccount((await createAccount(store)).id)
-  const accounts = [ada, bob, cyd]
+  const accounts = [linked, bob, cyd]
   return { accounts, sessionIds: [rotated.id, lost.id, ended.id, reused.id] }
 }
 

@@ -16,7 +16,7 @@ import { stoppable, until } from './stoppable.ts'
 export const backupCommand: Command = {
   name: 'store backup',
   operands: ['FILE'],
-  summary: 'Writes all that the store holds to a new file, while the gateway runs. - is standard output.',
+  summary: 'Writes the whole store to a new file, beside running gateways. - is standard output.',
   examples: [
     'gatehouse store backup gatehouse.backup',
     'gatehouse store backup - | gzip > gatehouse.backup.gz',
@@ -28,9 +28,11 @@ export const backupCommand: Command = {
     if (path === standardOutput && terminal.out.isTTY)
       throw new UsageError('a backup is not printed on a terminal: name a file, or redirect standard output')
     const { config } = loadConfig(invocation.config)
-    const work = (stop: AbortSignal) =>
-      withStore(config, (store) => backUp(store, { path, driver: config.store.driver, terminal, stop }))
-    printWritten(await stoppable(work), path, invocation)
+    const { driver } = config.store
+    const work = (stop?: AbortSignal) =>
+      withStore(config, (store) => backUp(store, { path, driver, terminal, stop }))
+    // On standard output nothing is left behind, and a reader that does not read would hold up the end.
+    printWritten(await (path === standardOutput ? work() : stoppable(work)), path, invocation)
     return 0
   },
 }
@@ -39,7 +41,7 @@ interface Options {
   readonly path: string
   readonly driver: string
   readonly terminal: Terminal
-  readonly stop: AbortSignal
+  readonly stop: AbortSignal | undefined
 }
 
 async function backUp(store: BackupStore, { path, driver, terminal, stop }: Options): Promise<WrittenBackup> {

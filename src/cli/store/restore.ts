@@ -20,7 +20,7 @@ import { stoppable, until } from './stoppable.ts'
 export const restoreCommand: Command = {
   name: 'store restore',
   operands: ['FILE'],
-  summary: 'Restores a backup into an empty store of either driver; all or nothing. - is standard input.',
+  summary: 'Restores a backup into an empty store; all or nothing. - is standard input.',
   examples: [
     'gatehouse store restore gatehouse.backup',
     'gunzip -c gatehouse.backup.gz | gatehouse store restore -',

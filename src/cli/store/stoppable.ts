@@ -29,10 +29,13 @@ async function endBy(signal: NodeJS.Signals): Promise<never> {
   return new Promise(() => {})
 }
 
-/** The same batches, until they are stopped. */
-export async function* until<Batch>(stop: AbortSignal, batches: AsyncIterable<Batch>): AsyncGenerator<Batch> {
+/** The same batches, until they are stopped. @throws then */
+export async function* until<Batch>(
+  stop: AbortSignal | undefined,
+  batches: AsyncIterable<Batch>,
+): AsyncGenerator<Batch> {
   for await (const batch of batches) {
-    stop.throwIfAborted()
+    stop?.throwIfAborted()
     yield batch
   }
 }

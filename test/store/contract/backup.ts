@@ -13,7 +13,17 @@ import {
 } from '../backup-samples.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { newAuditEntry } from '../portal-samples.ts'
-import { createAccount, hour, newSecretKey, newSigningKey, now, plain, second, useOf } from '../samples.ts'
+import {
+  createAccount,
+  hour,
+  newAccount,
+  newSecretKey,
+  newSigningKey,
+  now,
+  plain,
+  second,
+  useOf,
+} from '../samples.ts'
 
 /** Backups, and what is restored of them; those from one driver to another are in backup.test.ts. */
 export function runBackupContract(t: Test, newPlace: NewPlace): void {
@@ -127,7 +137,8 @@ export function runBackupContract(t: Test, newPlace: NewPlace): void {
     newPlace,
     'a backup beside writers has every write from before it, and is consistent',
     async (t, place, store) => {
-      const accounts = await Promise.all(Array.from({ length: 450 }, () => createAccount(store)))
+      const accounts = Array.from({ length: 450 }, () => newAccount())
+      await store.createAccounts(accounts)
       const writer = await place.open()
       const [first, second] = accounts
       if (!first || !second) return
