@@ -133,6 +133,13 @@ t.test('another sealing key than that of the backup is said, as nothing sealed o
     stderr:
       /^gatehouse: the signing key \S+ cannot be unsealed .*\n {2}Before the gateway starts, put the sealing key/,
   })
+  const { folder, run } = await createFilled(t)
+  await run('store', 'backup', join(folder, 'accounts'))
+  const third = createWorkspace(t, {}, { 'data/sealing.key': Buffer.alloc(32, 8).toString('base64') })
+  t.match(await third.run('store', 'restore', join(folder, 'accounts')), {
+    status: 0,
+    stderr: /^gatehouse: the keys of accounts cannot be unsealed .*\n {2}Before the gateway starts/,
+  })
   const without = createWorkspace(t)
   t.match(await without.run('store', 'restore', source.file), {
     status: 0,

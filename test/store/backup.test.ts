@@ -122,7 +122,13 @@ t.test(
         withEnd([head, '{"kind":"usagePrincipal","id":1,"day":1}']),
         /line 2 is no usagePrincipal: id is missing or invalid/,
       ],
-      [withEnd([head, '{"kind":"usagePrincipal","id":"a","day":null}']), /day is missing or invalid/],
+      ...['null', '1.5', '1e300', '"1"'].map(
+        (day) =>
+          [
+            withEnd([head, `{"kind":"usagePrincipal","id":"a","day":${day}}`]),
+            /day is missing or invalid/,
+          ] as const,
+      ),
       [withEnd([head, (records[1] ?? '').replace('"digest"', '"digests"')]), /line 2 is no account/],
       [withEnd([head, records[1] ?? '', records[1] ?? '']), /several accounts with/],
     ]
@@ -142,4 +148,15 @@ t.test('any byte of a backup that is changed is noticed', async (t) => {
     changed.writeUInt8((bytes[index] ?? 0) ^ 1, index)
     await t.rejects(checkText(changed.toString('latin1')), { name: 'OperatorError' }, `byte ${index}`)
   }
+})
+
+t.test('a damaged record makes a backup fail, not its restore', async (t) => {
+  const damaged = { kind: 'usagePrincipal', id: 'corp:1', day: Number.NaN } as const
+  const store = {
+    backUp: async function* () {
+      yield [damaged]
+    },
+    restore: () => Promise.reject(new Error('it is only read')),
+  }
+  await t.rejects(backupText(store), { name: 'OperatorError', message: /day of a usagePrincipal is missing/ })
 })

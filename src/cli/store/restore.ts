@@ -4,6 +4,7 @@ import { loadConfig } from '../../config/load.ts'
 import { OperatorError } from '../../errors/operator-error.ts'
 import { createSealer } from '../../secrets/sealing.ts'
 import { openSealingKeys } from '../../secrets/sealing-key.ts'
+import type { AccountStore } from '../../store/accounts.ts'
 import { backupLineBytesMax } from '../../store/backup/backup-file.ts'
 import type { BackupStore, Restoration } from '../../store/backup/backup-store.ts'
 import { type CheckedBackup, checkBackup } from '../../store/backup/checked-backup.ts'
@@ -14,6 +15,7 @@ import type { Command, Terminal } from '../command.ts'
 import { type ImportSource, openImportSource } from '../import/source.ts'
 import { currentUser, withStore } from '../operator.ts'
 import { printData, printToStderr } from '../print.ts'
+import { sealedSecretsOf } from '../sealing-key/reseal.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { stoppable, until } from './stoppable.ts'
 
@@ -108,9 +110,12 @@ const nouns: Readonly<Record<RecordKind, string>> = {
   auditChain: 'an audit log',
 }
 
+/** Accounts of which the sealed secrets are tried: with the right key any of them opens. */
+const accountsTried = 100
+
 /** The gateway would not start with another one, or could not show keys; but restored is restored. */
 async function warnOfSealingKey(
-  store: SigningKeyStore,
+  store: SigningKeyStore & Pick<AccountStore, 'listAccounts'>,
   { keys, tokens }: Config,
   terminal: Terminal,
 ): Promise<void> {
@@ -119,6 +124,11 @@ async function warnOfSealingKey(
     const { algorithm } = tokens
     const sealer = createSealer(sealingKeys)
     await createSigningKeys({ store, sealer, algorithm, clock: Date.now }).assertReadable()
+    const accounts = await store.listAccounts({ after: undefined, limit: accountsTried })
+    const secrets = accounts.flatMap(sealedSecretsOf)
+    const isOpen = secrets.some(({ sealed, purpose }) => sealer.unseal(sealed, purpose) !== undefined)
+    if (secrets.length > 0 && !isOpen)
+      throw new OperatorError('the keys of accounts cannot be unsealed with this sealing key')
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     const advice = 'Before the gateway starts, put the sealing key of the backup in its place.'

@@ -39,7 +39,10 @@ export interface WrittenBackup extends Omit<BackupEnd, 'end'> {
 /** No record is near it: the largest is an account with its keys. */
 export const backupLineBytesMax = 64 * 1_048_576
 
-/** The text of a backup, batch by batch; resolves with what was written. */
+/**
+ * The text of a backup, batch by batch; resolves with what was written.
+ * @throws OperatorError where a record is damaged; what the batches throw
+ */
 export async function* formatBackup(
   head: Omit<BackupHead, 'backup' | 'format'>,
   batches: AsyncIterable<readonly BackupRecord[]>,
@@ -58,7 +61,10 @@ export async function* formatBackup(
   yield add([{ backup: 'gatehouse', format: backupFormat, ...head } satisfies BackupHead])
   for await (const batch of batches) {
     records += batch.length
-    for (const { kind } of batch) if (kind === 'account') accounts++
+    for (const record of batch) {
+      if (record.kind === 'account') accounts++
+      assertWhole(record)
+    }
     onProgress(accounts)
     if (batch.length > 0) yield add(batch)
   }
@@ -66,6 +72,15 @@ export async function* formatBackup(
   const last = `${JSON.stringify(end)}\n`
   yield last
   return { records, accounts, bytes: bytes + last.length, sha256: end.sha256 }
+}
+
+/** No backup is better than one that cannot be restored. */
+function assertWhole(record: BackupRecord): void {
+  const field = badFieldOf(record.kind, record)
+  if (field === undefined) return
+  throw new OperatorError(
+    `a record of the store is damaged: ${field} of a ${record.kind} is missing or invalid`,
+  )
 }
 
 /** Where a backup is read from. */

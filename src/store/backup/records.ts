@@ -2,7 +2,7 @@ import type { Account } from '../account.ts'
 import { noPortalAccess, type PortalAccess } from '../portal-access.ts'
 import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../secret-keys.ts'
 
-/** What a field holds: `bytes` are base64url, `object` is JSON, and with `?` it may be null, for none. */
+/** What a field holds: numbers are whole, `bytes` are base64url, `object` is JSON, and with `?` it may be null, for none. */
 export type FieldType = 'text' | 'number' | 'flag' | 'bytes' | 'object' | 'text?' | 'number?'
 
 const account = {
@@ -130,7 +130,7 @@ function isOf(type: FieldType, value: unknown): boolean {
     case 'bytes':
       return typeof value === 'string'
     case 'number':
-      return Number.isFinite(value)
+      return Number.isSafeInteger(value)
     case 'flag':
       return typeof value === 'boolean'
     case 'object':
@@ -138,7 +138,7 @@ function isOf(type: FieldType, value: unknown): boolean {
     case 'text?':
       return value === null || typeof value === 'string'
     case 'number?':
-      return value === null || Number.isFinite(value)
+      return value === null || Number.isSafeInteger(value)
     default:
       return type satisfies never
   }
