@@ -79,7 +79,7 @@ export function openBackup(database: Database, tables: Tables): BackupStore {
         if (used) return { end: 'undo', result: { kind: 'used', by: used } }
         const write = openRestorer(database, tables)
         for await (const batch of batches) {
-          database.read(() => write.batch(batch))
+          database.read(() => withoutConflicts(() => write.batch(batch)))
           await setImmediate()
         }
         database.read(write.end)
@@ -108,6 +108,21 @@ function findUsed({ prepare, read }: Database): RecordKindInTables | undefined {
 }
 
 type RecordKindInTables = TableKind | 'account'
+
+/** The primary code of SQLite (see `isBusy`). */
+const sqliteConstraint = 19
+
+/** @throws OperatorError where the work breaks a rule of a table, such as that a key is there once */
+function withoutConflicts(work: () => void): void {
+  try {
+    work()
+  } catch (cause) {
+    const isConflict =
+      cause instanceof Error && 'errcode' in cause && (Number(cause.errcode) & 0xff) === sqliteConstraint
+    if (!isConflict) throw cause
+    throw new OperatorError(`the backup has records that exclude each other: ${cause.message}`, { cause })
+  }
+}
 
 /** To be called within a long write. */
 function openRestorer({ prepare }: Database, { accounts, importedKeys }: Tables) {

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { backupText, fill, restoreText } from '../backup-samples.ts'
+import { backupText, fill, inOneBatch, restoreText } from '../backup-samples.ts'
 import { createAccount } from '../samples.ts'
 import { newSqlitePlace } from './place.ts'
 
@@ -27,6 +27,16 @@ t.test('every column of every table is restored: one that is new belongs in a ba
   const expected = rowsOf(source.path)
   for (const [name, rows] of Object.entries(expected)) t.not(rows.length, 0, `${name} has rows to compare`)
   t.strictSame(rowsOf(target.path), expected)
+})
+
+t.test('a record that comes twice is named, and nothing is restored', async (t) => {
+  const store = await (await newSqlitePlace(t)).open()
+  const twice = { kind: 'usagePrincipal', id: 'corp:1', day: 1 } as const
+  await t.rejects(store.restore(inOneBatch([twice, twice])), {
+    name: 'OperatorError',
+    message: /records that exclude each other: .*usage_principals\.id/,
+  })
+  t.strictSame((await store.listUsagePrincipals(undefined)).ids, [])
 })
 
 t.test('a backup is as of its beginning, whatever is written meanwhile', async (t) => {
