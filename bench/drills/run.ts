@@ -5,6 +5,11 @@ import type { Scope } from './instance-group.ts'
 type Drill = (scope: Scope, report: Report, args: readonly string[]) => Promise<void>
 
 const drills: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Drill> }>> = {
+  backup: {
+    summary:
+      'backups beside writers, each restored into the other driver; 15 s each, or as the argument says',
+    load: async () => (await import('./store-backup.ts')).storeBackup,
+  },
   counting: {
     summary: 'the CPU time that quotas and usage add to a request, on SQLite',
     load: async () => (await import('./counting.ts')).counting,

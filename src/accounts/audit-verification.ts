@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { AuditStore } from '../store/audit.ts'
-import { type AuditChain, auditLinkOf, type ChainedEntry } from '../store/audit-chain.ts'
+import { type AuditChain, type ChainedEntry, isNextLink } from '../store/audit-chain.ts'
 
 export type AuditVerification =
   | {
@@ -59,7 +59,7 @@ async function verifyEntries(store: AuditChainReader, chain: AuditChain): Promis
       if (entry.link === '' && entries === unchained) unchained++
       else {
         const problem = 'this entry, or one before it, was changed, added or removed'
-        if (entry.link !== auditLinkOf(link, entry.text, chain.algorithm)) {
+        if (!isNextLink(entry.link, link, entry.text)) {
           return { kind: 'broken', position: entry.position, problem }
         }
         link = entry.link

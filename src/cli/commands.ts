@@ -17,6 +17,10 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   audit: async () => (await import('./audit.ts')).auditCommands,
   'sealing-key': async () => (await import('./sealing-key/rotate.ts')).sealingKeyCommands,
   'signing-keys': async () => (await import('./signing-keys.ts')).signingKeyCommands,
+  store: async () => [
+    (await import('./store/backup.ts')).backupCommand,
+    (await import('./store/restore.ts')).restoreCommand,
+  ],
   config: async () => (await import('./config.ts')).configCommands,
   completion: async () => [(await import('./completion/completion.ts')).createCompletionCommand(allCommands)],
 }

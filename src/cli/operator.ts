@@ -60,9 +60,7 @@ export async function withOperator<Result>(
   const { config } = loadConfig(input)
   const mayCreate = config.store.driver === 'sqlite'
   const { keys: sealingKeys } = openSealingKeys(config.keys.sealingKey, { mayCreate })
-  const store = await openStore(config.store, 'command')
-  try {
-    await store.ready(storeTimeoutFor(config))
+  return withStore(config, async (store) => {
     const sealer = createSealer(sealingKeys)
     const clock = Date.now
     const rates = createLocalRates(monotonicClock)
@@ -94,6 +92,18 @@ export async function withOperator<Result>(
       auditEntry: createAuditEntryFactory(actor, clock),
       signingKeys: createSigningKeys({ store, sealer, algorithm: config.tokens.algorithm, clock }),
     })
+  })
+}
+
+/** The same for work that needs no more than the store. @throws OperatorError if it is not available */
+export async function withStore<Result>(
+  config: Config,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await openStore(config.store, 'command')
+  try {
+    await store.ready(storeTimeoutFor(config))
+    return await work(store)
   } finally {
     await store.close()
   }
@@ -105,7 +115,7 @@ function storeTimeoutFor({ store }: Config): number {
 }
 
 /** The user that runs the command, as the operating system names them. */
-function currentUser(): Actor {
+export function currentUser(): Actor {
   const operator = { kind: 'operator', channel: 'cli' } as const
   try {
     return { ...operator, name: userInfo().username }

@@ -3,7 +3,7 @@ import { OperatorError } from '../errors/operator-error.ts'
 import { applyOverrides } from './apply-overrides.ts'
 import type { Config } from './config.ts'
 import { environmentOverrides, flagOverrides, type Override } from './overrides.ts'
-import { listProblems, type Path, type Problem, type Source } from './problem.ts'
+import { formatPath, listProblems, type Path, type Problem, type Source } from './problem.ts'
 import { type ConfigFile, readConfigFile } from './read-config-file.ts'
 import { resolveConfig } from './resolve.ts'
 import { createReview } from './review.ts'
@@ -28,7 +28,7 @@ import { createSecretReader, type Environment, nameOfSecret } from './secrets.ts
 import type { ConfigSnapshot } from './snapshot.ts'
 import { createSources } from './sources.ts'
 import { type Finding, validate } from './validate.ts'
-import { unreplacedHintAt } from './value-hints.ts'
+import { findUnreplaced, unreplacedHintAt } from './value-hints.ts'
 
 const rules = [
   reviewNetwork,
@@ -111,11 +111,14 @@ export function reviewConfig({ configFile, file, overrides, env }: ReviewInput):
     const hint = unreplacedHintAt(overridden.tree, finding.path)
     return hint === '' ? finding : { ...finding, message: `${finding.message}; ${hint}` }
   }
+  const found = new Set(review.findings.map(({ path }) => formatPath(path)))
+  const unreplaced = findUnreplaced(overridden.tree).filter(({ path }) => !found.has(formatPath(path)))
   const problems = configFile.isReadable
     ? [
         ...configFile.problems,
         ...overridden.problems,
         ...review.findings.map(withHint).map(sources.toProblem),
+        ...unreplaced.map((one) => sources.toProblem({ ...one, at: 'value' })),
       ]
     : configFile.problems
   const secrets: Record<string, string> = {}
@@ -128,8 +131,8 @@ export function reviewConfig({ configFile, file, overrides, env }: ReviewInput):
   const { tree } = validation
   const config = problems.length === 0 ? resolveConfig(tree, { secret, resolvePath }) : undefined
   const snapshot = config && { file, tree, secrets }
-  const found = { problems: problems.toSorted(byPosition), tree, sourceOf: sources.sourceOf }
-  return { file, config, snapshot, ...found, resolvePath }
+  const read = { problems: problems.toSorted(byPosition), tree, sourceOf: sources.sourceOf }
+  return { file, config, snapshot, ...read, resolvePath }
 }
 
 /** The environment that a config is read with. */

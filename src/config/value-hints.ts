@@ -1,6 +1,7 @@
 import { isRecord } from '../platform/json.ts'
 import { type Bounds, isDurationWithin, isSizeWithin } from './bounds.ts'
-import type { Path } from './problem.ts'
+import type { Path, Problem } from './problem.ts'
+import { schemaAt } from './schema/lookup.ts'
 import { parseDurationMs, parseSizeBytes } from './units.ts'
 
 /** What to write instead of a value in an invalid format: the end of a message, or an empty text. */
@@ -100,13 +101,29 @@ function withUnit(value: string, units: Readonly<Record<string, string>>): strin
   return amount === undefined || unit === undefined ? undefined : amount + unit
 }
 
-/** As shells and templates write a variable that is replaced: here it stays as it is. */
+/** As shells, Compose and templates write a variable that is replaced: here it is an error (docs/decisions/0049). */
 const reference = /\$\{[^{}]*\}/
 
 /** Whether a value names a variable, and what to do instead; empty if it does not. It is never repeated. */
-export function unreplacedHint(value: unknown, path: Path): string {
+function unreplacedHint(value: unknown, path: Path): string {
   if (typeof value !== 'string' || !reference.test(value)) return ''
-  return `\${…} is not replaced here: set ${variableOf(path)} to the whole value`
+  const secret = mayBeSecret(path) ? 'write { env: NAME }, or ' : ''
+  return `\${…} is not replaced here: ${secret}set ${variableOf(path)} to the whole value`
+}
+
+function mayBeSecret(path: Path): boolean {
+  const node = schemaAt(path)
+  return [node, ...(node?.anyOf ?? [])].some((one) => one?.secret === true)
+}
+
+/** Values with a variable that somebody expects to be replaced, at any place of a tree. */
+export function findUnreplaced(node: unknown, path: Path = []): readonly Pick<Problem, 'path' | 'message'>[] {
+  if (isRecord(node)) {
+    return Object.entries(node).flatMap(([name, member]) => findUnreplaced(member, [...path, name]))
+  }
+  if (Array.isArray(node)) return node.flatMap((member, index) => findUnreplaced(member, [...path, index]))
+  const message = unreplacedHint(node, path)
+  return message === '' ? [] : [{ path, message }]
 }
 
 /** The variable that overrides an option. */

@@ -20,7 +20,7 @@ import {
 import { findLeftSealingKeys } from './warnings/sealing-keys.ts'
 import { findNarrowUpstreams } from './warnings/streams.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
-import { findMisspelledVariables, findUnreplacedVariables } from './warnings/variables.ts'
+import { findMisspelledVariables } from './warnings/variables.ts'
 
 /** The paths of the gateway itself, which win over any route. */
 interface OwnPaths {
@@ -69,7 +69,6 @@ export function findWarnings(
     ...findInsecureFileModes(tree, resolvePath),
     ...findNarrowUpstreams(tree),
     ...findMisspelledVariables(env, tree),
-    ...findUnreplacedVariables(tree),
   ]
   return found.map(({ path, message, source = sourceOf(path) }) => ({ path, message, source }))
 }

@@ -8,27 +8,33 @@ export interface Line {
   readonly problem: string | undefined
 }
 
-/** Longer lines are not kept in memory. */
+/** The default. */
 export const lineBytesMax = 1_048_576
 
 const lineFeed = 0x0a
 
-/** Splits bytes into lines, at LF and CR LF, in batches as they arrive; a line of any length takes no memory. */
-export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Line[]> {
+/**
+ * Splits bytes into lines, at LF and CR LF, in batches as they arrive; a line of any length takes no memory.
+ * @param bytesMax longer lines are not kept
+ */
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+  bytesMax = lineBytesMax,
+): AsyncGenerator<readonly Line[]> {
   let parts: Uint8Array[] = []
   let length = 0
   let line = 0
 
   function add(part: Uint8Array): void {
     length += part.length
-    if (length <= lineBytesMax) parts.push(part)
+    if (length <= bytesMax) parts.push(part)
     else parts = []
   }
 
   function take(): Line {
     line++
     const bytes = parts.length === 1 && parts[0] ? Buffer.from(parts[0]) : Buffer.concat(parts)
-    const taken = toLine(line, bytes, length > lineBytesMax)
+    const taken = length > bytesMax ? tooLong(line, bytesMax) : toLine(line, bytes)
     parts = []
     length = 0
     return taken
@@ -49,8 +55,11 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   if (length > 0) yield [take()]
 }
 
-function toLine(line: number, bytes: Buffer, isTooLong: boolean): Line {
-  if (isTooLong) return { line, text: '', problem: `is longer than ${lineBytesMax / 1_048_576} MiB` }
+function tooLong(line: number, bytesMax: number): Line {
+  return { line, text: '', problem: `is longer than ${bytesMax / 1_048_576} MiB` }
+}
+
+function toLine(line: number, bytes: Buffer): Line {
   const text = bytes.toString()
   const problem = isUtf8(bytes) ? undefined : 'is not valid UTF-8'
   return { line, text: text.endsWith('\r') ? text.slice(0, -1) : text, problem }

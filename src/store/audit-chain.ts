@@ -17,8 +17,6 @@ export type AuditClass = (typeof auditClasses)[number]
 
 export interface AuditChain {
   readonly class: AuditClass
-  /** How links are computed in this store. */
-  readonly algorithm: 'sha256' | 'sha1'
   /** Link of the last entry that retention has removed; '' = none was. */
   readonly trimmed: string
   /** Link of the last entry; '' = there is none. */
@@ -51,6 +49,17 @@ export function contentDigest(text: string): string {
  * @param algorithm of the link; a Redis script can compute only SHA-1. Its input are SHA-256 digests and links, which
  *   nobody can choose, and for which no other input can be found for a given link.
  */
-export function auditLinkOf(before: string, text: string, algorithm: AuditChain['algorithm']): string {
+export function auditLinkOf(before: string, text: string, algorithm: 'sha256' | 'sha1'): string {
   return hash(algorithm, before + contentDigest(text), 'hex')
 }
+
+/**
+ * Whether an entry follows from the link before it. Its length says how a link was computed: entries that were restored
+ * from a backup keep those of the store that wrote them.
+ */
+export function isNextLink(link: string, before: string, text: string): boolean {
+  return link === auditLinkOf(before, text, link.length === sha1Length ? 'sha1' : 'sha256')
+}
+
+/** In hex. */
+const sha1Length = 40

@@ -72,6 +72,7 @@ export const auditActions = [
   'signing-key-retired',
   'subject-blocked',
   'subject-unblocked',
+  'store-restored',
 ] as const
 
 export type AuditAction = (typeof auditActions)[number]

@@ -1,5 +1,6 @@
 import type { AccountStore } from './accounts.ts'
 import type { AuditStore } from './audit.ts'
+import type { BackupStore } from './backup/backup-store.ts'
 import type { ChangeStore } from './changes.ts'
 import type { StoreDiagnostics } from './diagnostics.ts'
 import type { ImportedKeyStore } from './imported-keys.ts'
@@ -32,7 +33,8 @@ export interface Store
     PortalStore,
     UsageStore,
     SubjectStore,
-    StoreDiagnostics {
+    StoreDiagnostics,
+    BackupStore {
   /** Resolves once the store responds. @throws OperatorError if it does not in time */
   ready(timeoutMs: number): Promise<void>
   close(): Promise<void>

@@ -1,8 +1,8 @@
 import type { RequestOptions } from './exchange.ts'
 import type { FailureReason } from './failure.ts'
 
-/** Safe methods, which may be retried (RFC 9110 9.2.1, 9.2.2). */
-const retryableMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
+/** Safe methods, which may be retried (RFC 9110 9.2.1, 9.2.2; QUERY: RFC 10008). */
+const retryableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY'])
 /**
  * Failures that are not the target's fault: all our connections to it are in use, the client stopped sending or reading,
  * this

@@ -38,6 +38,8 @@ const commands: readonly (readonly [name: string, operand: string, printsData: b
   ['signing-keys list', '', true],
   ['signing-keys rotate', '', true],
   ['signing-keys retire', 'KID', true],
+  ['store backup', 'FILE', true],
+  ['store restore', 'FILE', true],
   ['config schema', '', true],
   ['config show', '', true],
   ['completion', 'bash|zsh|fish', false],

@@ -24,6 +24,8 @@ const runBy: Readonly<Record<string, string>> = {
   'js docs/clients.md': 'test/docs/clients.test.ts',
   'sh docs/deploying.md npm package': 'test/deploy/package.test.ts',
   'sh docs/deploying.md Backup and restore': 'test/docs/backup.test.ts',
+  'sh docs/deploying.md From SQLite to Redis': 'test/docs/backup.test.ts',
+  'sh docs/deploying.md What a restored backup undoes': 'test/docs/backup.test.ts',
   'sh docs/issuers.md Blocking users': 'test/docs/shell.test.ts',
   'js docs/library-client.md': 'test/library/verify/examples.test.ts',
   'sh docs/library-fastify.md': 'test/library/fastify/example.test.ts',

@@ -45,6 +45,20 @@ function linesOf({ head }: RawResponse, start: string): readonly string[] {
 const vary = (response: RawResponse) => linesOf(response, 'vary')
 const caching = (response: RawResponse) => linesOf(response, 'cache-control')
 
+t.test(
+  'a QUERY is answered by the backend each time, by its body, however public its answer is',
+  async (t) => {
+    const backend = await startAnswers(t)
+    const gateway = await startGateway(t, { backend: backend.url })
+    for (const body of ['one', 'one', 'two', undefined]) {
+      const { status } = await ask(t, gateway.url, 'QUERY /public/public', ['Content-Type: text/plain'], body)
+      t.equal(status, 200)
+      t.match(backend.last(), { method: 'QUERY', body: body ?? '' })
+    }
+    t.equal(backend.seen.length, 4)
+  },
+)
+
 t.test('responses to authenticated callers tell caches what they depend on', async (t) => {
   const backend = await startAnswers(t)
   const gateway = await startGateway(t, { backend: backend.url })
@@ -68,7 +82,7 @@ t.test('responses to authenticated callers tell caches what they depend on', asy
     t.strictSame(vary(response), [line], path)
     t.strictSame(caching(response), onlyPrivate, path)
   }
-  for (const method of ['HEAD', 'POST', 'DELETE']) {
+  for (const method of ['HEAD', 'POST', 'DELETE', 'QUERY']) {
     const response = await ask(t, gateway.url, `${method} /any/silent`, key)
     t.strictSame([vary(response), caching(response)], [[both], onlyPrivate], method)
   }

@@ -1,12 +1,15 @@
 import t from 'tap'
 import { type Line, lineBytesMax, readLines } from '../../src/platform/lines.ts'
 
-async function linesOf(chunks: readonly (string | Uint8Array)[]): Promise<readonly Line[]> {
+async function linesOf(
+  chunks: readonly (string | Uint8Array)[],
+  bytesMax?: number,
+): Promise<readonly Line[]> {
   async function* bytes(): AsyncGenerator<Uint8Array> {
     for (const chunk of chunks) yield Buffer.from(chunk)
   }
   const lines: Line[] = []
-  for await (const some of readLines(bytes())) lines.push(...some)
+  for await (const some of readLines(bytes(), bytesMax)) lines.push(...some)
   return lines
 }
 
@@ -41,6 +44,19 @@ t.test('a line may have 1 MiB, but no byte more; the next line is read', async (
       [0, 'is longer than 1 MiB'],
       [0, 'is longer than 1 MiB'],
       [4, undefined],
+    ],
+  )
+})
+
+t.test('another length may be asked for', async (t) => {
+  const bytesMax = 2 * lineBytesMax
+  const longest = 'x'.repeat(bytesMax)
+  const lines = await linesOf([longest, '\n', longest, 'y\n'], bytesMax)
+  t.strictSame(
+    lines.map(({ text, problem }) => [text.length, problem]),
+    [
+      [bytesMax, undefined],
+      [0, 'is longer than 2 MiB'],
     ],
   )
 })

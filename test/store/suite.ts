@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import { absenceCases } from './contract/absence.ts'
 import { runAccountContract } from './contract/accounts.ts'
 import { runAuditContract } from './contract/audit.ts'
+import { runBackupContract } from './contract/backup.ts'
 import { runChangeContract } from './contract/changes.ts'
 import { runImportedKeyContract } from './contract/imported-keys.ts'
 import { runKeyContract } from './contract/keys.ts'
@@ -30,6 +31,7 @@ export function runStoreSuite(t: Test, newPlace: NewPlace): void {
     runPortalContract,
     runUsageContract,
     runSubjectContract,
+    runBackupContract,
     // Of the whole store.
     absenceCases,
     reopeningCases,

@@ -7,7 +7,7 @@ import { type Line, readLines } from '../../platform/lines.ts'
 import { errorMessage } from '../../platform/system-error.ts'
 import type { Terminal } from '../command.ts'
 
-/** What an import reads, more than once: first to check it, then to import it. */
+/** What an import, or a restore, reads more than once: first to check it, then to import it. */
 export interface ImportSource {
   /** How messages name it. */
   readonly name: string
@@ -23,14 +23,19 @@ export const standardInput = '-'
 /**
  * Opens a file, or standard input, which is kept in a temporary file meanwhile: private, without a name, and gone with
  * the process. The same for a pipe that has a name.
+ * @param lineBytesMax longer lines cannot be used; default: as `readLines`
  * @throws OperatorError where it cannot be read
  */
-export async function openImportSource(path: string, terminal: Terminal): Promise<ImportSource> {
+export async function openImportSource(
+  path: string,
+  terminal: Terminal,
+  lineBytesMax?: number,
+): Promise<ImportSource> {
   const name = path === standardInput ? 'standard input' : path
   const file = await openForReading(path, name, terminal)
   return {
     name,
-    lines: () => readLines(bytesOf(file)),
+    lines: () => readLines(bytesOf(file), lineBytesMax),
     close: () => file.close(),
   }
 }

@@ -84,7 +84,8 @@ function createResealer(keys: Keys) {
   }
 }
 
-function sealedSecretsOf(account: Account): readonly { sealed: Uint8Array; purpose: string }[] {
+/** Every sealed secret of an account, and what it was sealed for. */
+export function sealedSecretsOf(account: Account): readonly { sealed: Uint8Array; purpose: string }[] {
   const { id, apiKey, secretKeys, portal } = account
   const found: { sealed: Uint8Array; purpose: string }[] = []
   if (apiKey.sealed) found.push({ sealed: apiKey.sealed, purpose: purposeOf('apiKey', id) })

@@ -134,7 +134,7 @@ export const upstream = item('A named backend that routes send requests to.', {
       maximum: 10,
       default: 1,
       description:
-        'How many other healthy targets are tried: for GET, HEAD and OPTIONS without a body, or when no connection was made, or a target of HTTP/2 says that it has not begun with the request. Apart from that, a request that only missed the end of a connection is sent once more to the same target.',
+        'How many other healthy targets are tried: for GET, HEAD, OPTIONS and QUERY without a body, or when no connection was made, or a target of HTTP/2 says that it has not begun with the request. Apart from that, a request that only missed the end of a connection is sent once more to the same target.',
     }),
   }),
   protocol: choice(['http1', 'http2'], {

@@ -1,10 +1,8 @@
-import { isRecord } from '../../platform/json.ts'
 import { environmentOverrides } from '../overrides.ts'
 import type { Warning } from '../problem.ts'
 import { schemaAt } from '../schema/lookup.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 import type { Environment } from '../secrets.ts'
-import { unreplacedHint } from '../value-hints.ts'
 
 /** More parts than any option has: every way of joining them is tried. */
 const partsMax = 8
@@ -25,18 +23,6 @@ export function findMisspelledVariables(env: Environment, tree: ConfigTree): War
     }
     return []
   })
-}
-
-/** Values with a variable that somebody expects to be replaced. */
-export function findUnreplacedVariables(node: unknown, path: Warning['path'] = []): Warning[] {
-  if (isRecord(node)) {
-    return Object.entries(node).flatMap(([name, member]) => findUnreplacedVariables(member, [...path, name]))
-  }
-  if (Array.isArray(node)) {
-    return node.flatMap((member, index) => findUnreplacedVariables(member, [...path, index]))
-  }
-  const message = unreplacedHint(node, path)
-  return message === '' ? [] : [{ path, message }]
 }
 
 /** Kubernetes sets GATEHOUSE_OPS_PORT=tcp://10.0.0.1:9090 for a Service gatehouse-ops; others a version. */

@@ -45,7 +45,7 @@ export function openAudit(connection: Connection): AuditStore {
       if (Object.keys(fields).length === 0) await confirmAbsence()
       return auditClasses.map((name) => {
         const [trimmed = '', last = ''] = [fields[`${name}:trimmed`], fields[`${name}:last`]]
-        return { class: name, algorithm: 'sha1', trimmed, last }
+        return { class: name, trimmed, last }
       })
     },
     readAuditChain: async ({ class: name, after, limit }) => {

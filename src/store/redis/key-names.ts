@@ -12,6 +12,7 @@ export function createKeyNames(prefix: string) {
     storeId: `${base}store-id`,
     format: `${base}format`,
     lostId: `${base}lost-id`,
+    restore: `${base}restore`,
     writeProbe: `${base}write-probe`,
     channel: `${base}changes`,
     emails: `${base}emails`,

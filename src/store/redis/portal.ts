@@ -78,12 +78,12 @@ interface PortalSessionRecord extends Omit<WithoutEpoch, 'userAgent'> {
   readonly client: string
 }
 
-function portalSessionText({ userAgent, ...session }: WithoutEpoch): string {
+export function portalSessionText({ userAgent, ...session }: WithoutEpoch): string {
   return JSON.stringify({ ...session, client: userAgent } satisfies PortalSessionRecord)
 }
 
 /** `epoch start end JSON`, as the scripts write it: they read only the first three. */
-function parsePortalSession(text: string): PortalSession {
+export function parsePortalSession(text: string): PortalSession {
   const json = text.slice(text.indexOf('{'))
   // The text was written only by the code above.
   const { client, ...session } = JSON.parse(json) as PortalSessionRecord

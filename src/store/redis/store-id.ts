@@ -40,8 +40,9 @@ export function createStoreId({ ask }: Pick<CommandClient, 'ask'>, keys: KeyName
     if (id !== knownId) throw lostError('another')
   }
 
-  /** There is no ID: nothing was ever written, or all data is lost. */
+  /** There is no ID: nothing was ever written, or all data is lost, or is being restored. */
   async function confirmEmpty(): Promise<undefined> {
+    if ((await ask((client) => client.get(keys.restore))) !== null) throw lostError('restoring')
     if (knownId !== undefined) {
       await markLoss(knownId)
       throw lostError('empty')
@@ -64,6 +65,8 @@ export function createStoreId({ ask }: Pick<CommandClient, 'ask'>, keys: KeyName
 const losses = {
   empty:
     'Redis has lost its data: restore it; or, to start with an empty store, stop all gateways, wait 10 s and start them again',
+  restoring:
+    'a restore into this Redis has not finished, and nothing is used of it; if it was interrupted: gatehouse store restore',
   another:
     'Redis has the data of another store: restore the previous data; or, to use this data, restart all gateways',
 } as const

@@ -1,6 +1,7 @@
 import type { Store } from '../store.ts'
 import { openAccounts } from './accounts.ts'
 import { openAudit } from './audit.ts'
+import { openBackup } from './backup/backup.ts'
 import { openChanges } from './changes.ts'
 import type { RedisOptions } from './client.ts'
 import { openConnection } from './connection.ts'
@@ -24,7 +25,7 @@ export function openRedisStore(options: RedisOptions, { listens }: { readonly li
   const { replace, ...accounts } = openAccounts(connection)
   const access = { findAccount: accounts.findAccount, replace }
   const { close: closeChanges, ...changes } = openChanges(connection, options, listens)
-  return {
+  const store = {
     ready: connection.ready,
     ...accounts,
     ...openKeys(connection, replace),
@@ -44,4 +45,5 @@ export function openRedisStore(options: RedisOptions, { listens }: { readonly li
       await connection.close()
     },
   }
+  return { ...store, ...openBackup(connection, options, store) }
 }

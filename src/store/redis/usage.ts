@@ -4,6 +4,7 @@ import {
   compareUsage,
   type DayRange,
   isKept,
+  type UsageBatch,
   type UsageCount,
   type UsageEntry,
   type UsageStore,
@@ -46,24 +47,8 @@ export function openUsage({ keys, ask, run, confirmAbsence }: Connection): Usage
   return {
     addUsage: async ({ id, today, entries }) => {
       await confirmAbsence()
-      const byHash = Map.groupBy(
-        entries.filter(({ day }) => isKept(day, today)),
-        (entry) => usageKey(keys, entry.accountId, firstOfMonth(entry.day)),
-      )
-      const hashes = [...byHash].map(([key, counts]) => ({ key, counts }))
-      await run(
-        addScript,
-        [
-          keys.usageBatch(id),
-          ...hashes.flatMap(({ key, counts }) => [recordOf(keys, counts[0]?.accountId ?? ''), key]),
-        ],
-        [
-          batchMs,
-          usagePairsMax,
-          `*${separator}*`,
-          ...hashes.flatMap(({ counts }, index) => counts.flatMap((count) => countArgs(index + 1, count))),
-        ],
-      )
+      const kept = entries.filter(({ day }) => isKept(day, today))
+      await addCounts({ keys, run }, { id, entries: kept }, (accountId) => recordOf(keys, accountId))
     },
     admitUsagePrincipals: async (ids, today) => {
       await confirmAbsence()
@@ -88,6 +73,29 @@ export function openUsage({ keys, ask, run, confirmAbsence }: Connection): Usage
       return found.toSorted(compareUsage)
     },
   }
+}
+
+/** As `addUsage`. @param recordOf the key that has to exist for the counts of an account to be added */
+export async function addCounts(
+  { keys, run }: Pick<Connection, 'keys' | 'run'>,
+  { id, entries }: Pick<UsageBatch, 'id' | 'entries'>,
+  recordOf: (accountId: string) => string,
+): Promise<void> {
+  const byHash = Map.groupBy(entries, (entry) => usageKey(keys, entry.accountId, firstOfMonth(entry.day)))
+  const hashes = [...byHash].map(([key, counts]) => ({ key, counts }))
+  await run(
+    addScript,
+    [
+      keys.usageBatch(id),
+      ...hashes.flatMap(({ key, counts }) => [recordOf(counts[0]?.accountId ?? ''), key]),
+    ],
+    [
+      batchMs,
+      usagePairsMax,
+      `*${separator}*`,
+      ...hashes.flatMap(({ counts }, index) => counts.flatMap((count) => countArgs(index + 1, count))),
+    ],
+  )
 }
 
 /** What has to exist for usage to be counted: a principal of a foreign issuer has no record of its own. */
@@ -123,7 +131,7 @@ function parseMonth(fields: ReadonlyMap<string, string>, month: number): readonl
 const daysOfMonth = Array.from({ length: 31 }, (_, index) => index + 1)
 
 /** The first days of the months of a range. */
-function monthsIn({ from, to }: DayRange): readonly number[] {
+export function monthsIn({ from, to }: DayRange): readonly number[] {
   const months: number[] = []
   for (let month = firstOfMonth(from); month <= to; month = firstOfMonth(month, 1)) months.push(month)
   return months

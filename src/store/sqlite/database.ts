@@ -35,11 +35,18 @@ export interface Database {
    * undone if the work fails, or ends with `undo`.
    */
   writeLong<Result>(work: () => Promise<LongWrite<Result>>): Promise<Result>
+  /**
+   * Another connection, which sees the database as it is now for as long as it is open: meanwhile the WAL grows with
+   * what others write.
+   */
+  openSnapshot(): Snapshot
   /** @throws GatehouseError `store-unavailable` where the file is gone or was replaced */
   readonly assertInPlace: () => void
   readonly onWrite: StoreDiagnostics['onWrite']
   close(): void
 }
+
+export type Snapshot = Pick<Database, 'prepare' | 'close'>
 
 /** How work that takes long has ended. */
 export interface LongWrite<Result> {
@@ -101,6 +108,18 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
     }
   }
 
+  function openSnapshot(): Snapshot {
+    assertInPlace()
+    return mapSqliteErrors(() => {
+      // Fails where this one is closed.
+      database.exec('SELECT 1')
+      const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs })
+      // The first read takes the snapshot.
+      reader.exec('BEGIN; SELECT 1 FROM store')
+      return { prepare: reader.prepare.bind(reader), close: () => reader.close() }
+    })
+  }
+
   async function startPause(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, busyRetryMs))
     busy = undefined
@@ -113,6 +132,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
     write: (work) => report(write(work, 'synced')),
     writeUnsynced: (work) => report(write(work, 'unsynced')),
     writeLong: (work) => report(writeLong(work)),
+    openSnapshot,
     assertInPlace,
     onWrite,
     close: () => database.close(),

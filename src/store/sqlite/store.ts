@@ -1,6 +1,7 @@
 import type { Store } from '../store.ts'
 import { openAccounts } from './accounts.ts'
 import { openAudit } from './audit.ts'
+import { openBackup } from './backup.ts'
 import { openChanges } from './changes.ts'
 import { openDatabase } from './database.ts'
 import { openDiagnostics } from './diagnostics.ts'
@@ -49,6 +50,7 @@ export function openSqliteStore({ path, busyTimeoutMs, listens = false }: Sqlite
     ...openUsage(database, tables),
     ...openSubjects(database, writer, tables),
     ...openDiagnostics(database, tables),
+    ...openBackup(database, tables),
     close: async () => {
       changeLog.close()
       database.close()

@@ -57,24 +57,3 @@ t.test('variables of other programs are not warned of', async (t) => {
   }
   t.strictSame(warnings(t, others), [])
 })
-
-t.test('a value with a variable that is not replaced is warned of, and never repeated', async (t) => {
-  const set = { 'X-Api-Key': `Key $${'{BACKEND_KEY}'}`, 'X-Other': '$BACKEND_KEY, {BACKEND_KEY}' }
-  const upstreams = { 'my-app': { targets: [{ url: 'http://a' }], headers: { set } } }
-  const routes = [{ name: 'all', path: '/', upstream: 'my-app', auth: 'any' }]
-  const variable = 'GATEHOUSE__UPSTREAMS__MY_APP__HEADERS__SET__X_API_KEY'
-  const found = (env: Readonly<Record<string, string>>) => {
-    const reading = read(t, { upstreams, routes }, { env })
-    t.strictSame(reading.problems, [])
-    return findWarnings(reading, createOwnPaths(reading.tree.portal), { env }).filter(({ message }) =>
-      message.includes('not replaced'),
-    )
-  }
-  t.match(found({}), [
-    {
-      path: ['upstreams', 'my-app', 'headers', 'set', 'X-Api-Key'],
-      message: `\${…} is not replaced here: set ${variable} to the whole value`,
-    },
-  ])
-  t.strictSame(found({ [variable]: 'Key x' }), [], 'that variable sets it')
-})

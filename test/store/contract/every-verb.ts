@@ -2,6 +2,8 @@ import type { Test } from 'tap'
 import { GatehouseError } from '../../../src/errors/gatehouse-error.ts'
 import type { AccountBatch, AccountStore } from '../../../src/store/accounts.ts'
 import type { AuditStore } from '../../../src/store/audit.ts'
+import type { BackupStore } from '../../../src/store/backup/backup-store.ts'
+import type { StoreRecord } from '../../../src/store/backup/records.ts'
 import type { ChangeStore } from '../../../src/store/changes.ts'
 import type { StoreDiagnostics } from '../../../src/store/diagnostics.ts'
 import type { ImportedKeyStore } from '../../../src/store/imported-keys.ts'
@@ -14,6 +16,7 @@ import type { SigningKeyStore } from '../../../src/store/signing-keys.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { SubjectStore } from '../../../src/store/subjects.ts'
 import type { UsageStore } from '../../../src/store/usage.ts'
+import { recordsOf } from '../backup-samples.ts'
 import { newAuditEntry, newPortalSession } from '../portal-samples.ts'
 import { newQuotaTake } from '../quota-samples.ts'
 import { newAccount, newKey, newSecretKey, newSession, newSigningKey, now, useOf } from '../samples.ts'
@@ -151,6 +154,13 @@ const diagnosticsVerbs: Calls<StoreDiagnostics> = {
   findRisks: (store) => store.findRisks(),
 }
 
+const backupVerbs: Calls<BackupStore> = {
+  backUp: (store) => recordsOf(store),
+  restore: (store) => store.restore(noBatches()),
+}
+
+async function* noBatches(): AsyncGenerator<readonly StoreRecord[]> {}
+
 /** A verb that is new has to come in above. */
 export const everyVerb: Calls<Store> = {
   ...accountVerbs,
@@ -166,6 +176,7 @@ export const everyVerb: Calls<Store> = {
   ...usageVerbs,
   ...subjectVerbs,
   ...diagnosticsVerbs,
+  ...backupVerbs,
 }
 
 /** Those that write. */
@@ -212,6 +223,7 @@ export const writes: readonly string[] = [
   'retireSigningKey',
   'blockSubject',
   'unblockSubject',
+  'restore',
 ]
 
 /** Asks every verb, or some, of a store that cannot answer. */

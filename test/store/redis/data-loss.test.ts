@@ -11,7 +11,15 @@ const inspector = openInspector(t, server)
 t.beforeEach(() => inspector.flushall())
 
 /** What does not rest on what is stored. */
-const independent = ['takeFromRate', 'takeQuota', 'heartbeat', 'startSession', 'probeWrite', 'findRisks']
+const independent = [
+  'takeFromRate',
+  'takeQuota',
+  'heartbeat',
+  'startSession',
+  'probeWrite',
+  'findRisks',
+  'restore',
+]
 /** Said to those who start meanwhile. */
 const lostId = 'gh:{account}:lost-id'
 

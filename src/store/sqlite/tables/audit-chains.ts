@@ -31,7 +31,6 @@ export function openAuditChainTable({ prepare }: Pick<Database, 'prepare'>) {
     const { trimmed, last, entries } = row ?? { trimmed: '', last: '', entries: 0 }
     return {
       class: name,
-      algorithm: 'sha256',
       trimmed: String(trimmed),
       last: String(last),
       entries: Number(entries),

@@ -1,0 +1,118 @@
+import { open, unlink } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { loadConfig } from '../../config/load.ts'
+import { OperatorError } from '../../errors/operator-error.ts'
+import { errorMessage, hasErrorCode } from '../../platform/system-error.ts'
+import { readVersion } from '../../platform/version.ts'
+import { formatBackup, type WrittenBackup } from '../../store/backup/backup-file.ts'
+import type { BackupStore } from '../../store/backup/backup-store.ts'
+import { type Command, type Invocation, type Terminal, UsageError } from '../command.ts'
+import { standardInput as standardOutput } from '../import/source.ts'
+import { withStore } from '../operator.ts'
+import { printData, printToStderr } from '../print.ts'
+import { createProgress } from '../terminal/progress.ts'
+import { stoppable, until } from './stoppable.ts'
+
+export const backupCommand: Command = {
+  name: 'store backup',
+  operands: ['FILE'],
+  summary: 'Writes the whole store to a new file, beside running gateways. - is standard output.',
+  examples: [
+    'gatehouse store backup gatehouse.backup',
+    'gatehouse store backup - | gzip > gatehouse.backup.gz',
+  ],
+  printsData: true,
+  run: async (invocation) => {
+    const [path = ''] = invocation.operands
+    const { terminal } = invocation
+    if (path === standardOutput && terminal.out.isTTY)
+      throw new UsageError('a backup is not printed on a terminal: name a file, or redirect standard output')
+    const { config } = loadConfig(invocation.config)
+    const { driver } = config.store
+    const work = (stop?: AbortSignal) =>
+      withStore(config, (store) => backUp(store, { path, driver, terminal, stop }))
+    // On standard output nothing is left behind, and a reader that does not read would hold up the end.
+    printWritten(await (path === standardOutput ? work() : stoppable(work)), path, invocation)
+    return 0
+  },
+}
+
+interface Options {
+  readonly path: string
+  readonly driver: string
+  readonly terminal: Terminal
+  readonly stop: AbortSignal | undefined
+}
+
+async function backUp(store: BackupStore, { path, driver, terminal, stop }: Options): Promise<WrittenBackup> {
+  const progress = createProgress({ verb: 'backed up', noun: 'accounts', err: terminal.err })
+  const head = { version: readVersion(), at: new Date().toISOString(), driver }
+  const text = formatBackup(head, until(stop, store.backUp()), progress.report)
+  try {
+    return await (path === standardOutput ? print(text, terminal) : writeNewFile(path, text))
+  } finally {
+    progress.end()
+  }
+}
+
+type Text = AsyncGenerator<string, WrittenBackup>
+
+async function print(text: Text, { out }: Terminal): Promise<WrittenBackup> {
+  return forEach(text, async (chunk) => {
+    await out.write(chunk)
+    if (out.failure) throw new OperatorError('the backup was not read to its end, and is of no use')
+  })
+}
+
+/** Private, and on disk once it is there; nothing is left of one that fails. */
+async function writeNewFile(path: string, text: Text): Promise<WrittenBackup> {
+  const file = await open(path, 'wx', 0o600).catch((cause: unknown) => {
+    if (!hasErrorCode(cause, 'EEXIST')) throw cannotWrite(path, cause)
+    throw new OperatorError(`${path} exists, and a backup overwrites nothing`, {
+      hint: 'Choose another name, such as one with the date.',
+    })
+  })
+  try {
+    const written = await forEach(text, (chunk) =>
+      file.writeFile(chunk).catch((cause: unknown) => {
+        throw cannotWrite(path, cause)
+      }),
+    )
+    await file.sync()
+    return written
+  } catch (error) {
+    await unlink(path).catch(() => {})
+    throw error
+  } finally {
+    await file.close()
+  }
+}
+
+async function forEach(text: Text, write: (chunk: string) => Promise<void>): Promise<WrittenBackup> {
+  try {
+    for (;;) {
+      const { done, value } = await text.next()
+      if (done) return value
+      await write(value)
+    }
+  } catch (error) {
+    // The store is still read from.
+    await text.return(undefined as never).catch(() => {})
+    throw error
+  }
+}
+
+function cannotWrite(path: string, cause: unknown): OperatorError {
+  return new OperatorError(`cannot write ${path}: ${errorMessage(cause)}`, { cause })
+}
+
+/** On standard output is the backup itself, if it was asked for there. */
+function printWritten(written: WrittenBackup, path: string, { asJson, terminal }: Invocation): void {
+  const { accounts, records, bytes, sha256 } = written
+  const isPrinted = path === standardOutput
+  const data = { ...(isPrinted ? {} : { file: resolve(path) }), accounts, records, bytes, sha256 }
+  const line = `Backed up${isPrinted ? '' : ` to ${path}`}: ${accounts} accounts, ${records} records in all, ${bytes} bytes.`
+  if (!isPrinted)
+    printData({ asJson, terminal }, data, [line, 'Keep the sealing key too, and apart from it.'])
+  else printToStderr(terminal, asJson ? JSON.stringify(data) : line)
+}

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto'
+import { OperatorError } from '../../errors/operator-error.ts'
+import type { Line } from '../../platform/lines.ts'
+import { errorMessage } from '../../platform/system-error.ts'
+import { accountOf, type BackupRecord, badFieldOf, type RecordKind, recordFields } from './records.ts'
+
+/**
+ * A backup as a file: JSON lines in UTF-8. The first says which format it has, and the last how many records there are
+ * between them, and the SHA-256 of all bytes before itself; a file without it is not complete.
+ */
+export const backupFormat = 1
+
+/** The first line. */
+export interface BackupHead {
+  readonly backup: 'gatehouse'
+  readonly format: number
+  /** The version that wrote it, for people. */
+  readonly version: string
+  /** When it began, as ISO 8601. */
+  readonly at: string
+  readonly driver: string
+}
+
+/** The last line. */
+export interface BackupEnd {
+  readonly end: true
+  readonly records: number
+  /** In hex. */
+  readonly sha256: string
+}
+
+/** What is told of a backup that is written. */
+export interface WrittenBackup extends Omit<BackupEnd, 'end'> {
+  readonly bytes: number
+  /** How many accounts there were. */
+  readonly accounts: number
+}
+
+/** No record is near it: the largest is an account with its keys. */
+export const backupLineBytesMax = 64 * 1_048_576
+
+/**
+ * The text of a backup, batch by batch; resolves with what was written.
+ * @throws OperatorError where a record is damaged; what the batches throw
+ */
+export async function* formatBackup(
+  head: Omit<BackupHead, 'backup' | 'format'>,
+  batches: AsyncIterable<readonly BackupRecord[]>,
+  onProgress: (accounts: number) => void,
+): AsyncGenerator<string, WrittenBackup> {
+  const hash = createHash('sha256')
+  let [records, accounts, bytes] = [0, 0, 0]
+
+  function add(lines: readonly object[]): string {
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+    hash.update(text)
+    bytes += Buffer.byteLength(text)
+    return text
+  }
+
+  yield add([{ backup: 'gatehouse', format: backupFormat, ...head } satisfies BackupHead])
+  for await (const batch of batches) {
+    records += batch.length
+    for (const record of batch) {
+      if (record.kind === 'account') accounts++
+      assertWhole(record)
+    }
+    onProgress(accounts)
+    if (batch.length > 0) yield add(batch)
+  }
+  const end = { end: true, records, sha256: hash.digest('hex') } as const satisfies BackupEnd
+  const last = `${JSON.stringify(end)}\n`
+  yield last
+  return { records, accounts, bytes: bytes + last.length, sha256: end.sha256 }
+}
+
+/** No backup is better than one that cannot be restored. */
+function assertWhole(record: BackupRecord): void {
+  const field = badFieldOf(record.kind, record)
+  if (field === undefined) return
+  throw new OperatorError(
+    `a record of the store is damaged: ${field} of a ${record.kind} is missing or invalid`,
+  )
+}
+
+/** Where a backup is read from. */
+export interface BackupSource {
+  /** How messages name it. */
+  readonly name: string
+  lines(): AsyncIterable<readonly Line[]>
+}
+
+/** A record and its line in the file, from 1. */
+export interface RecordLine {
+  readonly line: number
+  readonly record: BackupRecord
+}
+
+/**
+ * The records of a backup. They may be used only once all have been read, as the end says whether they hold.
+ * @throws OperatorError where the file is no backup, of a later format, damaged, or not complete
+ */
+export async function* readBackup(source: BackupSource): AsyncGenerator<readonly RecordLine[]> {
+  const hash = createHash('sha256')
+  let records = 0
+  let end: BackupEnd | undefined
+
+  function read({ line, text, problem }: Line): RecordLine[] {
+    if (problem !== undefined) throw damaged(source, `line ${line} ${problem}`)
+    if (end) throw damaged(source, `line ${line} follows its end`)
+    const value = parse(text)
+    if (line === 1) assertHead(source, value)
+    else if (isEnd(value)) {
+      end = value
+      return []
+    }
+    hash.update(text).update('\n')
+    if (line === 1) return []
+    records++
+    return [{ line, record: toRecord(source, line, value) }]
+  }
+
+  for await (const lines of source.lines()) yield lines.flatMap(read)
+  if (!end) throw damaged(source, 'its end is missing, so it is not complete')
+  if (end.records !== records) throw damaged(source, `it has ${records} records instead of ${end.records}`)
+  if (end.sha256 !== hash.digest('hex')) throw damaged(source, 'its checksum is wrong')
+}
+
+type Value = Readonly<Record<string, unknown>>
+
+/** @returns undefined where it is no JSON object */
+function parse(text: string): Value | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    // The cast is sound: any object is one of unknown members.
+    return typeof value === 'object' && value !== null ? (value as Value) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function assertHead({ name }: BackupSource, head: Value | undefined): void {
+  if (head?.backup !== 'gatehouse' || typeof head.format !== 'number') {
+    throw new OperatorError(`${name} is not a backup of Gatehouse`, {
+      hint: 'It is made by: gatehouse store backup FILE',
+    })
+  }
+  if (head.format <= backupFormat) return
+  throw new OperatorError(
+    `${name} was made by a newer version of Gatehouse (format ${head.format}; this version reads up to ${backupFormat})`,
+    { hint: `Restore it with that version${typeof head.version === 'string' ? `, ${head.version}` : ''}.` },
+  )
+}
+
+function isEnd(value: Value | undefined): value is Value & BackupEnd {
+  return value?.end === true
+}
+
+function toRecord(source: BackupSource, line: number, value: Value | undefined): BackupRecord {
+  const kind = value?.kind
+  if (value === undefined || !isKind(kind)) throw damaged(source, `line ${line} is no record`)
+  const field = badFieldOf(kind, value)
+  if (field !== undefined) throw damaged(source, `line ${line} is no ${kind}: ${field} is missing or invalid`)
+  // The cast is sound: all fields have been checked.
+  const record = value as unknown as BackupRecord
+  if (record.kind === 'account' || record.kind === 'changed') {
+    try {
+      accountOf({ ...record, kind: 'account' })
+    } catch (error) {
+      throw damaged(source, `line ${line} is no account: ${errorMessage(error)}`)
+    }
+  }
+  return record
+}
+
+function isKind(kind: unknown): kind is RecordKind {
+  return typeof kind === 'string' && Object.hasOwn(recordFields, kind)
+}
+
+function damaged({ name }: BackupSource, what: string): OperatorError {
+  return new OperatorError(`${name} is damaged: ${what}; nothing was restored`, {
+    hint: 'Take another backup, or fetch this one again.',
+  })
+}

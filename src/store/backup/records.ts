@@ -1,0 +1,175 @@
+import type { Account } from '../account.ts'
+import { noPortalAccess, type PortalAccess } from '../portal-access.ts'
+import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../secret-keys.ts'
+
+/** What a field holds: numbers are whole, `bytes` are base64url, `object` is JSON, and with `?` it may be null, for none. */
+export type FieldType = 'text' | 'number' | 'flag' | 'bytes' | 'object' | 'text?' | 'number?'
+
+const account = {
+  id: 'text',
+  email: 'text',
+  firstName: 'text',
+  lastName: 'text',
+  role: 'text',
+  isVerified: 'flag',
+  isDisabled: 'flag',
+  createdAt: 'number',
+  revision: 'number',
+  sessionEpoch: 'number',
+  roleEpoch: 'number',
+  plan: 'text?',
+  secretKeys: 'object',
+  apiKey: 'object',
+  portal: 'object',
+} as const
+
+/**
+ * Everything that a store holds, by kind: what is known of each in every driver, with secrets as they are stored, as
+ * digests or sealed. Indexes are not here: a store makes them anew. Nor is what lasts for an hour at most: rates, live
+ * instances, and the IDs of batches of usage. Times are milliseconds since 1970.
+ */
+export const recordFields = {
+  /** `id`: by which gateways know the store again; `head`: the position of its change log. */
+  store: { id: 'text', head: 'number' },
+  account,
+  /** An account as it has become since it was read, or that it has been deleted: see `BackupStore`. */
+  changed: account,
+  gone: { id: 'text' },
+  session: {
+    id: 'text',
+    accountId: 'text',
+    createdAt: 'number',
+    expiresAt: 'number',
+    livesUntil: 'number',
+    generation: 'number',
+    rotatedAt: 'number',
+    acknowledgedAt: 'number?',
+    sessionEpoch: 'number',
+    keyId: 'text',
+    end: 'text?',
+    address: 'text',
+    userAgent: 'text',
+  },
+  portalSession: {
+    accountId: 'text',
+    id: 'text',
+    digest: 'text',
+    createdAt: 'number',
+    expiresAt: 'number',
+    seenAt: 'number',
+    address: 'text',
+    userAgent: 'text',
+    epoch: 'number',
+  },
+  keyUse: { accountId: 'text', digest: 'text', at: 'number', address: 'text', scheme: 'text' },
+  /** Of an account, or of a principal of a foreign issuer. */
+  usage: {
+    accountId: 'text',
+    day: 'number',
+    key: 'text',
+    route: 'text',
+    requests: 'number',
+    units: 'number',
+  },
+  usagePrincipal: { id: 'text', day: 'number' },
+  /** `held`: by each process, its ID: reserved, sequence, granted, askedAt (see quotas.ts). */
+  quota: { accountId: 'text', window: 'text', keptUntil: 'number', granted: 'number', held: 'object' },
+  signingKey: {
+    kid: 'text',
+    algorithm: 'text',
+    sealed: 'bytes',
+    publicKey: 'text?',
+    createdAt: 'number',
+    signsFrom: 'number',
+  },
+  blockedSubject: { principalId: 'text', blockedAt: 'number' },
+  /** In the order of the log; the text of an entry and its link, exactly as they are. */
+  audit: { class: 'text', entry: 'text', link: 'text' },
+  auditChain: { class: 'text', trimmed: 'text', last: 'text' },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, FieldType>>>>
+
+type Fields = typeof recordFields
+
+export type RecordKind = keyof Fields
+
+interface Values {
+  readonly text: string
+  readonly number: number
+  readonly flag: boolean
+  readonly bytes: string
+  readonly object: unknown
+  readonly 'text?': string | null
+  readonly 'number?': number | null
+}
+
+/** A record of one kind. */
+export type RecordOf<Kind extends RecordKind> = { readonly kind: Kind } & {
+  readonly [Name in keyof Fields[Kind]]: Fields[Kind][Name] extends FieldType
+    ? Values[Fields[Kind][Name]]
+    : never
+}
+
+/** A record of any of these kinds. */
+export type AnyRecord<Kinds extends RecordKind> = { [Kind in Kinds]: RecordOf<Kind> }[Kinds]
+
+/** What a backup has. */
+export type BackupRecord = AnyRecord<RecordKind>
+
+/** What a store is restored from: an account comes once, as it was last. */
+export type StoreRecord = AnyRecord<Exclude<RecordKind, 'gone' | 'changed'>>
+
+/** Why a value is no record of a kind: the name of the first field that is not as it must be; undefined = it is one. */
+export function badFieldOf(kind: RecordKind, value: Readonly<Record<string, unknown>>): string | undefined {
+  const fields: Readonly<Record<string, FieldType>> = recordFields[kind]
+  return Object.keys(fields).find((name) => !isOf(fields[name] ?? 'object', value[name]))
+}
+
+function isOf(type: FieldType, value: unknown): boolean {
+  switch (type) {
+    case 'text':
+    case 'bytes':
+      return typeof value === 'string'
+    case 'number':
+      return Number.isSafeInteger(value)
+    case 'flag':
+      return typeof value === 'boolean'
+    case 'object':
+      return typeof value === 'object' && value !== null
+    case 'text?':
+      return value === null || typeof value === 'string'
+    case 'number?':
+      return value === null || Number.isSafeInteger(value)
+    default:
+      return type satisfies never
+  }
+}
+
+export function accountRecord(account: Account): RecordOf<'account'> {
+  const { apiKey, secretKeys, plan = null, ...rest } = account
+  const sealed = apiKey.sealed && Buffer.from(apiKey.sealed).toString('base64url')
+  return {
+    kind: 'account',
+    ...rest,
+    plan,
+    secretKeys: secretKeys.map(secretKeyRecord),
+    apiKey: { digest: Buffer.from(apiKey.digest).toString('base64url'), sealed, createdAt: apiKey.createdAt },
+  }
+}
+
+/** @throws where the record was not made by `accountRecord` */
+export function accountOf({ kind: _, ...record }: RecordOf<'account'>): Account {
+  // The casts are sound for what accountRecord has written; of what is needed, anything else throws.
+  const secretKeys = (record.secretKeys as readonly SecretKeyRecord[]).map(parseSecretKeyRecord)
+  const { digest, sealed, createdAt } = record.apiKey as SecretKeyRecord
+  return {
+    ...record,
+    plan: record.plan ?? undefined,
+    secretKeys,
+    apiKey: {
+      digest: Buffer.from(digest, 'base64url'),
+      sealed: sealed === undefined ? undefined : Buffer.from(sealed, 'base64url'),
+      createdAt,
+    },
+    portal: { ...noPortalAccess, ...(record.portal as Partial<PortalAccess>) },
+  }
+}

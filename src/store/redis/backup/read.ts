@@ -1,0 +1,208 @@
+import { dayOf, firstOfMonth, formatDay, parseDay, startOfDay } from '../../../platform/day.ts'
+import type { AuditChain } from '../../audit-chain.ts'
+import type { BackupStore } from '../../backup/backup-store.ts'
+import { accountRecord, type BackupRecord, type RecordOf } from '../../backup/records.ts'
+import type { ChangeStore } from '../../changes.ts'
+import { quotaKeptMs } from '../../quotas.ts'
+import type { Store } from '../../store.ts'
+import type { BlockedSubject } from '../../subjects.ts'
+import { type UsageCount, usageDaysKept } from '../../usage.ts'
+import type { Connection } from '../connection.ts'
+import { listNewest, type TimedMember } from '../newest.ts'
+import { parsePortalSession } from '../portal.ts'
+import { monthsIn, usageKeysOf } from '../usage.ts'
+import { type AccountFollower, followAccounts } from './follow-accounts.ts'
+import { readAudit } from './read-audit.ts'
+
+/** How many accounts, or members of a set, are read at once. */
+const pageSize = 200
+/** How often accounts are read again until no more have changed meanwhile. */
+const roundsMax = 1_000
+
+/** What a backup reads through the verbs of the store. */
+export type BackedUp = Pick<
+  Store,
+  | 'findAccount'
+  | 'findSession'
+  | 'findKeyUses'
+  | 'readUsage'
+  | 'readQuota'
+  | 'listSigningKeys'
+  | 'listBlockedSubjects'
+  | 'readAuditChain'
+  | 'readAuditChains'
+>
+
+type Batches<Item = BackupRecord> = AsyncGenerator<readonly Item[]>
+
+/** @param openLog a reader of the change log of its own */
+export function createBackUp(
+  connection: Connection,
+  store: BackedUp,
+  openLog: () => Pick<ChangeStore, 'readChanges'>,
+): BackupStore['backUp'] {
+  const { keys, ask } = connection
+
+  return async function* backUp() {
+    const log = openLog()
+    const { head } = await log.readChanges(undefined)
+    const id = await ask((client) => client.get(keys.storeId))
+    yield [{ kind: 'store', id: id ?? '', head }]
+    const follower = followAccounts(log, head)
+    try {
+      yield* readAccounts()
+      yield* readPrincipals()
+      const chains = yield* readChanged(follower)
+      yield* readAudit(store, chains)
+    } finally {
+      follower.close()
+    }
+    const signingKeys = await store.listSigningKeys()
+    yield signingKeys.map(({ sealed, publicKey = null, ...key }) => ({
+      kind: 'signingKey',
+      ...key,
+      publicKey,
+      sealed: Buffer.from(sealed).toString('base64url'),
+    }))
+    yield* readBlocked()
+  }
+
+  async function* readAccounts(): Batches {
+    for (let after: TimedMember | undefined; ; ) {
+      const listed = await listNewest(connection, keys.ids, { after, limit: pageSize })
+      const found = await Promise.all(listed.map(({ member }) => store.findAccount(member)))
+      const accounts = found.filter((account) => account !== undefined)
+      yield accounts.map(accountRecord)
+      const counts = await Promise.all(accounts.map(({ id }) => countBelongings(id)))
+      for (const { id } of accounts.filter((_, index) => counts[index] !== 0)) yield* readBelongings(id)
+      const limited = accounts.filter(({ plan }) => plan !== undefined)
+      yield (await Promise.all(limited.map(({ id }) => readQuotas(id)))).flat()
+      if (listed.length < pageSize) return
+      after = listed.at(-1)
+    }
+  }
+
+  /** Most accounts have nothing of this: then one command shows it. */
+  function countBelongings(id: string): Promise<number> {
+    const owned = [keys.sessionsOf(id), keys.portalSessionsOf(id), keys.keyUsesOf(id)]
+    return ask((client) => client.exists(...owned, ...usageKeysOf(keys, id, Date.now())))
+  }
+
+  async function* readBelongings(accountId: string): Batches {
+    yield* readSessions(accountId)
+    const texts = await ask((client) => client.hvals(keys.portalSessionsOf(accountId)))
+    yield texts.map((text) => ({ kind: 'portalSession', ...parsePortalSession(text) }))
+    const uses = await store.findKeyUses(accountId)
+    yield [...uses].map(([digest, use]) => ({ kind: 'keyUse', accountId, digest, ...use }))
+    yield* readUsage(accountId)
+  }
+
+  async function* readSessions(accountId: string): Batches<RecordOf<'session'>> {
+    for await (const listed of membersOf(keys.sessionsOf(accountId))) {
+      const sessions = await Promise.all(listed.map(({ member }) => store.findSession(member)))
+      yield sessions.flatMap((session, index) => {
+        if (!session) return []
+        const { acknowledgedAt = null, end = null, ...rest } = session
+        const livesUntil = listed[index]?.at ?? 0
+        return [{ kind: 'session', ...rest, acknowledgedAt, end, livesUntil }]
+      })
+    }
+  }
+
+  /** Each member of a sorted set once that is there all the time; by rank some were missed while scores change. */
+  async function* membersOf(key: string): AsyncGenerator<readonly TimedMember[]> {
+    const seen = new Set<string>()
+    let cursor = '0'
+    do {
+      const [next, words] = await ask((client) => client.zscan(key, cursor, 'COUNT', pageSize))
+      const found = new Map(
+        words.flatMap((member, index) =>
+          index % 2 === 1 || seen.has(member) ? [] : [[member, Number(words[index + 1])] as const],
+        ),
+      )
+      for (const member of found.keys()) seen.add(member)
+      yield [...found].map(([member, at]) => ({ member, at }))
+      cursor = next
+    } while (cursor !== '0')
+  }
+
+  /** Month by month: an account of many keys and routes has more than fits into memory. */
+  async function* readUsage(accountId: string): Batches<RecordOf<'usage'>> {
+    const today = dayOf(Date.now())
+    for (const from of monthsIn({ from: today - usageDaysKept, to: firstOfMonth(today, 1) })) {
+      const counts = await store.readUsage(accountId, { from, to: firstOfMonth(from, 1) - 1 })
+      yield counts.map((count: UsageCount) => ({ kind: 'usage', accountId, ...count }))
+    }
+  }
+
+  /** In all windows that are kept now, on the clock of any instance. */
+  async function readQuotas(accountId: string): Promise<readonly RecordOf<'quota'>[]> {
+    const today = dayOf(Date.now())
+    const days = [today - 1, today, today + 1].map(formatDay)
+    const months = [-1, 0, 1].map((later) => formatDay(firstOfMonth(today, later)).slice(0, 7))
+    const states = await Promise.all(
+      [...days, ...months].map(async (window) => ({
+        window,
+        state: await store.readQuota(accountId, window),
+      })),
+    )
+    return states.flatMap(({ window, state: { granted, holders } }) => {
+      if (granted === 0 && holders.size === 0) return []
+      const held = Object.fromEntries(
+        [...holders].map(([holder, { reserved, sequence, granted, askedAt }]) => [
+          holder,
+          [reserved, sequence, granted, askedAt],
+        ]),
+      )
+      return [{ kind: 'quota', accountId, window, keptUntil: endOf(window) + quotaKeptMs, granted, held }]
+    })
+  }
+
+  async function* readPrincipals(): Batches {
+    for await (const listed of membersOf(keys.usagePrincipals)) {
+      yield listed.map(({ member, at }) => ({ kind: 'usagePrincipal', id: member, day: at }))
+      for (const { member } of listed) yield* readUsage(member)
+      yield (await Promise.all(listed.map(({ member }) => readQuotas(member)))).flat()
+    }
+  }
+
+  /**
+   * Reads accounts that have changed again, until none has changed while that was done: then all that was read is as of
+   * that moment. @returns the ends of the audit log at that moment
+   */
+  async function* readChanged(
+    follower: AccountFollower,
+  ): AsyncGenerator<readonly BackupRecord[], readonly AuditChain[]> {
+    await follower.catchUp()
+    let ids = follower.take()
+    for (let round = 1; ; round++) {
+      for (let start = 0; start < ids.length; start += pageSize)
+        yield await Promise.all(ids.slice(start, start + pageSize).map(readAgain))
+      const chains = await store.readAuditChains()
+      await follower.catchUp()
+      ids = follower.take()
+      if (ids.length === 0) return chains
+      if (round === roundsMax) throw new Error('accounts change faster than they can be read')
+    }
+  }
+
+  async function readAgain(id: string): Promise<RecordOf<'changed'> | RecordOf<'gone'>> {
+    const account = await store.findAccount(id)
+    return account ? { ...accountRecord(account), kind: 'changed' } : { kind: 'gone', id }
+  }
+
+  async function* readBlocked(): Batches<RecordOf<'blockedSubject'>> {
+    for (let after: BlockedSubject | undefined; ; ) {
+      const found = await store.listBlockedSubjects({ after, limit: pageSize })
+      yield found.map((blocked) => ({ kind: 'blockedSubject', ...blocked }))
+      if (found.length < pageSize) return
+      after = found.at(-1)
+    }
+  }
+}
+
+/** The end of a day (`2026-11-23`) or a month (`2026-11`) of UTC. */
+function endOf(window: string): number {
+  const day = parseDay(window)
+  return startOfDay(day === undefined ? firstOfMonth(parseDay(`${window}-01`) ?? 0, 1) : day + 1)
+}
