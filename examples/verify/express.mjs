@@ -1,5 +1,5 @@
 import express from 'express'
-import { createVerifier, expressIdentity } from 'gatehouse/verify'
+import { createVerifier, expressIdentity } from '@gatehouse-proxy/gateway/verify'
 
 const [gateway, port] = process.argv.slice(2)
 const app = express()

@@ -168,12 +168,15 @@ t.test('an app imports every entry of the package, with types that are complete'
   const app = installIntoApp(t, [installed.tarball, ...beside])
   const entries = Object.keys(exports).filter((entry) => entry !== './package.json')
   t.ok(entries.length > 0)
-  const lines = entries.map((entry, index) => `import * as entry${index} from 'gatehouse${entry.slice(1)}'`)
+  const lines = entries.map(
+    (entry, index) => `import * as entry${index} from '@gatehouse-proxy/gateway${entry.slice(1)}'`,
+  )
   const use = `export const all: readonly object[] = [${entries.map((_entry, index) => `entry${index}`).join(', ')}]`
   writeFileSync(join(app, 'all.ts'), [...lines, use, 'console.log(all.length)', ''].join('\n'))
   cpSync('examples/fastify/app.ts', join(app, 'app.ts'))
   // A wrong type: without it, types that are missing would pass as any.
-  const wrong = "import gatehouse from 'gatehouse/fastify'\nexport const wrong: number = gatehouse\n"
+  const wrong =
+    "import gatehouse from '@gatehouse-proxy/gateway/fastify'\nexport const wrong: number = gatehouse\n"
   writeFileSync(join(app, 'wrong.ts'), wrong)
   const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node']
   const checked = spawnSync(
@@ -191,7 +194,7 @@ t.test('an app imports every entry of the package, with types that are complete'
   )
   const errors = checked.stdout.split('\n').filter((line) => /^\S/.test(line))
   // Not those in declarations of other packages.
-  const ours = errors.filter((line) => !/^node_modules\/(?!gatehouse\/)/.test(line))
+  const ours = errors.filter((line) => !/^node_modules\/(?!@gatehouse-proxy\/)/.test(line))
   t.equal(ours.length, 1, ours.join('\n'))
   t.match(ours[0], /^wrong\.ts\(2,14\): error TS2322/)
   const ran = spawnSync('env', ['-u', 'NODE_OPTIONS', process.execPath, 'all.ts'], {
@@ -234,7 +237,7 @@ async function demoOn(t: Test, node: string): Promise<void> {
     { status: answer.status, body: await answer.json() },
     { status: 200, body: { headers: { 'x-user-role': 'Admin' } } },
   )
-  t.ok(existsSync(join(cwd, 'data/gatehouse.db')), 'its data is in the current folder')
+  t.ok(existsSync(join(cwd, 'data/demo/gatehouse.db')), 'its data is in the current folder')
   child.kill('SIGTERM')
   t.strictSame(await once(child, 'close'), [0, null])
   t.match(output.text, /"msg":"stopped"/)
