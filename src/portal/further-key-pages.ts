@@ -27,22 +27,29 @@ export function createFurtherKeyPages(
     }
   }
 
-  /** Only revokes, so it needs no password. */
-  async function revoke({ actions, viewer, form }: SignedInContext): Promise<PortalResponse> {
-    const graceSeconds = Number(form('graceSeconds'))
-    try {
-      await actions.secretKeys.revoke(viewer.account.id, form('name'), graceSeconds)
-      return redirectTo('/integration', graceSeconds === 0 ? 'secret-key-revoked' : 'secret-key-ends')
-    } catch (error) {
-      if (!isUnknownKey(error)) throw error
-      return redirectTo('/integration', 'secret-key-gone')
-    }
-  }
-
   return [
     { path: '/integration/keys/create', post: create },
-    { path: '/integration/keys/revoke', post: revoke },
+    {
+      path: '/integration/keys/revoke',
+      post: (context) => revokeKey(context, context.viewer.account.id, '/integration'),
+    },
   ]
+}
+
+/** Revokes the key that the form names. As it only revokes, it needs no password. @param page the page of the form */
+export async function revokeKey(
+  { actions, form }: SignedInContext,
+  id: string,
+  page: string,
+): Promise<PortalResponse> {
+  const graceSeconds = Number(form('graceSeconds'))
+  try {
+    await actions.secretKeys.revoke(id, form('name'), graceSeconds)
+    return redirectTo(page, graceSeconds === 0 ? 'secret-key-revoked' : 'secret-key-ends')
+  } catch (error) {
+    if (!isUnknownKey(error)) throw error
+    return redirectTo(page, 'secret-key-gone')
+  }
 }
 
 /** Whether the key was revoked before, such as in another tab. */

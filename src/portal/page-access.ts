@@ -65,6 +65,7 @@ const accessByPath = {
   '/accounts/:id/reset-secret': ['admin', 'POST'],
   '/accounts/:id/reset-api-key': ['admin', 'POST'],
   '/accounts/:id/end-overlap': ['admin', 'POST'],
+  '/accounts/:id/keys/revoke': ['admin', 'POST'],
   '/accounts/:id/end': ['admin', 'POST'],
   '/accounts/:id/end-all': ['admin', 'POST'],
   '/accounts/:id/end-portal': ['admin', 'POST'],

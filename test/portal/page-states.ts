@@ -271,6 +271,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     accountPage(samples.adminFrame(over), {
       account: samples.account(),
       keys: samples.overlappingKeys,
+      furtherKeys: samples.furtherKeys,
       sessions: pageOf(samples.sessions),
       portalSessions: samples.portalSessions,
     }),
@@ -278,6 +279,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     accountPage(samples.ownFrame(over), {
       account: samples.account({ role: 'Admin' }),
       keys: samples.overlappingKeys,
+      furtherKeys: [],
       sessions: pageOf(samples.sessions),
       portalSessions: samples.portalSessions,
       state: samples.refused({ errors: { password: 'The password is wrong.' } }),
@@ -286,6 +288,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     accountPage(samples.adminFrame({ plans: ['free', 'pro'], ...over }), {
       account: { ...samples.longAccount, plan: 'retired' },
       keys: samples.usedKeys,
+      furtherKeys: samples.furtherKeys,
       sessions: pageOf(samples.sessions),
       portalSessions: [],
       problem:
@@ -423,6 +426,7 @@ function accountCreated(over: Partial<PageFrame>, link: SetupLink | undefined): 
   return accountPage(samples.adminFrame(over), {
     account: samples.account({ isVerified: false }),
     keys: samples.freshKeys,
+    furtherKeys: [],
     sessions: pageOf([]),
     portalSessions: [],
     oneTimeSecrets: { kind: 'created', ...samples.sampleKeys, link },

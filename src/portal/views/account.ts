@@ -1,5 +1,6 @@
 import { emailLengthMax, fullName } from '../../accounts/account-input.ts'
 import type { KeyStatus, KeysStatus } from '../../accounts/account-keys.ts'
+import type { SecretKeyStatus } from '../../accounts/secret-keys.ts'
 import type { SetupLink } from '../../accounts/setup-links.ts'
 import { card } from '../../pages/card.ts'
 import { type Html, html } from '../../pages/html.ts'
@@ -13,6 +14,7 @@ import { planField, roleField, stateBadge } from './accounts.ts'
 import { codeBlock, copyButton } from './code-block.ts'
 import { actionRow, currentPasswordField, factRow, field, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { accountFurtherKeysCard } from './further-keys.ts'
 import { overlapField, overlapPart } from './key-card.ts'
 import { setupLinkRows } from './links.ts'
 import { page } from './page.ts'
@@ -35,6 +37,8 @@ export type OneTimeSecrets =
 export interface AccountView {
   readonly account: Account
   readonly keys: KeysStatus
+  /** The secret keys other than the default one. */
+  readonly furtherKeys: readonly SecretKeyStatus[]
   readonly sessions: SessionsList
   readonly portalSessions: readonly PortalSession[]
   readonly oneTimeSecrets?: OneTimeSecrets | undefined
@@ -56,7 +60,7 @@ export function accountPage(frame: PageFrame, view: AccountView): Html {
     lead: fullName(account) || undefined,
     actions: html`${isOwn && badge('plain', 'You')}${stateBadge(account)}<a class="button small" href="${frame.base}/accounts/${account.id}/usage">${icon('usage')}Usage</a><a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}Audit</a>`,
     body: html`${problem !== undefined && html`<div role="alert">${staticNotice('bad', problem)}</div>`}${oneTimeSecrets && oneTimeSecretsPart(frame, oneTimeSecrets)}
-${detailsCard(frame, view)}${accessCard(frame, account, { isOwn })}${keysCard(frame, view)}
+${detailsCard(frame, view)}${accessCard(frame, account, { isOwn })}${keysCard(frame, view)}${accountFurtherKeysCard(frame, view.furtherKeys, account.id)}
 ${sessionsCard(frame, sessions, basePath)}${portalSessionsCard(frame, portalSessions, { current: undefined, basePath })}
 ${!isOwn && dangerCard(frame, account)}`,
   })

@@ -37,8 +37,24 @@ export function furtherKeysCard(frame: PageFrame, { keys, created, state }: Furt
             title: 'No further keys',
             text: 'Your API secret above is your only secret key.',
           })
-        : keyTable(frame, keys)
+        : keyTable(frame, keys, '/integration/keys')
     }<footer>${createForm(frame, state)}</footer>`,
+  })
+}
+
+/** The same of an account that an Admin looks at, who can revoke them; nothing where it has none. */
+export function accountFurtherKeysCard(
+  frame: PageFrame,
+  keys: readonly SecretKeyStatus[],
+  accountId: string,
+): Html | undefined {
+  if (keys.length === 0) return undefined
+  return card({
+    title: 'Further keys',
+    lead: 'A key for each program. Revoking one affects no other.',
+    id: 'further-keys',
+    isFlush: true,
+    body: keyTable(frame, keys, `/accounts/${accountId}/keys`),
   })
 }
 
@@ -46,11 +62,18 @@ function createdPart({ name, key }: CreatedKey): Html {
   return html`<div class="field">${notice('good', `The key “${name}” is created. Copy it now: it is not shown again.`, true)}<div class="secret"><code>${key}</code>${copyButton(`the key ${name}`)}</div></div>`
 }
 
-function keyTable(frame: PageFrame, keys: readonly SecretKeyStatus[]): Html {
-  const titles = ['Name', 'Limited to', 'Created', 'Last used', 'Expires']
-  return html`<table><thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}<td></td></tr></thead><tbody>${keys.map(
-    (key) => keyRow(frame, key),
-  )}</tbody></table>`
+const titles = ['Name', 'Limited to', 'Created', 'Last used', 'Expires']
+
+/** @param basePath path of the forms, below the portal */
+function keyTable(frame: PageFrame, keys: readonly SecretKeyStatus[], basePath: string): Html {
+  return html`<table><thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>${keys.map(
+    (key) => html`<tbody>${keyRow(frame, key)}${actsRow(frame, key, basePath)}</tbody>`,
+  )}</table>`
+}
+
+/** Below the facts, as wide as the table: its forms need the room. */
+function actsRow(frame: PageFrame, { name }: SecretKeyStatus, basePath: string): Html {
+  return html`<tr class="acts"><td colspan="${titles.length}"><div class="acts-list">${revokeForm(frame, name, basePath)}</div></td></tr>`
 }
 
 function keyRow(frame: PageFrame, key: SecretKeyStatus): Html {
@@ -64,7 +87,7 @@ function keyRow(frame: PageFrame, key: SecretKeyStatus): Html {
     cell('Created', time(createdAt, frame.now)),
     cell('Last used', used),
     cell('Expires', endOf(key, frame.now)),
-  ]}<td class="acts">${revokeForm(frame, name)}</td></tr>`
+  ]}</tr>`
 }
 
 function limitsOf({ scopes, addresses }: SecretKeyStatus): Html {
@@ -86,12 +109,12 @@ const graceChoices = [
   { value: '604800', text: 'In 7 days' },
 ] as const
 
-function revokeForm(frame: PageFrame, name: string): Html {
+function revokeForm(frame: PageFrame, name: string, basePath: string): Html {
   const id = `revoke-${name}`
   return html`<details class="act"><summary class="danger">Revoke…<span class="visually-hidden"> key ${name}</span></summary>${form(
     frame,
     {
-      action: '/integration/keys/revoke',
+      action: `${basePath}/revoke`,
       body: html`<p>Programs that use this key, and its access tokens, are refused from then on.</p>
 <input type="hidden" name="name" value="${name}"><div class="field"><label for="${id}">When</label>${select(id, 'graceSeconds', graceChoices, '0')}</div>
 <div><button class="danger primary">Revoke</button></div>`,
