@@ -133,7 +133,7 @@ const revoke: Command = {
     grace: {
       type: 'string',
       value: '0s',
-      help: 'Grace period during which the key stays valid, up to 30d; 0s revokes it at once.',
+      help: 'Grace period in which the key still works, up to 30d; 0s revokes it at once.',
     },
   },
   printsData: true,

@@ -3,7 +3,7 @@ import { logCertificateWarning } from '../assembly/reload.ts'
 import type { Config } from '../config/config.ts'
 import { demoConfig } from '../config/demo.ts'
 import { type ConfigInput, environmentOf, type LoadedConfig, loadConfig } from '../config/load.ts'
-import { formatPath } from '../config/problem.ts'
+import { formatPath, problemText } from '../config/problem.ts'
 import { findInsecureFileModes } from '../config/warnings/file-modes.ts'
 import { openEchoServer } from '../demo/echo-server.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
@@ -117,7 +117,7 @@ function withDemoUpstream(input: ConfigInput, url: string): ConfigInput {
 /** Warns about secret files that other users can read or replace, as `check` does. */
 function warnOfInsecureFileModes({ snapshot }: LoadedConfig, log: Log): void {
   const folder = dirname(snapshot.file)
-  for (const { path, message } of findInsecureFileModes(snapshot.tree, (file) => resolve(folder, file))) {
-    log.warn({ option: formatPath(path) }, message)
+  for (const { path, ...texts } of findInsecureFileModes(snapshot.tree, (file) => resolve(folder, file))) {
+    log.warn({ option: formatPath(path) }, problemText(texts))
   }
 }

@@ -23,7 +23,7 @@ const notices = {
     text: 'This key was already replaced; it was not reset again.',
   },
   'secret-key-revoked': { kind: 'good', text: 'The key is revoked.' },
-  'secret-key-ends': { kind: 'good', text: 'The key will be revoked at the time that you chose.' },
+  'secret-key-ends': { kind: 'good', text: 'The key will be revoked at the time you chose.' },
   'secret-key-gone': { kind: 'info', text: 'The key was already revoked.' },
   'session-ended': { kind: 'good', text: 'The session has ended.' },
   'session-gone': { kind: 'info', text: 'The session had already ended.' },
@@ -40,7 +40,7 @@ const notices = {
   'account-unlinked': { kind: 'good', text: 'The account is unlinked, and its portal sessions have ended.' },
   'subject-blocked': { kind: 'good', text: 'The user is blocked.' },
   'subject-was-blocked': { kind: 'info', text: 'The user was already blocked.' },
-  'subject-unblocked': { kind: 'good', text: 'The user is not blocked any more.' },
+  'subject-unblocked': { kind: 'good', text: 'The user is unblocked.' },
   'subject-not-blocked': { kind: 'info', text: 'The user was not blocked.' },
   'account-deleted': { kind: 'good', text: 'The account has been deleted.' },
   'signed-in-again': {

@@ -57,7 +57,9 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
   'setup-link-refused': (over) =>
     passwordLinkPage(
       out(over),
-      samples.refused({ message: 'The link was used, or is too old: ask for another.' }),
+      samples.refused({
+        message: 'The link has expired, was already used or has been replaced. Ask for another.',
+      }),
     ),
   setup: (over) =>
     setupPage(
@@ -292,7 +294,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       sessions: pageOf(samples.sessions),
       portalSessions: [],
       problem:
-        'An Admin cannot disable, delete or demote their own account, or remove their second factor without a code: another Admin can.',
+        'An Admin cannot disable, delete or demote their own account, or remove their second factor without a code. Ask another Admin.',
     }),
   'account-delete': (over) => deleteAccountPage(samples.adminFrame(over), samples.account()),
   'account-delete-long': (over) => deleteAccountPage({ ...samples.longFrame, ...over }, samples.longAccount),

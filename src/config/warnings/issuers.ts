@@ -8,6 +8,7 @@ export function findAdminsByDefault({ issuers }: Pick<ConfigTree, 'issuers'>): W
     .filter(([, { role }]) => role.default === adminRole)
     .map(([index, { name }]) => ({
       path: ['issuers', index, 'role', 'default'],
-      message: `makes everybody who gets a token of issuer "${name}" an Admin, who manages all accounts: name Admins in role.map`,
+      message: `makes everybody who gets a token of issuer "${name}" an Admin, who manages all accounts`,
+      hint: 'name Admins in role.map',
     }))
 }

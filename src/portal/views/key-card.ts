@@ -50,7 +50,7 @@ const keyLabels: Readonly<Record<KeyKind, KeyLabels>> = {
   },
   apiKey: {
     title: 'API keys',
-    lead: () => 'Exchange it together with the secret for access tokens.',
+    lead: () => 'Exchange it, with your secret key, for access tokens.',
     path: '/integration/api-key',
     noun: 'API key',
     resetLead:
