@@ -78,7 +78,7 @@ export const examples = {
     ...ada,
     secretKey,
     apiKey,
-    setupUrl: 'https://api.example.com/portal/setup#gsl_…',
+    setupUrl: 'https://api.example.com/portal/setup#gsl_...',
   },
   AccountChanges: { role: 'Admin', disabled: false },
   SecretKeyReset: { graceSeconds: 3_600 },
