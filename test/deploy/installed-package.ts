@@ -106,6 +106,10 @@ export function runOn(node: string, { command }: InstalledPackage, args: readonl
 export function installIntoApp(t: Test, packages: readonly string[]): string {
   const folder = tempFolder(t)
   writeFileSync(join(folder, 'package.json'), '{"name":"app","version":"1.0.0","type":"module"}')
-  npm(['install', '--prefer-offline', ...packages], folder)
+  addToApp(folder, packages)
   return folder
+}
+
+export function addToApp(folder: string, packages: readonly string[]): void {
+  npm(['install', '--prefer-offline', ...packages], folder)
 }
