@@ -31,6 +31,8 @@ const accessByPath = {
   '/integration/api-key/reveal': ['viewer', 'POST'],
   '/integration/api-key/reset': ['viewer', 'POST'],
   '/integration/keys/create': ['viewer', 'POST'],
+  '/integration/keys/rotate': ['viewer', 'POST'],
+  '/integration/keys/rename': ['viewer', 'POST'],
   '/integration/keys/revoke': ['viewer', 'POST'],
   '/integration/usage': ['viewer', 'GET'],
   '/integration/try': ['viewer', 'POST'],

@@ -45,8 +45,8 @@ export function showNewAccount(
   account: Account,
   oneTimeSecrets: OneTimeSecrets,
 ): PortalResponse {
-  const unused = ({ createdAt, sealed }: StoredKey) => {
-    return { createdAt, lastUse: undefined, isRevealable: sealed !== undefined }
+  const unused = ({ createdAt, sealed, lastFour }: StoredKey) => {
+    return { createdAt, lastUse: undefined, isRevealable: sealed !== undefined, lastFour }
   }
   const [secretKey] = account.secretKeys
   const { apiKey } = account

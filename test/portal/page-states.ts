@@ -2,9 +2,10 @@ import type { SetupLink } from '../../src/accounts/setup-links.ts'
 import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import type { Html } from '../../src/pages/html.ts'
 import { errorText } from '../../src/portal/answer-error.ts'
-import { accountPage, deleteAccountPage } from '../../src/portal/views/account.ts'
+import { accountPage } from '../../src/portal/views/account.ts'
 import { accountsPage, newAccountPage } from '../../src/portal/views/accounts.ts'
 import { auditPage } from '../../src/portal/views/audit.ts'
+import { deleteAccountPage } from '../../src/portal/views/delete-account.ts'
 import { emptyForm, type PageFrame } from '../../src/portal/views/frame.ts'
 import { importPage } from '../../src/portal/views/import.ts'
 import { type IntegrationView, integrationPage } from '../../src/portal/views/integration.ts'
@@ -154,6 +155,29 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     integrationPage(
       samples.frame(over),
       integration({ furtherKeys: samples.furtherKeys, createdKey: samples.createdKey }),
+    ),
+  'integration-further-key-rotated': (over) =>
+    integrationPage(
+      samples.frame(over),
+      integration({
+        furtherKeys: samples.furtherKeys,
+        createdKey: { ...samples.createdKey, graceSeconds: 86_400 },
+      }),
+    ),
+  'integration-further-key-refused': (over) =>
+    integrationPage(
+      samples.frame(over),
+      integration({
+        furtherKeys: samples.furtherKeys,
+        refusedKeyForm: {
+          form: 'rename',
+          name: 'deploy',
+          state: samples.refused({
+            values: { to: 'ci' },
+            errors: { to: '"ci" is the name of another key of this account.' },
+          }),
+        },
+      }),
     ),
   'integration-further-keys-refused': (over) =>
     integrationPage(
@@ -366,7 +390,7 @@ const outcome = {
     route: 'GET /hello',
     status: 200,
     durationMs: 7,
-    scheme: 'the secret',
+    scheme: 'the secret key',
     sendsIdentity: true,
     identity: [
       ['X-User-Id', 'Kx3TbWq9ZrLm2VcA'],

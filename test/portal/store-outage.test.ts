@@ -36,7 +36,7 @@ test('a form sent during an outage reports that nothing was saved, and leads bac
 
 test('an outage while a key is revealed is reported beside its form', async (_t, portal) => {
   const { page } = await portal.createPerson()
-  await page.getByText('Reveal the secret').click()
+  await page.getByText('Reveal the secret key').click()
   await page.locator('#secretKey-reveal-password').fill(goodPassword)
   portal.redis?.signal('SIGSTOP')
   await page.locator('#secretKey-reveal-password').press('Enter')

@@ -1,7 +1,6 @@
-import { createdData } from '../../accounts/account-data.ts'
+import { createdData, keysCsvHeading, keysCsvLines } from '../../accounts/account-data.ts'
 import type { CreatedAccount } from '../../accounts/accounts.ts'
 import { importMax } from '../../accounts/import.ts'
-import { keysCsvHeading, keysCsvLines } from '../../accounts/keys-csv.ts'
 import { createOutbox, waitingMax } from '../../accounts/mails/outbox.ts'
 import { OperatorError } from '../../errors/operator-error.ts'
 import { errorMessage } from '../../platform/system-error.ts'

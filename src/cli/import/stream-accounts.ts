@@ -1,7 +1,6 @@
-import { createdData } from '../../accounts/account-data.ts'
+import { createdData, keysCsvHeading, keysCsvLines } from '../../accounts/account-data.ts'
 import type { AccountInput } from '../../accounts/account-input.ts'
 import type { Accounts, CreatedAccount } from '../../accounts/accounts.ts'
-import { keysCsvHeading, keysCsvLines } from '../../accounts/keys-csv.ts'
 import { OperatorError } from '../../errors/operator-error.ts'
 import { errorMessage } from '../../platform/system-error.ts'
 import type { Invocation } from '../command.ts'

@@ -86,6 +86,7 @@ export const examples = {
   ApiKeyValue: { apiKey },
   SecretKey: {
     name: 'ci',
+    lastFour: '3fZa',
     state: 'valid',
     ...limits,
     createdAt,

@@ -1,6 +1,6 @@
+import { keysCsvHeading, keysCsvLines } from '../../accounts/account-data.ts'
 import type { CreatedAccount } from '../../accounts/accounts.ts'
 import { type BadLine, importMax } from '../../accounts/import.ts'
-import { keysCsvHeading, keysCsvLines } from '../../accounts/keys-csv.ts'
 import { card } from '../../pages/card.ts'
 import { type Html, html } from '../../pages/html.ts'
 import { icon } from '../../pages/icons.ts'
