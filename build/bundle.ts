@@ -22,6 +22,8 @@ export async function bundle({ input, chunks, external }: BundleOptions): Promis
     input,
     external: [...external],
     platform: 'node',
+    // Nothing doubtful: a machine that is busy makes a build slow.
+    checks: { bundlerTimings: false },
     plugins: [compiledSchema, sourcePlaces, narrowTexts],
     onLog: (level, { message }) => {
       if (level === 'warn') throw new Error(message)

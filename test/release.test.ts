@@ -23,7 +23,12 @@ function packageToRelease(t: Test, { changelog }: { readonly changelog: string }
   cpSync('.ci/release', join(folder, '.ci/release'))
   write(
     'package.json',
-    JSON.stringify({ name: 'gatehouse', version: '1.2.3', scripts: { sbom: 'echo {}' }, files: ['a.txt'] }),
+    JSON.stringify({
+      name: '@gatehouse-proxy/gateway',
+      version: '1.2.3',
+      scripts: { sbom: 'echo {}' },
+      files: ['a.txt'],
+    }),
   )
   write('a.txt', 'a')
   write('CHANGELOG.md', changelog)
@@ -44,7 +49,11 @@ t.test('a release has package, bill of materials and image, a checksum of each, 
   const { folder, read, release } = packageToRelease(t, { changelog })
   const { status, stderr } = release('v1.2.3')
   t.equal(status, 0, stderr)
-  const files = ['gatehouse-1.2.3-image.tar.gz', 'gatehouse-1.2.3.cdx.json', 'gatehouse-1.2.3.tgz']
+  const files = [
+    'gatehouse-1.2.3-image.tar.gz',
+    'gatehouse-1.2.3.cdx.json',
+    'gatehouse-proxy-gateway-1.2.3.tgz',
+  ]
   t.strictSame(
     readdirSync(join(folder, 'release')).toSorted(),
     ['SHA256SUMS', ...files, 'notes.md'].toSorted(),
@@ -80,8 +89,8 @@ t.test('every file that names the version names that of package.json', async (t)
     'deploy/compose.yaml': /image: gatehouse:(\S+)/g,
     'deploy/kubernetes/kustomization.yaml': /newTag: (\S+)/g,
     'deploy/helm/gatehouse/Chart.yaml': /^(?:version|appVersion): (\S+)/gm,
-    'README.md': /gatehouse-([\d.]+)\.tgz/g,
-    'docs/deploying.md': /gatehouse-([\d.]+)\.tgz/g,
+    'README.md': /gatehouse-proxy-gateway-([\d.]+)\.tgz/g,
+    'docs/deploying.md': /gatehouse-proxy-gateway-([\d.]+)\.tgz/g,
   }
   const page = readFileSync('docs/releasing.md', 'utf8')
   for (const [file, pattern] of Object.entries(named)) {

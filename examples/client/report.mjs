@@ -1,4 +1,4 @@
-import { createClient } from 'gatehouse/client'
+import { createClient } from '@gatehouse-proxy/gateway/client'
 
 const client = createClient({
   baseUrl: process.env.GATEWAY_URL,

@@ -1,5 +1,5 @@
 import Fastify from 'fastify'
-import gatehouse from 'gatehouse/fastify'
+import gatehouse from '@gatehouse-proxy/gateway/fastify'
 
 const app = Fastify()
 await app.register(gatehouse, { config: 'gatehouse.yaml' })

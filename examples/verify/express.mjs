@@ -1,5 +1,5 @@
 import express from 'express'
-import { createVerifier, expressIdentity } from 'gatehouse/verify'
+import { AssertionError, createVerifier, expressIdentity } from '@gatehouse-proxy/gateway/verify'
 
 const [gateway, port] = process.argv.slice(2)
 const app = express()
@@ -14,5 +14,9 @@ app.use(
 )
 app.get('/orders', (request, response) => {
   response.json({ id: request.identity.accountId, role: request.identity.role })
+})
+app.use((error, _request, response, next) => {
+  if (!(error instanceof AssertionError)) return next(error)
+  response.status(error.statusCode).json({ code: error.code, detail: error.message })
 })
 app.listen(Number(port), '127.0.0.1', () => console.log('ready'))

@@ -1,5 +1,5 @@
 import Fastify from 'fastify'
-import { createVerifier, fastifyIdentity } from 'gatehouse/verify'
+import { createVerifier, fastifyIdentity } from '@gatehouse-proxy/gateway/verify'
 
 const [gateway, port] = process.argv.slice(2)
 const app = Fastify()

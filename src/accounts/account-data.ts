@@ -1,6 +1,7 @@
 import type { Account } from '../store/account.ts'
 import type { Session } from '../store/sessions.ts'
 import type { CreatedAccount } from './accounts.ts'
+import { csvLine } from './csv-line.ts'
 import type { SecretKeyInput } from './key-input.ts'
 import type { SecretKeyStatus } from './secret-keys.ts'
 
@@ -75,6 +76,7 @@ export function secretKeyData(status: SecretKeyStatus) {
   const { name, state, scopes, addresses, createdAt, expiresAt, revokedAt, lastUse } = status
   return {
     name,
+    lastFour: status.lastFour ?? null,
     state,
     scopes,
     addresses,
@@ -94,4 +96,13 @@ export function createdKeyData(secretKey: string, { name, scopes, addresses, exp
 
 function timeOrNull(time: number | undefined): string | null {
   return time === undefined ? null : new Date(time).toISOString()
+}
+
+export const keysCsvHeading = csvLine(['id', 'email', 'secretKey', 'apiKey'])
+
+/** The keys of new accounts as CSV, without the heading. */
+export function keysCsvLines(created: readonly CreatedAccount[]): string {
+  return created
+    .map(({ account: { id, email }, secretKey, apiKey }) => csvLine([id, email, secretKey, apiKey]))
+    .join('')
 }

@@ -1,4 +1,4 @@
-import { type FieldError, GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
+import { type FieldError, GatehouseError } from '../errors/gatehouse-error.ts'
 import { adminRole } from '../store/account.ts'
 
 /** What an account is created from. */
@@ -58,16 +58,20 @@ function isText(text: string, lengthMax: number, pattern: RegExp): boolean {
   return text.length <= lengthMax && text.isWellFormed() && pattern.test(text)
 }
 
-/** @throws GatehouseError `request-invalid` with every field that is wrong */
-export function assertValid(input: Partial<AccountInput>): void {
-  const errors = findFieldErrors(input)
+/**
+ * @param planNames the plans of the config; absent = the input has no plan
+ * @throws GatehouseError `request-invalid` with every field that is wrong
+ */
+export function assertValid(input: Partial<AccountInput>, planNames: readonly string[] = []): void {
+  const errors = findInputErrors(input, planNames)
   if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
 }
 
-/** @throws GatehouseError `request-invalid` if there is no such plan; undefined = none */
-export function assertKnownPlan(plan: string | undefined, known: readonly string[]): void {
-  const error = findPlanError(plan, known)
-  if (error !== undefined) throw invalidField('plan', error)
+/** The errors in the given fields, the plan included. */
+export function findInputErrors(input: Partial<AccountInput>, planNames: readonly string[]): FieldError[] {
+  const errors = findFieldErrors(input)
+  const message = findPlanError(input.plan, planNames)
+  return message === undefined ? errors : [...errors, { field: 'plan', message }]
 }
 
 /** Why an account cannot be given a plan; undefined = it can, or there is none. */

@@ -19,6 +19,8 @@ export interface KeyStatus {
   readonly lastUse: KeyUse | undefined
   /** Whether it can be shown again: a sealed copy is kept, and keys.reveal is true. */
   readonly isRevealable: boolean
+  /** The end of the key; undefined = it was made before this was kept. */
+  readonly lastFour?: string | undefined
 }
 
 export interface KeysStatus {
@@ -81,6 +83,7 @@ export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
       createdAt: key.createdAt,
       lastUse: uses.get(digestText(key)),
       isRevealable: options.reveal && key.sealed !== undefined,
+      lastFour: key.lastFour,
     })
     const secretKey = defaultKeyOf(account)
     const previous = overlappingKeyOf(account, clock())

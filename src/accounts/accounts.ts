@@ -12,7 +12,7 @@ import type {
 } from '../store/accounts.ts'
 import type { Actor } from '../store/audit-entry.ts'
 import { noPortalAccess } from '../store/portal-access.ts'
-import { type AccountInput, assertKnownPlan, assertValid, noPlan } from './account-input.ts'
+import { type AccountInput, assertValid, noPlan } from './account-input.ts'
 import { createAuditEntryFactory } from './audit-entry-factory.ts'
 import { type KeyOptions, makeDefaultKey, makeKey, withUnconfirmedKeys } from './make-key.ts'
 
@@ -95,8 +95,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
   }
 
   async function create(input: AccountInput): Promise<CreatedAccount> {
-    assertValid(input)
-    assertKnownPlan(input.plan, planNames)
+    assertValid(input, planNames)
     const created = prepare(input)
     await withUnconfirmedKeys(created, save([created]))
     return created
@@ -110,8 +109,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
 
   async function prepareAll(inputs: readonly AccountInput[]): Promise<readonly CreatedAccount[]> {
     for (const input of inputs) {
-      assertValid(input)
-      assertKnownPlan(input.plan, planNames)
+      assertValid(input, planNames)
     }
     const created: CreatedAccount[] = []
     for (const [index, input] of inputs.entries()) {
@@ -168,8 +166,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
   }
 
   async function update(idOrEmail: string, changes: AccountChanges): Promise<Account> {
-    assertValid(changes)
-    assertKnownPlan(changes.plan, planNames)
+    assertValid(changes, planNames)
     const account = await find(idOrEmail)
     const { id } = account
     if (changes.isDisabled || (changes.role !== undefined && changes.role !== account.role)) {

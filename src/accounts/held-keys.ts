@@ -96,8 +96,8 @@ function mailText(what: string, at: string, portalUrl: string): string {
   return [
     `Somebody who holds the ${what} of your account has revoked it, at ${at}.`,
     '',
-    'Such a key was probably found where it should not be: in a repository, a log or a message. It does not work any',
-    'more. If a program of yours uses it, create a new key and give it to the program:',
+    'Such a key was probably found where it should not be: in a repository, a log or a message. It no longer works.',
+    'If a program of yours uses it, create a new key and give it to the program:',
     '',
     portalUrl,
     '',

@@ -26,7 +26,7 @@ export function makeKey(
 ): { readonly key: string; readonly stored: StoredKey } {
   const key = createKey(kind, accountId, prefix)
   const sealed = reveal ? sealer.seal(key, purposeOf(kind, accountId)) : undefined
-  return { key, stored: { digest: digestOf(key), sealed, createdAt: clock() } }
+  return { key, stored: { digest: digestOf(key), sealed, createdAt: clock(), lastFour: key.slice(-4) } }
 }
 
 /** Enough for the keys of one account, over all time. */

@@ -1,11 +1,12 @@
-import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
+import { GatehouseError, invalidField, throwUnlessStoreUnavailable } from '../errors/gatehouse-error.ts'
+import type { Account } from '../store/account.ts'
 import { digestText, type KeyStore, type KeyUse } from '../store/keys.ts'
-import { type KeyState, keyState, type SecretKey } from '../store/secret-keys.ts'
+import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '../store/secret-keys.ts'
 import type { SessionStore } from '../store/sessions.ts'
 import { assertValidGrace } from './account-keys.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
-import { assertValidKey, type SecretKeyInput } from './key-input.ts'
+import { assertValidKey, findKeyErrors, type SecretKeyInput } from './key-input.ts'
 import { type KeyOptions, makeSecretKey, withUnconfirmedKeys } from './make-key.ts'
 import { endSessionsOfKey } from './sessions/end-sessions-of-key.ts'
 
@@ -13,7 +14,7 @@ import { endSessionsOfKey } from './sessions/end-sessions-of-key.ts'
 export interface SecretKeyStatus
   extends Pick<
     SecretKey,
-    'name' | 'scopes' | 'addresses' | 'createdAt' | 'expiresAt' | 'revokedAt' | 'isImported'
+    'name' | 'scopes' | 'addresses' | 'createdAt' | 'lastFour' | 'expiresAt' | 'revokedAt' | 'isImported'
   > {
   /** Keys that are revoked are not listed; until `revokedAt`, one within an overlap is valid. */
   readonly state: Exclude<KeyState, 'revoked'>
@@ -32,11 +33,25 @@ export interface SecretKeys {
    */
   create(idOrEmail: string, input: SecretKeyInput): Promise<string>
   /**
+   * Replaces a further key by one of the same name, limits and lifetime. @returns the new key
+   * @param graceSeconds how long the old one still works; 0 = it, its sessions and its access tokens are revoked now
+   * @param createdAt of the key that is to be replaced; absent = any
+   * @throws GatehouseError `request-invalid` (field `name`) where there is no such key, or it was replaced meanwhile;
+   *   UnconfirmedKeys
+   */
+  rotate(idOrEmail: string, name: string, graceSeconds: number, createdAt?: number): Promise<string>
+  /**
+   * Gives a further key another name. Usage that was counted stays under the old one.
+   * @throws GatehouseError `request-invalid` (field `name`: there is no such key; field `to`: it cannot have this name)
+   */
+  rename(idOrEmail: string, name: string, to: string): Promise<void>
+  /**
    * Revokes a key; its sessions end with it. No other key is affected.
    * @param graceSeconds how long it still works; 0 = it is revoked now
+   * @param createdAt of the only key to revoke; absent = all of the name, the one within an overlap too
    * @throws GatehouseError `request-invalid` (field `name`) where there is no such key
    */
-  revoke(idOrEmail: string, name: string, graceSeconds: number): Promise<void>
+  revoke(idOrEmail: string, name: string, graceSeconds: number, createdAt?: number): Promise<void>
 }
 
 export interface SecretKeysOptions extends KeyOptions {
@@ -71,7 +86,7 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
       case 'added':
         return key
       case 'exists':
-        throw invalidField('name', `"${name}" is the name of another key of this account`)
+        throw invalidField('name', takenName(name))
       case 'too-many':
         throw invalidField(
           'name',
@@ -82,16 +97,67 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     }
   }
 
-  async function revoke(id: string, name: string, graceSeconds: number): Promise<void> {
+  async function revoke(id: string, name: string, graceSeconds: number, createdAt?: number): Promise<void> {
     assertValidGrace(graceSeconds)
     const account = await accounts.find(id)
     const now = clock()
     const graceUntil = graceSeconds > 0 ? now + graceSeconds * 1_000 : undefined
     const auditEntry = entry('secret-key-revoked', account, { name, graceSeconds })
-    const after = await store.revokeSecretKey(account.id, { name, now, graceUntil }, auditEntry)
-    if (!after) throw invalidField('name', `the account has no secret key called "${name}"`)
+    const only = account.secretKeys.find((key) => key.name === name && key.createdAt === createdAt)
+    if (createdAt !== undefined && !only) throw unknownKey(name)
+    const revocation = { name, now, graceUntil, ...(only && { only: only.digest }) }
+    const after = await store.revokeSecretKey(account.id, revocation, auditEntry)
+    if (!after) throw unknownKey(name)
     await endSessionsOfKey(store, account, after, now)
   }
 
-  return { list, create, revoke }
+  async function rotate(id: string, name: string, graceSeconds: number, createdAt?: number): Promise<string> {
+    assertValidGrace(graceSeconds)
+    const account = await accounts.find(id)
+    const before = furtherKeyOf(account, name)
+    if (!before || (createdAt !== undefined && before.createdAt !== createdAt)) throw unknownKey(name)
+    const now = clock()
+    const { scopes, addresses } = before
+    const expiresAt = before.expiresAt && now + before.expiresAt - before.createdAt
+    const { key, stored } = makeSecretKey(account.id, { name, scopes, addresses, expiresAt }, options)
+    const graceUntil = graceSeconds > 0 ? now + graceSeconds * 1_000 : undefined
+    const reset = { secretKey: stored, graceUntil, replaces: before.digest }
+    const auditEntry = entry('secret-key-reset', account, { name, graceSeconds })
+    const after = await withUnconfirmedKeys(key, store.resetSecretKey(account.id, reset, auditEntry))
+    if (!after) throw unknownKey(name)
+    // The key is replaced: if this fails, it must still be shown.
+    await endSessionsOfKey(store, account, after, now).catch(throwUnlessStoreUnavailable)
+    return key
+  }
+
+  async function rename(id: string, name: string, to: string): Promise<void> {
+    const [error] = findKeyErrors({ name: to, scopes: [], addresses: [], expiresAt: undefined }, clock())
+    if (error) throw invalidField('to', error.message)
+    const account = await accounts.find(id)
+    if (!furtherKeyOf(account, name)) throw unknownKey(name)
+    const auditEntry = entry('secret-key-renamed', account, { name, to })
+    switch (await store.renameSecretKey(account.id, { name, to }, auditEntry)) {
+      case 'renamed':
+        return
+      case 'exists':
+        throw invalidField('to', takenName(to))
+      default:
+        throw unknownKey(name)
+    }
+  }
+
+  return { list, create, rotate, rename, revoke }
+}
+
+/** The default key has actions of its own. */
+function furtherKeyOf(account: Account, name: string): SecretKey | undefined {
+  return name === defaultKeyName ? undefined : namedKeyOf(account, name)
+}
+
+function unknownKey(name: string): GatehouseError {
+  return invalidField('name', `the account has no secret key called "${name}"`)
+}
+
+function takenName(name: string): string {
+  return `"${name}" is the name of another key of this account`
 }

@@ -1,9 +1,9 @@
-import { readConfig } from '../config/load.ts'
-import { formatProblem } from '../config/problem.ts'
+import { type ConfigReadResult, readConfig } from '../config/load.ts'
+import { formatProblem, type Problem, problemData } from '../config/problem.ts'
 import { findWarnings } from '../config/warnings.ts'
 import { compileRoutes } from '../routes/compile.ts'
 import { createOwnPaths } from '../routes/own-paths.ts'
-import { createRouteTable, type RouteTable, routesWithCaseRefusals } from '../routes/table.ts'
+import { createRouteTable, findCaseRefusals, type RouteTable } from '../routes/table.ts'
 import type { Command } from './command.ts'
 import { printData } from './print.ts'
 
@@ -15,25 +15,30 @@ export const checkCommand: Command = {
   printsData: true,
   run: async (invocation) => {
     const reading = readConfig(invocation.config)
+    const { config, file } = reading
     // All of them: a start lists the first ones, and points here for the others.
-    const problems = reading.problems.map(formatProblem)
-    const warnings = reading.config
-      ? findWarnings(
-          reading,
-          createOwnPaths(reading.config.portal, reading.config.routes),
-          invocation.config,
-        ).map(formatProblem)
-      : []
-    const table = reading.config && buildTable(reading.config)
-    const notes = table ? caseNotes(table) : []
+    const { problems } = reading
+    const ownPaths = config && createOwnPaths(config.portal, config.routes)
+    const warnings = ownPaths ? findWarnings(reading, ownPaths, invocation.config) : []
+    const table = config && buildTable(config)
+    const notes = table ? caseNotes(table, reading) : []
     const verdict =
       problems.length === 0
-        ? `${reading.file} is valid: ${count(table?.routes.length ?? 0, 'route')}, ${count(reading.config?.upstreams.length ?? 0, 'upstream')}.`
-        : `${reading.file} has ${count(problems.length, 'problem')}.`
-    printData(invocation, { file: reading.file, isValid: problems.length === 0, problems, warnings, notes }, [
-      ...problems,
-      ...warnings.map((warning) => `warning: ${warning}`),
-      ...notes.map((note) => `note: ${note}`),
+        ? `${file} is valid: ${count(table?.routes.length ?? 0, 'route')}, ${count(config?.upstreams.length ?? 0, 'upstream')}.`
+        : `${file} has ${count(problems.length, 'problem')}.`
+    const data = {
+      file,
+      valid: problems.length === 0,
+      problems: [
+        ...problems.map((problem) => problemData(problem, 'error')),
+        ...warnings.map((warning) => problemData(warning, 'warning')),
+        ...notes.map((note) => problemData(note, 'note')),
+      ],
+    }
+    printData(invocation, data, () => [
+      ...problems.map(formatProblem),
+      ...warnings.map((warning) => `warning: ${formatProblem(warning)}`),
+      ...notes.map((note) => `note: ${formatProblem(note)}`),
       verdict,
     ])
     return problems.length === 0 ? 0 : 1
@@ -46,16 +51,20 @@ function buildTable({ routes, upstreams }: NonNullable<ReturnType<typeof readCon
   return createRouteTable(compileRoutes(routes, byName))
 }
 
-const namedMax = 20
-
-function caseNotes(table: RouteTable<unknown>): readonly string[] {
-  const names = routesWithCaseRefusals(table)
-  if (names.length === 0) return []
-  const named = names.slice(0, namedMax).map((name) => `"${name}"`)
-  const rest = names.length > namedMax ? ` and ${names.length - namedMax} more` : ''
-  return [
-    `nested routes that reject paths matching the inner route only when case is ignored: ${named.join(', ')}${rest}. If the backend is case-sensitive, set caseSensitive: true to allow them`,
-  ]
+function caseNotes(
+  table: RouteTable<unknown>,
+  { tree, sourceOf }: Pick<ConfigReadResult, 'tree' | 'sourceOf'>,
+): readonly Problem[] {
+  const indexes = new Map(tree.routes.map(({ name }, index) => [name, index]))
+  return findCaseRefusals(table).map(({ route, path: refused, other }) => {
+    const path = ['routes', indexes.get(route) ?? 0, 'path']
+    return {
+      path,
+      source: sourceOf(path),
+      message: `route "${route}" refuses ${refused}, which matches "${other}" only if case is ignored`,
+      hint: 'if the backend is case-sensitive, set caseSensitive: true',
+    }
+  })
 }
 
 function count(number: number, thing: string): string {

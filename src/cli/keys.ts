@@ -18,7 +18,7 @@ const resetSecret: Command = {
     grace: {
       type: 'string',
       value: '0s',
-      help: 'Grace period during which the old key stays valid, up to 30d: its sessions go on with the new key, also afterwards; 0s revokes it and all sessions at once.',
+      help: 'Grace period in which the old key still works, up to 30d; its sessions continue with the new key. 0s revokes it and all its sessions at once.',
     },
   },
   printsData: true,

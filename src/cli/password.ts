@@ -10,7 +10,7 @@ import { isInteractive, openAsker } from './terminal/ask.ts'
 export const passwordOption = {
   'password-stdin': {
     type: 'boolean',
-    help: 'Reads a password for the portal from standard input; on a terminal asks for it, unseen.',
+    help: 'Reads the portal password from standard input; on a terminal it is asked for, without echo.',
   },
 } as const
 

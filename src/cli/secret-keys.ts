@@ -21,6 +21,7 @@ const list: Command = {
     const data = keys.map(secretKeyData)
     const rows = data.map((key) => [
       key.name,
+      key.lastFour ?? '-',
       key.state,
       key.scopes.join(',') || '-',
       key.addresses.join(',') || '-',
@@ -28,7 +29,7 @@ const list: Command = {
       endOf(key) ?? '-',
       key.lastUsedAt ?? '-',
     ])
-    const headings = ['NAME', 'STATE', 'SCOPES', 'FROM', 'CREATED', 'EXPIRES', 'LAST USED']
+    const headings = ['NAME', 'ENDS IN', 'STATE', 'SCOPES', 'FROM', 'CREATED', 'EXPIRES', 'LAST USED']
     printData(invocation, data, table(headings, rows, 'No secret keys.'))
     return 0
   },
@@ -120,6 +121,43 @@ function readList(invocation: Invocation, option: string): readonly string[] {
   return items
 }
 
+const rotate: Command = {
+  name: 'keys rotate',
+  operands: ['ID|EMAIL', 'NAME'],
+  summary: 'Replaces a further secret key by one of the same name and limits, and prints it.',
+  examples: [
+    'gatehouse keys rotate ada@example.com ci',
+    'gatehouse keys rotate ada@example.com ci --grace 24h',
+  ],
+  options: {
+    grace: {
+      type: 'string',
+      value: '1h',
+      help: 'Grace period in which the old key still works, up to 30d; 0s revokes it at once.',
+    },
+  },
+  printsData: true,
+  run: async (invocation) => {
+    const [who = '', name = ''] = invocation.operands
+    const grace = invocation.text('grace') ?? '1h'
+    const graceSeconds = parseGraceSeconds(grace)
+    const work = withSealingOperator(invocation.config, ({ secretKeys }) =>
+      secretKeys.rotate(who, name, graceSeconds),
+    )
+    const { result: secretKey, unconfirmed } = await keepUnconfirmedKeys(namingOptions(work, 'NAME'))
+    const old = graceSeconds === 0 ? 'The old one is revoked.' : `The old one works for another ${grace}.`
+    const lines = [
+      `Secret key ${name} rotated. Save the new one: it is not shown again.`,
+      `  ${secretKey}`,
+      old,
+    ]
+    const shown = unconfirmed ? unconfirmedKeyLines('secret', secretKey) : lines
+    printData(invocation, { name, secretKey, graceSeconds }, shown)
+    if (unconfirmed) throw unconfirmed
+    return 0
+  },
+}
+
 const revoke: Command = {
   name: 'keys revoke',
   operands: ['ID|EMAIL', 'NAME'],
@@ -133,7 +171,7 @@ const revoke: Command = {
     grace: {
       type: 'string',
       value: '0s',
-      help: 'Grace period during which the key stays valid, up to 30d; 0s revokes it at once.',
+      help: 'Grace period in which the key still works, up to 30d; 0s revokes it at once.',
     },
   },
   printsData: true,
@@ -176,4 +214,4 @@ function namingOptions<Result>(work: Promise<Result>, ofName = '--name'): Promis
   })
 }
 
-export const secretKeyCommands: readonly Command[] = [list, create, revoke]
+export const secretKeyCommands: readonly Command[] = [list, create, rotate, revoke]

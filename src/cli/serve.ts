@@ -3,13 +3,14 @@ import { logCertificateWarning } from '../assembly/reload.ts'
 import type { Config } from '../config/config.ts'
 import { demoConfig } from '../config/demo.ts'
 import { type ConfigInput, environmentOf, type LoadedConfig, loadConfig } from '../config/load.ts'
-import { formatPath } from '../config/problem.ts'
+import { formatPath, problemText } from '../config/problem.ts'
 import { findInsecureFileModes } from '../config/warnings/file-modes.ts'
 import { openEchoServer } from '../demo/echo-server.ts'
 import { type Gateway, openGateway } from '../gateway.ts'
 import { addressOf } from '../http/listen.ts'
 import { createLog, type Log, logUncaughtErrors } from '../log/log.ts'
 import { tuneForTraffic } from '../platform/v8/tune-for-traffic.ts'
+import { readVersion } from '../platform/version.ts'
 import { type Command, UsageError } from './command.ts'
 import { printWelcome } from './print-welcome.ts'
 import { openReadyFile, type ReadyFile } from './ready-file.ts'
@@ -76,8 +77,8 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
   const manager = openServiceManager(readServiceManager(environmentOf(input)), log)
   logCertificateWarning(config, log)
   gateway = await openGateway({ loaded, rereadConfig: () => loadConfig(input), log })
-  warnOfInsecureFileModes(loaded, log)
   logListening(config, gateway, log)
+  warnOfInsecureFileModes(loaded, log)
   try {
     readyFile?.write(gateway)
     await onReady?.(gateway, log)
@@ -97,12 +98,18 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
   return isClean ? 0 : 2
 }
 
-function logListening({ listen, ops, decide }: Config, { url, opsUrl, decideUrl }: Gateway, log: Log): void {
+function logListening(
+  { listen, ops, decide, store }: Config,
+  { url, opsUrl, decideUrl }: Gateway,
+  log: Log,
+): void {
   // The URLs are for this machine: they do not show whether others can connect.
   const address = addressOf(listen.host, portOf(url))
   const opsAddress = addressOf(ops.host, portOf(opsUrl))
   const decideAddress = decide && decideUrl && addressOf(decide.host, portOf(decideUrl))
-  log.info({ url, address, opsUrl, opsAddress, decideUrl, decideAddress, pid: process.pid }, 'listening')
+  const what = { version: readVersion(), store: store.driver, workers: listen.workers }
+  const where = { url, address, opsUrl, opsAddress, decideUrl, decideAddress }
+  log.info({ ...what, ...where, pid: process.pid }, 'listening')
 }
 
 /** The URLs of a gateway always contain the port, even the default one. */
@@ -117,7 +124,7 @@ function withDemoUpstream(input: ConfigInput, url: string): ConfigInput {
 /** Warns about secret files that other users can read or replace, as `check` does. */
 function warnOfInsecureFileModes({ snapshot }: LoadedConfig, log: Log): void {
   const folder = dirname(snapshot.file)
-  for (const { path, message } of findInsecureFileModes(snapshot.tree, (file) => resolve(folder, file))) {
-    log.warn({ option: formatPath(path) }, message)
+  for (const { path, ...texts } of findInsecureFileModes(snapshot.tree, (file) => resolve(folder, file))) {
+    log.warn({ option: formatPath(path) }, problemText(texts))
   }
 }

@@ -59,7 +59,7 @@ export function openServiceManager(
     shell = undefined
     if (status !== notFound || isUseless) return
     isUseless = true
-    log.warn('the service manager cannot be told anything: there is no systemd-notify')
+    log.warn('cannot notify the service manager: there is no systemd-notify')
   }
 
   return {

@@ -62,7 +62,7 @@ const rotate: Command = {
     printData(invocation, { kid, signsFrom: new Date(signsFrom).toISOString() }, [
       `Signing key ${kid} ${when}.`,
       isNow
-        ? 'All others still verify, and none of them signs any more, an announced one included. Retire each that has leaked: gatehouse signing-keys retire KID'
+        ? 'All others still verify, but none of them signs, not even an announced one. Retire each that has leaked: gatehouse signing-keys retire KID'
         : 'The previous key still verifies. Once its last tokens have expired, retire it: gatehouse signing-keys retire KID',
     ])
     return 0

@@ -35,7 +35,7 @@ const unblock: Command = {
     if (!wasBlocked) {
       throw new OperatorError(`${describe(subject)} is not blocked`, { hint: 'See: gatehouse subjects list' })
     }
-    printData(invocation, subject, [`${describe(subject)} is not blocked any more.`])
+    printData(invocation, subject, [`${describe(subject)} is no longer blocked.`])
     return 0
   },
 }

@@ -12,8 +12,8 @@ export function demoConfig(given: ConfigInput, env = process.env): ConfigInput {
   const file = shippedConfig('gateway.yaml')
   if (file === undefined) return given
   const settings = [
-    `store.sqlite.path=${resolve('data/gatehouse.db')}`,
-    `keys.sealingKey.file=${resolve('data/sealing.key')}`,
+    `store.sqlite.path=${resolve('data/demo/gatehouse.db')}`,
+    `keys.sealingKey.file=${resolve('data/demo/sealing.key')}`,
   ]
   return { ...given, file, settings: [...settings, ...(given.settings ?? [])] }
 }

@@ -15,12 +15,12 @@ export interface Problem {
   readonly source: Source
   readonly path: Path
   readonly message: string
+  /** What to do about it, where the message does not say so. */
+  readonly hint?: string | undefined
 }
 
-/** Something that is allowed but probably not intended, and its option; the message says how to fix it. */
-export interface Warning {
-  readonly path: Path
-  readonly message: string
+/** Something that is allowed but probably not intended, and its option. */
+export interface Warning extends Pick<Problem, 'path' | 'message' | 'hint'> {
   /** The source, if it differs from that of the option. */
   readonly source?: Source
 }
@@ -51,10 +51,36 @@ export function formatSource(source: Source): string {
   }
 }
 
-/** `file:line:col  path: what is wrong`, one line. */
-export function formatProblem({ source, path, message }: Problem): string {
-  return `${formatSource(source)}  ${formatPath(path)}: ${message}`.replaceAll(unprintable, escapeCharacter)
+/** `file:line:col  path: what is wrong: what to do`, one line. */
+export function formatProblem({ source, path, ...texts }: Problem): string {
+  const line = `${formatSource(source)}  ${formatPath(path)}: ${problemText(texts)}`
+  return line.replaceAll(unprintable, escapeCharacter)
 }
+
+/** What is wrong, and what to do. */
+export function problemText({ message, hint }: Pick<Problem, 'message' | 'hint'>): string {
+  return hint === undefined ? message : `${message}: ${hint}`
+}
+
+export type Severity = 'error' | 'warning' | 'note'
+
+/** The same as plain JSON; file, line and column are null where the value does not come from a file. */
+export function problemData({ source, path, message, hint }: Problem, severity: Severity) {
+  const { file, line, column } = source.kind === 'file' ? source : nowhere
+  const [wrong = '', suggestion = null] = message.split(/, (?=did you mean )/)
+  return {
+    source: formatSource(source),
+    file,
+    line,
+    column,
+    path: formatPath(path),
+    message: wrong,
+    hint: hint ?? suggestion,
+    severity,
+  }
+}
+
+const nowhere = { file: null, line: null, column: null }
 
 // Characters in a name or value that could break the line, recolour a terminal or reverse its text.
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu

@@ -70,7 +70,7 @@ export function findWarnings(
     ...findNarrowUpstreams(tree),
     ...findMisspelledVariables(env, tree),
   ]
-  return found.map(({ path, message, source = sourceOf(path) }) => ({ path, message, source }))
+  return found.map((warning) => ({ ...warning, source: warning.source ?? sourceOf(warning.path) }))
 }
 
 function noRoutes({ routes }: Tree): Warning[] {
@@ -83,7 +83,8 @@ function shadowedRoutes({ routes }: Tree, ownPaths: OwnPaths): Warning[] {
     .filter(([, { path, host = '' }]) => ownPaths.has(path.replace(/(?<=.)\/$/, ''), host.toLowerCase()))
     .map(([index, { name }]) => ({
       path: ['routes', index, 'path'],
-      message: `route "${name}" is never used: this path belongs to the gateway itself; choose another path`,
+      message: `route "${name}" is never used: this path belongs to the gateway itself`,
+      hint: 'choose another path',
     }))
 }
 
@@ -97,16 +98,16 @@ function overlyTrustedProxies({ trustedProxies }: Tree): Warning[] {
     const isEveryone = hasEveryIPv4(range)
     if (!isEveryone && range.bits >= bitsMin[range.family]) return []
     const who = isEveryone ? 'every client' : 'a large part of the Internet'
-    const message = `X-Forwarded-* is trusted from ${who}: list only the proxies`
-    return [{ path: ['trustedProxies', index], message }]
+    const message = `X-Forwarded-* is trusted from ${who}`
+    return [{ path: ['trustedProxies', index], message, hint: 'list only the proxies' }]
   })
 }
 
 /** It believes trusted proxies only, and so answers nobody. */
 function untrustedDecide({ decide, trustedProxies }: Tree): Warning[] {
   if (!decide || trustedProxies.length > 0) return []
-  const message = 'is of no use while trustedProxies is empty: list the proxies that ask it'
-  return [{ path: ['decide'], message }]
+  const message = 'is of no use while trustedProxies is empty'
+  return [{ path: ['decide'], message, hint: 'list the proxies that ask it' }]
 }
 
 /** Over plain http, anyone on the network path can read credentials and the refresh cookie. */
@@ -115,8 +116,8 @@ function insecureCookie({ publicUrl, cookie, listen }: Tree): Warning[] {
   if (listen.tls) return []
   const { protocol, hostname } = new URL(publicUrl)
   if (protocol === 'https:' || isLoopback(hostname)) return []
-  const message = `keys and tokens travel unencrypted${cookie.secure === true ? '' : ', and the refresh cookie is not Secure'}: set the https URL that clients use`
-  return [{ path: ['publicUrl'], message }]
+  const message = `keys and tokens travel unencrypted${cookie.secure === true ? '' : ', and the refresh cookie is not Secure'}`
+  return [{ path: ['publicUrl'], message, hint: 'set the https URL that clients use' }]
 }
 
 function unverifiedUpstreams({ upstreams }: Tree): Warning[] {
@@ -127,7 +128,8 @@ function unverifiedUpstreams({ upstreams }: Tree): Warning[] {
     )
     .map(([name]) => ({
       path: ['upstreams', name, 'tls', 'verify'],
-      message: "the backend's certificate is not verified: set its CA as tls.ca instead",
+      message: "the backend's certificate is not verified",
+      hint: 'set its CA as tls.ca instead',
     }))
 }
 
@@ -138,8 +140,8 @@ function inlineCredentials({ upstreams }: Tree): Warning[] {
       .filter(([field, value]) => typeof value === 'string' && isCredentialField(field, value))
       .map(([field]) => ({
         path: ['upstreams', name, 'headers', 'set', field],
-        message:
-          'looks like a credential that everyone who reads the config sees: use { file: … } or { env: … }',
+        message: 'looks like a credential that everyone who reads the config sees',
+        hint: 'use { file: … } or { env: … }',
       })),
   )
 }
@@ -149,7 +151,8 @@ function webSocketsWithoutGet({ routes }: Tree): Warning[] {
     .filter(([, { websocket, methods }]) => websocket && methods !== undefined && !methods.includes('GET'))
     .map(([index, { name }]) => ({
       path: ['routes', index, 'websocket'],
-      message: `route "${name}" does not accept GET, which WebSockets need: add GET to its methods`,
+      message: `route "${name}" does not accept GET, which WebSockets need`,
+      hint: 'add GET to its methods',
     }))
 }
 
@@ -161,6 +164,6 @@ function outdatedCertificate(config: ConfigReadResult['config'], now: number): W
 function cleartextPublicUrl({ listen, publicUrl }: Tree): Warning[] {
   if (!listen.tls || URL.parse(publicUrl)?.protocol !== 'http:') return []
   const message =
-    'begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong: set the https URL'
-  return [{ path: ['publicUrl'], message }]
+    'begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong'
+  return [{ path: ['publicUrl'], message, hint: 'set the https URL' }]
 }

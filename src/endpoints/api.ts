@@ -25,7 +25,7 @@ import { createOwnAccountApi } from './own-account.ts'
 import { type OwnEndpoint, registerOwnRoute } from './own-route.ts'
 import { registerPortal } from './portal.ts'
 import { type ProtectedResourceOptions, protectedResourceEndpoint } from './protected-resources.ts'
-import { applyReplyKeepAlive } from './reply.ts'
+import { applyReplyKeepAlive, jsonLine } from './reply.ts'
 import { registerSignInReturn, type SignInReturnOptions } from './sign-in-return.ts'
 import { type TokenEndpointsOptions, tokenEndpoints } from './tokens.ts'
 
@@ -133,6 +133,7 @@ function answerUnroutable(_error: FastifyError, request: FastifyRequest, reply: 
 
 /** Registers the endpoints that accept only JSON. */
 function registerJson(scope: FastifyInstance, options: ApiOptions): void {
+  scope.setReplySerializer(jsonLine)
   acceptJsonOnly(scope, options.requestTimeoutMs)
   const admin = createAdminApi({ ...options, ...options.admin })
   const ownAccount = createOwnAccountApi({ ...options, ...options.admin })

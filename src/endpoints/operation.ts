@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { ErrorCode } from '../errors/codes.ts'
-import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { type FieldError, GatehouseError } from '../errors/gatehouse-error.ts'
 import { arrivalOf } from '../http/arrival.ts'
 import {
   type AdminPath,
@@ -10,7 +10,7 @@ import {
   ownMethods,
   type PerOperation,
 } from '../routes/own-paths.ts'
-import { validateWithSchemas } from './validate.ts'
+import { toRequestInvalid, validateWithSchemas } from './validate.ts'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -44,6 +44,15 @@ export interface ResponseDoc {
 }
 
 export interface Operation extends OperationDoc {
+  /**
+   * What a schema cannot say of the members of a body, where others of them do not match it: so that all errors come at
+   * once. Where all match, the handler finds these errors itself.
+   * @param members those that match
+   */
+  readonly findErrors?: (
+    request: FastifyRequest,
+    members: Readonly<Record<string, unknown>>,
+  ) => readonly FieldError[]
   readonly handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 }
 
@@ -93,14 +102,22 @@ export function registerOperations<Path extends GatedPath>(
 }
 
 function createRoute(
-  { query, body, isBodyOptional, handler }: Operation,
+  { query, body, isBodyOptional, findErrors, handler }: Operation,
   admission: Admission,
 ): Omit<RouteOptions, 'url' | 'method'> {
   return {
     onRequest: admission.admit,
     preHandler: async (request) => {
       if (arrivalOf(request.raw).head.body.kind !== 'none') await admission.admitAgain(request)
+      const { validation } = request.validationError ?? {}
+      if (!validation) return
+      throw toRequestInvalid(validation, (wrong) => {
+        // The cast is sound: where it is no object, no member is looked at.
+        const members = Object.entries(request.body as object).filter(([name]) => !wrong.has(name))
+        return findErrors?.(request, Object.fromEntries(members)) ?? []
+      })
     },
+    attachValidation: findErrors !== undefined,
     preValidation: (request, _reply, done) => {
       if (isBodyOptional) request.body ??= {}
       done()

@@ -3,6 +3,7 @@ import type { StoreHealth } from '../cache/store-connection-state.ts'
 import type { Status } from '../status/status.ts'
 import type { StoreState } from '../store/diagnostics.ts'
 import { type OpsAddress, refuseCrossOrigin } from './ops-guard.ts'
+import { jsonLine } from './reply.ts'
 import { registerStatus } from './status.ts'
 
 /** The state that operators can query, and the actions they can trigger. */
@@ -38,6 +39,7 @@ export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
   const { contentType, address, metricsText, health, storeState, isShuttingDown, reload, readStatus } =
     options
   const app = Fastify({ return503OnClosing: false, forceCloseConnections: true })
+  app.setReplySerializer(jsonLine)
 
   app.addHook('onRequest', async (request, reply) => {
     const reason = refuseCrossOrigin(request.headers, address())

@@ -12,6 +12,11 @@ export function applyReplyKeepAlive(request: FastifyRequest, reply: FastifyReply
   else if (reply.raw.shouldKeepAlive) reply.header('connection', 'keep-alive')
 }
 
+/** JSON with a newline at its end, as a terminal needs it. */
+export function jsonLine(data: unknown): string {
+  return `${JSON.stringify(data)}\n`
+}
+
 /** Sends a file as a download. */
 export function sendFile(reply: FastifyReply, { name, type, chunks }: FileDownload): FastifyReply {
   return reply

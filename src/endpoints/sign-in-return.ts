@@ -36,7 +36,7 @@ export function registerSignInReturn(scope: FastifyInstance, options: SignInRetu
     const code = isPageVisit(arrival.head) ? codes.read(codeIn(request), hostName) : undefined
     if (!code || !isReturnPath(code.to, hostName))
       throw new GatehouseError('request-invalid', {
-        detail: 'This is no sign-in of this host. Open the page again.',
+        detail: 'This sign-in does not belong to this host. Open the page again.',
       })
     const key = keys.read(arrival.head.rawHeaders)
     const redeemed = await codes.redeem(code, key && challengeOf(key), visitorOf(request.raw))

@@ -19,12 +19,12 @@ const planUse: JsonSchema = {
     name: text,
     known: {
       type: 'boolean',
-      description: 'false: the config has no such plan any more, and the account is not limited.',
+      description: 'false: the config no longer has such a plan, and the account is not limited.',
     },
     quota: {
       ...objectSchema({
         limit: { type: 'integer', minimum: 1 },
-        per: { type: 'string', enum: ['day', 'month'], description: 'Calendar day or month of UTC.' },
+        per: { type: 'string', enum: ['day', 'month'], description: 'UTC day or month.' },
         used: {
           ...count,
           description: 'Requests in this day or month; may be up to 1 % of the limit, and 100, too low.',

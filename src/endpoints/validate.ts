@@ -58,15 +58,23 @@ const bodyErrorDetails: ReadonlyMap<string, string> = new Map([
   ['maxProperties', `There must be at most ${membersMax} members or parameters.`],
 ])
 
-/** @param errors the errors of Ajv, as passed by Fastify */
-export function toRequestInvalid(errors: readonly unknown[]): GatehouseError {
+/**
+ * @param errors the errors of Ajv, as passed by Fastify
+ * @param findOthers finds the errors of members that are not among the wrong ones
+ */
+export function toRequestInvalid(
+  errors: readonly unknown[],
+  findOthers?: (wrong: ReadonlySet<string>) => readonly FieldError[],
+): GatehouseError {
   // The cast is sound: only Ajv checks schemas here.
   const found = errors as readonly ErrorObject[]
   for (const { instancePath, keyword } of found) {
     const detail = instancePath === '' ? bodyErrorDetails.get(keyword) : undefined
     if (detail !== undefined) return new GatehouseError('request-invalid', { detail })
   }
-  return new GatehouseError('request-invalid', { errors: toFieldErrors(found) })
+  const fields = toFieldErrors(found)
+  const wrong = new Set(fields.map(({ field }) => field.split('.')[0] ?? ''))
+  return new GatehouseError('request-invalid', { errors: [...fields, ...(findOthers?.(wrong) ?? [])] })
 }
 
 /** Turns the errors of Ajv into one error per field. */

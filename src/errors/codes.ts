@@ -218,7 +218,7 @@ export const errorDefinitions = {
   'link-invalid': {
     status: 403,
     title: 'The link is no longer valid',
-    detail: 'The link was used, replaced by a later one, or is too old: ask for another.',
+    detail: 'The link has expired, was already used or has been replaced. Ask for another.',
     check:
       'Only the latest link is valid, and only once: a set-up link for `portal.setupLinkLifetime` (24 h), the link for a forgotten password for `portal.resetLinkLifetime` (1 h), a verification link for an hour. A link that was mailed ends when the account gets another e-mail.',
     atForms: true,
@@ -253,7 +253,7 @@ export const errorDefinitions = {
     status: 409,
     title: 'Not allowed on your own account',
     detail:
-      'An Admin cannot disable, delete or demote their own account, or remove their second factor without a code: another Admin can.',
+      'An Admin cannot disable, delete or demote their own account, or remove their second factor without a code. Ask another Admin.',
     check:
       'This keeps an Admin from removing the last one by mistake, and whoever sits at their browser from removing the second factor; the command line can change any account (but see `last-admin`). Who has a code turns the second factor off in *Profile*. Who is signed in to the portal changes their own account and keys there, where it asks for the password.',
     atForms: true,

@@ -1,4 +1,4 @@
-/** Entry point `gatehouse/fastify`. */
+/** Entry point `@gatehouse-proxy/gateway/fastify`. */
 export type { AppConfigOptions } from '../config/load-app-config.ts'
 export type { Caller, CallerProfile } from './fastify/caller.ts'
 export { type Gatehouse, type GatehouseOptions, gatehouse, gatehouse as default } from './fastify/plugin.ts'

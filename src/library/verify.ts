@@ -1,4 +1,4 @@
-/** Entry point `gatehouse/verify`. */
+/** Entry point `@gatehouse-proxy/gateway/verify`. */
 export {
   expressIdentity,
   fastifyIdentity,

@@ -4,13 +4,14 @@ import type { Account } from '../store/account.ts'
 import type { AccountChanges } from '../store/accounts.ts'
 import type { NoticeName } from './flash-notices.ts'
 import { confirmPassword, formRefusal } from './form-refusal.ts'
+import { revokeKey } from './further-key-pages.ts'
 import { replaceKey } from './integration-pages.ts'
 import type { PathsOf } from './page-access.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
 import { accountOf, assertKnownCase, planIn, profileOf, showAccount } from './show-account.ts'
-import { deleteAccountPage } from './views/account.ts'
+import { deleteAccountPage } from './views/delete-account.ts'
 
 type ActionName =
   PathsOf<'admin', 'POST'> extends infer Path
@@ -27,6 +28,7 @@ const actionsWithoutPassword: ReadonlySet<ActionName> = new Set([
   'end-portal',
   'end-all-portal',
   'end-overlap',
+  'keys/revoke',
 ])
 
 /** One account and everything an Admin can do to it. */
@@ -65,6 +67,7 @@ const accountActionPages = (
   createPage('reset-secret', (context, account) => resetKey(context, account, 'secretKey')),
   createPage('reset-api-key', (context, account) => resetKey(context, account, 'apiKey')),
   createPage('end-overlap', endOverlap),
+  createPage('keys/revoke', (context, { id }) => revokeKey(context, id, `/accounts/${id}`)),
   createPage('end', async ({ actions, form }, { id }) => {
     const hasEnded = await actions.sessions.end(id, form('session'))
     return redirectTo(`/accounts/${id}`, hasEnded ? 'session-ended' : 'session-gone')

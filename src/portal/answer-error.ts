@@ -81,8 +81,8 @@ export function errorText({ code, title, detail }: GatehouseError, effect: Reque
   switch (code) {
     case 'store-unavailable':
       return {
-        title: 'Credential store unavailable',
-        detail: `The portal cannot reach the credential store.${effectText[effect]} Cached keys keep working. Try again in a moment.`,
+        title: 'Temporarily unavailable',
+        detail: `This page is temporarily unavailable.${effectText[effect]} Recently used keys keep working. Try again in a moment.`,
       }
     case 'role-forbidden':
       return {

@@ -27,7 +27,7 @@ export function formRefusal(
   const isTaken = code === 'account-exists' && values.email !== undefined
   const fields = isTaken
     ? { email: 'An account with this e-mail already exists.' }
-    : Object.fromEntries(errors.map(({ field, message }) => [field, asSentence(message)]))
+    : Object.fromEntries(errors.map(({ field, message }) => [field, asSentence(field, message)]))
   const retryHint = seconds === undefined ? '' : ` Try again in ${retryText(seconds)}.`
   return {
     // A 401 requires a challenge (RFC 9110 15.5.2), and there is none for a form.
@@ -56,8 +56,9 @@ const busyRetryAfterS = 5
 const unknownRetryAfterS = 3_600
 
 /** Capitalises the message, but only if it begins with a word: an e-mail stays as it is. */
-function asSentence(message: string): string {
-  const begun = message.replace(/^[a-z](?=[a-z]*\s)/, (letter) => letter.toUpperCase())
+function asSentence(field: string, message: string): string {
+  const whole = message.startsWith('is ') ? `this ${field} ${message}` : message
+  const begun = whole.replace(/^[a-z](?=[a-z]*\s)/, (letter) => letter.toUpperCase())
   return `${begun}${/[.!?]$/.test(message) ? '' : '.'}`
 }
 

@@ -27,22 +27,62 @@ export function createFurtherKeyPages(
     }
   }
 
-  /** Only revokes, so it needs no password. */
-  async function revoke({ actions, viewer, form }: SignedInContext): Promise<PortalResponse> {
-    const graceSeconds = Number(form('graceSeconds'))
+  async function rotate(context: SignedInContext): Promise<PortalResponse> {
+    const { actions, viewer, form } = context
+    const name = form('name')
+    const values = { graceSeconds: form('graceSeconds') }
+    const graceSeconds = Number(values.graceSeconds)
     try {
-      await actions.secretKeys.revoke(viewer.account.id, form('name'), graceSeconds)
-      return redirectTo('/integration', graceSeconds === 0 ? 'secret-key-revoked' : 'secret-key-ends')
+      await confirmPassword(context, options)
+      const { secretKeys } = actions
+      const key = await secretKeys.rotate(viewer.account.id, name, graceSeconds, Number(form('replaces')))
+      return show(context, { createdKey: { name, key, graceSeconds } })
     } catch (error) {
-      if (!isUnknownKey(error)) throw error
-      return redirectTo('/integration', 'secret-key-gone')
+      if (isUnknownKey(error)) return redirectTo('/integration', 'key-replaced')
+      const refusal = formRefusal(error, values)
+      return show(context, { refusedKeyForm: { form: 'rotate', name, state: refusal.state } }, refusal)
+    }
+  }
+
+  async function rename(context: SignedInContext): Promise<PortalResponse> {
+    const { actions, viewer, form } = context
+    const name = form('name')
+    const to = form('to').trim()
+    try {
+      await actions.secretKeys.rename(viewer.account.id, name, to)
+      return redirectTo('/integration', 'secret-key-renamed')
+    } catch (error) {
+      if (isUnknownKey(error)) return redirectTo('/integration', 'secret-key-gone')
+      const refusal = formRefusal(error, { to })
+      return show(context, { refusedKeyForm: { form: 'rename', name, state: refusal.state } }, refusal)
     }
   }
 
   return [
     { path: '/integration/keys/create', post: create },
-    { path: '/integration/keys/revoke', post: revoke },
+    { path: '/integration/keys/rotate', post: rotate },
+    { path: '/integration/keys/rename', post: rename },
+    {
+      path: '/integration/keys/revoke',
+      post: (context) => revokeKey(context, context.viewer.account.id, '/integration'),
+    },
   ]
+}
+
+/** Revokes the key that the form names. As it only revokes, it needs no password. @param page the page of the form */
+export async function revokeKey(
+  { actions, form }: SignedInContext,
+  id: string,
+  page: string,
+): Promise<PortalResponse> {
+  const graceSeconds = Number(form('graceSeconds'))
+  try {
+    await actions.secretKeys.revoke(id, form('name'), graceSeconds, Number(form('createdAt')))
+    return redirectTo(page, graceSeconds === 0 ? 'secret-key-revoked' : 'secret-key-ends')
+  } catch (error) {
+    if (!isUnknownKey(error)) throw error
+    return redirectTo(page, 'secret-key-gone')
+  }
 }
 
 /** Whether the key was revoked before, such as in another tab. */

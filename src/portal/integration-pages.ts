@@ -69,7 +69,7 @@ export const integrationPages: CreatePages = (options) => {
     if (!previous) {
       return {
         kind: 'data',
-        data: { isOver: true, text: 'The old secret has expired: only the new one works.' },
+        data: { isOver: true, text: 'The old secret key has expired: only the new one works.' },
       }
     }
     const overlap = { ...previous, since: secretKey.createdAt }
@@ -130,6 +130,6 @@ export async function replaceKey(
 function graceSecondsOf(form: SignedInContext['form']): number {
   const text = form('graceSeconds')
   if (!/^\d{1,9}$/.test(text))
-    throw invalidField('graceSeconds', 'Choose how long the old secret keeps working.')
+    throw invalidField('graceSeconds', 'Choose how long the old secret key keeps working.')
   return Number(text)
 }

@@ -7,6 +7,7 @@ import type { FormRefusal } from './form-refusal.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { PortalResponse } from './portal-response.ts'
 import { readSessionsPage } from './sessions-pages.ts'
+import { furtherKeysOf } from './show-integration.ts'
 import { type AccountView, accountPage, type OneTimeSecrets } from './views/account.ts'
 
 /** The account that the path names. @throws GatehouseError `account-not-found`, for an e-mail too, which must not be in a URL */
@@ -24,12 +25,14 @@ export async function showAccount(
   refusal: Pick<FormRefusal, 'status' | 'headers'> = { status: 200, headers: {} },
 ): Promise<PortalResponse> {
   const { actions } = context
-  const [keys, sessions, portalSessions] = await Promise.all([
+  const [keys, secretKeys, sessions, portalSessions] = await Promise.all([
     actions.keys.status(account.id),
+    actions.secretKeys.list(account.id),
     readSessionsPage(context, account.id),
     actions.sessions.listPortal(account.id),
   ])
-  const view = { account, keys, sessions, portalSessions, ...more }
+  const furtherKeys = furtherKeysOf(secretKeys)
+  const view = { account, keys, furtherKeys, sessions, portalSessions, ...more }
   return context.show((frame) => accountPage(frame, view), refusal)
 }
 
@@ -42,8 +45,8 @@ export function showNewAccount(
   account: Account,
   oneTimeSecrets: OneTimeSecrets,
 ): PortalResponse {
-  const unused = ({ createdAt, sealed }: StoredKey) => {
-    return { createdAt, lastUse: undefined, isRevealable: sealed !== undefined }
+  const unused = ({ createdAt, sealed, lastFour }: StoredKey) => {
+    return { createdAt, lastUse: undefined, isRevealable: sealed !== undefined, lastFour }
   }
   const [secretKey] = account.secretKeys
   const { apiKey } = account
@@ -53,7 +56,7 @@ export function showNewAccount(
     apiKey: unused(apiKey),
   }
   const sessions = { items: [], nextCursor: undefined, isFirstPage: true }
-  const view = { account, keys, sessions, portalSessions: [], oneTimeSecrets }
+  const view = { account, keys, furtherKeys: [], sessions, portalSessions: [], oneTimeSecrets }
   return context.show((frame) => accountPage(frame, view))
 }
 

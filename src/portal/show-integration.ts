@@ -1,3 +1,4 @@
+import type { SecretKeyStatus } from '../accounts/secret-keys.ts'
 import { defaultKeyName } from '../store/secret-keys.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { PortalResponse } from './portal-response.ts'
@@ -10,6 +11,11 @@ export type ShowIntegration = (
   more?: Partial<IntegrationView>,
   refusal?: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> },
 ) => Promise<PortalResponse>
+
+/** Those beside the default one, which has a card of its own. */
+export function furtherKeysOf(secretKeys: readonly SecretKeyStatus[]): readonly SecretKeyStatus[] {
+  return secretKeys.filter(({ name }) => name !== defaultKeyName)
+}
 
 export function createShowIntegration({
   publicOrigin,
@@ -36,7 +42,7 @@ export function createShowIntegration({
     const view: IntegrationView = {
       accountId: account.id,
       keys,
-      furtherKeys: secretKeys.filter(({ name }) => name !== defaultKeyName),
+      furtherKeys: furtherKeysOf(secretKeys),
       snippets: { baseUrl, path, carriers },
       tryIt: { routes: callable, chosen: undefined, outcome: undefined },
       ...more,

@@ -114,7 +114,7 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOpt
           status: response.status,
           contentType: hide(response.contentType),
           durationMs: Math.round(response.durationMs),
-          scheme: isToken ? 'an access token' : route.auth === 'none' ? 'no credential' : 'the secret',
+          scheme: isToken ? 'an access token' : route.auth === 'none' ? 'no credential' : 'the secret key',
           sendsIdentity: route.auth !== 'none',
           identity: echoedIdentity(value, names)?.map(([name, value]) => [name, hide(value)] as const),
           body: shownBody.slice(0, shownBodyLengthMax),

@@ -1,5 +1,6 @@
 import { type AmbiguityIndex, createAmbiguityIndex } from './ambiguity-index.ts'
 import { plainHostName } from './host-variant.ts'
+import { foldCase } from './normalized-paths.ts'
 import type { RequestTarget } from './request-target.ts'
 import { groupRoutes, type Route, type RouteGroup, routeFor, standardMethods } from './route.ts'
 
@@ -58,15 +59,41 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
   return { routes, groups, ambiguityIndex, match }
 }
 
-/**
- * Names of the routes on which some paths are refused because a case-insensitive backend would match another route:
- * those without `caseSensitive` that have others below them.
- */
-export function routesWithCaseRefusals({ groups, ambiguityIndex }: RouteTable<unknown>): readonly string[] {
+/** A path that a route refuses, as a case-insensitive backend would match another route. */
+export interface CaseRefusal {
+  readonly route: string
+  readonly path: string
+  readonly other: string
+}
+
+/** An example for each route without `caseSensitive` that has another below it. */
+export function findCaseRefusals({ groups, ambiguityIndex }: RouteTable<unknown>): readonly CaseRefusal[] {
+  const folded = groups.map((group) => ({ group, prefix: foldCase(group.prefix) }))
   return groups
     .filter((group) => ambiguityIndex.hasConflicts(group))
-    .flatMap(({ routes }) => routes.filter(({ isCaseSensitive }) => !isCaseSensitive))
-    .map(({ name }) => name)
+    .flatMap((group) => {
+      const start = `${foldCase(group.prefix)}/`
+      const below = folded.find(
+        (other) =>
+          other.prefix.startsWith(start) &&
+          (other.group.host ?? group.host) === (group.host ?? other.group.host),
+      )?.group
+      const [inner] = below?.routes ?? []
+      const path = below && otherCase(below.prefix, group.prefix.length)
+      if (!inner || path === undefined) return []
+      return group.routes
+        .filter(({ isCaseSensitive }) => !isCaseSensitive)
+        .map(({ name }) => ({ route: name, path, other: inner.name }))
+    })
+}
+
+/** The path with the first letter from a place on in the other case; undefined = there is none. */
+function otherCase(path: string, from: number): string | undefined {
+  const at = path.slice(from).search(/[a-z]/i)
+  if (at === -1) return undefined
+  const letter = path.charAt(from + at)
+  const other = letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase()
+  return `${path.slice(0, from + at)}${other}${path.slice(from + at + 1)}`
 }
 
 const noMatch = { kind: 'none' } as const

@@ -132,7 +132,7 @@ function passwordProblem(password: string, owner: PasswordOwner | undefined): st
     return `must have at least ${charactersMin} characters`
   }
   if (isCommonPassword(password)) {
-    return 'is too common: avoid common words with digits, keyboard rows and repetitions'
+    return 'is too common. Avoid common words with digits, keyboard rows and repetitions.'
   }
   return owner && isMostlyPersonalData(password, owner)
     ? 'must not consist mostly of your e-mail or name'

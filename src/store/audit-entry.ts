@@ -42,6 +42,7 @@ export const auditActions = [
   'secret-key-reset',
   'secret-key-overlap-ended',
   'secret-key-created',
+  'secret-key-renamed',
   'secret-key-revoked',
   'api-key-reset',
   'key-revealed',

@@ -6,8 +6,8 @@ import type { Reseal, StoredKey } from './stored-key.ts'
 /** The keys of accounts, and when each was last used. */
 export interface KeyStore {
   /**
-   * Replaces the default key, or adds one where it was revoked. Without `graceUntil` the old one is revoked now, and
-   * its sessions with it.
+   * Replaces the key of the same name, or adds one where it was revoked. Without `graceUntil` the old one is revoked
+   * now, and its sessions with it.
    * @returns undefined where there is no such account, or its key is not the one to be replaced
    */
   resetSecretKey(id: string, reset: SecretKeyReset, audit?: AuditEntry): Promise<Account | undefined>
@@ -23,6 +23,8 @@ export interface KeyStore {
     revocation: SecretKeyRevocation,
     audit?: AuditEntry,
   ): Promise<Account | undefined>
+  /** Gives a secret key another name, also the one within an overlap. */
+  renameSecretKey(id: string, renaming: SecretKeyRenaming, audit?: AuditEntry): Promise<SecretKeyRenamed>
   resetApiKey(id: string, reset: ApiKeyReset, audit?: AuditEntry): Promise<Account | undefined>
   /**
    * Puts secrets of an account that are sealed again in the place of the same secrets as they were: of its keys and its
@@ -45,7 +47,7 @@ export interface ApiKeyReset {
 }
 
 export interface SecretKeyReset extends Pick<ApiKeyReset, 'replaces'> {
-  /** The new key, called `default`; with `graceUntil` it gets the ID of the old one. */
+  /** With `graceUntil` it gets the ID of the old one. */
   readonly secretKey: SecretKey
   /** Until when the old key still works; undefined = it is revoked now. */
   readonly graceUntil: number | undefined
@@ -58,6 +60,13 @@ export interface SecretKeyAddition {
 }
 
 export type SecretKeyAdded = 'added' | 'exists' | 'too-many' | 'unknown'
+
+export interface SecretKeyRenaming {
+  readonly name: string
+  readonly to: string
+}
+
+export type SecretKeyRenamed = 'renamed' | 'exists' | 'unknown'
 
 export interface SecretKeyRevocation {
   readonly name: string

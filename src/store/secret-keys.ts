@@ -91,6 +91,7 @@ export interface SecretKeyRecord {
   readonly digest: string
   readonly sealed?: string | undefined
   readonly createdAt: number
+  readonly lastFour?: string | undefined
   readonly scopes?: readonly string[]
   readonly addresses?: readonly string[]
   readonly expiresAt?: number | undefined
@@ -99,13 +100,15 @@ export interface SecretKeyRecord {
 }
 
 export function secretKeyRecord(key: SecretKey): SecretKeyRecord {
-  const { id, name, digest, sealed, createdAt, scopes, addresses, expiresAt, revokedAt, isImported } = key
+  const { id, name, digest, sealed, scopes, addresses, isImported } = key
+  const { createdAt, lastFour, expiresAt, revokedAt } = key
   return {
     ...(id !== '' && { id }),
     ...(name !== defaultKeyName && { name }),
     digest: encode(digest),
     sealed: sealed && encode(sealed),
     createdAt,
+    lastFour,
     ...(scopes.length > 0 && { scopes }),
     ...(addresses.length > 0 && { addresses }),
     expiresAt,
@@ -116,13 +119,15 @@ export function secretKeyRecord(key: SecretKey): SecretKeyRecord {
 
 /** @param record from `secretKeyRecord` */
 export function parseSecretKeyRecord(record: SecretKeyRecord): SecretKey {
-  const { id = '', name = defaultKeyName, digest, sealed, createdAt, expiresAt, revokedAt } = record
+  const { id = '', name = defaultKeyName, digest, sealed, createdAt, lastFour } = record
+  const { expiresAt, revokedAt } = record
   return {
     id,
     name,
     digest: decode(digest),
     sealed: sealed === undefined ? undefined : decode(sealed),
     createdAt,
+    ...(lastFour !== undefined && { lastFour }),
     scopes: record.scopes ?? unlimited,
     addresses: record.addresses ?? unlimited,
     expiresAt,

@@ -11,4 +11,6 @@ export interface StoredKey {
   /** The sealed key, to be shown again; undefined where none is kept. */
   readonly sealed: Uint8Array | undefined
   readonly createdAt: number
+  /** The end of the key, to tell it from others; absent = it was made before this was kept, or elsewhere. */
+  readonly lastFour?: string | undefined
 }

@@ -48,7 +48,7 @@ for (const driver of storeDrivers) {
       })
     t.equal((await asAdmin('POST', '/secret-key', {})).status, 200)
     const reset = await next()
-    t.match(reset, { to: 'ada@example.com', subject: 'The API secret of your account was reset' })
+    t.match(reset, { to: 'ada@example.com', subject: 'The secret key of your account was reset' })
     t.match(reset.text, 'by an administrator.')
     t.notMatch(reset.text, /root@example\.com|_sk_/)
     t.equal((await asAdmin('PATCH', '', { email: 'ada.king@example.com' })).status, 200)

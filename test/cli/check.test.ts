@@ -3,6 +3,11 @@ import t from 'tap'
 import { run, tempFolder } from './run.ts'
 import { createWorkspace } from './workspace.ts'
 
+/** What `check --json` prints. */
+interface CheckAnswer {
+  readonly problems: readonly { readonly source: string; readonly path: string; readonly message: string }[]
+}
+
 const routes = [
   { name: 'all', path: '/', upstream: 'backend', auth: 'none' },
   { name: 'admin', path: '/admin', upstream: 'backend', auth: 'any' },
@@ -48,7 +53,10 @@ t.test('check warns of risks without failing', async (t) => {
   const [warning, note, verdict] = stdout.split('\n')
   t.match(warning, `warning: ${config}:1:`)
   t.match(warning, /routes\[0\]\.auth: route "all" is public and matches every path/)
-  t.match(note, /^note: .*: "all"\. .*caseSensitive: true/)
+  t.match(
+    note,
+    /^note: .+ {2}routes\[0\]\.path: route "all" refuses \/Admin, which matches "admin" only if case is ignored: .+ set caseSensitive: true$/,
+  )
   t.equal(verdict, `${config} is valid: 2 routes, 1 upstream.`)
 })
 
@@ -64,19 +72,37 @@ t.test('check --json reports the same problems as the text', async (t) => {
   t.equal(good.status, 0)
   t.match(good.json(), {
     file: config,
-    isValid: true,
-    problems: [],
-    warnings: [/routes\[0\]\.auth: route "all" is public/],
-    notes: [/is ignored: "all"\./],
+    valid: true,
+    problems: [
+      {
+        file: config,
+        line: 1,
+        column: Number,
+        path: 'routes[0].auth',
+        message: /^route "all" is public [^:]+$/,
+        hint: 'give it auth: any, or a longer path',
+        severity: 'warning',
+      },
+      { path: 'routes[0].path', message: /^route "all" refuses \/Admin/, severity: 'note' },
+    ],
   })
-  const bad = await run('check', '--json', '--set', 'listen.port=x')
+  const bad = await run('check', '--json', '--set', 'listen.prot=x')
   t.equal(bad.status, 1)
   t.strictSame(bad.json(), {
     file: config,
-    isValid: false,
-    problems: ['--set listen.port  listen.port: must be a whole number from 0 to 65535'],
-    warnings: [],
-    notes: [],
+    valid: false,
+    problems: [
+      {
+        source: '--set listen.prot',
+        file: null,
+        line: null,
+        column: null,
+        path: 'listen.prot',
+        message: 'unknown option',
+        hint: 'did you mean "port"?',
+        severity: 'error',
+      },
+    ],
   })
   t.equal(bad.stderr, '')
 })
@@ -85,11 +111,14 @@ t.test('check prints every problem, however many there are, and nothing else amo
   const names = Array.from({ length: 250 }, (_, index) => `nope${index}`)
   const { run } = createWorkspace(t, Object.fromEntries(names.map((name) => [name, 1])))
   const lines = (await run('check')).stdout.trimEnd().split('\n')
-  const { problems } = (await run('check', '--json')).json() as { readonly problems: readonly string[] }
+  const { problems } = (await run('check', '--json')).json() as CheckAnswer
   t.match(lines.pop(), /has 250 problems\.$/)
-  t.strictSame(problems, lines)
+  t.strictSame(
+    problems.map(({ source, path, message }) => `${source}  ${path}: ${message}`),
+    lines,
+  )
   t.equal(problems.length, names.length)
-  for (const problem of problems) t.match(problem, /:\d+:\d+ {2}nope\d+: unknown option/)
+  for (const line of lines) t.match(line, /:\d+:\d+ {2}nope\d+: unknown option/)
 })
 
 t.test('check prints every warning, however many there are', async (t) => {
@@ -97,8 +126,8 @@ t.test('check prints every warning, however many there are', async (t) => {
   const unverified = { targets: [{ url: 'https://127.0.0.1:1' }], tls: { verify: false } }
   const upstreams = Object.fromEntries(names.map((name) => [name, unverified]))
   const { run } = createWorkspace(t, { upstreams, routes: [] })
-  const { warnings } = (await run('check', '--json')).json() as { readonly warnings: readonly string[] }
-  const named = warnings.map((warning) => / upstreams\.(backend-\d+)\.tls\.verify: /.exec(warning)?.[1])
+  const { problems } = (await run('check', '--json')).json() as CheckAnswer
+  const named = problems.map(({ path }) => /^upstreams\.(backend-\d+)\.tls\.verify$/.exec(path)?.[1])
   t.strictSame(new Set(named.filter((name) => name !== undefined)), new Set(names))
 })
 

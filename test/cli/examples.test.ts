@@ -34,6 +34,7 @@ const preparations: Readonly<Record<string, string>> = {
   'signing-keys retire':
     'export KID=$(gatehouse signing-keys rotate --json | grep -o \'"kid": *"[^"]*\' | cut -d\\" -f4)',
   'subjects unblock': 'gatehouse subjects block corp 248289761001',
+  'keys rotate': `gatehouse keys create ${email} --name ci`,
   'keys revoke': `gatehouse keys create ${email} --name ci`,
   'store restore': 'gatehouse store backup gatehouse.backup; gzip -k gatehouse.backup; rm data/gatehouse.db*',
 }

@@ -121,7 +121,8 @@ for (const [what, text, expected] of cases) {
 
 t.test('an import of a file without accounts creates none, and says so', async (t) => {
   for (const text of ['', '\n\n', `${header}\n`]) {
-    t.match(await imported(text), { status: 0, stdout: 'The file has no accounts.\n' })
+    const stderr = 'The file has no accounts.\n'
+    t.match(await imported(text), { status: 0, stdout: 'id,email,secretKey,apiKey\r\n', stderr })
     t.match(await imported(text, '--json'), { status: 0, stdout: '[]\n' })
   }
 })

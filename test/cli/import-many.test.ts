@@ -7,7 +7,7 @@ import { importMax } from '../../src/accounts/import.ts'
 import { checkAccounts } from '../../src/cli/import/check-accounts.ts'
 import { shellWord } from '../../src/platform/shell-word.ts'
 import { storeDrivers } from '../setup/gateway.ts'
-import { program } from './run.ts'
+import { program, run } from './run.ts'
 import { createWorkspace, createWorkspaceOn, type Workspace } from './workspace.ts'
 
 // needs: bash
@@ -47,6 +47,18 @@ for (const driver of storeDrivers) {
     }
     t.match(await workspace.run('audit', 'verify'), { status: 0 })
 
+    t.test('a file gets their keys as CSV, with one heading', async (t) => {
+      const others = ['email', ...Array.from({ length: many }, (_, index) => `v${index}@example.com`)]
+      writeFileSync(join(workspace.folder, 'others'), others.join('\n'))
+      const { stdout, stderr } = await workspace.run('accounts', 'import', 'others')
+      const lines = stdout.split('\r\n')
+      t.equal(lines[0], 'id,email,secretKey,apiKey')
+      t.equal(lines.length, many + 2)
+      for (const line of lines.slice(1, -1))
+        t.match(line, /^\w{16},v\d+@example\.com,gate_sk_\w+,gate_ak_\w+$/)
+      t.match(stderr, `${many} accounts imported. Save the keys: they are not shown again.\n`)
+    })
+
     t.test('again, they are all refused', async (t) => {
       const { status, stdout, stderr } = await workspace.run('accounts', 'import', 'people')
       t.equal(status, 1)
@@ -63,7 +75,7 @@ t.test('where the keys cannot be printed nothing is imported', async (t) => {
   t.match(full.stdout, /keys that were printed are void.*no space left on device; nothing was imported/s)
   t.match(full.stdout, /status 1\n$/)
   const gone = await shell(workspace, `gatehouse accounts import people | head -1; echo "\${PIPESTATUS[0]}"`)
-  t.match(gone.stdout, /^ID +E-MAIL .*\n1\n$/)
+  t.match(gone.stdout, /^id,email,secretKey,apiKey\r\n1\n$/)
   t.match(gone.stderr, /its reader is gone; nothing was imported/)
   t.equal(await countOf(workspace), 0)
 })
@@ -72,7 +84,9 @@ t.test('a table of streamed accounts is as wide as its longest e-mail', async (t
   const workspace = createWorkspace(t)
   const longest = `${'x'.repeat(60)}@example.com`
   writeFileSync(join(workspace.folder, 'people'), fileOf(many, longest))
-  const { stdout } = await workspace.run('accounts', 'import', 'people')
+  const { folder, config } = workspace
+  const command = ['accounts', 'import', 'people', '--config', config]
+  const { stdout } = await run(t, command, { cwd: folder, isTerminal: true })
   const [header = '', first = ''] = stdout.split('\n')
   t.equal(first.indexOf('gate_sk_'), header.indexOf('SECRET KEY'))
   t.match(stdout, new RegExp(`^\\S+ +${longest} {2}gate_sk_\\S+ {2}gate_ak_\\S+\n$`, 'm'))

@@ -67,11 +67,13 @@ ada@example.com,Ada,Lovelace,Admin,true
       t.match(outcome.stdout, /gus@example\.com/)
     })
 
-    t.test('people get a table with the keys, which are the accounts in the store', async (t) => {
-      const { stdout } = await imported('email\nhal@example.com\n')
-      const [heading, row = ''] = stdout.split('\n')
-      t.match(heading, /^ID +E-MAIL +SECRET KEY +API KEY$/)
-      const [id = '', email, secretKey, apiKey] = row.split(/ +/)
+    t.test('a file gets the keys as CSV, which are the accounts in the store', async (t) => {
+      const { stdout, stderr } = await imported('email\nhal@example.com\n')
+      const [heading, row = '', end] = stdout.split('\r\n')
+      t.equal(heading, 'id,email,secretKey,apiKey')
+      t.equal(end, '')
+      t.equal(stderr, '1 account imported. Save the keys: they are not shown again.\n')
+      const [id = '', email, secretKey, apiKey] = row.split(',')
       t.match(await run('accounts', 'show', id, '--json'), { stdout: `"email": "${email}"` })
       t.strictSame((await run('keys', 'show', id, '--json')).json(), { secretKey, apiKey })
     })

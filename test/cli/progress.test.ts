@@ -37,6 +37,19 @@ t.test('elsewhere a line comes every ten seconds', async (t) => {
   t.equal(text(), 'checked 200 (20/s)\nchecked 500 (25/s)\n')
 })
 
+t.test('the last line says what was done', async (t) => {
+  for (const [isTTY, expected] of [
+    [true, '\rchecked 200 of 450 (20/s)\rchecked 450 of 450 (43/s)\n'],
+    [false, 'checked 200 of 450 (20/s)\nchecked 450 of 450 (43/s)\n'],
+  ] as const) {
+    const { progress, reportAt, text } = open(isTTY, 450)
+    reportAt(10_000, 200)
+    reportAt(10_400, 450)
+    progress.end()
+    t.equal(text(), expected)
+  }
+})
+
 t.test('what is counted is named where it is not clear', async (t) => {
   let [now, text] = [0, '']
   const err = { write: (more: string) => (text += more) }

@@ -27,6 +27,8 @@ export interface RunOptions {
   readonly cwd?: string
   /** Standard input; only for commands that run in this process. */
   readonly input?: Input
+  /** Whether standard output is a terminal; only for commands that run in this process. */
+  readonly isTerminal?: boolean
   /** The test fails if it takes longer to exit, or to be ready. */
   readonly withinMs?: number
 }
@@ -62,7 +64,7 @@ export async function run(t: Test, args: readonly string[], options: RunOptions 
   const output = { stdout: '', stderr: '' }
   process.chdir(options.cwd ?? home)
   const status = await main(args, {
-    out: { write: (text) => (output.stdout += text) },
+    out: { isTTY: options.isTerminal === true, write: (text) => (output.stdout += text) },
     err: { write: (text) => (output.stderr += text) },
     env: options.env ?? {},
     input: Readable.from([options.input ?? ''].flat()),

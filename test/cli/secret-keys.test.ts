@@ -39,9 +39,33 @@ for (const driver of storeDrivers) {
       },
     ])
     const { stdout } = await gatehouse('keys', 'list', account.id)
-    t.match(stdout, /^NAME +STATE +SCOPES +FROM +CREATED +EXPIRES +LAST USED\ndefault +valid +- +- +20/)
-    t.match(stdout, /\nreports +valid +orders:read,orders:list +10\.0\.0\.0\/8,203\.0\.113\.7 +20/)
+    t.match(
+      stdout,
+      /^NAME +ENDS IN +STATE +SCOPES +FROM +CREATED +EXPIRES +LAST USED\ndefault +\w{4} +valid +- +- +20/,
+    )
+    t.match(stdout, /\nreports +\w{4} +valid +orders:read,orders:list +10\.0\.0\.0\/8,203\.0\.113\.7 +20/)
     t.notMatch(stdout, /gate_sk_/, 'no list shows a key')
+
+    const rotated = await gatehouse('keys', 'rotate', account.email, 'reports', '--json')
+    const reports = rotated.json() as { readonly secretKey: string }
+    t.match(reports, { name: 'reports', secretKey: /^gate_sk_/, graceSeconds: 3_600 })
+    const afterwards = (await gatehouse('keys', 'list', account.email, '--json')).json() as object[]
+    t.match(afterwards.slice(2), [
+      { name: 'reports', revokedAt: /^20/, expiresAt: /^20/ },
+      {
+        name: 'reports',
+        lastFour: reports.secretKey.slice(-4),
+        scopes: ['orders:read', 'orders:list'],
+        addresses: ['10.0.0.0/8', '203.0.113.7'],
+        expiresAt: /^20\d\d-.*Z$/,
+        revokedAt: null,
+      },
+    ])
+    t.match(await gatehouse('keys', 'rotate', account.email, 'default'), {
+      status: 1,
+      stderr: /NAME: the account has no secret key called "default"/,
+    })
+    t.match(await gatehouse('keys', 'revoke', account.email, 'reports', '--yes'), { status: 0 })
 
     const later = await gatehouse('keys', 'revoke', account.id, 'ci', '--grace', '1h')
     t.match(later, { status: 0, stdout: 'Secret key ci stays valid for 1h.\n' })
@@ -55,8 +79,8 @@ for (const driver of storeDrivers) {
     t.match(audit.map(({ action }) => action).slice(0, 4), [
       'secret-key-revoked',
       'secret-key-revoked',
-      'secret-key-created',
-      'secret-key-created',
+      'secret-key-revoked',
+      'secret-key-reset',
     ])
   })
 }

@@ -110,7 +110,7 @@ t.test(
     const output = await demo(t, folder)
     t.match(output, /gate_sk_\w+/)
     t.strictSame(
-      readdirSync(join(folder, 'data'))
+      readdirSync(join(folder, 'data/demo'))
         .filter((name) => !/-(?:wal|shm)$/.test(name))
         .toSorted(),
       ['gatehouse.db', 'sealing.key'],

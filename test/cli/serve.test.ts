@@ -39,7 +39,16 @@ t.test('port 0 takes any free port, and the log names it', async (t) => {
   for (const { url, opsUrl, child, output } of gateways) {
     await until('the log names the port', () => output.stdout.includes('"listening"') || undefined)
     const [line = ''] = output.stdout.split('\n')
-    t.match(JSON.parse(line), { level: 'info', msg: 'listening', url, opsUrl, pid: child.pid })
+    t.match(JSON.parse(line), {
+      level: 'info',
+      msg: 'listening',
+      version: /^\d+\.\d+\.\d+/,
+      store: 'sqlite',
+      workers: 1,
+      url,
+      opsUrl,
+      pid: child.pid,
+    })
   }
 })
 

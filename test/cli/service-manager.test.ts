@@ -146,7 +146,7 @@ t.test('without systemd-notify it is said once, and no further program is starte
   await until('it is said', () => lines[0])
   told.reloading()
   told.stopping()
-  t.strictSame(lines, ['the service manager cannot be told anything: there is no systemd-notify'])
+  t.strictSame(lines, ['cannot notify the service manager: there is no systemd-notify'])
 })
 
 t.test('a shell that was ended is started again', async (t) => {

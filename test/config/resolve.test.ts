@@ -225,10 +225,10 @@ t.test('two resolved configs share no objects', async (t) => {
   t.match(read(t, minimalConfig).tree, { listen: { port: 8080 }, tokens: { audience: 'gatehouse' } })
 })
 
-t.test('the shipped config is valid, and keeps its data in the folder beside it', async (t) => {
+t.test('the shipped config is valid, and keeps its data apart from that of other configs', async (t) => {
   const { config, file } = readConfig({ file: 'config/gateway.yaml', env: {} })
   t.match(config, { publicOrigin: 'http://localhost:8080', listen: { host: '127.0.0.1', port: 8080 } })
-  t.match(config?.store, { path: join(process.cwd(), dirname(file), '../data/gatehouse.db') })
+  t.match(config?.store, { path: join(process.cwd(), dirname(file), '../data/demo/gatehouse.db') })
 })
 
 /** Paths of the maps and lists that are not frozen. */

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { problemText } from '../../src/config/problem.ts'
 import { findWarnings } from '../../src/config/warnings.ts'
 import { createOwnPaths } from '../../src/routes/own-paths.ts'
 import { expiredCertificate } from '../setup/certificates.ts'
@@ -8,7 +9,7 @@ function warnings(t: Test, options: Options): readonly string[] {
   const reading = read(t, options)
   t.strictSame(reading.problems, [])
   return findWarnings(reading, createOwnPaths(reading.tree.portal), { env: {} }).map(
-    ({ path, message }) => `${path.join('.')}: ${message}`,
+    ({ path, ...texts }) => `${path.join('.')}: ${problemText(texts)}`,
   )
 }
 
@@ -40,7 +41,7 @@ t.test("a route for one of the gateway's own paths is warned of", async (t) => {
     t.strictSame(
       warnings(t, withRoute({ path })),
       [
-        'routes.0.path: route "all" is never used: this path belongs to the gateway itself; choose another path',
+        'routes.0.path: route "all" is never used: this path belongs to the gateway itself: choose another path',
       ],
       path,
     )
@@ -149,7 +150,7 @@ t.test('an expired certificate and a publicUrl without TLS are warned of', async
   const warned = (publicUrl: string) => {
     const reading = read(t, { ...minimalConfig, listen, publicUrl }, { env })
     return findWarnings(reading, createOwnPaths(reading.tree.portal), { env: {} }).map(
-      ({ path, message }) => `${path.join('.')}: ${message}`,
+      ({ path, ...texts }) => `${path.join('.')}: ${problemText(texts)}`,
     )
   }
   const certificate = 'listen.tls.cert: the certificate has expired: Jan  2 00:00:00 2020 GMT'

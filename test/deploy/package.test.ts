@@ -6,7 +6,14 @@ import { parse } from 'acorn'
 import t, { type Test } from 'tap'
 import { type Ready, tempFolder, textOf } from '../cli/run.ts'
 import { until } from '../setup/net.ts'
-import { addPinnedNode, installIntoApp, installPackage, runOn, startOn } from './installed-package.ts'
+import {
+  addPinnedNode,
+  addToApp,
+  installIntoApp,
+  installPackage,
+  runOn,
+  startOn,
+} from './installed-package.ts'
 
 // slow: packs and installs the package
 
@@ -154,8 +161,8 @@ t.test('an old Node starts the pinned one beside it, and passes signals on', { s
 })
 
 t.test('Node 6 could read the file that checks the version', async (t) => {
-  const source = readFileSync('bin/gatehouse.cjs', 'utf8')
-  t.ok(parse(source, { ecmaVersion: 2015, allowHashBang: true }))
+  for (const file of ['bin/gatehouse.cjs', 'bin/needed-node.cjs'])
+    t.ok(parse(readFileSync(file, 'utf8'), { ecmaVersion: 2015, allowHashBang: true }), file)
   t.throws(() => parse(readFileSync('bin/import-program.cjs', 'utf8'), { ecmaVersion: 2015 }))
 })
 
@@ -164,42 +171,82 @@ t.test('an app imports every entry of the package, with types that are complete'
     readFileSync('package.json', 'utf8'),
   ) as Manifest
   const versions = { ...devDependencies, ...dependencies }
-  const beside = ['fastify', '@fastify/http-proxy', '@types/node'].map((name) => `${name}@${versions[name]}`)
-  const app = installIntoApp(t, [installed.tarball, ...beside])
+  const named = (name: string) => `${name}@${versions[name]}`
+  const app = installIntoApp(t, [installed.tarball, named('fastify'), named('@types/node')])
   const entries = Object.keys(exports).filter((entry) => entry !== './package.json')
   t.ok(entries.length > 0)
-  const lines = entries.map((entry, index) => `import * as entry${index} from 'gatehouse${entry.slice(1)}'`)
+  const lines = entries.map(
+    (entry, index) => `import * as entry${index} from '@gatehouse-proxy/gateway${entry.slice(1)}'`,
+  )
   const use = `export const all: readonly object[] = [${entries.map((_entry, index) => `entry${index}`).join(', ')}]`
   writeFileSync(join(app, 'all.ts'), [...lines, use, 'console.log(all.length)', ''].join('\n'))
   cpSync('examples/fastify/app.ts', join(app, 'app.ts'))
-  // A wrong type: without it, types that are missing would pass as any.
-  const wrong = "import gatehouse from 'gatehouse/fastify'\nexport const wrong: number = gatehouse\n"
-  writeFileSync(join(app, 'wrong.ts'), wrong)
-  const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--types', 'node']
-  const checked = spawnSync(
-    'env',
-    [
-      '-u',
-      'NODE_OPTIONS',
-      join(process.cwd(), 'node_modules/.bin/tsc'),
-      ...options,
-      'all.ts',
-      'app.ts',
-      'wrong.ts',
-    ],
-    { cwd: app, encoding: 'utf8' },
+  writeFileSync(
+    join(app, 'express.ts'),
+    "import '@gatehouse-proxy/gateway/verify'\n" +
+      'export const idOf = (request: Express.Request): string | undefined => request.identity?.accountId\n',
   )
-  const errors = checked.stdout.split('\n').filter((line) => /^\S/.test(line))
+  // A wrong type: without it, types that are missing would pass as any.
+  const wrong =
+    "import gatehouse from '@gatehouse-proxy/gateway/fastify'\nexport const wrong: number = gatehouse\n"
+  writeFileSync(join(app, 'wrong.ts'), wrong)
+  const files = ['all.ts', 'app.ts', 'express.ts', 'wrong.ts']
+  const isWrongOnly = [/^wrong\.ts\(2,14\): error TS2322/]
+  t.match(
+    typeErrors(app, files),
+    isWrongOnly,
+    'without the optional peer, also in the declarations of others',
+  )
+  t.equal(typeErrors(app, files).length, 1)
+
+  addToApp(app, [named('@fastify/http-proxy')])
+  writeFileSync(
+    join(app, 'proxy.ts'),
+    "import httpProxy from '@fastify/http-proxy'\nimport type { FastifyInstance } from 'fastify'\n" +
+      "import '@gatehouse-proxy/gateway/fastify'\nexport const add = (app: FastifyInstance) =>\n" +
+      "  app.register(httpProxy, app.gatehouse.proxy({ prefix: '/x', upstream: 'http://a', auth: 'any' }))\n",
+  )
   // Not those in declarations of other packages.
-  const ours = errors.filter((line) => !/^node_modules\/(?!gatehouse\/)/.test(line))
+  const ours = typeErrors(app, [...files, 'proxy.ts']).filter(
+    (line) => !/^node_modules\/(?!@gatehouse-proxy\/)/.test(line),
+  )
+  t.match(ours, isWrongOnly)
   t.equal(ours.length, 1, ours.join('\n'))
-  t.match(ours[0], /^wrong\.ts\(2,14\): error TS2322/)
   const ran = spawnSync('env', ['-u', 'NODE_OPTIONS', process.execPath, 'all.ts'], {
     cwd: app,
     encoding: 'utf8',
   })
   t.match(ran, { status: 0, stdout: `${entries.length}\n`, stderr: '' })
+  if (noOldNode === false) {
+    const onOld = spawnSync(
+      systemNode,
+      ['--input-type=module', '-e', "import '@gatehouse-proxy/gateway/fastify'"],
+      {
+        cwd: app,
+        env: {},
+        encoding: 'utf8',
+      },
+    )
+    t.match(onOld.stderr, /Error: @gatehouse-proxy\/gateway requires Node 24\.18\.0 or newer; \S+ is v/)
+  }
 })
+
+/** What tsc finds in files of an app, all declarations included. */
+function typeErrors(app: string, files: readonly string[]): readonly string[] {
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--skipLibCheck',
+    'false',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2024',
+  ]
+  const tsc = [join(process.cwd(), 'node_modules/.bin/tsc'), ...options, '--types', 'node', ...files]
+  const { stdout } = spawnSync('env', ['-u', 'NODE_OPTIONS', ...tsc], { cwd: app, encoding: 'utf8' })
+  return stdout.split('\n').filter((line) => /^\S/.test(line))
+}
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>
@@ -234,7 +281,7 @@ async function demoOn(t: Test, node: string): Promise<void> {
     { status: answer.status, body: await answer.json() },
     { status: 200, body: { headers: { 'x-user-role': 'Admin' } } },
   )
-  t.ok(existsSync(join(cwd, 'data/gatehouse.db')), 'its data is in the current folder')
+  t.ok(existsSync(join(cwd, 'data/demo/gatehouse.db')), 'its data is in the current folder')
   child.kill('SIGTERM')
   t.strictSame(await once(child, 'close'), [0, null])
   t.match(output.text, /"msg":"stopped"/)

@@ -64,9 +64,12 @@ store: { sqlite: { path: ${stateFolder}/gatehouse.db } }
     writeFileSync(configFile, config('{ name: app, path: /, upstream: app, auth: any }'))
 
     const prefix = join(folder, 'prefix')
-    mkdirSync(join(prefix, 'lib/node_modules/gatehouse'), { recursive: true })
+    mkdirSync(join(prefix, 'lib/node_modules/@gatehouse-proxy/gateway'), { recursive: true })
     mkdirSync(join(prefix, 'bin'))
-    symlinkSync('../lib/node_modules/gatehouse/bin/gatehouse.cjs', join(prefix, 'bin/gatehouse'))
+    symlinkSync(
+      '../lib/node_modules/@gatehouse-proxy/gateway/bin/gatehouse.cjs',
+      join(prefix, 'bin/gatehouse'),
+    )
 
     const host = await startHost(t)
     echoBackend(host, 3000)
@@ -78,7 +81,7 @@ store: { sqlite: { path: ${stateFolder}/gatehouse.db } }
       mounts: {
         // As `npm install --global --prefix /opt/gatehouse` leaves it.
         '/opt/gatehouse': { source: prefix },
-        ...programMounts(buildProgram(t), '/opt/gatehouse/lib/node_modules/gatehouse'),
+        ...programMounts(buildProgram(t), '/opt/gatehouse/lib/node_modules/@gatehouse-proxy/gateway'),
         '/etc/gatehouse': { source: join(folder, 'etc') },
         [stateFolder]: { source: state, writable: true },
       },

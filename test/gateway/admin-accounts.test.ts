@@ -43,6 +43,14 @@ for (const driver of storeDrivers) {
       )
     })
 
+    t.test('an account needs no more than an e-mail', async (t) => {
+      const created = await call(operations.create, adminPath, { email: 'only@example.com' })
+      const names = { firstName: '', lastName: '' }
+      t.match(created, { status: 201 })
+      t.match(created.json(), { email: 'only@example.com', ...names, role: 'User', isVerified: false })
+      t.equal(created.body.at(-1), '\n', 'JSON ends with a newline')
+    })
+
     t.test('an e-mail in use is 409, whatever its case', async (t) => {
       const again = await call(operations.create, adminPath, { ...bob, email: 'BOB@example.com' })
       assertProblem(t, again, { status: 409, code: 'account-exists' })
@@ -53,7 +61,9 @@ for (const driver of storeDrivers) {
 
     t.test('missing, unknown and mistyped fields are each named in the error', async (t) => {
       const cases: readonly (readonly [body: unknown, fields: readonly string[]])[] = [
-        [{}, ['email', 'firstName', 'lastName', 'role']],
+        [{}, ['email']],
+        [{ email: 'x', role: 5, plan: 'nope', nope: 1 }, ['email', 'nope', 'plan', 'role']],
+        [{ email: 'x', role: '1', plan: 'nope' }, ['email', 'plan', 'role']],
         [{ ...bob, email: 1, nope: 1 }, ['email', 'nope']],
         [{ ...bob, isVerified: 'yes' }, ['isVerified']],
         [{ ...bob, email: 'x', role: '1' }, ['email', 'role']],

@@ -46,6 +46,20 @@ for (const driver of storeDrivers) {
       t.strictSame([await statusOf(ci.secretKey), await statusOf(secretKey)], [401, 200])
     })
 
+    t.test('all wrong values are reported at once', async (t) => {
+      const { account } = await gateway.createAccount()
+      const path = `${adminPath}/${account.id}/keys`
+      for (const body of [
+        { name: 'a b', scopes: 'x', expiresAt: 'soon' },
+        { name: 'a b', scopes: ['a b'], expiresAt: 'soon' },
+      ]) {
+        const response = await call(operations.createKey, path, body)
+        assertProblem(t, response, { status: 400, code: 'request-invalid' })
+        const errors = response.json().errors as readonly { readonly field: string }[]
+        t.strictSame(errors.map(({ field }) => field).toSorted(), ['expiresAt', 'name', 'scopes'])
+      }
+    })
+
     t.test('wrong values are refused with their fields', async (t) => {
       for (const [body, field] of [
         [{}, 'name'],

@@ -1,8 +1,15 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 as Ajv } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { startGateway } from '../setup/gateway.ts'
 import { startAdminApi } from './support/admin.ts'
 import { accessTokenPath, ask, askJson, jwksPath, refreshTokenPath, revokeTokenPath } from './support/ask.ts'
+
+interface Schema {
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, unknown>>
+  readonly examples: readonly unknown[]
+}
 
 const documentPath = '/api/v1/openapi.json'
 
@@ -50,6 +57,50 @@ t.test('the OpenAPI document', async (t) => {
       'get /portal',
     ])
   })
+
+  t.test(
+    'linters of OpenAPI find nothing to warn of, and generators no member that a request need not have',
+    async (t) => {
+      const { paths, components } = described.document as unknown as {
+        readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses?: object }>>>>
+        readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+      }
+      for (const [path, item] of Object.entries(paths)) {
+        for (const { responses } of Object.values(item).filter((operation) => operation.responses))
+          t.match(Object.keys(responses ?? {}).join(), /4\d\d/, path)
+      }
+      const ajv = new Ajv({
+        strict: false,
+        validateFormats: false,
+        schemas: [{ $id: 'openapi', ...described.document }],
+      })
+      for (const [name, schema] of Object.entries(components.schemas)) {
+        t.notMatch(JSON.stringify(schema), /"default":/, name)
+        const undefinedMembers = (schema.required ?? []).filter((each) => !schema.properties?.[each])
+        t.strictSame(undefinedMembers, [], name)
+        for (const example of schema.examples)
+          t.ok(
+            ajv.validate({ $ref: `openapi#/components/schemas/${name}` }, example),
+            `${name}: ${ajv.errorsText()}`,
+          )
+      }
+      t.end()
+    },
+  )
+
+  t.test(
+    'the OpenAPI document offers the schemes as a choice, once, and asks for none where none is needed',
+    async (t) => {
+      const { security, paths } = described.document as unknown as {
+        readonly security: unknown
+        readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly security?: unknown }>>>>
+      }
+      t.strictSame(security, [{ secretKey: [] }, { bearer: [] }])
+      t.strictSame(paths[accessTokenPath]?.post?.security, [])
+      t.equal(paths['/api/v1/admin/accounts']?.get?.security, undefined)
+      t.end()
+    },
+  )
 
   t.test('the OpenAPI document says which cookies carry tokens', async (t) => {
     for (const path of [accessTokenPath, refreshTokenPath, revokeTokenPath])

@@ -21,7 +21,7 @@ async function start(t: Test) {
   const write = async () => (await gateway.post('/api/v1/accounts/access-token', pair)).status
   t.equal(await call(), 200)
   t.equal(await write(), 200)
-  const isUp = async () => (await (await fetch(`${gateway.opsUrl}/readyz`)).text()) === '{"status":"ok"}'
+  const isUp = async () => (await (await fetch(`${gateway.opsUrl}/readyz`)).text()) === '{"status":"ok"}\n'
   return {
     gateway,
     database: join(folder, 'gatehouse.db'),

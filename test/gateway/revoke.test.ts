@@ -20,7 +20,7 @@ for (const driver of storeDrivers) {
       const seen = backend.seen.length
       const response = await revoke(RefreshToken)
       t.equal(response.status, 200)
-      t.equal(response.body, '{}')
+      t.equal(response.body, '{}\n')
       t.match(response.headers['content-type'], /^application\/json/)
       t.equal(cookieOf(response), '')
       t.match(
@@ -41,7 +41,7 @@ for (const driver of storeDrivers) {
       const cookie = `Cookie: refreshToken=${RefreshToken}`
       const response = await ask(t, gateway.url, `POST ${revokeTokenPath}`, [cookie])
       t.equal(response.status, 200)
-      t.equal(response.body, '{}')
+      t.equal(response.body, '{}\n')
       t.equal(cookieOf(response), '')
       assertProblem(t, await callWith(JwtToken), { status: 401, code: 'token-revoked' })
     })
@@ -52,7 +52,7 @@ for (const driver of storeDrivers) {
       for (const token of ['unknown', RefreshToken, RefreshToken.slice(0, -1), 'x'.repeat(9_999)]) {
         const response = await revoke(token)
         t.equal(response.status, 200)
-        t.equal(response.body, '{}')
+        t.equal(response.body, '{}\n')
         t.equal(cookieOf(response), '')
       }
       const none = await ask(t, gateway.url, `POST ${revokeTokenPath}`)

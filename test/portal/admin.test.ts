@@ -69,9 +69,9 @@ test('an Admin changes, disables, resets and deletes an account', async (t, port
   t.match(person.page.url(), '/portal/sign-in', 'a disabled account is signed out')
   await page.getByRole('button', { name: 'Enable' }).click()
   await page.getByText('The account is enabled.').waitFor()
-  await page.getByText('Reset the secret…').click()
+  await page.getByText('Reset the secret key…').click()
   await page.getByText('Revoke now').first().click()
-  await page.getByRole('button', { name: 'Reset the secret' }).click()
+  await page.getByRole('button', { name: 'Reset the secret key' }).click()
   await page.getByText('Key reset').waitFor()
   const [fresh = ''] = await page.locator('[role=status] code').allTextContents()
   t.equal(await statusWith(portal, secretKey), 401)
@@ -91,7 +91,7 @@ test('an Admin changes, disables, resets and deletes an account', async (t, port
   await page.getByRole('link', { name: 'Show in audit log' }).click()
   await page.waitForURL(`**/audit?who=${id}`)
   const whats = await page.locator('tbody tr td:nth-child(3)').allInnerTexts()
-  for (const what of ['Account deleted', 'Account disabled', 'Account enabled', 'API secret reset']) {
+  for (const what of ['Account deleted', 'Account disabled', 'Account enabled', 'Secret key reset']) {
     t.ok(
       whats.some((text) => text.startsWith(what)),
       what,

@@ -18,9 +18,9 @@ test('keys that are shown once are not lost to a double click', async (t, portal
   await page.getByText('Account created').waitFor()
 
   await page.goto(`${portal.url}/portal/integration`)
-  await page.getByText('Reset the secret…').click()
+  await page.getByText('Reset the secret key…').click()
   await page.locator('#secretKey-reset-password').fill(goodPassword)
-  await pressTwice(page, 'Reset the secret')
+  await pressTwice(page, 'Reset the secret key')
   await page.getByText('it is not stored').waitFor()
   const fresh = (await page.locator('[data-key="secretKey"] code').textContent()) ?? ''
   t.equal(await statusWith(portal, fresh), 200)

@@ -38,5 +38,5 @@ test('a new e-mail counts once the link in the mail is opened', async (t, portal
   await page.getByText('Verified', { exact: true }).waitFor()
   await page.goto(link)
   await page.getByRole('button', { name: 'Confirm e-mail' }).click()
-  await page.getByText('The link was used').waitFor()
+  await page.getByText('The link has expired').waitFor()
 })

@@ -32,10 +32,10 @@ for (const driver of storeDrivers) {
     const choose = await openPortalForm(gateway.url, '/setup')
     t.match(await choose({ token: link, password, again: 'other' }), { status: 400, text: 'do not match' })
     t.match(await choose({ token: link, password, again: password }), { status: 303 })
-    t.match(await check({ token: link }), { status: 403, text: 'The link was used' })
+    t.match(await check({ token: link }), { status: 403, text: 'The link has expired' })
     t.match(await choose({ token: link, password, again: password }), {
       status: 403,
-      text: 'The link was used',
+      text: 'The link has expired',
     })
     const signIn = await openPortalForm(gateway.url, '/sign-in')
     t.match(await signIn({ email: account.email, password }), { status: 303 })

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import t from 'tap'
 import { findBarriers } from './support/axe.ts'
 import { goodPassword, portalTests, statusWith } from './support/portal.ts'
@@ -35,6 +36,89 @@ test('a further key is created, used and revoked', async (t, portal) => {
   t.match(await card.textContent(), 'No further keys')
 })
 
+test('an Admin sees the further keys of an account, and revokes one', async (t, portal) => {
+  const owner = await portal.createPerson()
+  const key = await createKeyOf(owner.page)
+  t.equal(await statusWith(portal, key), 200)
+  const { page } = await portal.createPerson({ role: 'Admin' })
+  await page.goto(`${portal.url}/portal/accounts/${owner.id}`)
+  const card = page.locator('#further-keys')
+  t.match(await card.locator('tbody').textContent(), 'ci')
+  await card.getByText('Revoke…').click()
+  t.strictSame(await findBarriers(page), [])
+  await card.getByRole('button', { name: 'Revoke' }).click()
+  await page.getByText('The key is revoked.').waitFor()
+  t.equal(page.url(), `${portal.url}/portal/accounts/${owner.id}`)
+  t.equal(await statusWith(portal, key), 401)
+  t.equal(await statusWith(portal, owner.secretKey), 200, 'no other key is affected')
+  t.equal(await card.count(), 0)
+})
+
+test('a key is rotated in its place, and the old one works until the overlap ends', async (t, portal) => {
+  const { page } = await portal.createPerson()
+  const old = await createKeyOf(page)
+  const card = page.locator('#further-keys')
+  t.match(await card.locator('tbody').textContent(), `…${old.slice(-4)}`)
+  await card.getByText('Rotate…').click()
+  await card.getByLabel('Your password').first().fill('not the password')
+  await card.getByRole('button', { name: 'Rotate' }).click()
+  await card.getByText('The password is wrong.').waitFor()
+  t.strictSame(await findBarriers(page), [])
+  await card.getByLabel('Your password').first().fill(goodPassword)
+  await card.getByRole('button', { name: 'Rotate' }).click()
+  await card.getByText('the old one ends in 24 hours').waitFor()
+  t.strictSame(await findBarriers(page), [])
+  const key = (await card.locator('.secret code').textContent()) ?? ''
+  t.not(key, old)
+  t.equal(await statusWith(portal, key), 200)
+  t.equal(await statusWith(portal, old), 200, 'within the overlap')
+  t.equal(await card.locator('tbody').count(), 2)
+  t.match(await card.locator('tbody').first().textContent(), /Ends/)
+  t.equal(await card.locator('tbody').first().getByText('Rotate…').count(), 0)
+  await card.locator('tbody').first().getByText('Revoke…').click()
+  await card.getByRole('button', { name: 'Revoke' }).first().click()
+  await page.getByText('The key is revoked.').waitFor()
+  t.equal(await statusWith(portal, old), 401)
+  t.equal(await statusWith(portal, key), 200, 'only the old one')
+})
+
+test('a key gets another name, and stays the same', async (t, portal) => {
+  const { page } = await portal.createPerson()
+  const key = await createKeyOf(page)
+  const card = page.locator('#further-keys')
+  await card.getByText('Rename…').click()
+  await card.getByLabel('New name').fill('c i')
+  await card.getByRole('button', { name: 'Rename' }).click()
+  await card.getByText('Must be 1 to 64 letters').waitFor()
+  t.strictSame(await findBarriers(page), [])
+  t.equal(await card.getByLabel('New name').inputValue(), 'c i')
+  await card.getByLabel('New name').fill('deploy')
+  await card.getByRole('button', { name: 'Rename' }).click()
+  await page.getByText('The key is renamed.').waitFor()
+  t.match(await card.locator('tbody').textContent(), 'deploy')
+  t.equal(await statusWith(portal, key), 200)
+})
+
+test('a key that expires soon says so, in words too', async (t, portal) => {
+  const { page, id } = await portal.createPerson()
+  await portal.command('keys', 'create', id, '--name', 'ci', '--expires', '2d')
+  await page.goto(`${portal.url}/portal/integration`)
+  const card = page.locator('#further-keys')
+  await card.getByText('“ci” expires in 2 days.').waitFor()
+  t.equal(await card.getByText('Expires soon').count(), 1)
+})
+
+/** Creates a key called `ci` on the page Integration, where it is. @returns the key */
+async function createKeyOf(page: Page): Promise<string> {
+  const card = page.locator('#further-keys')
+  await card.getByText('Create a key').click()
+  await card.getByLabel('Name').fill('ci')
+  await card.getByLabel('Your password').fill(goodPassword)
+  await card.getByRole('button', { name: 'Create' }).click()
+  await card.getByText('Copy it now').waitFor()
+  return (await card.locator('.secret code').textContent()) ?? ''
+}
+
 test('a key is created with limits, which its row shows', async (t, portal) => {
   const { page } = await portal.createPerson()
   const card = page.locator('#further-keys')
@@ -48,7 +132,7 @@ test('a key is created with limits, which its row shows', async (t, portal) => {
   const key = (await card.locator('.secret code').textContent()) ?? ''
   t.equal(await statusWith(portal, key), 403, 'from another address')
   const row = await card.locator('tbody').textContent()
-  t.match(row, 'orders:read, orders:write')
-  t.match(row, '10.0.0.0/8')
+  t.match(row, 'Only routes for orders:read or orders:write')
+  t.match(row, 'only from 10.0.0.0/8')
   t.match(row, /\d{1,2} [A-Z][a-z]{2} \d{4}/, 'the day on which it expires')
 })

@@ -57,7 +57,7 @@ test('the lines to paste work as they stand', async (t, portal) => {
       t.pass(language, { skip: `there is no ${program} here` })
       continue
     }
-    for (const scheme of ['with the secret', 'with an access token']) {
+    for (const scheme of ['with the secret key', 'with an access token']) {
       const lines = await page.getByLabel(`${language}, ${scheme}`, { exact: true }).textContent()
       const { stdout } = await run(program, [...options, lines ?? ''], { env })
       t.match(stdout, new RegExp(`"x-user-id":"${id}"`), `${language} ${scheme}`)

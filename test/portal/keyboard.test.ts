@@ -17,7 +17,7 @@ test('the first Tab leads past the navigation, into the content', async (t, port
 
 test('a secret is revealed by keyboard alone, with the focus where one goes on', async (t, portal) => {
   const { page, secretKey } = await portal.createPerson()
-  await page.getByText('Reveal the secret').focus()
+  await page.getByText('Reveal the secret key').focus()
   await page.keyboard.press('Enter')
   await page.locator('[data-reveal=secretKey] input:focus').waitFor()
   await page.keyboard.type('not the password')
@@ -26,7 +26,7 @@ test('a secret is revealed by keyboard alone, with the focus where one goes on',
   await page.keyboard.type(goodPassword)
   await page.keyboard.press('Enter')
   await page.getByRole('status').filter({ hasText: 'Shown for one minute.' }).waitFor()
-  t.equal(await page.evaluate('document.activeElement.ariaLabel'), 'Copy: the secret')
+  t.equal(await page.evaluate('document.activeElement.ariaLabel'), 'Copy: the secret key')
   t.equal(await page.locator('[data-key="secretKey"] code').textContent(), secretKey)
 })
 
@@ -34,8 +34,8 @@ test('the languages of the lines to paste are chosen by the arrow keys', async (
   const { page } = await portal.createPerson()
   await page.getByLabel('curl', { exact: true }).focus()
   await page.keyboard.press('ArrowRight')
-  await page.getByRole('region', { name: 'JavaScript, with the secret' }).waitFor()
-  t.equal(await page.getByRole('region', { name: 'curl, with the secret' }).count(), 0)
+  await page.getByRole('region', { name: 'JavaScript, with the secret key' }).waitFor()
+  t.equal(await page.getByRole('region', { name: 'curl, with the secret key' }).count(), 0)
 })
 
 function focused(page: Page): Promise<string> {

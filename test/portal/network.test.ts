@@ -45,7 +45,7 @@ test('no secret is in a URL, in the history, or in a line of the log', async (t,
   const account = await portal.createAccount()
   const { page, urls } = await portal.visit()
   await setUp(page, account.setupUrl, goodPassword)
-  await page.getByText('Reveal the secret').click()
+  await page.getByText('Reveal the secret key').click()
   await page.locator('#secretKey-reveal-password').fill(goodPassword)
   await page.locator('#secretKey-reveal-password').press('Enter')
   await page.getByText('Shown for one minute.').waitFor()

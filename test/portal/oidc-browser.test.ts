@@ -47,7 +47,7 @@ test('a person signs in at a provider of another site, reveals a key, and signs 
   t.match(page.url(), /\/portal\/sessions$/, 'the session stays')
 
   await page.getByRole('link', { name: 'Integration' }).click()
-  await page.getByText('Reveal the secret').click()
+  await page.getByText('Reveal the secret key').click()
   const section = page.locator('[data-reveal-section]').first()
   t.equal(await section.locator('input[type=password]').count(), 0, 'there is no password to ask for')
   await section.getByRole('button', { name: 'Reveal' }).click()
@@ -56,7 +56,7 @@ test('a person signs in at a provider of another site, reveals a key, and signs 
   await section.getByRole('link', { name: 'confirm with Example ID' }).click()
   await signInAtProvider(page, 'ada')
   await page.waitForURL('**/portal/integration')
-  await page.getByText('Reveal the secret').click()
+  await page.getByText('Reveal the secret key').click()
   await section.getByText('You have just confirmed with Example ID').waitFor()
   t.strictSame(await findBarriers(page), [])
   await section.getByRole('button', { name: 'Reveal' }).click()

@@ -96,6 +96,24 @@ t.test('on the narrowest phone nothing touches, and the box of a masked key is o
   t.ok(Number(await page.evaluate(emptyBelowKeys)) < 10, 'without an empty line below it')
 })
 
+t.test('what can be done to a further key opens as wide as its card, on every screen', async (t) => {
+  for (const width of [390, 768, 1_024, 1_280, 1_920]) {
+    const page = await browser.newPage({ viewport: { width, height: 900 } })
+    for (const name of ['integration-further-keys', 'account']) {
+      await page.goto(`${url}/${name}`)
+      const card = page.locator('#further-keys')
+      const summaries = card.locator('tbody summary')
+      for (const summary of await summaries.all()) await summary.click()
+      const least = Number((await card.boundingBox())?.width) - 64
+      for (const form of await card.locator('tbody form').all()) {
+        const box = await form.boundingBox()
+        t.ok(Number(box?.width) >= least, `${name} at ${width}: ${box?.width} of ${least}`)
+      }
+      t.ok((await summaries.count()) >= 3)
+    }
+  }
+})
+
 /** What is beside the contents of a card: its borders and margins; on wide viewports the navigation too. */
 const besideCards = [34, 306]
 

@@ -2,9 +2,10 @@ import type { SetupLink } from '../../src/accounts/setup-links.ts'
 import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
 import type { Html } from '../../src/pages/html.ts'
 import { errorText } from '../../src/portal/answer-error.ts'
-import { accountPage, deleteAccountPage } from '../../src/portal/views/account.ts'
+import { accountPage } from '../../src/portal/views/account.ts'
 import { accountsPage, newAccountPage } from '../../src/portal/views/accounts.ts'
 import { auditPage } from '../../src/portal/views/audit.ts'
+import { deleteAccountPage } from '../../src/portal/views/delete-account.ts'
 import { emptyForm, type PageFrame } from '../../src/portal/views/frame.ts'
 import { importPage } from '../../src/portal/views/import.ts'
 import { type IntegrationView, integrationPage } from '../../src/portal/views/integration.ts'
@@ -57,7 +58,9 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
   'setup-link-refused': (over) =>
     passwordLinkPage(
       out(over),
-      samples.refused({ message: 'The link was used, or is too old: ask for another.' }),
+      samples.refused({
+        message: 'The link has expired, was already used or has been replaced. Ask for another.',
+      }),
     ),
   setup: (over) =>
     setupPage(
@@ -152,6 +155,29 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     integrationPage(
       samples.frame(over),
       integration({ furtherKeys: samples.furtherKeys, createdKey: samples.createdKey }),
+    ),
+  'integration-further-key-rotated': (over) =>
+    integrationPage(
+      samples.frame(over),
+      integration({
+        furtherKeys: samples.furtherKeys,
+        createdKey: { ...samples.createdKey, graceSeconds: 86_400 },
+      }),
+    ),
+  'integration-further-key-refused': (over) =>
+    integrationPage(
+      samples.frame(over),
+      integration({
+        furtherKeys: samples.furtherKeys,
+        refusedKeyForm: {
+          form: 'rename',
+          name: 'deploy',
+          state: samples.refused({
+            values: { to: 'ci' },
+            errors: { to: '"ci" is the name of another key of this account.' },
+          }),
+        },
+      }),
     ),
   'integration-further-keys-refused': (over) =>
     integrationPage(
@@ -271,6 +297,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     accountPage(samples.adminFrame(over), {
       account: samples.account(),
       keys: samples.overlappingKeys,
+      furtherKeys: samples.furtherKeys,
       sessions: pageOf(samples.sessions),
       portalSessions: samples.portalSessions,
     }),
@@ -278,6 +305,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     accountPage(samples.ownFrame(over), {
       account: samples.account({ role: 'Admin' }),
       keys: samples.overlappingKeys,
+      furtherKeys: [],
       sessions: pageOf(samples.sessions),
       portalSessions: samples.portalSessions,
       state: samples.refused({ errors: { password: 'The password is wrong.' } }),
@@ -286,10 +314,11 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     accountPage(samples.adminFrame({ plans: ['free', 'pro'], ...over }), {
       account: { ...samples.longAccount, plan: 'retired' },
       keys: samples.usedKeys,
+      furtherKeys: samples.furtherKeys,
       sessions: pageOf(samples.sessions),
       portalSessions: [],
       problem:
-        'An Admin cannot disable, delete or demote their own account, or remove their second factor without a code: another Admin can.',
+        'An Admin cannot disable, delete or demote their own account, or remove their second factor without a code. Ask another Admin.',
     }),
   'account-delete': (over) => deleteAccountPage(samples.adminFrame(over), samples.account()),
   'account-delete-long': (over) => deleteAccountPage({ ...samples.longFrame, ...over }, samples.longAccount),
@@ -361,7 +390,7 @@ const outcome = {
     route: 'GET /hello',
     status: 200,
     durationMs: 7,
-    scheme: 'the secret',
+    scheme: 'the secret key',
     sendsIdentity: true,
     identity: [
       ['X-User-Id', 'Kx3TbWq9ZrLm2VcA'],
@@ -423,6 +452,7 @@ function accountCreated(over: Partial<PageFrame>, link: SetupLink | undefined): 
   return accountPage(samples.adminFrame(over), {
     account: samples.account({ isVerified: false }),
     keys: samples.freshKeys,
+    furtherKeys: [],
     sessions: pageOf([]),
     portalSessions: [],
     oneTimeSecrets: { kind: 'created', ...samples.sampleKeys, link },

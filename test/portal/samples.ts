@@ -69,9 +69,14 @@ export const freshKeys: KeysStatus = {
 }
 
 export const usedKeys: KeysStatus = {
-  secretKey: { createdAt: now - 41 * day, lastUse: use(4 * minute), isRevealable: true },
+  secretKey: { createdAt: now - 41 * day, lastUse: use(4 * minute), isRevealable: true, lastFour: 'b81K' },
   previousSecretKey: undefined,
-  apiKey: { createdAt: now - 200 * day, lastUse: use(3 * hour, 'accessToken'), isRevealable: true },
+  apiKey: {
+    createdAt: now - 200 * day,
+    lastUse: use(3 * hour, 'accessToken'),
+    isRevealable: true,
+    lastFour: 'w2Qe',
+  },
 }
 
 export const overlappingKeys: KeysStatus = {
@@ -282,11 +287,24 @@ export const furtherKeys: readonly SecretKeyStatus[] = [
     scopes: ['orders:read', 'orders:write'],
     addresses: ['203.0.113.0/24', '2001:db8::/48'],
     createdAt: now - 3 * day,
+    lastFour: '3fZa',
     expiresAt: now + 87 * day,
     revokedAt: undefined,
     isImported: false,
     state: 'valid',
     lastUse: { at: now - minute, address: '203.0.113.9', scheme: 'secretKey' },
+  },
+  {
+    name: 'deploy',
+    scopes: [],
+    addresses: [],
+    createdAt: now - 88 * day,
+    lastFour: 'Q0x7',
+    expiresAt: now + 2 * day,
+    revokedAt: undefined,
+    isImported: false,
+    state: 'valid',
+    lastUse: undefined,
   },
   {
     name: 'backup',

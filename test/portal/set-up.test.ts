@@ -18,7 +18,7 @@ for (const driver of storeDrivers) {
     await until('the keys are shown', async () => {
       if ((await heading.textContent()) === 'Integration') return true
       // On a busy machine Redis may not answer in time: that page says so, and nothing is lost.
-      t.equal(await heading.textContent(), 'Credential store unavailable')
+      t.equal(await heading.textContent(), 'Temporarily unavailable')
       await page.reload()
       return undefined
     })
@@ -48,7 +48,7 @@ test('a set-up link works once, and only the latest one', async (t, portal) => {
     await page.goto(link)
   }
   const password = page.getByLabel('Password', { exact: true })
-  const refusal = page.getByText('The link was used, replaced by a later one')
+  const refusal = page.getByText('The link has expired, was already used')
   await choose(account.setupUrl)
   await refusal.waitFor()
   t.equal(await password.count(), 0, 'told before anything is typed')
@@ -84,7 +84,7 @@ test('a common password, or one repeated differently, is reported at its field',
   t.equal(await page.getByLabel('Set-up link').count(), 0, 'the link still works, and so is not shown')
   t.equal(await password.inputValue(), '', 'but no password')
   await choose('Password1234', 'Password1234')
-  await page.getByText('Is too common').waitFor()
+  await page.getByText('This password is too common').waitFor()
   await choose(email, email)
   await page.getByText('Must not consist mostly of your e-mail or name.').waitFor()
   await choose(goodPassword, 'something else!')
@@ -104,14 +104,14 @@ test('the set-up page hides a filled-in link, and asks for another if it does no
   }
   await page.goto(setupUrl)
   await choose('Password1234')
-  await page.getByText('Is too common').waitFor()
+  await page.getByText('This password is too common').waitFor()
   t.equal(await page.getByLabel('Set-up link').count(), 0)
   t.notMatch(await page.locator('body').innerText(), token)
   t.equal(await page.locator(`input:visible[value="${token}"]`).count(), 0)
   t.strictSame(await findBarriers(page), [])
   await portal.command('accounts', 'setup-link', email)
   await choose(goodPassword)
-  await page.getByText('The link was used, replaced by a later one').waitFor()
+  await page.getByText('The link has expired, was already used').waitFor()
   t.equal(await page.getByLabel('Set-up link').inputValue(), '')
   t.strictSame(await findBarriers(page), [])
   await page.getByRole('link', { name: 'sign in' }).click()

@@ -12,7 +12,7 @@ test('the portal reports an unreachable store, and leads back to the page once i
   const answer = await page.goto(`${portal.url}/portal/sessions`)
   t.equal(answer?.status(), 503)
   t.equal(answer?.headers()['retry-after'], '1')
-  await page.getByText('The portal cannot reach the credential store. Cached keys keep working').waitFor()
+  await page.getByText('This page is temporarily unavailable. Recently used keys keep working').waitFor()
   t.strictSame(await findBarriers(page), [])
   portal.redis?.signal('SIGCONT')
   await tryAgain(page, 'Sessions')
@@ -25,7 +25,9 @@ test('a form sent during an outage reports that nothing was saved, and leads bac
   await page.getByLabel('First name').fill('Grace')
   portal.redis?.signal('SIGSTOP')
   await page.getByRole('button', { name: 'Save name' }).click()
-  await page.getByText('credential store. Nothing was saved. Cached keys keep working').waitFor()
+  await page
+    .getByText('temporarily unavailable. Nothing was saved. Recently used keys keep working')
+    .waitFor()
   portal.redis?.signal('SIGCONT')
   await tryAgain(page, 'Profile')
   t.equal(page.url(), `${portal.url}/portal/profile`)
@@ -34,11 +36,11 @@ test('a form sent during an outage reports that nothing was saved, and leads bac
 
 test('an outage while a key is revealed is reported beside its form', async (_t, portal) => {
   const { page } = await portal.createPerson()
-  await page.getByText('Reveal the secret').click()
+  await page.getByText('Reveal the secret key').click()
   await page.locator('#secretKey-reveal-password').fill(goodPassword)
   portal.redis?.signal('SIGSTOP')
   await page.locator('#secretKey-reveal-password').press('Enter')
-  await page.getByRole('alert').filter({ hasText: 'The portal cannot reach the credential store.' }).waitFor()
+  await page.getByRole('alert').filter({ hasText: 'This page is temporarily unavailable.' }).waitFor()
   portal.redis?.signal('SIGCONT')
 })
 

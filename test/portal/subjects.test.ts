@@ -44,7 +44,7 @@ test('an Admin blocks a user of an issuer, and unblocks it again', async (t, por
   await page.getByRole('button', { name: 'Block', exact: true }).click()
   await page.getByText('The user was already blocked.').waitFor()
   await page.getByRole('button', { name: /^Unblock/ }).click()
-  await page.getByText('The user is not blocked any more.').waitFor()
+  await page.getByText('The user is unblocked.').waitFor()
   await until('its tokens pass', async () => (await status()) === 200)
 
   await page.getByRole('link', { name: 'Audit' }).click()

@@ -16,7 +16,7 @@ test('the portal works without its script: set-up, reveal, reset, sessions, prof
   await page.getByText('Your password is set').waitFor()
   t.equal(await page.getByRole('button', { name: 'Copy' }).count(), 0, 'no button that would do nothing')
 
-  await page.getByText('Reveal the secret').click()
+  await page.getByText('Reveal the secret key').click()
   await page.locator('#secretKey-reveal-password').fill('wrong')
   await page.getByRole('button', { name: 'Reveal', exact: true }).first().click()
   await page.getByText('The password is wrong.').waitFor()
@@ -26,12 +26,12 @@ test('the portal works without its script: set-up, reveal, reset, sessions, prof
 
   await page.goto(`${portal.url}/portal/integration`)
   await page.getByText('JavaScript', { exact: true }).click()
-  await page.getByRole('region', { name: 'JavaScript, with the secret' }).waitFor()
-  await page.getByText('Reset the secret…').click()
+  await page.getByRole('region', { name: 'JavaScript, with the secret key' }).waitFor()
+  await page.getByText('Reset the secret key…').click()
   await page.getByText('24 hours').click()
   await page.locator('#secretKey-reset-password').fill(goodPassword)
-  await page.getByRole('button', { name: 'Reset the secret' }).click()
-  await page.getByText('Two secrets are valid.').waitFor()
+  await page.getByRole('button', { name: 'Reset the secret key' }).click()
+  await page.getByText('Two secret keys are valid.').waitFor()
   t.equal(await statusWith(portal, secretKey), 200)
   await until('the use shows', async () => {
     await page.goto(`${portal.url}/portal/integration`)
@@ -40,7 +40,7 @@ test('the portal works without its script: set-up, reveal, reset, sessions, prof
   t.equal(await page.getByRole('button', { name: 'Revoke now' }).isVisible(), false, 'asks first')
   await page.getByText('Revoke now…').click()
   await page.getByRole('button', { name: 'Revoke now' }).click()
-  await page.getByText('The old secret is revoked.').waitFor()
+  await page.getByText('The old secret key is revoked.').waitFor()
   t.equal(await statusWith(portal, secretKey), 401)
 
   await page.getByRole('button', { name: 'Send request' }).click()

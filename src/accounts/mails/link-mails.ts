@@ -35,7 +35,7 @@ export function setupMail(link: MailedLink, portalUrl: string): Mail {
     to: link.to,
     subject: 'Choose your password',
     text: [
-      `An administrator has an account for you: ${link.to}. Open this link to choose its password:`,
+      `An administrator has created an account for you: ${link.to}. Open this link to choose its password:`,
       '',
       link.url,
       '',

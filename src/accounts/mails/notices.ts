@@ -26,7 +26,7 @@ const noticeRate: Rate = { limit: 20, perMs: 3_600_000 }
 
 /** What happened, for the subject and the first line of a mail. */
 const happenings: Readonly<Partial<Record<AuditAction, string>>> = {
-  'secret-key-reset': 'The API secret of your account was reset',
+  'secret-key-reset': 'The secret key of your account was reset',
   'api-key-reset': 'The API key of your account was reset',
   'password-set': 'A password was set for your account',
   'password-changed': 'The password of your account was changed',

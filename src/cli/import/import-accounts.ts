@@ -1,4 +1,4 @@
-import { createdData } from '../../accounts/account-data.ts'
+import { createdData, keysCsvHeading, keysCsvLines } from '../../accounts/account-data.ts'
 import type { CreatedAccount } from '../../accounts/accounts.ts'
 import { importMax } from '../../accounts/import.ts'
 import { createOutbox, waitingMax } from '../../accounts/mails/outbox.ts'
@@ -11,7 +11,7 @@ import { printData, printToStderr, table } from '../print.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { type CheckedAccounts, checkAccounts } from './check-accounts.ts'
 import { type ImportSource, openImportSource } from './source.ts'
-import { streamAccounts } from './stream-accounts.ts'
+import { isCsvWanted, streamAccounts } from './stream-accounts.ts'
 
 export const importCommand: Command = {
   name: 'accounts import',
@@ -19,6 +19,7 @@ export const importCommand: Command = {
   summary: 'Imports accounts from CSV or JSON Lines; all or none. - is standard input.',
   examples: [
     'gatehouse accounts import people.csv --check',
+    'gatehouse accounts import people.csv > keys.csv',
     'gunzip -c people.jsonl.gz | gatehouse accounts import - --json > keys.json',
   ],
   options: {
@@ -53,7 +54,19 @@ async function importFrom(source: ImportSource, operator: Operator, invocation: 
   if (invocation.flag('mail-links')) assertCanMailAll(operator, checked)
   if (invocation.flag('check')) printChecked(checked, source, invocation)
   else if (checked.inputs) await importAtOnce(checked.inputs, operator, invocation)
-  else await streamAccounts({ source, checked, accounts: operator.accounts, invocation })
+  else {
+    await streamAccounts({ source, checked, accounts: operator.accounts, invocation })
+    if (!invocation.asJson) sayImported(checked.count, invocation)
+  }
+}
+
+function sayImported(count: number, { terminal }: Invocation): void {
+  const text = `${countText(count)} imported. Save the keys: they are not shown again.`
+  printToStderr(terminal, count === 0 ? 'The file has no accounts.' : text)
+}
+
+function countText(count: number): string {
+  return count === 1 ? '1 account' : `${count} accounts`
 }
 
 function refuse({ name }: ImportSource, { badLines }: CheckedAccounts): never {
@@ -64,8 +77,7 @@ function refuse({ name }: ImportSource, { badLines }: CheckedAccounts): never {
 }
 
 function printChecked({ count }: CheckedAccounts, { name }: ImportSource, invocation: Invocation): void {
-  const accounts = count === 1 ? '1 account' : `${count} accounts`
-  printData(invocation, { accounts: count }, [`${name} is valid: ${accounts}; nothing was imported.`])
+  printData(invocation, { accounts: count }, [`${name} is valid: ${countText(count)}; nothing was imported.`])
 }
 
 /** In one step of the store; the keys are printed once they are saved, or while that is not confirmed. */
@@ -76,12 +88,17 @@ async function importAtOnce(
 ): Promise<void> {
   const { accounts } = operator
   const { result: created, unconfirmed } = await keepUnconfirmedKeys(accounts.createAll(inputs))
-  printData(
-    invocation,
-    created.map((one) => createdData(one)),
-    () => keysTable(created),
-  )
+  const { terminal, asJson } = invocation
+  if (isCsvWanted(invocation)) terminal.out.write(keysCsvHeading + keysCsvLines(created))
+  else
+    printData(
+      invocation,
+      created.map((one) => createdData(one)),
+      () => keysTable(created),
+    )
   if (unconfirmed) throw unconfirmed
+  // A table says itself that it has none.
+  if (isCsvWanted(invocation) || (!asJson && created.length > 0)) sayImported(created.length, invocation)
   if (invocation.flag('mail-links')) await mailLinks(created, operator, invocation)
 }
 

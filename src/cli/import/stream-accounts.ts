@@ -1,4 +1,4 @@
-import { createdData } from '../../accounts/account-data.ts'
+import { createdData, keysCsvHeading, keysCsvLines } from '../../accounts/account-data.ts'
 import type { AccountInput } from '../../accounts/account-input.ts'
 import type { Accounts, CreatedAccount } from '../../accounts/accounts.ts'
 import { OperatorError } from '../../errors/operator-error.ts'
@@ -29,7 +29,7 @@ export async function streamAccounts({
 }: StreamOptions): Promise<void> {
   const { out, err } = invocation.terminal
   const progress = createProgress({ verb: 'imported', total: checked.count, err })
-  const format = invocation.asJson ? jsonFormat() : tableFormat(checked.emailLength)
+  const format = formatOf(invocation, checked)
   let count = 0
 
   async function print(text: string): Promise<void> {
@@ -65,6 +65,28 @@ async function* inputsOf(source: ImportSource): AsyncGenerator<readonly AccountI
         hint: 'The file was changed after it had been checked.',
       })
     })
+  }
+}
+
+/** Where the keys go to a file or a program; a table is for people. */
+export function isCsvWanted({ asJson, terminal }: Pick<Invocation, 'asJson' | 'terminal'>): boolean {
+  return !asJson && terminal.out.isTTY !== true
+}
+
+function formatOf(invocation: Invocation, { emailLength }: CheckedAccounts): Format {
+  if (invocation.asJson) return jsonFormat()
+  return isCsvWanted(invocation) ? csvFormat() : tableFormat(emailLength)
+}
+
+function csvFormat(): Format {
+  let heading = keysCsvHeading
+  return {
+    batch: (created) => {
+      const text = heading + keysCsvLines(created)
+      heading = ''
+      return text
+    },
+    end: '',
   }
 }
 

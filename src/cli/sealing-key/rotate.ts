@@ -27,7 +27,7 @@ const rotate: Command = {
       type: 'boolean',
       help: 'Prints the new content of the sealing key instead of writing its file.',
     },
-    drop: { type: 'boolean', help: 'Removes the previous key, once nothing needs it any more.' },
+    drop: { type: 'boolean', help: 'Removes the previous key once nothing needs it.' },
     yes: { type: 'boolean', short: 'y', help: 'With --drop: even if something still needs it.' },
   },
   printsData: true,

@@ -6,7 +6,7 @@ export const yesOption = {
   yes: {
     type: 'boolean',
     short: 'y',
-    help: 'Does not ask for confirmation, which is asked for on a terminal only.',
+    help: 'Skips the confirmation prompt, which appears only on a terminal.',
   },
 } as const
 

@@ -7,7 +7,7 @@ const intervalMs = { terminal: 500, other: 10_000 } as const
 export interface Progress {
   /** @param count how much is done so far */
   report(count: number): void
-  /** Ends the line, if one is shown. */
+  /** Shows what was done in the end, if anything was shown before. */
   end(): void
 }
 
@@ -29,22 +29,28 @@ export function createProgress({ verb, noun, total, err, now = defaultNow }: Pro
   const everyMs = isTerminal ? intervalMs.terminal : intervalMs.other
   const startedAt = now()
   let next = startedAt + everyMs
-  let width = 0
+  let latest = 0
+  let shown = ''
 
-  function report(count: number): void {
-    const at = now()
-    if (at < next) return
-    next = at + everyMs
-    const perSecond = Math.round((count * 1_000) / (at - startedAt))
-    const text = `${verb} ${count}${total === undefined ? '' : ` of ${total}`}${noun === undefined ? '' : ` ${noun}`} (${perSecond}/s)`
-    err.write(isTerminal ? `\r${text.padEnd(width)}` : `${text}\n`)
-    width = text.length
+  function show(at: number): void {
+    const perSecond = Math.round((latest * 1_000) / (at - startedAt))
+    const text = `${verb} ${latest}${total === undefined ? '' : ` of ${total}`}${noun === undefined ? '' : ` ${noun}`} (${perSecond}/s)`
+    err.write(isTerminal ? `\r${text.padEnd(shown.length)}` : `${text}\n`)
+    shown = text
   }
 
   return {
-    report,
+    report: (count) => {
+      latest = count
+      const at = now()
+      if (at < next) return
+      next = at + everyMs
+      show(at)
+    },
     end: () => {
-      if (isTerminal && width > 0) err.write('\n')
+      if (shown === '') return
+      if (!shown.startsWith(`${verb} ${latest} `)) show(now())
+      if (isTerminal) err.write('\n')
     },
   }
 }

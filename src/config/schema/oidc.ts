@@ -12,7 +12,7 @@ export const oidc = optional(
     provision: text({
       default: 'none',
       description:
-        'Role of the account that is made for a person who has none; none = only people with an account sign in.',
+        'Role of the account that is made for somebody who has none yet; none = only people with an account sign in.',
     }),
     scopes: list(text({ pattern: '^[!#-\\[\\]-~]+$', description: 'A scope.' }), {
       default: ['openid', 'email', 'profile'],

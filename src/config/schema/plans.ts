@@ -6,9 +6,9 @@ const plan = item('How much an account may use, over all routes and instances.',
       limit: integer({
         minimum: 1,
         maximum: 1_000_000_000_000,
-        description: 'How many; at most 1 % more pass, and never more than 100.',
+        description: 'Number of requests; up to 1 % more may pass, but never more than 100.',
       }),
-      per: choice(['day', 'month'], { description: 'Calendar day or month of UTC.' }),
+      per: choice(['day', 'month'], { description: 'UTC day or month.' }),
     }),
   ),
   rateLimit: optional(

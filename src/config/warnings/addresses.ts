@@ -19,31 +19,31 @@ function portMismatch({ publicUrl, listen, trustedProxies }: ConfigTree): Warnin
   const isBehindProxy = trustedProxies.length > 0 || (url.protocol === 'https:' && !listen.tls)
   if (!isLoopback(url.hostname) || isBehindProxy) return []
   if (listen.port === 0 || portOf(url) === listen.port) return []
-  const message = `has port ${portOf(url)}, but listen.port is ${listen.port}, so links are broken and the portal rejects forms: use the same port for both`
-  return [{ path: ['publicUrl'], message }]
+  const message = `has port ${portOf(url)}, but listen.port is ${listen.port}, so links are broken and the portal rejects forms`
+  return [{ path: ['publicUrl'], message, hint: 'use the same port for both' }]
 }
 
 /** Clients elsewhere would take a loopback origin for their own machine. */
 function loopbackPublicUrl({ publicUrl, listen, portal }: ConfigTree): Warning[] {
   if (!portal.enabled || isLoopback(listen.host) || !isLoopback(new URL(publicUrl).hostname)) return []
   const message =
-    'works only for browsers on this machine, but listen.host lets other machines connect, which cannot use the portal: set the URL that clients use'
-  return [{ path: ['publicUrl'], message }]
+    'works only for browsers on this machine, but listen.host lets other machines connect, which cannot use the portal'
+  return [{ path: ['publicUrl'], message, hint: 'set the URL that clients use' }]
 }
 
 /** Something in front of the gateway speaks https with clients, and nothing that it says of them is believed. */
 function untrustedTerminator({ publicUrl, listen, trustedProxies }: ConfigTree): Warning[] {
   if (listen.tls || new URL(publicUrl).protocol !== 'https:' || trustedProxies.length > 0) return []
   const message =
-    'is empty, but publicUrl is https and there is no listen.tls: all clients seem to have the address of the proxy that terminates TLS, in limits and in the log: list its address'
-  return [{ path: ['trustedProxies'], message }]
+    'is empty, but publicUrl is https and there is no listen.tls: all clients seem to have the address of the proxy that terminates TLS, in limits and in the log'
+  return [{ path: ['trustedProxies'], message, hint: 'list its address' }]
 }
 
 function exposedOps({ ops }: ConfigTree): Warning[] {
   if (isLoopback(ops.host)) return []
-  const message =
-    'anyone who reaches this address can read all metrics and POST /reload: bind it to a private address, or restrict access to your monitoring'
-  return [{ path: ['ops', 'host'], message }]
+  const message = 'anyone who reaches this address can read all metrics and POST /reload'
+  const hint = 'bind it to a private address, or restrict access to your monitoring'
+  return [{ path: ['ops', 'host'], message, hint }]
 }
 
 function selfTargets({ upstreams, listen }: ConfigTree): Warning[] {
@@ -52,7 +52,8 @@ function selfTargets({ upstreams, listen }: ConfigTree): Warning[] {
       .filter(([, { url }]) => isSelf(new URL(url), listen))
       .map(([index]) => ({
         path: ['upstreams', name, 'targets', index, 'url'],
-        message: 'is the gateway itself, so requests would loop: use the address of a backend',
+        message: 'is the gateway itself, so requests would loop',
+        hint: 'use the address of a backend',
       })),
   )
 }

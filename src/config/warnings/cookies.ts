@@ -20,7 +20,7 @@ export function findTossableCookie({
     path === '/'
       ? `"__Host-${name.replace(/^__secure-/i, '')}" rules that out`
       : `"__Secure-${name}" at least keeps plain HTTP from it`
-  return [{ path: ['accessCookie', 'name'], message: `${setter}: ${better}` }]
+  return [{ path: ['accessCookie', 'name'], message: setter, hint: better }]
 }
 
 /** A refresh cookie that browsers send to `refresh-token` only through a proxy that mounts the gateway below a prefix. */

@@ -21,7 +21,7 @@ export function findInsecureFileModes(tree: ConfigTree, resolvePath: (path: stri
     if (mode === undefined || (mode & (readableByAll | writableByOthers)) === 0) return []
     const who = mode & writableByOthers ? 'other users can replace' : 'every user of this machine can read'
     const shown = (mode & 0o777).toString(8).padStart(4, '0')
-    return [{ path, message: `${who} ${file} (mode ${shown}): chmod 600 ${file}` }]
+    return [{ path, message: `${who} ${file} (mode ${shown})`, hint: `chmod 600 ${file}` }]
   })
 }
 

@@ -17,11 +17,12 @@ export function findRolesByDefault({ issuers }: Issuers): Warning[] {
     .map(([index, { name, role }]) => {
       const isAdmin = role.default === adminRole
       const what = isAdmin
-        ? 'an Admin, who manages all accounts: name Admins'
-        : `${role.default}, which is not the least role: name those who are`
+        ? 'an Admin, who manages all accounts'
+        : `${role.default}, which is not the least role`
       return {
         path: ['issuers', index, 'role', 'default'],
-        message: `makes everybody who gets a token of issuer "${name}" ${what} in role.map`,
+        message: `makes everybody who gets a token of issuer "${name}" ${what}`,
+        hint: isAdmin ? 'name Admins in role.map' : `name those who are ${role.default} in role.map`,
       }
     })
 }
@@ -82,11 +83,19 @@ export function findOpenIssuers({ issuers }: Issuers): Warning[] {
     if (!found) return []
     const { who, claims } = found
     const path = ['issuers', index]
-    const open = `${who} gets tokens of issuer "${issuer.name}": name in require whose pass, such as ${claims[0]}, without * before the first slash`
-    const unread = `tokens of issuer "${issuer.name}" that were made for somebody else pass, as audience is left out: ask for tokens with one of your own, and set it`
+    const open = {
+      path,
+      message: `${who} gets tokens of issuer "${issuer.name}"`,
+      hint: `name in require whose pass, such as ${claims[0]}, without * before the first slash`,
+    }
+    const unread = {
+      path,
+      message: `tokens of issuer "${issuer.name}" that were made for somebody else pass, as audience is left out`,
+      hint: 'ask for tokens with one of your own, and set it',
+    }
     return [
-      ...(claims.some((name) => isPinned(issuer, name)) ? [] : [{ path, message: open }]),
-      ...(issuer.audience === undefined ? [{ path, message: unread }] : []),
+      ...(claims.some((name) => isPinned(issuer, name)) ? [] : [open]),
+      ...(issuer.audience === undefined ? [unread] : []),
     ]
   })
 }

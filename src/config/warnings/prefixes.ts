@@ -7,10 +7,11 @@ export function findPrefixProblems({ routes }: Pick<ConfigTree, 'routes'>): Warn
     .filter(([, { stripPrefix }]) => stripPrefix)
     .flatMap(([index, { name, path, methods }]): Warning[] => {
       const at = ['routes', index, 'stripPrefix']
-      if (path === '/') return [{ path: at, message: `route "${name}" has no prefix to strip: leave it out` }]
+      if (path === '/')
+        return [{ path: at, message: `route "${name}" has no prefix to strip`, hint: 'leave it out' }]
       if (methods?.includes('PROPFIND') !== true) return []
-      const message = `WebDAV listings on route "${name}" have paths without ${path}, and clients do not find them: let the backend serve ${path} itself`
-      return [{ path: at, message }]
+      const message = `WebDAV listings on route "${name}" have paths without ${path}, and clients do not find them`
+      return [{ path: at, message, hint: `let the backend serve ${path} itself` }]
     })
 }
 

@@ -46,7 +46,8 @@ export function findAmbiguousPaths({ routes, upstreams }: Pick<Config, 'routes' 
     if (other === undefined) return []
     return place.routes.map((route) => ({
       path: ['routes', indexOf.get(route) ?? 0, 'path'],
-      message: `route "${route.name}" is never used: its path ${place.prefix} and ${other.prefix} of route "${other.routes[0]?.name}" are ambiguous to a backend that ignores case or decodes escapes, so requests to them are rejected. Use one path, or set caseSensitive: true if only case differs and the backend is case-sensitive`,
+      message: `route "${route.name}" is never used: its path ${place.prefix} and ${other.prefix} of route "${other.routes[0]?.name}" are ambiguous to a backend that ignores case or decodes escapes, so requests to them are refused`,
+      hint: 'use one path, or set caseSensitive: true if only case differs and the backend is case-sensitive',
     }))
   })
 }

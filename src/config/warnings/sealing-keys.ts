@@ -7,8 +7,8 @@ import type { Warning } from '../problem.ts'
 export function findLeftSealingKeys({ keys, tokens }: Config, now: number): Warning[] {
   const since = previousSince(keys.sealingKey)
   if (since === undefined || now < startOfDay(since + 1) + tokens.refreshLifetimeMs) return []
-  const message = `a previous key, replaced on ${formatDay(since)}, is still accepted: gatehouse sealing-key rotate --drop`
-  return [{ path: ['keys', 'sealingKey'], message }]
+  const message = `a previous key, replaced on ${formatDay(since)}, is still accepted`
+  return [{ path: ['keys', 'sealingKey'], message, hint: 'gatehouse sealing-key rotate --drop' }]
 }
 
 /** undefined = there is none; what is wrong with the keys themselves is an error, and reported elsewhere. */

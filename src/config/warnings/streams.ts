@@ -12,6 +12,7 @@ export function findNarrowUpstreams({
     .filter(([, { connections }]) => limits.streams >= connections)
     .map(([name, { connections }]) => ({
       path: ['upstreams', name, 'connections'],
-      message: `one client connection of HTTP/2 may have ${limits.streams} requests open (limits.streams), and this upstream takes ${connections} at a time: the rest of them waits, and may get 503. Set limits.streams below connections`,
+      message: `one client connection of HTTP/2 may have ${limits.streams} requests open (limits.streams), and this upstream takes ${connections} at a time: the others wait, and may get 503`,
+      hint: 'set limits.streams below connections',
     }))
 }

@@ -13,7 +13,9 @@ import {
 } from './route-index.ts'
 
 /** Why a route without authentication exposes more than it seems to; undefined if it does not. */
-type Rule = (route: CompiledRoute, routeIndex: RouteIndex) => string | undefined
+type Rule = (route: CompiledRoute, routeIndex: RouteIndex) => Exposure | undefined
+
+type Exposure = Pick<Warning, 'message' | 'hint'>
 
 const rules: readonly Rule[] = [
   exposesAllPaths,
@@ -35,22 +37,25 @@ export function findUnprotectedRoutes({
   const routeIndex = createRouteIndex(compiled)
   return compiled.flatMap((route, index) => {
     if (!allowsAnonymous(route)) return []
-    const messages = rules.map((rule) => rule(route, routeIndex)).filter((message) => message !== undefined)
-    return messages.map((message) => ({ path: ['routes', index, 'auth'], message }))
+    const exposures = rules.map((rule) => rule(route, routeIndex)).filter((found) => found !== undefined)
+    return exposures.map((exposure) => ({ path: ['routes', index, 'auth'], ...exposure }))
   })
 }
 
-function exposesAllPaths(route: CompiledRoute): string | undefined {
+function exposesAllPaths(route: CompiledRoute): Exposure | undefined {
   if (route.access.kind !== 'public' || route.prefix !== '') return undefined
   const where = route.host === undefined ? '/' : `${route.host}/`
-  return `route "${route.name}" is public and matches every path under ${where} that no other route matches: give it auth: any, or a longer path`
+  return {
+    message: `route "${route.name}" is public and matches every path under ${where} that no other route matches`,
+    hint: 'give it auth: any, or a longer path',
+  }
 }
 
 /** Without this route its requests would match one that requires a credential. */
 function exposesNestedPaths(
   route: CompiledRoute,
   { table, candidates, hostsToCheck }: RouteIndex,
-): string | undefined {
+): Exposure | undefined {
   const target = targetOf(route)
   const hosts = route.host === undefined ? hostsToCheck(route.prefix) : [route.host]
   for (const host of hosts) {
@@ -69,37 +74,48 @@ function exposesNestedPaths(
         next.prefix === route.prefix
           ? `for host ${host}, where it takes precedence over the protected route "${next.name}"`
           : `inside the protected route "${next.name}" (${next.prefix || '/'})`
-      return `route "${route.name}" ${verbOf(route)} ${place}: if that is not intended, give it the auth of "${next.name}"`
+      return {
+        message: `route "${route.name}" ${verbOf(route)} ${place}`,
+        hint: `if that is not intended, give it the auth of "${next.name}"`,
+      }
     }
   }
   return undefined
 }
 
 /** It matches all methods that protected routes of the same host and prefix do not list. */
-function exposesOtherMethods(route: CompiledRoute, { routesAt }: RouteIndex): string | undefined {
+function exposesOtherMethods(route: CompiledRoute, { routesAt }: RouteIndex): Exposure | undefined {
   if (route.methods !== undefined) return undefined
   const beside = routesAt(route.host, route.prefix).filter((other) => !allowsAnonymous(other))
   const methods = [...new Set(beside.flatMap((other) => [...(other.methods ?? [])]))]
   if (methods.length === 0) return undefined
   const names = beside.map(({ name }) => `"${name}"`).join(', ')
-  return `route "${route.name}" ${verbOf(route)} for every method except ${methods.join(', ')}, beside the protected ${names}: list the methods that may be public`
+  return {
+    message: `route "${route.name}" ${verbOf(route)} for every method except ${methods.join(', ')}, beside the protected ${names}`,
+    hint: 'list the methods that may be public',
+  }
 }
 
 /** A protected route has a host: a request with another Host matches this route, and gets to the same backend. */
-function exposesOtherHosts(route: CompiledRoute, { bypassedBy }: RouteIndex): string | undefined {
+function exposesOtherHosts(route: CompiledRoute, { bypassedBy }: RouteIndex): Exposure | undefined {
   const bypassed = bypassedBy(route)
   return (
-    bypassed &&
-    `route "${route.name}" ${verbOf(route)} at ${bypassed.prefix || '/'} of every host except ${bypassed.host}, where "${bypassed.name}" protects it: remove the host of "${bypassed.name}", or give "${route.name}" one`
+    bypassed && {
+      message: `route "${route.name}" ${verbOf(route)} at ${bypassed.prefix || '/'} of every host except ${bypassed.host}, where "${bypassed.name}" protects it`,
+      hint: `remove the host of "${bypassed.name}", or give "${route.name}" one`,
+    }
   )
 }
 
 /** With a stripped prefix it reaches paths of the backend that another route protects. */
-function exposesByStripping(route: CompiledRoute, { bypassedByStripping }: RouteIndex): string | undefined {
+function exposesByStripping(route: CompiledRoute, { bypassedByStripping }: RouteIndex): Exposure | undefined {
   const bypassed = bypassedByStripping(route)
   if (!bypassed) return undefined
   const stripping = stripsPrefix(route) ? route : bypassed
-  return `route "${route.name}" ${verbOf(route)} and reaches what "${bypassed.name}" protects at its backend, as "${stripping.name}" strips its prefix: give it the auth of "${bypassed.name}", or its own upstream`
+  return {
+    message: `route "${route.name}" ${verbOf(route)} and reaches what "${bypassed.name}" protects at its backend, as "${stripping.name}" strips its prefix`,
+    hint: `give it the auth of "${bypassed.name}", or its own upstream`,
+  }
 }
 
 function verbOf({ access }: CompiledRoute): string {

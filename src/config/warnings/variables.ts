@@ -18,7 +18,7 @@ export function findMisspelledVariables(env: Environment, tree: ConfigTree): War
       const meant = `GATEHOUSE__${spelling}`
       const [override] = environmentOverrides({ [meant]: text }, tree)
       if (!override || !isOption(override.path)) continue
-      const message = `is not set by this variable: did you mean ${meant}?`
+      const message = `is not set by this variable, did you mean ${meant}?`
       return [{ path: override.path, message, source: { kind: 'env', name } }]
     }
     return []

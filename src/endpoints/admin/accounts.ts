@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { AccountActions } from '../../accounts/account-actions.ts'
 import { accountData, createdData } from '../../accounts/account-data.ts'
-import type { AccountInput } from '../../accounts/account-input.ts'
+import { type AccountInput, findInputErrors } from '../../accounts/account-input.ts'
 import { tryCreateSetupLink } from '../../accounts/setup-links.ts'
 import { GatehouseError } from '../../errors/gatehouse-error.ts'
 import { arrivalOf } from '../../http/arrival.ts'
@@ -40,6 +40,15 @@ export function idOf({ params }: FastifyRequest): string {
   return id
 }
 
+/** The errors of members that match their schemas: of a new account, or of changes. */
+function findMemberErrors(members: Readonly<Record<string, unknown>>, { accounts }: AccountActions) {
+  // The cast is sound: they match.
+  const { plan, ...others } = members as Omit<Partial<AccountInput>, 'plan'> & {
+    readonly plan?: string | null
+  }
+  return findInputErrors({ ...others, plan: plan ?? undefined }, accounts.planNames)
+}
+
 /** Operations on all accounts. */
 export function accountsOperations({
   actionsOf,
@@ -71,22 +80,17 @@ export function accountsOperations({
         201: { description: 'The account, with its keys.', schema: createdAccount, headers: ['Location'] },
       },
       problems: ['request-invalid', 'account-exists', 'mail-unavailable'],
+      findErrors: (request, members) => findMemberErrors(members, actionsOf(request)),
       handler: async (request, reply) => {
-        // The cast is sound: the schema has validated it.
-        const {
-          isVerified = false,
-          plan,
-          mailSetupLink = false,
-          ...input
-        } = request.body as Omit<AccountInput, 'isVerified' | 'plan'> & {
-          readonly isVerified?: boolean
+        // The cast is sound: the schema has validated it, and fills in defaults.
+        const { plan, mailSetupLink, ...input } = request.body as Omit<AccountInput, 'plan'> & {
           readonly plan?: string | null
-          readonly mailSetupLink?: boolean
+          readonly mailSetupLink: boolean
         }
         const { accounts, setupLinks } = actionsOf(request)
         // Before anything is created.
         if (mailSetupLink && !setupLinks.canMail) throw new GatehouseError('mail-unavailable')
-        const created = await accounts.create({ ...input, isVerified, plan: plan ?? undefined })
+        const created = await accounts.create({ ...input, plan: plan ?? undefined })
         const { id } = created.account
         const recordWhy = (reason: string) => recordReason(arrivalOf(request.raw).outcome, reason)
         const link = hasSetupLinks
@@ -119,6 +123,7 @@ export function accountOperations({
       body: accountChanges,
       responses: { 200: { description: 'The updated account.', schema: account } },
       problems: ['request-invalid', 'account-not-found', 'account-exists', 'own-account', 'last-admin'],
+      findErrors: (request, members) => findMemberErrors(members, actionsOf(request)),
       handler: async (request) => {
         // The cast is sound: the schema has validated it.
         const { disabled, plan, ...changes } = request.body as Omit<AccountChanges, 'isDisabled' | 'plan'> & {

@@ -18,6 +18,7 @@ const limits = {
 
 export const keyItem = objectSchema({
   name: text,
+  lastFour: { type: ['string', 'null'], description: 'The end of the key; null = not kept.' },
   state: { enum: ['valid', 'expired'] },
   ...limits,
   createdAt: time,

@@ -1,4 +1,4 @@
-import { emailLengthMax } from '../../accounts/account-input.ts'
+import { defaultRole, emailLengthMax } from '../../accounts/account-input.ts'
 import { graceSecondsMax } from '../../accounts/account-keys.ts'
 import { pageLimitMax } from '../../accounts/account-search.ts'
 import { auditFiles } from '../../accounts/audit-log.ts'
@@ -30,7 +30,11 @@ export const account = objectSchema({ id: text, ...profile, disabled: flag, plan
 
 export const newAccount = objectSchema(
   {
-    ...profile,
+    email: text,
+    firstName: { ...text, default: '' },
+    lastName: { ...text, default: '' },
+    role: { ...text, default: defaultRole },
+    isVerified: { ...flag, default: false },
     plan,
     mailSetupLink: {
       ...flag,
@@ -39,7 +43,7 @@ export const newAccount = objectSchema(
         'Mails the set-up link to the owner instead of answering with it; needs `mail` in the config.',
     },
   },
-  ['isVerified', 'plan', 'mailSetupLink'],
+  ['firstName', 'lastName', 'role', 'isVerified', 'plan', 'mailSetupLink'],
 )
 
 export const createdAccount = objectSchema(

@@ -1,6 +1,6 @@
 import { createdKeyData, secretKeyData } from '../../accounts/account-data.ts'
-import type { SecretKeyInput } from '../../accounts/key-input.ts'
-import { invalidField } from '../../errors/gatehouse-error.ts'
+import { findKeyErrors, type SecretKeyInput } from '../../accounts/key-input.ts'
+import { type FieldError, GatehouseError } from '../../errors/gatehouse-error.ts'
 import { parseTime } from '../../platform/time.ts'
 import type { AdminOperations } from '../operation.ts'
 import { type AdminOperationOptions, idOf } from './accounts.ts'
@@ -37,32 +37,38 @@ export function keysOperations({
       body: newKey,
       responses: { 201: { description: 'The new key.', schema: createdKey, headers: ['Location'] } },
       problems: ['request-invalid', 'account-not-found', 'own-account'],
+      findErrors: (_request, members) => readNewKey({ ...anyKey, ...members }, clock()).errors,
       handler: async (request, reply) => {
         // The cast is sound: the schema has validated it.
-        const { name, scopes, addresses, ...expiry } = request.body as NewKey
+        const { input, errors } = readNewKey(request.body as NewKey, clock())
+        if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
         const id = idOf(request)
-        const input = { name, scopes, addresses, expiresAt: readExpiry(expiry, clock()) }
         const { secretKeys } = await actionsToChange(request)
         const secretKey = await secretKeys.create(id, input)
-        reply.code(201).header('Location', `/api/v1/admin/accounts/${id}/keys/${name}`)
+        reply.code(201).header('Location', `/api/v1/admin/accounts/${id}/keys/${input.name}`)
         return createdKeyData(secretKey, input)
       },
     },
   }
 }
 
-function readExpiry(
-  { expiresAt, expiresInSeconds }: Pick<NewKey, 'expiresAt' | 'expiresInSeconds'>,
+/** Stands for members that do not match the schema. */
+const anyKey: NewKey = { name: 'x', scopes: [], addresses: [] }
+
+/** What a key is made from, with every member that is wrong. */
+function readNewKey(
+  { name, scopes, addresses, expiresAt, expiresInSeconds }: NewKey,
   now: number,
-): number | undefined {
-  if (expiresInSeconds !== undefined) {
-    if (expiresAt !== undefined) throw invalidField('expiresInSeconds', 'must not come with expiresAt')
-    return now + expiresInSeconds * 1_000
-  }
-  if (expiresAt === undefined) return undefined
-  const time = parseTime(expiresAt)
-  if (time === undefined) throw invalidField('expiresAt', 'must be a time such as 2030-01-31T00:00:00Z')
-  return time
+): { readonly input: SecretKeyInput; readonly errors: readonly FieldError[] } {
+  const time = expiresAt === undefined ? undefined : parseTime(expiresAt)
+  const end = expiresInSeconds === undefined ? time : now + expiresInSeconds * 1_000
+  const input = { name, scopes, addresses, expiresAt: end }
+  const errors = findKeyErrors(input, now)
+  if (expiresAt !== undefined && expiresInSeconds !== undefined)
+    errors.push({ field: 'expiresInSeconds', message: 'must not come with expiresAt' })
+  else if (expiresAt !== undefined && time === undefined)
+    errors.push({ field: 'expiresAt', message: 'must be a time such as 2030-01-31T00:00:00Z' })
+  return { input, errors }
 }
 
 /** Operations on one secret key. */

@@ -61,7 +61,7 @@ export function subjectOperations({
       id: 'unblockSubject',
       summary: 'Unblocks a user of a foreign issuer.',
       query: subject,
-      responses: { 204: { description: 'It is not blocked, or not any more.' } },
+      responses: { 204: { description: 'It is not blocked now.' } },
       problems: ['request-invalid'],
       handler: async (request, reply) => {
         // The cast is sound: the schema has validated it.

@@ -81,7 +81,15 @@ function replaceNamed(value: unknown): unknown {
   if (name !== undefined) return { $ref: `#/components/schemas/${name}` }
   if (Array.isArray(value)) return value.map(replaceNamed)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, replaceNamed(part)]))
+  return withParts(defaultInWords(value))
+}
+
+/** Generators of clients take a member with a default for one that is always there, and ask for it in requests. */
+function defaultInWords(schema: object): object {
+  if (!('default' in schema && 'type' in schema)) return schema
+  const { default: usual, ...others } = schema
+  const words = 'description' in schema ? [schema.description] : []
+  return { ...others, description: [...words, `Default: ${JSON.stringify(usual)}.`].join(' ') }
 }
 
 /** The named schemas, each with an example. */
@@ -94,6 +102,6 @@ export function componentSchemas(): Readonly<Record<string, object>> {
 }
 
 /** The schema itself in full, its parts as references. */
-function withParts(schema: JsonSchema): object {
+function withParts(schema: object): object {
   return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, replaceNamed(part)]))
 }

@@ -93,7 +93,7 @@ export const examples = {
     ...ada,
     secretKey,
     apiKey,
-    setupUrl: 'https://api.example.com/portal/setup#gsl_…',
+    setupUrl: 'https://api.example.com/portal/setup#gsl_...',
   },
   AccountChanges: { role: 'Admin', disabled: false },
   SecretKeyReset: { graceSeconds: 3_600 },
@@ -101,6 +101,7 @@ export const examples = {
   ApiKeyValue: { apiKey },
   SecretKey: {
     name: 'ci',
+    lastFour: '3fZa',
     state: 'valid',
     ...limits,
     createdAt,

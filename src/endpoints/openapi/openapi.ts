@@ -3,6 +3,7 @@ import { type Carriers, createCarriers } from '../../auth/carriers.ts'
 import { byPathAndMethod, isGatedPath, type PerOperation } from '../../routes/own-paths.ts'
 import type { JsonSchema, OperationDoc, ResponseDoc } from '../operation.ts'
 import type { OwnEndpoint } from '../own-route.ts'
+import { jsonLine } from '../reply.ts'
 import { componentSchemas, withReferences } from './components.ts'
 import { headersOf, problemResponses } from './problems.ts'
 import { tagOf, tags } from './tags.ts'
@@ -22,7 +23,7 @@ interface DocumentOptions {
 
 /** The OpenAPI document of the built-in endpoints. */
 export function openApiEndpoint(options: DocumentOptions): OwnEndpoint {
-  const body = JSON.stringify(createDocument(options))
+  const body = jsonLine(createDocument(options))
   const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
   return {
     handler: async (request, reply) => {
@@ -49,7 +50,7 @@ function createDocument({ version, publicOrigin, accept, operations, portalPath 
   const security = Object.keys(securitySchemes).map((name) => ({ [name]: [] }))
   const paths = byPathAndMethod(operations).map(([path, ofPath]) => [
     path.replaceAll(/:(\w+)/g, '{$1}'),
-    pathItem(path, ofPath, security),
+    pathItem(path, ofPath),
   ])
   return {
     openapi: '3.1.1',
@@ -60,6 +61,7 @@ function createDocument({ version, publicOrigin, accept, operations, portalPath 
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicOrigin }],
+    security,
     tags: tags.filter(({ name }) => name !== 'Portal' || portalPath !== undefined),
     paths: { ...Object.fromEntries(paths), ...(portalPath !== undefined && { [portalPath]: portalItem }) },
     components: {
@@ -91,11 +93,7 @@ function securitySchemesOf({ headers, bearer, basic }: Carriers): Readonly<Recor
   }
 }
 
-function pathItem(
-  path: string,
-  operations: readonly (readonly [string, OperationDoc])[],
-  security: readonly object[],
-): object {
+function pathItem(path: string, operations: readonly (readonly [string, OperationDoc])[]): object {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name)
   const parameters = names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
   return {
@@ -103,20 +101,21 @@ function pathItem(
     ...Object.fromEntries(
       operations.map(([method, operation]) => [
         method.toLowerCase(),
-        { tags: [tagOf(path)], ...describe(operation, isGatedPath(path), security) },
+        { tags: [tagOf(path)], ...describe(operation, isGatedPath(path)) },
       ]),
     ),
   }
 }
 
-function describe(operation: OperationDoc, isAdmin: boolean, security: readonly object[]): object {
+/** @param isGated whether it asks for a credential, as the document says for all that say nothing */
+function describe(operation: OperationDoc, isGated: boolean): object {
   const { id, summary, description, query, body, isBodyOptional = false, responses, errors } = operation
   const { bodyType = 'application/json' } = operation
   return {
     operationId: id,
     summary,
     ...(description !== undefined && { description }),
-    security: isAdmin ? security : [],
+    ...(!isGated && { security: [] }),
     ...(query && { parameters: parametersOf(query) }),
     ...(body && {
       requestBody: {
@@ -131,7 +130,7 @@ function describe(operation: OperationDoc, isAdmin: boolean, security: readonly 
           responseOf(response),
         ]),
       ),
-      ...(errors === undefined && problemResponses(operation, isAdmin)),
+      ...(errors === undefined && problemResponses(operation, isGated)),
     },
   }
 }
@@ -170,6 +169,7 @@ const portalItem = {
     responses: {
       200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } },
       303: { description: 'Redirects to the next page.', headers: headersOf(['Location']) },
+      429: { description: 'Too many attempts.', content: { 'text/html': { schema: { type: 'string' } } } },
     },
   },
 }

@@ -66,7 +66,7 @@ const revokeKey: OperationDoc = {
   description:
     'A secret key is revoked, and its sessions with it; an API key is replaced. Every call counts towards the failure limit.',
   body: heldKey,
-  responses: { 200: { description: 'If it was a key, it has ended.', schema: objectSchema({}) } },
+  responses: { 200: { description: 'If it was a key, it no longer works.', schema: objectSchema({}) } },
   problems: ['request-invalid', 'too-many-failures', 'store-unavailable'],
 }
 

@@ -32,7 +32,12 @@ export const refreshedTokens: JsonSchema = objectSchema({ jwtToken: text, refres
 
 export const heldKey: JsonSchema = { type: 'object', properties: { key: text }, required: ['key'] }
 
-const jwk = { type: 'object', required: ['kty', 'kid', 'alg', 'use'] }
+const jwk = {
+  type: 'object',
+  properties: { kty: text, kid: text, alg: text, use: text },
+  required: ['kty', 'kid', 'alg', 'use'],
+  additionalProperties: text,
+}
 
 export const jwkSet: JsonSchema = objectSchema({ keys: { type: 'array', items: jwk } })
 

@@ -38,7 +38,7 @@ export function describeProblem(error: GatehouseError, context: ProblemContext):
       ...(error.status === 503 && { 'Retry-After': String(retryAfterS) }),
       'X-Request-Id': requestId,
     },
-    body: JSON.stringify({ type: `urn:gatehouse:${code}`, title, status, code, detail, requestId, errors }),
+    body: `${JSON.stringify({ type: `urn:gatehouse:${code}`, title, status, code, detail, requestId, errors })}\n`,
   }
 }
 
@@ -66,7 +66,7 @@ export function serializeProblem({ headers, body }: Problem): ProblemText {
     if (typeof value === 'string') lines += `${name}: ${value}\r\n`
     else for (const each of value) lines += `${name}: ${each}\r\n`
   }
-  return { lines, body: notAscii.test(body) ? body.replaceAll(/[^ -~]/g, escapeCharacter) : body }
+  return { lines, body: notAscii.test(body) ? body.replaceAll(/[^\n -~]/g, escapeCharacter) : body }
 }
 
 /** Adds the lines that depend on the time and the body. @param extraLines more field lines, each ended by CR LF */
@@ -74,7 +74,8 @@ export function completeText({ lines, body }: ProblemText, extraLines = ''): Pro
   return { lines: `${extraLines}${lines}${dateLine()}Content-Length: ${body.length}\r\n`, body }
 }
 
-const notAscii = /[^ -~]/
+/** The newline at the end stays: JSON has no other. */
+const notAscii = /[^\n -~]/
 
 function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`

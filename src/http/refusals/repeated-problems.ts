@@ -69,7 +69,7 @@ class RepeatedProblem {
   }
 }
 
-const bodyAfterId = '"}'
+const bodyAfterId = '"}\n'
 
 /** The responses about one route; a reload may change the carriers. */
 interface RepeatedProblems {

@@ -18,7 +18,14 @@ export interface Identified {
   identity?: Identity
 }
 
-/** Middleware for Express: sets `request.identity`, or passes an AssertionError on, which Express answers with 401 or 503. */
+declare global {
+  namespace Express {
+    /** Of an app with `@types/express`; without it, this is nothing but a name. */
+    interface Request extends Identified {}
+  }
+}
+
+/** Middleware for Express: sets `request.identity`, or passes an AssertionError on to the app's error handler. */
 export function expressIdentity(verifier: Verifier) {
   return function identify(
     request: NodeRequest & Identified,

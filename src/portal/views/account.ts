@@ -1,5 +1,6 @@
 import { emailLengthMax, fullName } from '../../accounts/account-input.ts'
 import type { KeyStatus, KeysStatus } from '../../accounts/account-keys.ts'
+import type { SecretKeyStatus } from '../../accounts/secret-keys.ts'
 import type { SetupLink } from '../../accounts/setup-links.ts'
 import { card } from '../../pages/card.ts'
 import { type Html, html } from '../../pages/html.ts'
@@ -13,6 +14,7 @@ import { planField, roleField, stateBadge } from './accounts.ts'
 import { codeBlock, copyButton } from './code-block.ts'
 import { actionRow, currentPasswordField, factRow, field, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { accountFurtherKeysCard } from './further-keys.ts'
 import { overlapField, overlapPart } from './key-card.ts'
 import { setupLinkRows } from './links.ts'
 import { page } from './page.ts'
@@ -35,6 +37,8 @@ export type OneTimeSecrets =
 export interface AccountView {
   readonly account: Account
   readonly keys: KeysStatus
+  /** The secret keys other than the default one. */
+  readonly furtherKeys: readonly SecretKeyStatus[]
   readonly sessions: SessionsList
   readonly portalSessions: readonly PortalSession[]
   readonly oneTimeSecrets?: OneTimeSecrets | undefined
@@ -56,7 +60,7 @@ export function accountPage(frame: PageFrame, view: AccountView): Html {
     lead: fullName(account) || undefined,
     actions: html`${isOwn && badge('plain', 'You')}${stateBadge(account)}<a class="button small" href="${frame.base}/accounts/${account.id}/usage">${icon('usage')}Usage</a><a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}Audit</a>`,
     body: html`${problem !== undefined && html`<div role="alert">${staticNotice('bad', problem)}</div>`}${oneTimeSecrets && oneTimeSecretsPart(frame, oneTimeSecrets)}
-${detailsCard(frame, view)}${accessCard(frame, account, { isOwn })}${keysCard(frame, view)}
+${detailsCard(frame, view)}${accessCard(frame, account, { isOwn })}${keysCard(frame, view)}${accountFurtherKeysCard(frame, view.furtherKeys, account.id)}
 ${sessionsCard(frame, sessions, basePath)}${portalSessionsCard(frame, portalSessions, { current: undefined, basePath })}
 ${!isOwn && dangerCard(frame, account)}`,
   })
@@ -71,13 +75,13 @@ function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): H
           typeof oneTimeSecrets.link === 'object'
             ? 'Send the link to the owner. Save these keys: they are not shown again.'
             : 'Save these keys: they are not shown again.',
-        body: html`${newLinkPart(frame, oneTimeSecrets.link)}${keyPart('API secret', oneTimeSecrets.secretKey)}${keyPart('API key', oneTimeSecrets.apiKey)}`,
+        body: html`${newLinkPart(frame, oneTimeSecrets.link)}${keyPart('Secret key', oneTimeSecrets.secretKey)}${keyPart('API key', oneTimeSecrets.apiKey)}`,
       })}</div>`
     case 'key':
       return html`<div role="status">${card({
         title: 'Key reset',
         lead: 'Save this key and give it to the owner: it is not shown again.',
-        body: keyPart(oneTimeSecrets.name === 'secretKey' ? 'API secret' : 'API key', oneTimeSecrets.key),
+        body: keyPart(oneTimeSecrets.name === 'secretKey' ? 'Secret key' : 'API key', oneTimeSecrets.key),
       })}</div>`
     case 'link':
       return html`<div role="status">${card({
@@ -196,11 +200,11 @@ function keysCard(frame: PageFrame, { account, keys }: AccountView): Html {
   const { id } = account
   return card({
     title: 'Keys',
-    body: html`<dl class="facts">${keyFacts(frame, 'API secret', secretKey)}${keyFacts(frame, 'API key', apiKey)}</dl>
+    body: html`<dl class="facts">${keyFacts(frame, 'Secret key', secretKey)}${keyFacts(frame, 'API key', apiKey)}</dl>
 ${previous && overlapPart(frame, { ...previous, since: secretKey.createdAt }, { endPath: `/accounts/${id}/end-overlap` })}
-<div class="acts-list"><details class="act"><summary>Reset the secret…</summary>${form(frame, {
+<div class="acts-list"><details class="act"><summary>Reset the secret key…</summary>${form(frame, {
       action: `/accounts/${id}/reset-secret`,
-      body: html`${replacesField(secretKey.createdAt)}${overlapField(emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">Reset the secret</button></div>`,
+      body: html`${replacesField(secretKey.createdAt)}${overlapField(emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">Reset the secret key</button></div>`,
     })}</details><details class="act"><summary>Reset the API key…</summary>${form(frame, {
       action: `/accounts/${id}/reset-api-key`,
       body: html`${replacesField(apiKey.createdAt)}<p class="muted">The old key stops working immediately.</p>${ownPasswordField(frame, account, { idPrefix: 'api' })}<div><button class="danger primary">Reset the API key</button></div>`,
@@ -225,26 +229,5 @@ function dangerCard({ base }: PageFrame, { id }: Account): Html {
     lead: 'Revokes its keys, tokens and sessions immediately. This cannot be undone.',
     aside: html`<a class="button danger" href="${base}/accounts/${id}/delete">Delete account…</a>`,
     body: '',
-  })
-}
-
-/** Confirms the deletion of an account: its e-mail must be typed. */
-export function deleteAccountPage(frame: PageFrame, account: Account, state: FormState = emptyForm): Html {
-  const { id, email } = account
-  return page(frame, {
-    title: 'Delete this account?',
-    section: '/accounts',
-    breadcrumb: { href: `/accounts/${id}`, text: email },
-    lead: html`<strong>${email}</strong> loses its keys, tokens and sessions immediately. This cannot be undone.`,
-    body: html`<section class="card"><div class="body">${form(frame, {
-      action: `/accounts/${id}/delete`,
-      body: html`${formMessage(state)}${field(state, {
-        name: 'confirmation',
-        label: 'Type the account e-mail to confirm',
-        autocomplete: 'off',
-        isExact: true,
-        hasFocus: true,
-      })}<div class="row"><button class="danger primary">Delete account</button><a class="button" href="${frame.base}/accounts/${id}">Cancel</a></div>`,
-    })}</div></section>`,
   })
 }

@@ -96,18 +96,17 @@ function actorCell(actor: Actor): Html {
   }
 }
 
-/** Such as `API secret reset`: the terms of the other pages. */
+/** Such as `Secret key reset`: the terms of the other pages. */
 function describeAction(action: AuditAction): string {
   const text = action
     .replaceAll('-', ' ')
-    .replace('secret key', 'API secret')
     .replace('api key', 'API key')
     .replace('setup link', 'set-up link')
     .replace('email', 'e-mail')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-const keyNames: Readonly<Record<string, string>> = { secretKey: 'API secret', apiKey: 'API key' }
+const keyNames: Readonly<Record<string, string>> = { secretKey: 'Secret key', apiKey: 'API key' }
 
 /** The action, made more specific by a detail where there is one, such as `Account disabled`; and the other details. */
 function describeEntry({ action, details }: LoggedAuditEntry): {

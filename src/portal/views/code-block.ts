@@ -2,9 +2,12 @@ import { type Content, type Html, html } from '../../pages/html.ts'
 import { keyMarks } from '../../secrets/format.ts'
 import type { KeyKind } from '../../secrets/keys.ts'
 
-/** A masked key: its kind and its handle are visible, which are not secret; its prefix may be an earlier one. */
-export function maskKey(kind: KeyKind, accountId: string): string {
-  return `…${keyMarks[kind]}_${accountId}_${'•'.repeat(12)}`
+/**
+ * A masked key: its kind, its handle and its end are visible, which are not secret; its prefix may be an earlier one.
+ * @param lastFour '' = not kept
+ */
+export function maskKey(kind: KeyKind, accountId: string, lastFour = ''): string {
+  return `…${keyMarks[kind]}_${accountId}_${'•'.repeat(6)}${lastFour}`
 }
 
 export interface CodeOptions {

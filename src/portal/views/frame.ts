@@ -11,7 +11,7 @@ export interface PageFrame {
   readonly now: number
   /** The CSRF token for forms. */
   readonly csrfToken: string
-  /** Who is signed in; undefined = nobody. */
+  /** The viewer; undefined = nobody is signed in. */
   readonly viewer: PageViewer | undefined
   /** Roles to suggest: the built-in ones and those that routes name. */
   readonly roles: readonly string[]

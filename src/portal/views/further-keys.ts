@@ -1,14 +1,14 @@
-import { keyNameLengthMax } from '../../accounts/key-input.ts'
 import type { SecretKeyStatus } from '../../accounts/secret-keys.ts'
 import { card } from '../../pages/card.ts'
-import { attributeIf, type Html, html } from '../../pages/html.ts'
+import { type Html, html } from '../../pages/html.ts'
 import { icon } from '../../pages/icons.ts'
-import { badge, emptyState, notice } from '../../pages/notice.ts'
+import { badge, emptyState, notice, staticNotice } from '../../pages/notice.ts'
 import { time } from '../../pages/time.ts'
+import { listText } from '../../platform/list-text.ts'
 import { cell } from './cell.ts'
 import { copyButton } from './code-block.ts'
-import { currentPasswordField, field, fieldError, form, formMessage, hasErrors } from './form.ts'
-import type { FormState, PageFrame } from './frame.ts'
+import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { createForm, graceChoices, renameForm, revokeForm, rotateForm } from './further-key-forms.ts'
 
 export interface FurtherKeysView {
   readonly keys: readonly SecretKeyStatus[]
@@ -16,41 +16,107 @@ export interface FurtherKeysView {
   readonly created: CreatedKey | undefined
   /** Of the form that creates a key. */
   readonly state: FormState
+  /** The form of a key that was refused. */
+  readonly refused?: RefusedKeyForm | undefined
 }
 
 export interface CreatedKey {
   readonly name: string
   readonly key: string
+  /** Set if it replaces another: how long that one keeps working. */
+  readonly graceSeconds?: number
+}
+
+export interface RefusedKeyForm {
+  readonly form: 'rotate' | 'rename'
+  readonly name: string
+  readonly state: FormState
 }
 
 /** The secret keys beside the default one: each for one program, limited to what that needs. */
-export function furtherKeysCard(frame: PageFrame, { keys, created, state }: FurtherKeysView): Html {
+export function furtherKeysCard(frame: PageFrame, view: FurtherKeysView): Html {
+  const { keys, created, state, refused } = view
   return card({
     title: 'Further keys',
     lead: 'A key for each program, limited to what it needs. Revoking one affects no other.',
     id: 'further-keys',
     isFlush: true,
-    body: html`${created && createdPart(created)}${
+    body: html`${created && createdPart(created)}${expiryNotice(frame, keys)}${
       keys.length === 0
         ? emptyState({
             icon: icon('key'),
             title: 'No further keys',
-            text: 'Your API secret above is your only secret key.',
+            text: 'The secret key above is your only one.',
           })
-        : keyTable(frame, keys)
+        : keyTable(frame, keys, (key) => ownActs(frame, key, refused))
     }<footer>${createForm(frame, state)}</footer>`,
   })
 }
 
-function createdPart({ name, key }: CreatedKey): Html {
-  return html`<div class="field">${notice('good', `The key “${name}” is created. Copy it now: it is not shown again.`, true)}<div class="secret"><code>${key}</code>${copyButton(`the key ${name}`)}</div></div>`
+/** The same of an account that an Admin looks at, who can revoke them; nothing where it has none. */
+export function accountFurtherKeysCard(
+  frame: PageFrame,
+  keys: readonly SecretKeyStatus[],
+  accountId: string,
+): Html | undefined {
+  if (keys.length === 0) return undefined
+  return card({
+    title: 'Further keys',
+    lead: 'A key for each program. Revoking one affects no other.',
+    id: 'further-keys',
+    isFlush: true,
+    body: keyTable(frame, keys, (key) => revokeForm(frame, key, `/accounts/${accountId}/keys`)),
+  })
 }
 
-function keyTable(frame: PageFrame, keys: readonly SecretKeyStatus[]): Html {
-  const titles = ['Name', 'Limited to', 'Created', 'Last used', 'Expires']
-  return html`<table><thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}<td></td></tr></thead><tbody>${keys.map(
-    (key) => keyRow(frame, key),
-  )}</tbody></table>`
+function createdPart({ name, key, graceSeconds }: CreatedKey): Html {
+  const choice = graceChoices.find(({ value }) => value === String(graceSeconds))?.text.toLowerCase()
+  const made =
+    graceSeconds === undefined
+      ? `The key “${name}” is created.`
+      : `The key “${name}” is rotated; the old one ends ${choice ?? `in ${graceSeconds} seconds`}.`
+  return html`<div class="inset">${notice('good', `${made} Copy it now: it is not shown again.`, true)}<div class="secret"><code>${key}</code>${copyButton(`the key ${name}`)}</div></div>`
+}
+
+/** From here on its end is warned of. */
+const warnMs = 7 * 86_400_000
+
+function isEndNear({ state, revokedAt, expiresAt }: SecretKeyStatus, now: number): boolean {
+  return state === 'valid' && revokedAt === undefined && expiresAt !== undefined && expiresAt - now <= warnMs
+}
+
+function expiryNotice({ now }: PageFrame, keys: readonly SecretKeyStatus[]): Html | undefined {
+  const ending = keys.filter((key) => isEndNear(key, now))
+  if (ending.length === 0) return undefined
+  const lines = ending.map(
+    ({ name, expiresAt = now }) => html`<p>“${name}” expires ${time(expiresAt, now)}.</p>`,
+  )
+  return html`<div class="inset">${staticNotice('warn', html`${lines}<p>Rotate a key to get a new one for as long again, while the old one still works.</p>`)}</div>`
+}
+
+const titles = ['Name', 'May use', 'Created', 'Last used', 'Expires']
+
+/** @param acts what can be done to a key */
+function keyTable(
+  frame: PageFrame,
+  keys: readonly SecretKeyStatus[],
+  acts: (key: SecretKeyStatus) => Html,
+): Html {
+  return html`<table><thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>${keys.map(
+    (key) =>
+      // Below the facts, as wide as the table: the forms need the room.
+      html`<tbody>${keyRow(frame, key)}<tr class="acts"><td colspan="${titles.length}"><div class="acts-list">${acts(key)}</div></td></tr></tbody>`,
+  )}</table>`
+}
+
+/** A key that is about to end because another has replaced it can only end sooner. */
+function ownActs(frame: PageFrame, key: SecretKeyStatus, refused: RefusedKeyForm | undefined): Html {
+  const stateOf = (form: RefusedKeyForm['form']) =>
+    refused?.form === form && refused.name === key.name ? refused.state : emptyForm
+  return html`${
+    key.revokedAt === undefined &&
+    html`${rotateForm(frame, key, stateOf('rotate'))}${renameForm(frame, key, stateOf('rename'))}`
+  }${revokeForm(frame, key, '/integration/keys')}`
 }
 
 function keyRow(frame: PageFrame, key: SecretKeyStatus): Html {
@@ -59,93 +125,28 @@ function keyRow(frame: PageFrame, key: SecretKeyStatus): Html {
     ? html`${time(lastUse.at, frame.now)} <code class="sub">${lastUse.address}</code>`
     : html`<span class="muted">Never</span>`
   return html`<tr>${[
-    cell('Name', html`<code>${name}</code> ${isImported && badge('plain', 'Made elsewhere')}`),
-    cell('Limited to', limitsOf(key)),
+    cell(
+      'Name',
+      html`<code>${name}</code> ${isImported && badge('plain', 'Made elsewhere')}${key.lastFour !== undefined && html`<code class="sub">…${key.lastFour}</code>`}`,
+    ),
+    cell('May use', accessOf(key)),
     cell('Created', time(createdAt, frame.now)),
     cell('Last used', used),
     cell('Expires', endOf(key, frame.now)),
-  ]}<td class="acts">${revokeForm(frame, name)}</td></tr>`
+  ]}</tr>`
 }
 
-function limitsOf({ scopes, addresses }: SecretKeyStatus): Html {
-  if (scopes.length + addresses.length === 0) return html`<span class="muted">Not limited</span>`
-  const from = addresses.length > 0 && html`<code class="sub">${addresses.join(', ')}</code>`
-  return html`${scopes.join(', ')}${from}`
+/** In words. */
+function accessOf({ scopes, addresses }: SecretKeyStatus): Html {
+  const what = scopes.length === 0 ? 'All that the account may' : `Only routes for ${listText(scopes)}`
+  const from = addresses.length > 0 && html`<span class="sub">only from ${listText(addresses)}</span>`
+  return html`${what}${from}`
 }
 
-function endOf({ state, expiresAt, revokedAt }: SecretKeyStatus, now: number): Html {
-  if (state === 'expired') return badge('bad', 'Expired')
-  if (revokedAt !== undefined) return html`${badge('warn', 'Revoked')} ${time(revokedAt, now)}`
-  return expiresAt === undefined ? html`<span class="muted">Never</span>` : time(expiresAt, now)
-}
-
-const graceChoices = [
-  { value: '0', text: 'Now' },
-  { value: '3600', text: 'In 1 hour' },
-  { value: '86400', text: 'In 24 hours' },
-  { value: '604800', text: 'In 7 days' },
-] as const
-
-function revokeForm(frame: PageFrame, name: string): Html {
-  const id = `revoke-${name}`
-  return html`<details class="act"><summary class="danger">Revoke…<span class="visually-hidden"> key ${name}</span></summary>${form(
-    frame,
-    {
-      action: '/integration/keys/revoke',
-      body: html`<p>Programs that use this key, and its access tokens, are refused from then on.</p>
-<input type="hidden" name="name" value="${name}"><div class="field"><label for="${id}">When</label>${select(id, 'graceSeconds', graceChoices, '0')}</div>
-<div><button class="danger primary">Revoke</button></div>`,
-    },
-  )}</details>`
-}
-
-const lifetimeChoices = [
-  { value: '', text: 'Never' },
-  { value: '30', text: 'In 30 days' },
-  { value: '90', text: 'In 90 days' },
-  { value: '365', text: 'In a year' },
-] as const
-
-function createForm(frame: PageFrame, state: FormState): Html {
-  const idPrefix = 'new-key-'
-  const text = (name: string, label: string, hint: string) =>
-    field(state, { name, label, hint, idPrefix, isOptional: true, isExact: true, autocomplete: 'off' })
-  const error = state.errors.lifetimeDays ?? state.errors.expiresAt
-  return html`<details class="act"${attributeIf(hasErrors(state), 'open')}><summary>Create a key…</summary>${form(
-    frame,
-    {
-      action: '/integration/keys/create',
-      body: html`${formMessage(state, true)}${field(state, {
-        name: 'name',
-        label: 'Name',
-        hint: 'Letters, digits, . _ and -, such as ci or backup.',
-        lengthMax: keyNameLengthMax,
-        idPrefix,
-        isExact: true,
-        autocomplete: 'off',
-      })}${text('scopes', 'Scopes', 'What it may do, separated by spaces; empty = all that you may.')}${text(
-        'addresses',
-        'Addresses',
-        'Where it may come from, such as 203.0.113.7 or 10.0.0.0/8; empty = anywhere.',
-      )}<div class="field"><label for="${idPrefix}lifetimeDays">Expires</label>${select(
-        `${idPrefix}lifetimeDays`,
-        'lifetimeDays',
-        lifetimeChoices,
-        state.values.lifetimeDays ?? '90',
-      )}${error !== undefined && fieldError(`${idPrefix}lifetimeDays-error`, error)}</div>
-${currentPasswordField(frame, state, idPrefix)}<div><button class="primary">Create</button></div>`,
-    },
-  )}</details>`
-}
-
-function select(
-  id: string,
-  name: string,
-  choices: readonly { readonly value: string; readonly text: string }[],
-  chosen: string,
-): Html {
-  return html`<select id="${id}" name="${name}">${choices.map(
-    ({ value, text }) =>
-      html`<option value="${value}"${attributeIf(value === chosen, 'selected')}>${text}</option>`,
-  )}</select>`
+function endOf(key: SecretKeyStatus, now: number): Html {
+  const { state, expiresAt, revokedAt } = key
+  if (state === 'expired') return html`${badge('bad', 'Expired')} ${time(expiresAt ?? now, now)}`
+  if (revokedAt !== undefined) return html`${badge('warn', 'Ends')} ${time(revokedAt, now)}`
+  if (expiresAt === undefined) return html`<span class="muted">Never</span>`
+  return html`${isEndNear(key, now) && html`${badge('warn', 'Expires soon')} `}${time(expiresAt, now)}`
 }

@@ -1,5 +1,5 @@
+import { keysCsvHeading, keysCsvLines } from '../../accounts/account-data.ts'
 import type { CreatedAccount } from '../../accounts/accounts.ts'
-import { csvLine } from '../../accounts/csv-line.ts'
 import { type BadLine, importMax } from '../../accounts/import.ts'
 import { card } from '../../pages/card.ts'
 import { type Html, html } from '../../pages/html.ts'
@@ -54,13 +54,11 @@ function importedPart({ base }: PageFrame, imported: readonly CreatedAccount[], 
 ${card({
   title: 'Keys',
   lead: 'Save these keys before you leave this page: they are not shown again.',
-  body: codeBlock('Keys as CSV', keysCsv(imported), { isTall: true, saveAs: 'keys.csv' }),
+  body: codeBlock('Keys as CSV', keysCsvHeading + keysCsvLines(imported), {
+    isTall: true,
+    saveAs: 'keys.csv',
+  }),
 })}`
-}
-
-function keysCsv(imported: readonly CreatedAccount[]): string {
-  const rows = imported.map(({ account: { id, email }, secretKey, apiKey }) => [id, email, secretKey, apiKey])
-  return [['id', 'email', 'secretKey', 'apiKey'], ...rows].map(csvLine).join('')
 }
 
 function badLinesCard({ badLines, isRepeated = false }: ImportView): Html {

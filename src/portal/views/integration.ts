@@ -6,7 +6,7 @@ import { badge } from '../../pages/notice.ts'
 import type { KeyKind } from '../../secrets/keys.ts'
 import { codeBlock, maskKey } from './code-block.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
-import { type CreatedKey, furtherKeysCard } from './further-keys.ts'
+import { type CreatedKey, furtherKeysCard, type RefusedKeyForm } from './further-keys.ts'
 import { keyCard, overlapPart, type ShownKey } from './key-card.ts'
 import { page } from './page.ts'
 import { createSnippets, type SnippetOptions } from './snippets.ts'
@@ -25,7 +25,9 @@ export interface IntegrationView {
   readonly shown?: (ShownKey & { readonly kind: KeyKind }) | undefined
   /** The further key that was just created. */
   readonly createdKey?: CreatedKey | undefined
-  /** The form for a further key, if it was refused. */
+  /** The form of a further key that was refused. */
+  readonly refusedKeyForm?: RefusedKeyForm | undefined
+  /** The form for a new further key, if it was refused. */
   readonly refusedKey?: FormState | undefined
   /** The form that was refused. */
   readonly refused?: { readonly kind: KeyKind; readonly form: KeyForm; readonly state: FormState } | undefined
@@ -41,8 +43,13 @@ export function integrationPage(frame: PageFrame, view: IntegrationView): Html {
   })
 }
 
-function furtherKeysOf(frame: PageFrame, { furtherKeys, createdKey, refusedKey }: IntegrationView): Html {
-  return furtherKeysCard(frame, { keys: furtherKeys, created: createdKey, state: refusedKey ?? emptyForm })
+function furtherKeysOf(frame: PageFrame, view: IntegrationView): Html {
+  return furtherKeysCard(frame, {
+    keys: view.furtherKeys,
+    created: view.createdKey,
+    state: view.refusedKey ?? emptyForm,
+    refused: view.refusedKeyForm,
+  })
 }
 
 function keyCardOf(
@@ -72,15 +79,15 @@ function keyCardOf(
   })
 }
 
-function snippetsCard({ accountId, snippets, shown }: IntegrationView): Html {
+function snippetsCard({ accountId, keys, snippets, shown }: IntegrationView): Html {
   const keyText = (kind: KeyKind) =>
-    html`<span data-key-text="${kind}">${shown?.kind === kind ? shown.key : maskKey(kind, accountId)}</span>`
+    html`<span data-key-text="${kind}">${shown?.kind === kind ? shown.key : maskKey(kind, accountId, keys[kind].lastFour)}</span>`
   const environment = html`export GATEHOUSE_SECRET_KEY='${keyText('secretKey')}'
 export GATEHOUSE_API_KEY='${keyText('apiKey')}'`
   const tabs = createSnippets(snippets).map(
     ({ language, withSecret, withToken }, index) =>
       html`<input type="radio" name="language" id="tab-${index}"${attributeIf(index === 0, 'checked')}><label for="tab-${index}">${language}</label>
-<div class="tab">${codeBlock(`${language}, with the secret`, withSecret)}${codeBlock(`${language}, with an access token`, withToken)}</div>`,
+<div class="tab">${codeBlock(`${language}, with the secret key`, withSecret)}${codeBlock(`${language}, with an access token`, withToken)}</div>`,
   )
   return card({
     title: 'Code examples',

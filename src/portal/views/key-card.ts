@@ -41,16 +41,16 @@ interface KeyLabels {
 
 const keyLabels: Readonly<Record<KeyKind, KeyLabels>> = {
   secretKey: {
-    title: 'API secret',
+    title: 'Secret key',
     lead: (carriers) =>
-      `Send it ${listText(describeCarriers(carriers))} with each request. Keep it on servers.`,
+      html`Send it ${listText(describeCarriers(carriers))} with each request. Keep it on servers. Documents of the interface also call it API secret or <code>SecretKey</code>.`,
     path: '/integration/secret-key',
-    noun: 'secret',
-    resetLead: 'Creates a new secret. Choose how long the old one keeps working while you switch.',
+    noun: 'secret key',
+    resetLead: 'Creates a new secret key. Choose how long the old one keeps working while you switch.',
   },
   apiKey: {
-    title: 'API keys',
-    lead: () => 'Exchange it together with the secret for access tokens.',
+    title: 'API key',
+    lead: () => 'Exchange it, with your secret key, for access tokens.',
     path: '/integration/api-key',
     noun: 'API key',
     resetLead:
@@ -89,7 +89,7 @@ function replacementText(noun: string, { graceSeconds }: NonNullable<ShownKey['r
 /** The script hides a key that came with the page after a minute, like one that it has revealed itself. */
 function keyValue({ kind, accountId, shown, status }: KeyCardView): Html {
   const { noun } = keyLabels[kind]
-  const masked = maskKey(kind, accountId)
+  const masked = maskKey(kind, accountId, status.lastFour)
   return html`<div><div class="secret${shown === undefined && ' masked'}" data-key="${kind}" data-masked="${masked}"><code>${
     shown?.key ?? masked
   }</code><div class="row">${copyButton(`the ${noun}`)}<button type="button" class="small" data-hide hidden aria-label="Hide: the ${noun}">Hide</button></div></div>
@@ -142,11 +142,11 @@ ${currentPasswordField(frame, reset, `${kind}-reset-`)}<div>${button(`Reset the 
   )}</details>`
 }
 
-/** The choice of how long the old secret keeps working. */
+/** The choice of how long the old secret key keeps working. */
 export function overlapField({ values, errors }: FormState): Html {
   const chosen = values.graceSeconds ?? '86400'
   const error = errors.graceSeconds
-  return html`<fieldset class="field"${error !== undefined && html` aria-describedby="graceSeconds-error"`}><legend>Keep the old secret for</legend>
+  return html`<fieldset class="field"${error !== undefined && html` aria-describedby="graceSeconds-error"`}><legend>Keep the old secret key for</legend>
 <div class="choices">${overlapChoices.map(
     ({ seconds, text }) =>
       html`<label><input type="radio" name="graceSeconds" value="${seconds}"${attributeIf(chosen === String(seconds), 'checked')}>${text}</label>`,
@@ -175,7 +175,7 @@ export function overlapPart(
   const { base, now } = frame
   return html`<div${usagePath !== undefined && html` data-live="${base}${usagePath}"`}>${staticNotice(
     'warn',
-    html`<p><strong>Two secrets are valid.</strong> The old one expires ${time(overlap.validUntil, now)}.</p>
+    html`<p><strong>Two secret keys are valid.</strong> The old one expires ${time(overlap.validUntil, now)}.</p>
 <p aria-live="polite" data-usage>${usageText(overlap, now)}</p>
 ${endForms(frame, endPath, isInUse(overlap))}`,
   )}</div>`
@@ -189,17 +189,17 @@ function endForms(frame: PageFrame, action: string, isUsed: boolean): Html {
     frame,
     {
       action,
-      body: html`<p>Clients that still use the old secret will be rejected.</p><div>${button('Revoke now', 'danger primary')}</div>`,
+      body: html`<p>Clients that still use the old secret key will be rejected.</p><div>${button('Revoke now', 'danger primary')}</div>`,
     },
   )}</details></div>`
 }
 
-/** Whether the old secret was used since the reset. */
+/** Whether the old secret key was used since the reset. */
 export function isInUse({ lastUse, since }: OverlapView): boolean {
   return lastUse !== undefined && lastUse.at >= since
 }
 
-/** A sentence on whether the old secret is still used. */
+/** A sentence on whether the old secret key is still used. */
 export function usageText(overlap: OverlapView, now: number): string {
   const { lastUse } = overlap
   if (!lastUse) return 'Not used: safe to revoke.'

@@ -28,7 +28,7 @@ export function forgottenPage(
 <button class="primary wide">Send link</button>`,
       })}</div></div>
 <p class="after">A new password signs out every browser. Your keys stay as they are. <a href="${frame.base}/sign-in">Sign in</a></p>`
-    : html`<div class="card"><div class="body"><p>This gateway sends no e-mails. Ask an administrator for a set-up link, with which you choose a new password.</p></div></div>
+    : html`<div class="card"><div class="body"><p>This gateway sends no e-mail. Ask an administrator for a set-up link to choose a new password.</p></div></div>
 <p class="after">Got a link? <a href="${frame.base}/setup">Use it</a>, or <a href="${frame.base}/sign-in">sign in</a>.</p>`
   return signedOutPage(frame, { title: 'Forgot your password?', body })
 }
@@ -39,9 +39,9 @@ export function linkRequestedPage(
   { email, linkLifetimeMs }: { readonly email: string; readonly linkLifetimeMs: number },
 ): Html {
   const body = html`<div class="card"><div class="body"><p>If <strong>${email}</strong> has an account, a link to choose a new password is on its way. It works once, for ${spanText(linkLifetimeMs)}.</p>
-<p class="hint">Nothing came? Look among unwanted mail, check the address, or ask an administrator for a set-up link.</p></div></div>
+<p class="hint">No e-mail? Check your spam folder and the address, or ask an administrator for a set-up link.</p></div></div>
 <p class="after"><a href="${frame.base}/forgot">Another address</a> · <a href="${frame.base}/sign-in">Sign in</a></p>`
-  return signedOutPage(frame, { title: 'Look at your e-mails', body })
+  return signedOutPage(frame, { title: 'Check your e-mail', body })
 }
 
 /**
@@ -96,7 +96,7 @@ export function verifyEmailPage(frame: PageFrame, state: FormState, owner?: Link
 <button class="primary wide">Confirm e-mail</button>`,
     },
   )}</div></div>
-<p class="after">It takes whoever is signed in to the account that asked for it.</p>`
+<p class="after">The link works only while you are signed in to the account that asked for it.</p>`
   return signedOutPage(frame, { title: 'Confirm your e-mail', body })
 }
 

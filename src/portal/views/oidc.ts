@@ -12,6 +12,6 @@ export function providerLink({ base }: PageFrame, { label }: FrameOidc, next: st
 export function confirmationPart({ base }: PageFrame, oidc: FrameOidc): Html {
   const { label, isConfirmed, hasPassword, path } = oidc
   if (isConfirmed) return html`<p class="hint">You have just confirmed with ${label}.</p>`
-  const reason = hasPassword ? 'Or, in place of the password:' : 'First confirm that it is you:'
+  const reason = hasPassword ? 'Or, instead of the password:' : 'First confirm that it is you:'
   return html`<p class="hint">${reason} <a href="${base}${confirmPath}?next=${encodeURIComponent(path)}">confirm with ${label}</a>.</p>`
 }

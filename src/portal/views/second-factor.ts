@@ -35,14 +35,14 @@ export function secondFactorPage(frame: PageFrame, view: SecondFactorView): Html
   return page(frame, {
     title,
     section: '/profile',
-    body: html`${isRequired && !factor && notice('warn', 'Set it up to go on: this gateway asks for it.')}${codes && codesCard(codes)}${proposed && enableCard(frame, view, proposed)}${factor && enabledCards(frame, view, factor)}`,
+    body: html`${isRequired && !factor && notice('warn', 'Set up two-factor sign-in to continue: this gateway requires it.')}${codes && codesCard(codes)}${proposed && enableCard(frame, view, proposed)}${factor && enabledCards(frame, view, factor)}`,
   })
 }
 
 function codesCard(codes: readonly string[]): Html {
   return card({
     title: 'Recovery codes',
-    lead: 'Save these codes now: they are shown only this once. Each signs you in once without your app.',
+    lead: 'Save these codes now: they are not shown again. Each one signs you in once without the app.',
     body: codeBlock('Recovery codes', codes.join('\n')),
   })
 }
@@ -70,12 +70,12 @@ function enabledCards(frame: PageFrame, view: SecondFactorView, factor: SecondFa
   })}${codeForm(frame, view, {
     name: 'recovery-codes',
     title: 'New recovery codes',
-    lead: 'The earlier ones stop working.',
+    lead: 'Your earlier codes stop working.',
     button: 'Replace recovery codes',
   })}${codeForm(frame, view, {
     name: 'disable',
     title: 'Turn off',
-    lead: 'From then on the password alone signs in.',
+    lead: 'After that, your password alone signs you in.',
     button: 'Turn off two-factor sign-in',
   })}`
 }
@@ -130,7 +130,7 @@ export function secondFactorRow(frame: PageFrame, { id, portal }: Account, isOwn
   return actionRow(frame, {
     path: `/accounts/${id}/reset-second-factor`,
     text: 'Two-factor sign-in is on',
-    hint: 'If the owner has lost the app and the recovery codes, remove it: then the password alone signs in.',
+    hint: 'If the owner has lost the app and the recovery codes, remove it. The password alone then signs them in.',
     button: 'Remove',
   })
 }

@@ -43,7 +43,7 @@ function blockForm(frame: PageFrame, state: FormState): Html {
     body: html`${formMessage(state, true)}${field(state, {
       name: 'issuer',
       label: 'Issuer',
-      hint: `As the config names it${issuers.length > 0 ? `: ${issuers.join(', ')}` : ''}.`,
+      hint: `Its name in the config${issuers.length > 0 ? `: ${issuers.join(', ')}` : ''}.`,
       ...(issuers.length === 1 && issuers[0] !== undefined && { value: issuers[0] }),
       choices: issuers,
       autocomplete: 'off',
@@ -51,7 +51,7 @@ function blockForm(frame: PageFrame, state: FormState): Html {
     })}${field(state, {
       name: 'subject',
       label: 'Subject',
-      hint: 'As the tokens of the issuer have it. In the log and in headers it stands after the name of the issuer, percent-encoded.',
+      hint: 'The sub claim of their tokens. Logs and headers show it after the name of the issuer, percent-encoded.',
       lengthMax: subjectLengthMax,
       autocomplete: 'off',
       isExact: true,
@@ -77,7 +77,7 @@ function nobody(): Html {
   return emptyState({
     icon: icon('accounts'),
     title: 'Nobody is blocked',
-    text: 'A user of an issuer has no account here: blocking is how to refuse one before the issuer does.',
+    text: 'Users of other issuers have no account here. Block one to refuse their tokens before the issuer does.',
   })
 }
 

@@ -6,6 +6,7 @@ import { icon } from '../../pages/icons.ts'
 import { emptyState } from '../../pages/notice.ts'
 import { time } from '../../pages/time.ts'
 import { formatDay } from '../../platform/day.ts'
+import { spanText } from '../../platform/span-text.ts'
 import type { Account } from '../../store/account.ts'
 import { type DayRange, totalOf, type UsageCount } from '../../store/usage.ts'
 import { cell } from './cell.ts'
@@ -32,8 +33,8 @@ export function usagePage(frame: PageFrame, view: UsageView): Html {
     title: 'Usage',
     section: isOwn ? '/usage' : '/accounts',
     lead: isOwn
-      ? 'Requests that were forwarded for your account, by day of UTC.'
-      : `Requests that were forwarded for ${fullName(account) || account.email}, by day of UTC.`,
+      ? 'Requests that were forwarded for your account, per UTC day.'
+      : `Requests that were forwarded for ${fullName(account) || account.email}, per UTC day.`,
     actions: html`<a class="button" href="${base}${path}/export?${query}" download>${icon('download')}CSV</a>`,
     ...(!isOwn && { breadcrumb: { href: `/accounts/${account.id}`, text: account.email } }),
     body: html`${plan && planCard(frame, plan)}${daysForm(frame, view)}${counts.length === 0 ? noUsage() : html`${daysCard(days, counts)}${sumsCard(counts)}`}`,
@@ -44,17 +45,23 @@ export function usagePage(frame: PageFrame, view: UsageView): Html {
 function planCard(frame: PageFrame, { name, isKnown, quota, rateLimit }: PlanUse): Html {
   return card({
     title: `Plan: ${name}`,
-    body: html`${!isKnown && html`<p>The gateway has no such plan any more: the account is not limited.</p>`}${quota && quotaPart(frame, quota)}${
+    body: html`${!isKnown && html`<p>This plan no longer exists, so the account is not limited.</p>`}${quota && quotaPart(frame, quota)}${
       rateLimit &&
-      html`<p class="muted">At most ${number(rateLimit.limit)} requests at once, and as many again every ${rateLimit.perMs / 1_000} seconds.</p>`
+      html`<p class="muted">${number(rateLimit.limit)} requests ${perText(rateLimit.perMs)}, in bursts of up to ${number(rateLimit.limit)}.</p>`
     }`,
   })
 }
 
-function quotaPart({ now }: PageFrame, { limit, per, used, remaining, resetsAt }: QuotaUse): Html {
-  const text = `${number(used)} of ${number(limit)} requests used this ${per}, ${number(remaining)} left`
+/** Such as `per minute`, `every 30 seconds`. */
+function perText(spanMs: number): string {
+  const span = spanText(spanMs)
+  return span.startsWith('1 ') ? `per ${span.slice(2)}` : `every ${span}`
+}
+
+function quotaPart({ now }: PageFrame, { limit, per, used, resetsAt }: QuotaUse): Html {
+  const text = `${number(used)} of ${number(limit)} requests used ${per === 'day' ? 'today' : 'this month'} (UTC)`
   return html`<p id="quota">${text}</p><progress class="quota" max="${limit}" value="${Math.min(used, limit)}" aria-labelledby="quota">${text}</progress>
-<p class="muted">Starts again ${time(resetsAt, now)}, with the next ${per} of UTC.</p>`
+<p class="muted">Resets ${time(resetsAt, now)} (${per === 'month' && `${monthDay(resetsAt)}, `}00:00 UTC).</p>`
 }
 
 function daysForm({ base }: PageFrame, { days, path }: UsageView): Html {
@@ -106,7 +113,7 @@ function sumsCard(counts: readonly UsageCount[]): Html {
   const titles = ['Key', 'Route', 'Requests', 'Units']
   return card({
     title: 'Keys and routes',
-    lead: 'Units are what backends say that a request has cost; without that, each is one.',
+    lead: 'A unit is the cost a backend reports; 1 by default.',
     isFlush: true,
     body: html`<table><thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead><tbody>${rows.map(sumRow)}</tbody></table>`,
   })
@@ -121,6 +128,11 @@ function sumRow(counts: readonly UsageCount[]): Html {
     cell('Requests', html`${number(requests)}`),
     cell('Units', html`${number(units)}`),
   ]}</tr>`
+}
+
+/** Such as `1 Dec`. */
+function monthDay(at: number): string {
+  return new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 }
 
 function number(value: number): string {

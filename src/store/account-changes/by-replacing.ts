@@ -1,7 +1,7 @@
 import type { Account } from '../account.ts'
 import type { AccountStore, AccountUpdate } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
-import type { KeyStore, SecretKeyAdded } from '../keys.ts'
+import type { KeyStore, SecretKeyAdded, SecretKeyRenamed } from '../keys.ts'
 import type { PortalStore } from '../portal.ts'
 import type { SecondFactorStore } from '../second-factor.ts'
 import type { SessionStore } from '../sessions.ts'
@@ -30,6 +30,7 @@ import {
   withNewSecretKey,
   withoutPreviousKey,
   withoutSecretKey,
+  withRenamedKey,
   withSecretKey,
 } from './secret-key-changes.ts'
 
@@ -56,7 +57,13 @@ export function accountsByReplacing(replace: Replace): Pick<AccountStore, 'updat
 
 type KeyVerbs = Pick<
   KeyStore,
-  'resetSecretKey' | 'addSecretKey' | 'revokeSecretKey' | 'resetApiKey' | 'resealAccount' | 'endOverlap'
+  | 'resetSecretKey'
+  | 'addSecretKey'
+  | 'renameSecretKey'
+  | 'revokeSecretKey'
+  | 'resetApiKey'
+  | 'resealAccount'
+  | 'endOverlap'
 >
 
 export function keysByReplacing(replace: Replace): KeyVerbs {
@@ -75,6 +82,19 @@ export function keysByReplacing(replace: Replace): KeyVerbs {
         audit,
       )
       return kind === 'unknown' ? kind : outcome
+    },
+    renameSecretKey: async (id, renaming, audit) => {
+      let outcome: SecretKeyRenamed = 'unknown'
+      await replace(
+        id,
+        (account) => {
+          const next = withRenamedKey(account, renaming)
+          outcome = typeof next === 'string' ? next : 'renamed'
+          return typeof next === 'string' ? undefined : next
+        },
+        audit,
+      )
+      return outcome
     },
     revokeSecretKey: async (id, revocation, audit) =>
       accountOf(await replace(id, (account) => withoutSecretKey(account, revocation), audit)),

@@ -1,6 +1,13 @@
 import type { Account } from '../account.ts'
-import type { SecretKeyAdded, SecretKeyAddition, SecretKeyReset, SecretKeyRevocation } from '../keys.ts'
-import { defaultKeyName, defaultKeyOf, namedKeyOf, overlappingKeyOf, type SecretKey } from '../secret-keys.ts'
+import type {
+  SecretKeyAdded,
+  SecretKeyAddition,
+  SecretKeyRenamed,
+  SecretKeyRenaming,
+  SecretKeyReset,
+  SecretKeyRevocation,
+} from '../keys.ts'
+import { namedKeyOf, overlappingKeyOf, type SecretKey } from '../secret-keys.ts'
 import { isExpectedKey, nextRevision, nextSessionEpoch } from './account-changes.ts'
 
 /** What each verb for secret keys turns an account into: see account-changes.ts. */
@@ -8,14 +15,31 @@ import { isExpectedKey, nextRevision, nextSessionEpoch } from './account-changes
 /** @returns undefined where the account's key is not the one to be replaced */
 export function withSecretKey(account: Account, reset: SecretKeyReset): Account | undefined {
   const { secretKey, graceUntil } = reset
-  const before = defaultKeyOf(account)
+  const isOfName = ({ name }: SecretKey) => name === secretKey.name
+  const before = namedKeyOf(account, secretKey.name)
   if (!isExpectedKey(before, reset.replaces)) return undefined
-  const others = account.secretKeys.filter(({ name }) => name !== defaultKeyName)
-  if (before && graceUntil !== undefined) {
-    const replaced = { ...before, sealed: undefined, revokedAt: graceUntil }
-    return withSecretKeys(account, [replaced, { ...secretKey, id: before.id }, ...others])
-  }
-  return withSecretKeys(account, [secretKey, ...others])
+  const replaced =
+    before && graceUntil !== undefined
+      ? [
+          { ...before, sealed: undefined, revokedAt: graceUntil },
+          { ...secretKey, id: before.id },
+        ]
+      : [secretKey]
+  // In its place; a default key that was revoked comes first again.
+  const place = Math.max(account.secretKeys.findIndex(isOfName), 0)
+  const others = account.secretKeys.filter((key) => !isOfName(key))
+  return withSecretKeys(account, others.toSpliced(place, 0, ...replaced))
+}
+
+/** Sessions and uses go on: they name a key by its ID and digest. */
+export function withRenamedKey(
+  account: Account,
+  { name, to }: SecretKeyRenaming,
+): Account | Exclude<SecretKeyRenamed, 'renamed'> {
+  if (!namedKeyOf(account, name)) return 'unknown'
+  if (account.secretKeys.some((key) => key.name === to)) return 'exists'
+  const secretKeys = account.secretKeys.map((key) => (key.name === name ? { ...key, name: to } : key))
+  return withSecretKeys(account, secretKeys)
 }
 
 export function withNewSecretKey(

@@ -65,6 +65,7 @@ interface KeyRecord {
   readonly digest: string
   readonly sealed?: string
   readonly createdAt: number
+  readonly lastFour?: string
 }
 
 interface AccountRecord extends Omit<Account, 'secretKeys' | 'apiKey' | 'portal' | 'roleEpoch' | 'plan'> {
@@ -84,12 +85,12 @@ function isDefault({ name }: SecretKey): boolean {
   return name === defaultKeyName
 }
 
-function encodeKey({ digest, sealed, createdAt }: StoredKey): object {
-  return { digest: encode(digest), sealed: encode(sealed), createdAt }
+function encodeKey({ digest, sealed, ...others }: StoredKey): object {
+  return { digest: encode(digest), sealed: encode(sealed), ...others }
 }
 
-function decodeKey({ digest, sealed, createdAt }: KeyRecord): StoredKey {
-  return { digest: decode(digest), sealed: sealed === undefined ? undefined : decode(sealed), createdAt }
+function decodeKey({ digest, sealed, ...others }: KeyRecord): StoredKey {
+  return { digest: decode(digest), sealed: sealed === undefined ? undefined : decode(sealed), ...others }
 }
 
 /** As a JSON list: name, value, name, value. */

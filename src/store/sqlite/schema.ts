@@ -198,4 +198,6 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
     database.exec(
       "CREATE INDEX accounts_active_admins ON accounts (id) WHERE role = 'Admin' AND is_disabled = 0",
     ),
+  // Those of secret keys are in the list of these.
+  (database) => database.exec('ALTER TABLE accounts ADD COLUMN api_last_four TEXT'),
 ]

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { problemText } from '../../../src/config/problem.ts'
 import { findWarnings } from '../../../src/config/warnings.ts'
 import { createOwnPaths } from '../../../src/routes/own-paths.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
@@ -8,7 +9,7 @@ function warnings(t: Test, options: Options, env: Readonly<Record<string, string
   const reading = read(t, { ...minimalConfig, ...options }, { env })
   t.strictSame(reading.problems, [])
   return findWarnings(reading, createOwnPaths(reading.tree.portal), { env }).map(
-    ({ path, message }) => `${path.join('.')}: ${message}`,
+    ({ path, ...texts }) => `${path.join('.')}: ${problemText(texts)}`,
   )
 }
 

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { problemText } from '../../../src/config/problem.ts'
 import { findAmbiguousPaths } from '../../../src/config/warnings/routes.ts'
 import { load, minimalConfig, type Options } from '../config-fixtures.ts'
 
@@ -10,7 +11,7 @@ function warnings(t: Test, ...routes: readonly Options[]): readonly string[] {
     ...route,
   }))
   const config = load(t, { ...minimalConfig, routes: named })
-  return findAmbiguousPaths(config).map(({ path, message }) => `${path.join('.')}: ${message}`)
+  return findAmbiguousPaths(config).map(({ path, ...texts }) => `${path.join('.')}: ${problemText(texts)}`)
 }
 
 t.test('routes whose paths a backend may read alike are warned of, as neither gets requests', async (t) => {

@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { problemText } from '../../../src/config/problem.ts'
 import { findInsecureFileModes } from '../../../src/config/warnings/file-modes.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
 import { minimalConfig, read, writeFiles } from '../config-fixtures.ts'
@@ -17,8 +18,8 @@ function warnings(t: Parameters<typeof read>[0], sealingMode: number, tlsMode: n
   const tls = { cert: { file: at('tls.crt') }, key: { file: at('tls.key') } }
   const options = { ...minimalConfig, listen: { tls }, keys: { sealingKey: { file: at('sealing.key') } } }
   const { tree, resolvePath } = read(t, options)
-  return findInsecureFileModes(tree, resolvePath).map(({ path, message }) =>
-    `${path.join('.')}: ${message}`.replaceAll(`${folder}/`, ''),
+  return findInsecureFileModes(tree, resolvePath).map(({ path, ...texts }) =>
+    `${path.join('.')}: ${problemText(texts)}`.replaceAll(`${folder}/`, ''),
   )
 }
 

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { problemText } from '../../../src/config/problem.ts'
 import { findWarnings } from '../../../src/config/warnings.ts'
 import { createOwnPaths } from '../../../src/routes/own-paths.ts'
 import { read, withRoute } from '../config-fixtures.ts'
@@ -8,7 +9,7 @@ function warnings(t: Test, provision: string, more: object = {}): readonly strin
   const reading = read(t, { ...withRoute({ auth: 'any', roles: ['Reader'] }), portal: { oidc, ...more } })
   t.strictSame(reading.problems, [])
   return findWarnings(reading, createOwnPaths(reading.tree.portal), { env: {} }).map(
-    ({ path, message }) => `${path.join('.')}: ${message}`,
+    ({ path, ...texts }) => `${path.join('.')}: ${problemText(texts)}`,
   )
 }
 

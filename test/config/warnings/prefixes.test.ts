@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { problemText } from '../../../src/config/problem.ts'
 import { findWarnings } from '../../../src/config/warnings.ts'
 import { createOwnPaths } from '../../../src/routes/own-paths.ts'
 import { type Options, read, withRoute } from '../config-fixtures.ts'
@@ -7,7 +8,7 @@ function warnings(t: Test, route: Options): readonly string[] {
   const reading = read(t, withRoute({ auth: 'any', ...route }))
   t.strictSame(reading.problems, [])
   return findWarnings(reading, createOwnPaths(reading.tree.portal), { env: {} }).map(
-    ({ path, message }) => `${path.join('.')}: ${message}`,
+    ({ path, ...texts }) => `${path.join('.')}: ${problemText(texts)}`,
   )
 }
 

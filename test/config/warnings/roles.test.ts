@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { problemText } from '../../../src/config/problem.ts'
 import { findWarnings } from '../../../src/config/warnings.ts'
 import { createOwnPaths } from '../../../src/routes/own-paths.ts'
 import { minimalConfig, read } from '../config-fixtures.ts'
@@ -14,7 +15,7 @@ function warnings(t: Test, ...roles: readonly (readonly string[])[]): readonly s
   const reading = read(t, { ...minimalConfig, routes })
   t.strictSame(reading.problems, [])
   return findWarnings(reading, createOwnPaths(reading.tree.portal), { env: {} }).map(
-    ({ path, message }) => `${path.join('.')}: ${message}`,
+    ({ path, ...texts }) => `${path.join('.')}: ${problemText(texts)}`,
   )
 }
 

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { problemText } from '../../../src/config/problem.ts'
 import { findUnprotectedRoutes } from '../../../src/config/warnings/unprotected-routes.ts'
 import { load, minimalConfig, type Options } from '../config-fixtures.ts'
 
@@ -14,7 +15,7 @@ function warnings(t: Test, ...routes: readonly Options[]): readonly string[] {
     ...route,
   }))
   const config = load(t, { upstreams, routes: named })
-  return findUnprotectedRoutes(config).map(({ path, message }) => `${path.join('.')}: ${message}`)
+  return findUnprotectedRoutes(config).map(({ path, ...texts }) => `${path.join('.')}: ${problemText(texts)}`)
 }
 
 const open = { auth: 'none' }

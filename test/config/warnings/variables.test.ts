@@ -23,7 +23,7 @@ for (const [name, value, option, meant] of missed) {
   t.test(`the misspelt variable ${name} is warned of, with the name that is read`, async (t) => {
     const shouldBe = meant || 'GATEHOUSE__UPSTREAMS__BACKEND__CONNECTIONS'
     t.strictSame(warnings(t, { [name]: value }), [
-      `$${name}  ${option}: is not set by this variable: did you mean ${shouldBe}?`,
+      `$${name}  ${option}: is not set by this variable, did you mean ${shouldBe}?`,
     ])
     t.strictSame(
       warnings(t, { [shouldBe]: value })

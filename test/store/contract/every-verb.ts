@@ -48,6 +48,7 @@ const accountVerbs: Calls<AccountStore> = {
 const keyVerbs: Calls<KeyStore> = {
   resetSecretKey: (store) => store.resetSecretKey('a', { secretKey: newSecretKey(), graceUntil: undefined }),
   addSecretKey: (store) => store.addSecretKey('a', { secretKey: newSecretKey({ name: 'ci' }), keysMax: 20 }),
+  renameSecretKey: (store) => store.renameSecretKey('a', { name: 'ci', to: 'cd' }),
   revokeSecretKey: (store) => store.revokeSecretKey('a', { name: 'ci', now, graceUntil: undefined }),
   resetApiKey: (store) => store.resetApiKey('a', { apiKey: newKey() }),
   resealAccount: (store) =>

@@ -39,6 +39,38 @@ export function secretKeyCases(t: Test, newPlace: NewPlace): void {
     },
   )
 
+  runCase(
+    t,
+    newPlace,
+    'a key is replaced by one of its name, and no other is touched',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      const [ci, other] = [newSecretKey({ name: 'ci' }), newSecretKey({ name: 'other', lastFour: 'aB12' })]
+      for (const secretKey of [ci, other]) await store.addSecretKey(account.id, { secretKey, keysMax: 4 })
+      const next = newSecretKey({ name: 'ci', lastFour: 'cD34' })
+      const reset = { secretKey: next, graceUntil: now + hour, replaces: ci.digest }
+      const after = await store.resetSecretKey(account.id, reset)
+      const replaced = { ...ci, sealed: undefined, revokedAt: now + hour }
+      const expected = [...account.secretKeys, replaced, { ...next, id: ci.id }, other]
+      t.strictSame(plain(after?.secretKeys), plain(expected))
+      t.strictSame(plain((await store.findAccount(account.id))?.secretKeys), plain(expected))
+      t.equal(await store.resetSecretKey(account.id, reset), undefined, 'it is not that one any more')
+    },
+  )
+
+  runCase(t, newPlace, 'a key gets another name, unless another has it', async (t, _place, store) => {
+    const account = await createAccount(store)
+    const ci = newSecretKey({ name: 'ci' })
+    await store.addSecretKey(account.id, { secretKey: ci, keysMax: 4 })
+    t.equal(await store.renameSecretKey(account.id, { name: 'ci', to: 'default' }), 'exists')
+    t.equal(await store.renameSecretKey(account.id, { name: 'cd', to: 'x' }), 'unknown')
+    t.equal(await store.renameSecretKey('nobody', { name: 'ci', to: 'x' }), 'unknown')
+    t.equal(await store.renameSecretKey(account.id, { name: 'ci', to: 'deploy' }), 'renamed')
+    const found = await store.findAccount(account.id)
+    t.strictSame(plain(found?.secretKeys), plain([...account.secretKeys, { ...ci, name: 'deploy' }]))
+    t.equal(found?.sessionEpoch, account.sessionEpoch, 'its sessions go on')
+  })
+
   runCase(t, newPlace, 'of many keys added at once none is lost', async (t, place, store) => {
     const account = await createAccount(store)
     const stores = await openMany(place, 4)

@@ -17,8 +17,11 @@ import { createWebSocketOptions } from './web-sockets.ts'
 
 const routeKey = Symbol('proxied route')
 
-/** Options of http-proxy, to be passed to it as they are. */
-export type HttpProxyOptions = FastifyHttpProxyOptions & { readonly upstream: string }
+/** Options of http-proxy, to be passed to it as they are. In words of our own, as not every app has its types. */
+export interface HttpProxyOptions {
+  readonly upstream: string
+  readonly prefix: string
+}
 
 /** The proxied prefixes of an app. */
 export function createProxies(app: FastifyInstance, parts: AppParts) {
@@ -44,7 +47,7 @@ export function createProxies(app: FastifyInstance, parts: AppParts) {
     table = undefined
     addMethods(app)
     const { url } = route.upstream
-    return {
+    const forHttpProxy = {
       upstream: url.origin,
       prefix: route.prefix,
       rewritePrefix: route.stripPrefix ? '/' : route.prefix,
@@ -65,7 +68,8 @@ export function createProxies(app: FastifyInstance, parts: AppParts) {
         onError: (reply, { error }) => answerFailure(reply as unknown as FastifyReply, error),
       },
       ...(route.websocket && webSockets(route)),
-    }
+    } satisfies FastifyHttpProxyOptions
+    return forHttpProxy
   }
 
   return { proxy }

@@ -24,6 +24,7 @@ export const accountColumns = [
   'role_epoch',
   'plan',
   'identity_key',
+  'api_last_four',
 ] as const
 
 /** Those in indexes of the table. */
@@ -73,6 +74,7 @@ export function toRow(account: Account): Row {
     role_epoch: account.roleEpoch,
     plan: account.plan ?? null,
     identity_key: identityKeyOf(account.portal) ?? null,
+    api_last_four: apiKey.lastFour ?? null,
   }
 }
 
@@ -94,6 +96,7 @@ export function toAccount(row: Record<string, unknown>): Account {
       digest: bytesOf(row.api_digest) ?? new Uint8Array(),
       sealed: bytesOf(row.api_sealed),
       createdAt: Number(row.api_created_at),
+      ...(typeof row.api_last_four === 'string' && { lastFour: row.api_last_four }),
     },
     portal: parsePortalAccess(String(row.portal)),
     plan: typeof row.plan === 'string' ? row.plan : undefined,
