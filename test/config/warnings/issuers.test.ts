@@ -46,7 +46,7 @@ t.test(
     const warnings = (options: Options) => {
       const { problems, tree } = read(t, withIssuer(options))
       t.strictSame(problems, [])
-      return findOpenIssuers(tree).map(({ path, message }) => `${path.join('.')}: ${message}`)
+      return findOpenIssuers(tree).map(({ path, message, hint }) => `${path.join('.')}: ${message}: ${hint}`)
     }
     for (const [issuer, claim, value] of publicIssuers) {
       t.match(
