@@ -111,11 +111,15 @@ t.test('a JSON body with two members of one name is 400 at every endpoint that r
   const gateway = await startGateway(t)
   const { JwtToken } = await gateway.tokens(await gateway.createAccount({ role: 'Admin' }))
   const { paths } = (await ask(t, gateway.url, 'GET /api/v1/openapi.json')).json() as {
-    readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly requestBody?: object }>>>>
+    readonly paths: Readonly<
+      Record<string, Readonly<Record<string, { readonly requestBody?: { readonly content: object } }>>>
+    >
   }
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { requestBody }]) =>
-      requestBody ? [`${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, 'x')}`] : [],
+      requestBody && 'application/json' in requestBody.content
+        ? [`${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, 'x')}`]
+        : [],
     ),
   )
   t.ok(operations.length >= 10, `${operations.length} operations`)
