@@ -35,8 +35,7 @@ export const tls: Scenario = {
     'By the accounting of the kernel, in turns of 3 s once warmed up, a request takes the gateway 10.9 µs in user space ' +
     'and 13.2 µs in the kernel, `minimal-proxy-tls` 6.7 and 12.6, HAProxy 7.1 and 13.0: 1.19 of HAProxy. What the ' +
     'gateway takes more is parsing, deciding, counting and rewriting, in which no function takes more than 0.4 µs. ' +
-    'With 200 tokens a request takes 1 to 1.5 µs more than with one. Each turn comes after 10 s without a request: heads that ' +
-    'were not used for a second are parsed again, and all connections are new.',
+    'With 200 tokens a request takes 1 to 1.5 µs more than with one.',
   open: (bench) =>
     openAll(bench, [...tlsPeers, 'relay-tls', 'minimal-proxy-tls'], { isTls: true, hasOneCaller: true }),
 }

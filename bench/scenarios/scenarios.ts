@@ -5,7 +5,7 @@ import { manyConnections, newConnections, tls, tlsNewConnections } from './conne
 import { decide } from './decide.ts'
 import { events } from './events.ts'
 import { foreignTokens } from './foreign-tokens.ts'
-import { freshHeads } from './fresh-heads.ts'
+import { freshHeads, freshHeadsTls, freshPost } from './fresh-heads.ts'
 import { grpc, http2, http2Tls } from './http2.ts'
 import { http2Down, http2Up } from './http2-bodies.ts'
 import { keyCosts } from './key-costs.ts'
@@ -24,6 +24,8 @@ import { workers } from './workers.ts'
 /** Every scenario, by the name it has on the command line and in the results. */
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'fresh-heads': freshHeads,
+  'fresh-heads-tls': freshHeadsTls,
+  'fresh-post': freshPost,
   'small-get': smallGet,
   authentication,
   'key-costs': keyCosts,
