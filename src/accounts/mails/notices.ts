@@ -71,7 +71,10 @@ export function createNotices(options: NoticesOptions): SendNotice {
       tell(entry, target, `The e-mail of your account is now ${email}`, [target.email, email])
       return
     }
-    const what = happenings[action]
+    const { name } = details
+    const happening = happenings[action]
+    // Of a further key, which was rotated.
+    const what = typeof name === 'string' ? happening?.replace('key', `key "${name}"`) : happening
     if (what !== undefined) tell(entry, target, what, [target.email])
   }
 }
