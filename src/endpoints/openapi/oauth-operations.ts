@@ -56,7 +56,11 @@ export const tokenFacts: JsonSchema = {
 /** RFC 8414 2. */
 export const serverMetadata: JsonSchema = {
   type: 'object',
-  properties: { issuer: text, token_endpoint: text },
+  properties: {
+    issuer: text,
+    token_endpoint: text,
+    response_types_supported: { type: 'array', items: text },
+  },
   required: ['issuer', 'token_endpoint', 'response_types_supported'],
 }
 
