@@ -27,10 +27,12 @@ function statusWhen(
   id: string,
   isSo: (status: KeysStatus) => boolean,
 ): Promise<KeysStatus> {
-  return until('the use shows', async () => {
-    const status = await gateway.operate(({ keys }) => keys.status(id))
-    return isSo(status) ? status : undefined
-  })
+  return gateway.operate(({ keys }) =>
+    until('the use shows', async () => {
+      const status = await keys.status(id)
+      return isSo(status) ? status : undefined
+    }),
+  )
 }
 
 t.test('the last use of a key has its new address though the head is byte for byte the same', async (t) => {

@@ -12,7 +12,7 @@ const startMs = 60_000
 /** What a file may take, and what is left to its process to say so itself. */
 const withGrace = (ms: number) => ms * 1.1 + 1_000
 
-/** Beyond what is still closed after the last file (`child.ts`). */
+/** Beyond what is still closed after the last file (`child-files.ts`). */
 const endMs = 40_000
 
 const errorCharsMax = 4_000
@@ -35,6 +35,8 @@ export interface TestProcessOptions {
 /** A process that runs files, one at a time; it has to be given one or ended, else it waits. */
 export function startTestProcess({ slot, allowedMs = fileMs }: TestProcessOptions): TestProcess {
   const child = fork(join(import.meta.dirname, 'child.ts'), [], {
+    // Not the loaders of a tap above this process.
+    execArgv: [],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     // A group of its own: what it has started ends with it.
     detached: true,

@@ -116,6 +116,16 @@ const ends: readonly (readonly [what: string, source: string, detail: RegExp, al
   ['throws while it is loaded', `throw new Error('at load')`, /at load/],
   ['cannot be loaded', `import 'no-such-module'`, /no-such-module/],
   ['throws in a test', `t.test('one', async () => { throw new Error('thrown') })`, /a\.test\.ts:2/],
+  [
+    'throws where nobody catches it',
+    `t.test('one', () => new Promise(() => setTimeout(() => { throw new Error('uncaught') })))`,
+    /ended with status [1-9]\d*\n.*a\.test\.ts:2.*uncaught/s,
+  ],
+  [
+    'leaves a rejection to nobody',
+    `t.test('one', () => new Promise(() => void Promise.reject(new Error('unhandled'))))`,
+    /ended with status [1-9]\d*\n.*unhandled/s,
+  ],
   ['has no end', `t.test('one', () => new Promise(() => setInterval(() => {}, 1_000)))`, /timeout!/, 5_000],
   ['blocks its process', 'for (;;);', /no end within [\d.]+ s: the process was killed/, 3_000],
   [

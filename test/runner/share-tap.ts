@@ -3,14 +3,23 @@ import { runningFile } from './running-file.ts'
 
 const own = new URL('.', import.meta.url).href
 
-/** From now on, whatever imports tap gets the test of the file that is running (`tap-of-file.ts`). */
+/** In place of what follows every promise to find the test that an error belongs to: that costs more than it tells. */
+const noDomains = 'data:text/javascript,export class Domain { destroy() {} }'
+
+/**
+ * From now on, whatever imports tap gets the test of the file that is running (`tap-of-file.ts`). An error that nobody
+ * catches ends the process.
+ */
 export function shareTap(): void {
   registerHooks({
     resolve(specifier, context, nextResolve) {
+      if (specifier === 'async-hook-domain') return { url: noDomains, shortCircuit: true }
       const { parentURL = '' } = context
-      if (specifier !== 'tap' || parentURL.startsWith(own) || parentURL.includes('/node_modules/'))
+      const isTest = parentURL.endsWith('.test.ts')
+      const isOfRunner = parentURL.startsWith(own) && !isTest
+      if (specifier !== 'tap' || isOfRunner || parentURL.includes('/node_modules/'))
         return nextResolve(specifier, context)
-      const query = parentURL.endsWith('.test.ts') ? `file=${runningFile().number}` : 'helper'
+      const query = isTest ? `file=${runningFile().number}` : 'helper'
       return nextResolve(`${own}tap-of-file.ts?${query}`, context)
     },
   })

@@ -3,8 +3,6 @@ import { startRawBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { exchange, lineOf, requestBytes, tryAll } from './support/cost.ts'
 
-// alone: measures the time of the event loop
-
 /** The largest head of an answer, less what else it has: four times as long as that of a request. */
 const head = { length: 65_000, maxMs: 10 }
 /** The texts of many short lines become longer by what else the lines have. */

@@ -13,8 +13,6 @@ import {
 } from './support/cost.ts'
 import { structures, textStructures } from './support/json-structures.ts'
 
-// alone: measures the time of the event loop
-
 /** Tries a JSON body with each structure: as a whole, and as each of the members. */
 async function tryJson(
   t: Test,

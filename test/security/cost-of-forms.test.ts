@@ -7,8 +7,6 @@ import { body, exchange, head, requestBytes, signedInMaxMs, tooDear, tryAll } fr
 import { structures } from './support/json-structures.ts'
 import { openPortalForm, readPortalForm } from './support/portal-form.ts'
 
-// alone: measures the time of the event loop
-
 const password = 'correct horse battery staple'
 
 /** A browser of a person, with the form of a page. */

@@ -58,7 +58,8 @@ t.test('a client that sends all of a refused body before it reads gets the refus
     t.notOk(client.socket.errored, `${megabytes} MiB can be sent`)
     client.socket.resume()
     t.equal((await client.response()).status, 401)
-    await client.ended()
+    // After what is little the connection may be used again.
+    if (megabytes > 1) await client.ended()
   }
 })
 

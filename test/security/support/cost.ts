@@ -13,7 +13,9 @@ const costMaxMs = 5
 export const signedInMaxMs = 10
 
 /** How often something is tried until it was as cheap as it should be: whatever else the machine does is not counted. */
-const triesMax = 15
+const triesMax = 40
+/** How often a text of a quarter is tried, for a cost to compare with. */
+const quarterTries = 3
 /** From here on it is worth asking whether the cost grows faster than the text. */
 const growthFromMs = 2.5
 /** A text four times as long costs four times as much, and one of quadratic cost 16 times. */
@@ -29,9 +31,14 @@ let attempts = 0
  * that the loop did not wait, or the processor's time where that is less: the first has the time of other programs in
  * it, the second that of other threads.
  */
-async function leastMs(attempt: Attempt, length: number, enoughMs: number): Promise<number> {
+async function leastMs(
+  attempt: Attempt,
+  length: number,
+  enoughMs: number,
+  triesMost = triesMax,
+): Promise<number> {
   let least = Number.POSITIVE_INFINITY
-  for (let tries = 0; tries < triesMax && least > enoughMs; tries++) {
+  for (let tries = 0; tries < triesMost && least > enoughMs; tries++) {
     // An escape, after which no pattern matches that wants a repetition to be the end.
     const end = `%41${(attempts++).toString(36)}`
     await nextTurn()
@@ -64,11 +71,12 @@ export async function tooDear(
   attempt: Attempt,
   { length, maxMs = costMaxMs }: Bounds,
 ): Promise<string | undefined> {
-  const costMs = await leastMs(attempt, length, growthFromMs)
+  const costMs = await leastMs(attempt, length, maxMs)
   if (costMs > maxMs) return `${costMs.toFixed(1)} ms`
   if (costMs <= growthFromMs) return undefined
-  const quarterMs = await leastMs(attempt, length / 4, costMs / growthMax)
-  const againMs = Math.min(costMs, await leastMs(attempt, length, quarterMs * growthMax))
+  const quarterMs = await leastMs(attempt, length / 4, 0, quarterTries)
+  if (costMs <= quarterMs * growthMax) return undefined
+  const againMs = await leastMs(attempt, length, quarterMs * growthMax)
   return againMs > quarterMs * growthMax
     ? `${againMs.toFixed(1)} ms, and a quarter of it ${quarterMs.toFixed(2)} ms`
     : undefined

@@ -108,12 +108,18 @@ function past(given: Given | undefined): Given | undefined {
 
 /** Equal for states that are equal. */
 export function keyOf(state: State): string {
-  const { master, replica, noted, flights, lost } = state
-  const parts = [
-    ...[master, replica].map((each) => [each.generation, each.rotatedAt, each.acknowledgedAt, each.end]),
-    ...[noted, lost].map((given) => [given?.generation, given?.at]),
-    ...[flights.owner, flights.tab, flights.thief].map((flight) => flight && Object.values(flight)),
-  ]
-  const { isLinked, owned, stolen, isNoteLost, failovers, crashes } = state
-  return [...parts, isLinked, owned, stolen, isNoteLost, failovers, crashes].join(';')
+  const { master, replica, noted, lost, isLinked, owned, stolen, isNoteLost, failovers, crashes } = state
+  const { owner, tab, thief } = state.flights
+  const stored = `${keyOfSession(master)};${keyOfSession(replica)}`
+  const given = `${noted?.generation},${noted?.at};${lost?.generation},${lost?.at}`
+  const flying = `${keyOfFlight(owner)};${keyOfFlight(tab)};${keyOfFlight(thief)}`
+  return `${stored};${given};${flying};${isLinked};${owned};${stolen};${isNoteLost};${failovers};${crashes}`
+}
+
+function keyOfSession({ generation, rotatedAt, acknowledgedAt, end }: Session): string {
+  return `${generation},${rotatedAt},${acknowledgedAt},${end}`
+}
+
+function keyOfFlight(flight: Flight | undefined): string {
+  return flight ? `${flight.stage},${flight.generation},${flight.isNew},${flight.isNoted}` : ''
 }
