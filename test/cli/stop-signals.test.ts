@@ -32,7 +32,10 @@ t.test('the entry of the package handles signals before it loads anything', asyn
   const source = readFileSync('bin/gatehouse.cjs', 'utf8')
   writeFileSync(
     entry,
-    source.replace('../package.json', resolve('package.json')).replace('./import-program.cjs', './main.js'),
+    source
+      .replace('../package.json', resolve('package.json'))
+      .replace('./needed-node.cjs', resolve('bin/needed-node.cjs'))
+      .replace('./import-program.cjs', './main.js'),
   )
   for (const [signal, expected] of [
     ['SIGTERM', { status: 0, signal: null, stderr: '' }],

@@ -121,7 +121,7 @@ t.test('a key is revoked and a signing key retired on a terminal only after a ye
     terminal.type('no\r')
     t.equal(await terminal.ended, 1, args.join(' '))
   }
-  t.match((await workspace.run('keys', 'list', 'ada@example.com')).stdout, /^ci +valid/m)
+  t.match((await workspace.run('keys', 'list', 'ada@example.com')).stdout, /^ci +\S{4} +valid/m)
   t.match((await workspace.run('signing-keys', 'list')).stdout, new RegExp(`^${kid} `, 'm'))
 })
 
