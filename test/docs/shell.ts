@@ -11,7 +11,7 @@ import { snippetsOf } from './snippets.ts'
 const digest = Buffer.from(digestOf(createKey('secretKey', 'elsewhere', 'old'))).toString('hex')
 const files = {
   'people.csv': 'email,firstName\ncyd@example.com,Cyd\n',
-  'keys.csv': `account,digest,name\nada@example.com,${digest},old\n`,
+  'digests.csv': `account,digest,name\nada@example.com,${digest},old\n`,
   'password.txt': 'correct horse battery\n',
   'new.yaml': configOf({
     routes: [{ name: 'orders', path: '/orders', upstream: 'backend', auth: 'any' }],
