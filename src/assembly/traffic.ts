@@ -120,10 +120,10 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
           ownPaths,
           table,
           authenticator: gate.authenticator,
-          keyUses,
           ownCookies,
           writeIdentity: createIdentityWriter(config.identityHeaders),
           isTraced: tracer !== undefined,
+          forwarding: proxy.forwarding,
         })
   const reader = {
     trusted,

@@ -54,17 +54,12 @@ interface Handling extends Pick<ArrivalReader, 'trusted'> {
 }
 
 /** What becomes of the requests of one listener. */
-/** @typeParam Admitted an ordinary request that was decided about in one go */
-export interface RequestHandler<Handled extends Handling, Came extends Arrival, Admitted extends Came> {
+export interface RequestHandler<Handled extends Handling, Came extends Arrival> {
   /** How requests are handled under the current config. Read once for each request. */
   traffic(): Handled
   read(connection: ClientExchange, head: RequestHead, traffic: Handled): Came
   /** The fields whose lines are marked: asked for each head. */
   names(): NameTable
-  /** Decides in one go about an ordinary request; undefined, without any effect, where it is none. */
-  admit?(connection: ClientExchange, head: RequestHead, traffic: Handled): Admitted | undefined
-  /** @throws GatehouseError the request is then refused with it */
-  handleAdmitted?(request: Admitted, traffic: Handled): void
   /** @throws GatehouseError the request is then refused with it */
   handle(arrival: Came, traffic: Handled): void
   refuse(arrival: Came, error: GatehouseError): void
@@ -116,19 +111,14 @@ export function forgetHead(connection: ClientExchange): void {
 }
 
 /** A listener of the gateway: what arrives is read, handled and observed. */
-export function createArrivalServer<
-  Handled extends Handling,
-  Came extends Arrival,
-  Admitted extends Came = never,
->(
+export function createArrivalServer<Handled extends Handling, Came extends Arrival>(
   options: ServerOptions & ListenerEvents,
-  handler: RequestHandler<Handled, Came, Admitted>,
+  handler: RequestHandler<Handled, Came>,
 ): ArrivalServer<Came> {
   const { ticketKeys } = options
   function onRequest(connection: ClientExchange, head: RequestHead): void {
     const traffic = handler.traffic()
-    const admitted = handler.admit?.(connection, head, traffic)
-    const arrival = admitted ?? handler.read(connection, head, traffic)
+    const arrival = handler.read(connection, head, traffic)
     traffic.observer.begin()
     const current = currentRequestOf<Came>(connection)
     if (current === undefined) connection.listenerState = { arrival, observer: traffic.observer }
@@ -137,8 +127,7 @@ export function createArrivalServer<
       current.observer = traffic.observer
     }
     try {
-      if (admitted === undefined) handler.handle(arrival, traffic)
-      else handler.handleAdmitted?.(admitted, traffic)
+      handler.handle(arrival, traffic)
     } catch (error) {
       handler.refuse(arrival, toGatehouseError(error))
     }

@@ -54,7 +54,7 @@ export type Gate<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> 
 /** A gate, and the part of it that is left to do about a request that was admitted otherwise. */
 export interface GateParts<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival> {
   readonly gate: Gate<MatchedRoute, Came>
-  /** Counts the request against its rate and quota, and the decision. */
+  /** Counts the request against its rate and quota, the decision, and the use of its key. */
   settleAdmitted(
     route: MatchedRoute,
     arrival: Came,
@@ -111,10 +111,19 @@ export function createGateParts<MatchedRoute extends GatedRoute, Came extends Ar
     if (code !== undefined && !isConfirmed) return admitConfirmed(route, arrival, decision)
     if (code !== undefined) return countRefusal(decision.scheme, sharedError(code))
     trace?.passed('policy')
-    return settleAdmitted(route, arrival, decision)
+    return takeAndSettle(route, arrival, decision)
   }
 
   function settleAdmitted(
+    route: MatchedRoute,
+    arrival: Came,
+    decision: AllowedDecision,
+  ): GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>> {
+    recordKeyUse(arrival, decision)
+    return takeAndSettle(route, arrival, decision)
+  }
+
+  function takeAndSettle(
     route: MatchedRoute,
     arrival: Came,
     decision: AllowedDecision,

@@ -16,7 +16,8 @@ import { createAdmission } from './admission.ts'
 import type { Arrival } from './arrival.ts'
 import type { RedirectToSignIn } from './browser/sign-in-redirect.ts'
 import { createGateParts, type GateOptions, type GateResult } from './gate.ts'
-import type { Forwarding, LaneRequest } from './lane/lane-request.ts'
+import type { Forwarding } from './lane/lane-arrival.ts'
+import type { LaneRequest } from './lane/lane-request.ts'
 import type { OpenCalls } from './open-calls.ts'
 import { answerOptions } from './options-request.ts'
 import {
@@ -29,7 +30,7 @@ import {
 } from './outcome.ts'
 import { prefersHtml } from './refusals/error-page.ts'
 import { isGrpcCall } from './refusals/grpc-status.ts'
-import { answerErrorPage, answerProblem, toGatehouseError } from './refusals/problem.ts'
+import { answerErrorPage, answerProblem } from './refusals/problem.ts'
 import { brokenBodyError } from './refusals/unreadable.ts'
 import { createUpstreamHeadReader, findForwardingRoute, type UpstreamHeadOptions } from './route-request.ts'
 import type { CheckSecondTargets } from './second-targets/check.ts'
@@ -68,11 +69,16 @@ export interface RequestProxy {
   handleAdmitted(request: LaneRequest): void
 }
 
+/** A proxy, and what the fast lane forwards by. */
+export interface LaneProxy extends RequestProxy {
+  readonly forwarding: Forwarding
+}
+
 /**
  * The proxy path: no body is parsed here. A request is matched to its route, authenticated and authorised, and only
  * then forwarded.
  */
-export function createProxy(options: ProxyOptions): RequestProxy {
+export function createProxy(options: ProxyOptions): LaneProxy {
   const { table, writer, usageMeter, onIgnoredUpgrade, checkSecondTargets, redirectToSignIn } = options
   const { ownCookies, portalScopes, openCalls } = options
   const terms = { writeTrailers: writer.writeTrailers, ownCookies, portalScopes }
@@ -133,37 +139,17 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     else answerProblem(arrival, error)
   }
 
-  const forwarding: Forwarding = { terms, events }
-
-  function forwardAdmitted(request: LaneRequest): void {
-    const principal = principalOf(request.outcome)
-    if (principal !== undefined) usageMeter.onForwarded(request.route, principal, request.arrivedAt)
-    request.forward(forwarding)
-  }
-
-  function handleAdmitted(request: LaneRequest): void {
-    const result = settleAdmitted(request.route, request, request.decision)
-    if (result instanceof Promise) void settleLater(request, result)
-    else if (result instanceof GatehouseError) refuse(request, result)
-    else forwardAdmitted(request)
-  }
-
-  /** In a function of its own: what a function within the other captured would be allocated at each of its calls. */
-  async function settleLater(
-    request: LaneRequest,
-    result: Promise<GateResult<Route<Upstream>>>,
-  ): Promise<void> {
-    const isWaiting = () => request.connection.head === request.head
-    try {
-      const settled = await result
-      if (!isWaiting()) return
-      if (settled instanceof GatehouseError) refuse(request, settled)
-      else forwardAdmitted(request)
-    } catch (error) {
-      if (isWaiting()) refuse(request, toGatehouseError(error))
-    }
-  }
-
+  const handleAdmitted = createAdmission<Route<Upstream>, LaneRequest>({
+    gate: (request) => settleAdmitted(request.route, request, request.decision),
+    checkSecondTargets,
+    sentHead: ({ head }) => head,
+    admit: (route, request) => {
+      const principal = principalOf(request.outcome)
+      if (principal !== undefined) usageMeter.onForwarded(route, principal, request.arrivedAt)
+      request.forward()
+    },
+    refuse,
+  })
   const handle = createAdmission<Route<Upstream>, Arrival>({
     gate,
     checkSecondTargets,
@@ -171,7 +157,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     admit: forwardToUpstream,
     refuse,
   })
-  return { handle, handleAdmitted }
+  return { handle, handleAdmitted, forwarding: { terms, events } }
 }
 
 /** Finds out whether the route of an upgrade takes it, or as what. */

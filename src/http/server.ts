@@ -10,7 +10,7 @@ import {
 import { chooseScope, type ScopeOptions } from './choose-scope.ts'
 import { answerPreflight } from './cors.ts'
 import type { FastLane } from './lane/fast-lane.ts'
-import type { LaneRequest } from './lane/lane-request.ts'
+import { LaneRequest } from './lane/lane-request.ts'
 import type { Observer } from './observe.ts'
 import { answerOptions } from './options-request.ts'
 import { createOwnEndpoints, type EndpointRouter } from './own-endpoints.ts'
@@ -57,13 +57,15 @@ export function createGatewayServer(options: GatewayServerOptions): ArrivalServe
     }
   }
 
-  return createArrivalServer<Traffic, Arrival, LaneRequest>(options, {
+  return createArrivalServer<Traffic, Arrival>(options, {
     traffic: options.traffic,
     names: options.names,
-    admit: (connection, head, { fastLane }) => fastLane?.(connection, head),
-    handleAdmitted: (request, { proxy }) => proxy.handleAdmitted(request),
-    read: createArrival,
-    handle: routeRequest,
+    read: (connection, head, traffic) =>
+      traffic.fastLane?.(connection, head) ?? createArrival(connection, head, traffic),
+    handle: (arrival, traffic) => {
+      if (arrival instanceof LaneRequest) traffic.proxy.handleAdmitted(arrival)
+      else routeRequest(arrival, traffic)
+    },
     refuse: answerProblem,
     abort: (arrival, error) => {
       if (own.abort(arrival, error)) return

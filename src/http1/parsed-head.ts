@@ -12,10 +12,10 @@ export class ParsedHead implements RequestHead {
   readonly method: string
   readonly target: string
   /**
-   * Where the path ends in the target, if every server reads the path alike: it begins with a slash, and has no escapes,
-   * parameters, empty segments, backslashes, or segments that begin with a dot. undefined = it is to be looked at.
+   * Whether the target is a path that every server reads alike: it begins with a slash, and has no query, escapes,
+   * parameters, empty segments, backslashes, or segments that begin with a dot.
    */
-  readonly plainPathEnd: number | undefined
+  readonly hasPlainTarget: boolean
   readonly minorVersion: number
   readonly body: RequestBody
   readonly isPersistent: boolean
@@ -30,7 +30,7 @@ export class ParsedHead implements RequestHead {
   constructor(
     text: string,
     fieldsStart: number,
-    line: Pick<ParsedHead, 'method' | 'target' | 'plainPathEnd' | 'minorVersion'>,
+    line: Pick<ParsedHead, 'method' | 'target' | 'hasPlainTarget' | 'minorVersion'>,
     framing: RequestFraming,
     { marked, names }: { readonly marked: MarkedLines; readonly names: NameTable },
   ) {
@@ -38,7 +38,7 @@ export class ParsedHead implements RequestHead {
     this.fieldsStart = fieldsStart
     this.method = line.method
     this.target = line.target
-    this.plainPathEnd = line.plainPathEnd
+    this.hasPlainTarget = line.hasPlainTarget
     this.minorVersion = line.minorVersion
     this.body = framing.body
     this.isPersistent = framing.isPersistent

@@ -8,10 +8,8 @@ export interface RequestLine {
   readonly targetEnd: number
   /** The y in HTTP/1.y: 0 or 1. */
   readonly minorVersion: number
-  /** Where its query begins, with the `?`; the end of the target where there is none. */
-  readonly queryStart: number
-  /** Whether the path is one that every server reads alike: see RequestHead. */
-  readonly hasPlainPath: boolean
+  /** Whether the target is a path that every server reads alike: see ParsedHead. */
+  readonly hasPlainTarget: boolean
   /** Whether the target has bytes above 0x7F. */
   readonly hasHighBytes: boolean
   /** The index behind its LF. */
@@ -28,8 +26,8 @@ const versionForm = Buffer.from(' HTTP/1.y\r\n', 'latin1')
 const minorAt = versionForm.indexOf('y')
 
 /**
- * Reads, in the head block, a method, one space, a target, one space and the version. Some servers accept a lone CR as the end of the line,
- * or a space as the end of the target; other control characters make the target ambiguous, but not the line.
+ * Reads, in the head block, a method, one space, a target, one space and the version. Some servers accept a lone CR as the
+ * end of the line, or a space as the end of the target; other control characters make the target ambiguous, but not the line.
  * @returns undefined where it is incomplete and may still become a request line @throws MalformedMessage
  */
 export function readRequestLine(): RequestLine | undefined {
@@ -38,10 +36,17 @@ export function readRequestLine(): RequestLine | undefined {
   // Nothing, or the first half of an empty line.
   if (methodEnd === length || (length === 1 && bytes[0] === cr)) return undefined
   if (bytes[methodEnd] !== space || methodEnd === 0) throw malformedLine()
-  const path = readPath(methodEnd + 1)
-  let targetEnd = path.end
-  let highest = path.highest
-  for (; targetEnd < length && !endsTarget(bytes[targetEnd]); targetEnd++) highest |= bytes[targetEnd] ?? 0
+  let hasPlainTarget = bytes[methodEnd + 1] === slash
+  let highest = 0
+  let before: number = kinds.plain
+  let targetEnd = methodEnd + 1
+  for (; targetEnd < length && !endsTarget(bytes[targetEnd]); targetEnd++) {
+    const byte = bytes[targetEnd] ?? 0
+    const kind = kindOf[byte] ?? kinds.special
+    highest |= byte
+    if (kind === kinds.special || (before === kinds.slash && kind !== kinds.plain)) hasPlainTarget = false
+    before = kind
+  }
   if (targetEnd === length) return undefined
   if (targetEnd === methodEnd + 1) throw malformedLine()
   const minorVersion = readVersion(targetEnd)
@@ -50,47 +55,20 @@ export function readRequestLine(): RequestLine | undefined {
     methodEnd,
     targetEnd,
     minorVersion,
-    queryStart: path.end,
-    hasPlainPath: path.isPlain,
+    hasPlainTarget,
     hasHighBytes: highest > 0x7f,
     end: targetEnd + versionForm.length,
   }
 }
 
-/** The kinds of the bytes of a path. */
-const kinds = { plain: 0, slash: 1, dot: 2, special: 3, end: 4 } as const
+/** The kinds of the bytes of a target. */
+const kinds = { plain: 0, slash: 1, dot: 2, special: 3 } as const
 const kindOf = Uint8Array.from({ length: 256 }, (_, code) => {
   const character = String.fromCharCode(code)
-  if (/[ ?\r\n]/.test(character)) return kinds.end
   if (character === '/') return kinds.slash
   if (character === '.') return kinds.dot
   return /[!$&'()*+,\-0-9:=@A-Z_a-z~]/.test(character) ? kinds.plain : kinds.special
 })
-
-interface PathRead {
-  /** Where it has ended, or as much of it as has arrived. */
-  readonly end: number
-  readonly isPlain: boolean
-  /** All bytes together, by or. */
-  readonly highest: number
-}
-
-function readPath(start: number): PathRead {
-  const { bytes, length } = headBlock
-  let isPlain = bytes[start] === slash
-  let highest = 0
-  let before: number = kinds.plain
-  let at = start
-  for (; at < length; at++) {
-    const byte = bytes[at] ?? 0
-    const kind = kindOf[byte] ?? kinds.special
-    if (kind === kinds.end) break
-    highest |= byte
-    if (kind === kinds.special || (before === kinds.slash && kind !== kinds.plain)) isPlain = false
-    before = kind
-  }
-  return { end: at, isPlain, highest }
-}
 
 function endsTarget(byte: number | undefined): boolean {
   return byte === space || byte === cr || byte === lf

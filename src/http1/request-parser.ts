@@ -105,7 +105,7 @@ export class RequestParser {
   #takeHead(bytes: Buffer): ParsedHead | undefined {
     const line = this.#line
     if (line === undefined) return undefined
-    const { methodEnd, targetEnd, queryStart, minorVersion, hasHighBytes, end } = line
+    const { methodEnd, targetEnd, hasPlainTarget, minorVersion, hasHighBytes, end } = line
     this.#partial = undefined
     this.#line = undefined
     this.#skipped = 0
@@ -114,7 +114,7 @@ export class RequestParser {
     const requestLine = {
       method: usualMethodOf(bytes, methodEnd) ?? text.slice(0, methodEnd),
       target: hasHighBytes ? encodeHighBytes(target) : target,
-      plainPathEnd: line.hasPlainPath && !hasHighBytes ? queryStart - methodEnd - 1 : undefined,
+      hasPlainTarget,
       minorVersion,
     }
     return new ParsedHead(text, end, requestLine, readMarkedFraming(this.#marked, text, minorVersion), {

@@ -46,6 +46,7 @@ class Exchange<Forwarded extends ForwardedRequest>
   extends OutgoingRequest<Forwarded>
   implements CallEvents, RequestEvents
 {
+  protected readonly request: Forwarded
   readonly #events: ForwardEvents<Forwarded>
   readonly #connection: ClientExchange
   readonly #call: Call
@@ -64,7 +65,8 @@ class Exchange<Forwarded extends ForwardedRequest>
   #isChunked = false
 
   constructor(request: Forwarded, events: ForwardEvents<Forwarded>) {
-    super(request)
+    super()
+    this.request = request
     const { connection, head } = request.arrival
     this.#isBodyComplete = head.body.kind === 'none'
     this.#awaitsContinue = head.expectsContinue

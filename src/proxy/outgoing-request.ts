@@ -9,11 +9,7 @@ import { forwardedRequestHead } from './forwarded-request-head.ts'
 
 /** A forwarded request as its upstream sees it: nothing is copied, as most of it is read once, if at all. */
 export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implements UpstreamRequest {
-  protected readonly request: Forwarded
-
-  constructor(request: Forwarded) {
-    this.request = request
-  }
+  protected abstract readonly request: Forwarded
 
   abstract get bodyProgress(): BodyProgress
 
@@ -75,7 +71,7 @@ export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implem
     return this.request.accountId
   }
 
-  head(target: Target): string {
+  headFor(target: Target): string {
     return forwardedRequestHead(this.request, target)
   }
 }

@@ -29,11 +29,13 @@ const dotSegment = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/
 
 /**
  * Reads a request target (RFC 9112 3.2) in origin form, or in absolute form, of which the path is used.
+ * @param isPlain whether it is known to be a path that needs no look (see ParsedHead)
  * @returns undefined where servers could interpret the path differently: dot segments (encoded, with
  *   parameters, behind an encoded slash), a backslash, an empty segment (or one of parameters alone, within a path), a
  *   control character, a fragment, a broken escape, no path at all
  */
-export function parseRequestTarget(sent: string): RequestTarget | undefined {
+export function parseRequestTarget(sent: string, isPlain = false): RequestTarget | undefined {
+  if (isPlain) return plainTarget(sent, '')
   const origin = sent.startsWith('/') ? sent : toOriginForm(sent)
   if (origin === undefined) return undefined
   const mark = origin.indexOf('?')
@@ -42,22 +44,13 @@ export function parseRequestTarget(sent: string): RequestTarget | undefined {
   if (origin.includes('#') || rawControl.test(origin)) return undefined
   if (sentPath.includes('\\') || sentPath.includes('//')) return undefined
   if (!sentPath.includes('%') && !sentPath.includes('/.') && !sentPath.includes(';')) {
-    return {
-      path: sentPath,
-      sentPath,
-      query,
-      hasParameters: false,
-      hasEncodedSlash: false,
-    }
+    return plainTarget(sentPath, query)
   }
   return parseEscaped(sentPath, query)
 }
 
-/** The same of a target whose path, which ends at this index, is known to need no look. */
-export function plainRequestTarget(sent: string, pathEnd: number): RequestTarget {
-  const sentPath = pathEnd === sent.length ? sent : sent.slice(0, pathEnd)
-  const query = pathEnd === sent.length ? '' : sent.slice(pathEnd)
-  return { path: sentPath, sentPath, query, hasParameters: false, hasEncodedSlash: false }
+function plainTarget(path: string, query: string): RequestTarget {
+  return { path, sentPath: path, query, hasParameters: false, hasEncodedSlash: false }
 }
 
 function toOriginForm(sent: string): string | undefined {

@@ -172,7 +172,7 @@ export class Call implements ExchangeEvents, Waiter {
     }
     this.#acquisition = undefined
     this.#connection = connection
-    const head = this.request.head(target)
+    const head = this.request.headFor(target)
     connection.start(head, this.request, this, now)
     const hasBody = this.request.body !== 'none'
     if (hasBody && (connection.mayRefuse || this.#sentBody)) this.#sendBodyAgain(connection)

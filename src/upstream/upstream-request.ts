@@ -6,7 +6,7 @@ import type { UpstreamConnection } from './upstream-connection.ts'
 
 export interface UpstreamRequest extends RequestOptions, BalancingClient, PoolUser {
   /** The whole head for a target, with the empty line at its end. */
-  head(target: Target): string
+  headFor(target: Target): string
 }
 
 export interface CallEvents extends ExchangeEvents {

@@ -119,7 +119,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
       accountId: asked.accountId,
       clientSession: asked.clientSession,
       bodyProgress: asked.bodyProgress?.() ?? 'complete',
-      head: ({ authority }) => `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n${lines}\r\n`,
+      headFor: ({ authority }) => `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n${lines}\r\n`,
     },
     {
       onSent: (target) => {

@@ -1,4 +1,3 @@
-import type { KeyUses } from '../../accounts/key-uses.ts'
 import type { Authenticator } from '../../auth/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '../../auth/authorize.ts'
 import type { Carriers } from '../../auth/carriers.ts'
@@ -16,13 +15,14 @@ import { framingLine } from '../../proxy/hop-by-hop-lines.ts'
 import type { OwnCookies } from '../../proxy/own-cookies.ts'
 import { isLastOnConnection } from '../../proxy/request-head.ts'
 import type { OwnPaths } from '../../routes/own-paths.ts'
-import { parseRequestTarget, plainRequestTarget, type RequestTarget } from '../../routes/request-target.ts'
+import { parseRequestTarget } from '../../routes/request-target.ts'
 import type { Access, Route } from '../../routes/route.ts'
 import type { RouteTable } from '../../routes/table.ts'
 import type { Upstream } from '../../upstream/upstream.ts'
 import { parseHost } from '../host.ts'
 import type { Destination } from '../outcome.ts'
 import { hasUpstream } from '../route-request.ts'
+import type { Forwarding } from './lane-arrival.ts'
 import { LaneRequest } from './lane-request.ts'
 import { createOrdinaryHeadReader, type OrdinaryHead } from './ordinary-head.ts'
 
@@ -34,12 +34,12 @@ export interface FastLaneOptions {
   readonly ownPaths: Pick<OwnPaths, 'mayHave' | 'isOwnHost'>
   readonly table: RouteTable<Upstream | undefined>
   readonly authenticator: Authenticator
-  readonly keyUses: Pick<KeyUses, 'record'>
   readonly ownCookies: OwnCookies
   /** The lines that say who is calling, each ended by CR LF. */
   writeIdentity(principal: Principal): string
   /** Whether requests are traced. */
   readonly isTraced: boolean
+  readonly forwarding: Forwarding
 }
 
 /**
@@ -49,11 +49,8 @@ export interface FastLaneOptions {
  */
 export type FastLane = (connection: ClientExchange, head: RequestHead) => LaneRequest | undefined
 
-/** How long the use of a key is not recorded again from the same address. */
-const keyUseIntervalMs = 1_000
-
 export function createFastLane(options: FastLaneOptions): FastLane {
-  const { names, carriers, trusted, ownPaths, table, authenticator, keyUses, ownCookies } = options
+  const { names, carriers, trusted, ownPaths, table, authenticator, ownCookies, forwarding } = options
   const readHead = createOrdinaryHeadReader({ carriers, ownCookies, passesTraceparent: !options.isTraced })
   const hostNameOf = createHostNameReader()
 
@@ -84,14 +81,6 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     return isFromAllowedAddress(principal, address) && authorize(access, principal) === undefined
   }
 
-  function recordUse(credential: Credential | undefined, principal: Principal, address: string, now: number) {
-    if (credential?.kind !== 'secretKey') return
-    if (credential.useRecordedFrom === address && now < credential.useRecordedUntil) return
-    credential.useRecordedFrom = address
-    credential.useRecordedUntil = Math.floor(now) + keyUseIntervalMs
-    keyUses.record(principal.accountId, credential.text, address, 'secretKey')
-  }
-
   function identityOf(decision: AllowedDecision): string {
     const { principal } = decision
     if (principal === undefined) return ''
@@ -120,7 +109,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
 
   /** undefined = the target or the host is not plainly one of a route. */
   function readDestination(head: ParsedHead, host: string): Destination | undefined {
-    const target = readTarget(head)
+    const target = parseRequestTarget(head.target, head.hasPlainTarget)
     if (target === undefined || target.path !== target.sentPath) return undefined
     const hostName = hostNameOf(host)
     return hostName === undefined ? undefined : { target, hostName }
@@ -140,12 +129,10 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     const caller = recallCaller(route.access, head, sent, now)
     if (caller === undefined) return undefined
     const { decision, credential } = caller
-    const { principal } = decision
-    if (!mayPass(route.access, principal, peerAddress)) return undefined
+    if (!mayPass(route.access, decision.principal, peerAddress)) return undefined
 
-    if (principal !== undefined) recordUse(credential, principal, peerAddress, now)
     const { host } = sent
-    const found = { arrivedAt: now, host, destination, route, decision, credential, carriers }
+    const found = { arrivedAt: now, host, destination, route, decision, credential, carriers, forwarding }
     const request = new LaneRequest(connection, head, found)
     request.headerLines = writeLines(request, sent.lines)
     return request
@@ -185,20 +172,6 @@ function isPlain(route: Route<Upstream>, head: ParsedHead): boolean {
     route.upstream.headers === undefined &&
     (body.kind !== 'counted' || body.length <= route.bodyBytesMax)
   )
-}
-
-function readTarget({ target, plainPathEnd }: ParsedHead): RequestTarget | undefined {
-  const isPlain = plainPathEnd !== undefined && isPlainQuery(target, plainPathEnd)
-  return isPlain ? plainRequestTarget(target, plainPathEnd) : parseRequestTarget(target)
-}
-
-/** Nothing in a query says where the request goes, but for what ends it. */
-function isPlainQuery(target: string, from: number): boolean {
-  for (let at = from; at < target.length; at++) {
-    const code = target.charCodeAt(at)
-    if (code <= 0x20 || code === 0x7f || code === 0x23) return false
-  }
-  return true
 }
 
 /** Nearly all requests are for the host of the one before. */

@@ -1,16 +1,13 @@
-import type { Socket } from 'node:net'
 import type { Carriers } from '../../auth/carriers.ts'
 import { type Credential, type Credentials, noCredentials } from '../../auth/credentials.ts'
 import type { AllowedDecision } from '../../auth/decision.ts'
 import type { ClientExchange } from '../../exchange/client-exchange.ts'
-import type { RequestBody, RequestHead } from '../../exchange/request-head.ts'
-import { clientNetwork } from '../../platform/client-network.ts'
+import type { RequestHead } from '../../exchange/request-head.ts'
 import type { Client } from '../../proxy/client.ts'
-import type { ForwardedRequest } from '../../proxy/forwarded-request.ts'
+import type { ForwardEvents, ForwardedRequest, ForwardTerms } from '../../proxy/forwarded-request.ts'
+import { OutgoingRequest } from '../../proxy/outgoing-request.ts'
 import type { Route } from '../../routes/route.ts'
-import type { BalancingClient } from '../../upstream/balancer.ts'
-import type { RequestOptions } from '../../upstream/exchange.ts'
-import type { BodyProgress, PoolUser } from '../../upstream/pool/claim.ts'
+import type { BodyProgress } from '../../upstream/pool/claim.ts'
 import type { Upstream } from '../../upstream/upstream.ts'
 import type { Arrival } from '../arrival.ts'
 import {
@@ -26,6 +23,12 @@ import {
 import { noUncommonFields, type RequestFields, type UncommonFields } from '../request-fields.ts'
 import { createRequestId } from '../request-id.ts'
 
+/** What all requests of a config are forwarded by. */
+export interface Forwarding {
+  readonly terms: ForwardTerms
+  readonly events: ForwardEvents<LaneArrival>
+}
+
 /** What the fast lane has found out about a request. */
 export interface LaneDecision {
   readonly arrivedAt: number
@@ -37,6 +40,7 @@ export interface LaneDecision {
   /** undefined = anonymous. */
   readonly credential: Credential | undefined
   readonly carriers: Carriers
+  readonly forwarding: Forwarding
 }
 
 /**
@@ -44,14 +48,8 @@ export interface LaneDecision {
  * none of the uncommon fields, and nothing of it is rewritten.
  */
 export abstract class LaneArrival
-  implements
-    Arrival,
-    RequestFields,
-    Client,
-    Omit<ForwardedRequest, 'terms'>,
-    RequestOptions,
-    PoolUser,
-    BalancingClient
+  extends OutgoingRequest<ForwardedRequest>
+  implements Arrival, RequestFields, Client, ForwardedRequest
 {
   readonly connection: ClientExchange
   readonly head: RequestHead
@@ -63,10 +61,12 @@ export abstract class LaneArrival
   readonly credentials: Credentials
   readonly carriers: Carriers
   readonly outcome: Outcome
+  protected readonly forwarding: Forwarding
   /** For the target, without Host: set before it is forwarded. */
   headerLines = ''
 
   constructor(connection: ClientExchange, head: RequestHead, found: LaneDecision) {
+    super()
     this.connection = connection
     this.head = head
     this.requestId = createRequestId()
@@ -76,14 +76,23 @@ export abstract class LaneArrival
     this.decision = found.decision
     this.credentials = found.credential ?? noCredentials
     this.carriers = found.carriers
+    this.forwarding = found.forwarding
     this.outcome = createOutcome()
     recordDestination(this.outcome, found.destination)
     recordRoute(this.outcome, found.route)
     recordDecision(this.outcome, found.decision)
   }
 
+  protected get request(): this {
+    return this
+  }
+
   get arrival(): this {
     return this
+  }
+
+  get terms(): ForwardTerms {
+    return this.forwarding.terms
   }
 
   get fields(): RequestFields {
@@ -118,23 +127,7 @@ export abstract class LaneArrival
     return this.connection.protocol
   }
 
-  get clientAddress(): string {
-    return this.connection.peerAddress
-  }
-
-  get clientNetwork(): string {
-    return clientNetwork(this.connection.peerAddress)
-  }
-
-  get clientSocket(): Socket | undefined {
-    return this.connection.socket
-  }
-
-  get clientSession(): object | undefined {
-    return this.connection.session
-  }
-
-  get accountId(): string | undefined {
+  override get accountId(): string | undefined {
     return principalOf(this.outcome)?.accountId
   }
 
@@ -142,39 +135,15 @@ export abstract class LaneArrival
     return destinationOf(this.outcome)
   }
 
-  get method(): string {
-    return this.head.method
-  }
-
-  get body(): RequestBody['kind'] {
-    return this.head.body.kind
-  }
-
   get bodyProgress(): BodyProgress {
     return 'complete'
   }
 
-  get responseTimeoutMs(): number {
-    return this.route.responseTimeoutMs
-  }
-
-  get idleTimeoutMs(): number {
-    return this.route.idleTimeoutMs
-  }
-
-  get bindsConnection(): boolean {
+  override get isUpgrade(): boolean {
     return false
   }
 
-  get expectsContinue(): boolean {
-    return false
-  }
-
-  get isUpgrade(): boolean {
-    return false
-  }
-
-  get isLast(): boolean {
+  override get isLast(): boolean {
     return false
   }
 

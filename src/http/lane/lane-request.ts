@@ -2,8 +2,6 @@ import type { ResponseFraming } from '../../exchange/client-exchange.ts'
 import type { RequestEvents } from '../../exchange/request-events.ts'
 import { monotonicClock } from '../../platform/clock.ts'
 import { forward, forwardSent } from '../../proxy/forward.ts'
-import type { ForwardEvents, ForwardedRequest, ForwardTerms } from '../../proxy/forwarded-request.ts'
-import { forwardedRequestHead } from '../../proxy/forwarded-request-head.ts'
 import { forwardedResponseLines } from '../../proxy/forwarded-response.ts'
 import type { ExchangeEvents } from '../../upstream/exchange.ts'
 import type { UpstreamFailure } from '../../upstream/failure.ts'
@@ -18,51 +16,41 @@ import { LaneArrival } from './lane-arrival.ts'
  * is none, or more is to be done than passing a response of known length on, the rest of the exchange is that of any other
  * request (proxy/forward.ts).
  */
-export class LaneRequest extends LaneArrival implements ForwardedRequest, RequestEvents, ExchangeEvents {
-  #forwarding: Forwarding | undefined
+export class LaneRequest extends LaneArrival implements RequestEvents, ExchangeEvents {
   #target: Target | undefined
   #upstreamConnection: UpstreamConnection | undefined
 
-  get terms(): ForwardTerms {
-    return this.#known().terms
-  }
-
   /** @throws nothing: what goes wrong is an event */
-  forward(forwarding: Forwarding): void {
+  forward(): void {
     const { route, head, outcome } = this
-    this.#forwarding = forwarding
+    const { events } = this.forwarding
     recordUpstream(outcome, route.upstream.name, undefined)
     if (head.body.kind !== 'none' || route.upstream.config.protocol !== 'http1') {
-      forward(this, forwarding.events)
+      forward(this, events)
       return
     }
     const target = route.upstream.chooseTarget(this, none)
     const now = monotonicClock()
     const idle = target && target.health?.isEjected !== true ? target.pool.takeIdle(this, now) : undefined
     if (target === undefined || idle === undefined) {
-      forward(this, forwarding.events, target)
+      forward(this, events, target)
       return
     }
     target.inFlight++
     this.#target = target
     this.#upstreamConnection = idle
     this.connection.attach(this)
-    idle.start(forwardedRequestHead(this, target), this, this, now)
+    idle.start(this.headFor(target), this, this, now)
     recordSent(outcome, now)
   }
 
   /** From now on it is an exchange like any other. @param isAnswered whether the head of the response was passed on */
   #handOver(isAnswered: boolean): ExchangeEvents {
-    const { events } = this.#known()
+    const { events } = this.forwarding
     const target = this.#target
     const connection = this.#upstreamConnection
     if (target === undefined || connection === undefined) throw new Error('a request that was not sent')
     return forwardSent(this, events, { target, connection, isAnswered })
-  }
-
-  #known(): Forwarding {
-    if (this.#forwarding === undefined) throw new Error('a request that was not forwarded')
-    return this.#forwarding
   }
 
   onInformation(received: ResponseHead): void {
@@ -127,12 +115,6 @@ export class LaneRequest extends LaneArrival implements ForwardedRequest, Reques
   isChunkReleased(): boolean {
     return true
   }
-}
-
-/** What all requests of a config are forwarded by. */
-export interface Forwarding {
-  readonly terms: ForwardTerms
-  readonly events: ForwardEvents<LaneRequest>
 }
 
 const none: readonly Target[] = []
