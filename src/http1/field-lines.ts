@@ -51,6 +51,38 @@ export class MarkedLines {
   }
 }
 
+/** The text of a head, in Latin-1, and which of its lines were marked while it was read. */
+export interface MarkedText {
+  readonly text: string
+  /** Where its field lines begin, and where they have ended: before the empty line. */
+  readonly fieldsStart: number
+  readonly fieldsEnd: number
+  readonly marked: MarkedLines
+}
+
+/** Whether a line goes on, by its mark and where its value is; undefined = the head is not one to be passed on in slices. */
+export type GoesOn = (text: string, mark: number, start: number, end: number) => boolean | undefined
+
+/** The lines of a head but for the marked ones that do not go on, in slices of its text; undefined as `goesOn` says. */
+export function keptLines(
+  { text, fieldsStart, fieldsEnd, marked }: MarkedText,
+  goesOn: GoesOn,
+): string | undefined {
+  if (!marked.isSpacedUsually) return undefined
+  const { at, end } = marked
+  let lines = ''
+  let from = fieldsStart
+  for (let index = 0; index < end; index += 5) {
+    const isKept = goesOn(text, at[index] ?? 0, at[index + 2] ?? 0, at[index + 3] ?? 0)
+    if (isKept === undefined) return undefined
+    if (isKept) continue
+    const start = at[index + 1] ?? 0
+    if (start > from) lines += text.slice(from, start)
+    from = at[index + 4] ?? 0
+  }
+  return lines + text.slice(from, fieldsEnd)
+}
+
 /**
  * Reads the header or trailer fields in the head block, strictly and once: names are tokens (RFC 9110 5.1), no space before
  * the colon, no folding, no control character, every line ended by CR LF (RFC 9112 5).

@@ -1,10 +1,10 @@
 import type { RequestBody, RequestHead } from '../exchange/request-head.ts'
-import { fieldsOf, type MarkedLines } from './field-lines.ts'
+import { fieldsOf, type MarkedLines, type MarkedText } from './field-lines.ts'
 import type { NameTable } from './name-table.ts'
 import type { RequestFraming } from './request-framing.ts'
 
 /** The head of a request of HTTP/1.1. Its fields are sliced from its text once somebody asks for all of them. */
-export class ParsedHead implements RequestHead {
+export class ParsedHead implements RequestHead, MarkedText {
   /** In Latin-1, with the request line and the empty line at its end. */
   readonly text: string
   /** Where its field lines begin. */
@@ -49,8 +49,12 @@ export class ParsedHead implements RequestHead {
     this.#rawHeaders = undefined
   }
 
+  get fieldsEnd(): number {
+    return this.text.length - 2
+  }
+
   get rawHeaders(): readonly string[] {
-    this.#rawHeaders ??= fieldsOf(this.text, this.fieldsStart, this.text.length - 2)
+    this.#rawHeaders ??= fieldsOf(this.text, this.fieldsStart, this.fieldsEnd)
     return this.#rawHeaders
   }
 }

@@ -30,6 +30,11 @@ function acceptsTrailers(rawHeaders: readonly string[]): boolean {
   return false
 }
 
+/** Whether a Connection field names no other field, in the spellings that nearly all senders use. */
+export function isUsualConnection(value: string): boolean {
+  return value === 'keep-alive' || value === 'close' || value === 'Keep-Alive' || value === 'Close'
+}
+
 /** How the upstream knows where the body ends (RFC 9112 6). */
 export function framingLine(body: RequestBody): string {
   switch (body.kind) {

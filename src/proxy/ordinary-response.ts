@@ -1,7 +1,9 @@
+import { keptLines, type MarkedText } from '../http1/field-lines.ts'
 import { mark } from '../http1/name-table.ts'
 import type { ResponseCaching } from '../routes/route.ts'
-import { type MarkedResponse, responseMark } from '../upstream/response-head.ts'
+import { responseMark } from '../upstream/response-head.ts'
 import type { ForwardTerms } from './forwarded-request.ts'
+import { isUsualConnection } from './hop-by-hop-lines.ts'
 
 /** What the lines of a final response depend on. */
 export interface OrdinaryResponseInput {
@@ -12,69 +14,64 @@ export interface OrdinaryResponseInput {
   readonly terms: Pick<ForwardTerms, 'ownCookies' | 'portalScopes'>
 }
 
-/** What was found out about the head that is read at this moment. */
-const seen = { hasDate: false, hasLength: false, isCachingStated: false }
+/** What the head that is read at this moment depends on, and what was found out about it: one object for all heads. */
+interface Reading {
+  input: OrdinaryResponseInput | undefined
+  hasDate: boolean
+  hasLength: boolean
+  isCachingStated: boolean
+}
+
+const reading: Reading = { input: undefined, hasDate: false, hasLength: false, isCachingStated: false }
 
 /**
  * The lines of an ordinary response for the client: those that arrived, without hop-by-hop fields, in slices of the head.
  * @returns undefined where a field has to be rewritten, or more than its name decides about it (see response-head.ts)
  */
 export function ordinaryLines(
-  { text, fieldsStart, fieldsEnd, marked }: MarkedResponse,
+  head: MarkedText,
   input: OrdinaryResponseInput,
 ): { readonly text: string; readonly hasDate: boolean } | undefined {
-  if (!marked.isSpacedUsually) return undefined
-  const { at, end } = marked
-  let lines = ''
-  let from = fieldsStart
-  seen.hasDate = false
-  seen.hasLength = false
-  seen.isCachingStated = false
-  for (let index = 0; index < end; index += 5) {
-    const goesOn = passes(text, at[index] ?? 0, at[index + 2] ?? 0, at[index + 3] ?? 0, input)
-    if (goesOn === undefined) return undefined
-    if (goesOn) continue
-    const start = at[index + 1] ?? 0
-    if (start > from) lines += text.slice(from, start)
-    from = at[index + 4] ?? 0
-  }
-  lines += text.slice(from, fieldsEnd)
+  reading.input = input
+  reading.hasDate = false
+  reading.hasLength = false
+  reading.isCachingStated = false
+  const lines = keptLines(head, passes)
+  if (lines === undefined) return undefined
   const { caching, isAuthenticated } = input
-  const { hasDate, isCachingStated } = seen
+  const { hasDate, isCachingStated } = reading
   if (caching === undefined) return { text: lines, hasDate }
   const isPrivate = isAuthenticated && !isCachingStated
   return { text: lines + (isPrivate ? caching.privateLines : caching.varyLine), hasDate }
 }
 
 /** Whether a line goes on to the client; undefined = the response is no ordinary one. */
-function passes(
-  text: string,
-  found: number,
-  start: number,
-  end: number,
-  { status, mayHaveTrailers, caching, terms }: OrdinaryResponseInput,
-): boolean | undefined {
+function passes(text: string, found: number, start: number, end: number): boolean | undefined {
+  const { input } = reading
+  if (input === undefined) return undefined
   switch (found) {
     case responseMark.date:
-      seen.hasDate = true
+      reading.hasDate = true
       return true
     case responseMark.caching:
-      seen.isCachingStated = true
+      reading.isCachingStated = true
       return true
     case responseMark.contentType:
-      return terms.portalScopes !== undefined && /script/i.test(text.slice(start, end)) ? undefined : true
+      return input.terms.portalScopes !== undefined && /script/i.test(text.slice(start, end))
+        ? undefined
+        : true
     case mark.contentLength:
-      if (seen.hasLength || status === 204 || text.slice(start, end).includes(',')) return undefined
-      seen.hasLength = true
+      if (reading.hasLength || input.status === 204 || text.slice(start, end).includes(',')) return undefined
+      reading.hasLength = true
       return true
     case responseMark.setCookie:
-      return terms.ownCookies.isSetBy(text.slice(start, end)) ? undefined : true
+      return input.terms.ownCookies.isSetBy(text.slice(start, end)) ? undefined : true
     case responseMark.vary:
-      return caching === undefined ? true : undefined
+      return input.caching === undefined ? true : undefined
     case mark.connection:
       return isUsualConnection(text.slice(start, end)) ? false : undefined
     case responseMark.trailer:
-      return mayHaveTrailers
+      return input.mayHaveTrailers
     case mark.transferEncoding:
     case mark.keepAlive:
     case responseMark.dropped:
@@ -82,8 +79,4 @@ function passes(
     default:
       return undefined
   }
-}
-
-function isUsualConnection(value: string): boolean {
-  return value === 'keep-alive' || value === 'close' || value === 'Keep-Alive' || value === 'Close'
 }

@@ -1,10 +1,10 @@
 import { digitsMax, parseDigits } from '../http1/characters.ts'
-import { sliceValue } from '../http1/field-lines.ts'
+import { type MarkedText, sliceValue } from '../http1/field-lines.ts'
 import { mark } from '../http1/name-table.ts'
 import { isNamed } from '../http1/raw-headers.ts'
 import { bindsConnection } from './connection-auth.ts'
 import { InvalidResponse } from './failure.ts'
-import { type MarkedResponse, responseMark } from './response-head.ts'
+import { responseMark } from './response-head.ts'
 
 /** What the fields of a response say about its end and its connection. */
 export interface Framing {
@@ -20,7 +20,7 @@ const challengeNames = new Set(['www-authenticate', 'proxy-authenticate'])
 
 /** RFC 9112 6 and 9.3. @throws InvalidResponse where the end could be understood in two ways */
 export function readResponseFraming(
-  { text, marked: { at, end } }: MarkedResponse,
+  { text, marked: { at, end } }: MarkedText,
   isHttp10: boolean,
 ): Readonly<Framing> {
   const framing: Framing = {

@@ -1,5 +1,5 @@
 import { valueCharacters } from '../http1/characters.ts'
-import { fieldsOf, type MarkedLines } from '../http1/field-lines.ts'
+import { fieldsOf, type MarkedLines, type MarkedText } from '../http1/field-lines.ts'
 import { headBlock, skip } from '../http1/head-block.ts'
 import { type MarkedName, mark, NameTable } from '../http1/name-table.ts'
 import { InvalidResponse } from './failure.ts'
@@ -11,16 +11,7 @@ export interface ResponseHead {
   /** Name, value, name, value: in their order and case. */
   readonly headers: readonly string[]
   /** The lines that were marked while they were read: valid until the event ends. undefined = they were sent in HTTP/2. */
-  readonly lines?: MarkedResponse | undefined
-}
-
-/** The text of a head of HTTP/1.1, and which of its lines are not simply forwarded. */
-export interface MarkedResponse {
-  readonly text: string
-  /** Where its field lines begin, and where they have ended: before the empty line, which a body may follow. */
-  readonly fieldsStart: number
-  readonly fieldsEnd: number
-  readonly marked: MarkedLines
+  readonly lines?: MarkedText | undefined
 }
 
 /** Marks of the fields of responses that are not simply forwarded, besides those that tell where a response ends. */
@@ -60,7 +51,7 @@ export const responseNames: NameTable = new NameTable([
 ] satisfies readonly MarkedName[])
 
 /** A head of HTTP/1.1. Its fields are sliced from its text once somebody asks for all of them. */
-export class ParsedResponseHead implements ResponseHead, MarkedResponse {
+export class ParsedResponseHead implements ResponseHead, MarkedText {
   readonly status: number
   readonly reason: string
   readonly text: string
@@ -79,7 +70,7 @@ export class ParsedResponseHead implements ResponseHead, MarkedResponse {
     this.marked = marked
   }
 
-  get lines(): MarkedResponse {
+  get lines(): MarkedText {
     return this
   }
 

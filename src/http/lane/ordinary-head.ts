@@ -1,7 +1,9 @@
 import type { Carrier, Carriers } from '../../auth/carriers.ts'
+import { keptLines } from '../../http1/field-lines.ts'
 import { mark } from '../../http1/name-table.ts'
 import type { ParsedHead } from '../../http1/parsed-head.ts'
 import { requestMark } from '../../proxy/header-rules.ts'
+import { isUsualConnection } from '../../proxy/hop-by-hop-lines.ts'
 import type { OwnCookies } from '../../proxy/own-cookies.ts'
 
 /** What is read from the marked lines of an ordinary head. It is one object for all heads: valid until the next is read. */
@@ -79,27 +81,12 @@ export function createOrdinaryHeadReader({ carriers, ownCookies, passesTracepare
     }
   }
 
-  return function readOrdinaryHead({ text, fieldsStart, marked }: ParsedHead): OrdinaryHead | undefined {
-    if (!marked.isSpacedUsually) return undefined
-    const { at, end } = marked
-    let from = fieldsStart
+  return function readOrdinaryHead(head: ParsedHead): OrdinaryHead | undefined {
     read.host = ''
     read.credentialEnd = 0
-    read.lines = ''
-    for (let index = 0; index < end; index += 5) {
-      const goesOn = passes(text, at[index] ?? 0, at[index + 2] ?? 0, at[index + 3] ?? 0)
-      if (goesOn === undefined) return undefined
-      if (goesOn) continue
-      const start = at[index + 1] ?? 0
-      if (start > from) read.lines += text.slice(from, start)
-      from = at[index + 4] ?? 0
-    }
-    if (read.host === '') return undefined
-    read.lines += text.slice(from, text.length - 2)
+    const lines = keptLines(head, passes)
+    if (lines === undefined || read.host === '') return undefined
+    read.lines = lines
     return read
   }
-}
-
-function isUsualConnection(value: string): boolean {
-  return value === 'keep-alive' || value === 'close' || value === 'Keep-Alive'
 }
