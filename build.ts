@@ -12,7 +12,7 @@ rmSync('dist', { recursive: true, force: true })
 execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' })
 
 const modules = await bundle({
-  input: { main: 'src/main.ts', 'fleet/worker-main': 'src/fleet/worker-main.ts' },
+  input: { main: 'src/main.ts', 'runtime/fleet/worker-main': 'src/runtime/fleet/worker-main.ts' },
   chunks: 'chunks',
   // What `debug` colours its lines with where somebody has installed it.
   external: ['supports-color'],
@@ -27,7 +27,7 @@ await bundle({
   external: [/^(?!@oxc-project\/)[^./\\\0]/],
 })
 
-for (const folder of ['store/redis/scripts', 'pages/assets', 'portal/assets', 'status/assets']) {
+for (const folder of ['store/redis/scripts', 'platform/pages/assets', 'portal/assets', 'ops/status/assets']) {
   cpSync(`src/${folder}`, `dist/${folder}`, { recursive: true })
 }
 chmodSync('dist/main.js', 0o755)

@@ -1,5 +1,5 @@
 import type { Server } from 'node:net'
-import { listenOnAll } from '../src/http/listen.ts'
+import { listenOnAll } from '#gateway/server/listen.ts'
 
 /**
  * Reports the listening URL to the parent process; exits with it.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { acceptQueuesMax, createFurtherQueues } from '../src/http1/accept-queues.ts'
+import { acceptQueuesMax, createFurtherQueues } from '#http/h1/accept-queues.ts'
 import { reportUrl } from './report-url.ts'
 
 const options = { noDelay: true }

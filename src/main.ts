@@ -17,8 +17,8 @@ if (major < minimumVersion[0] || (major === minimumVersion[0] && minor < minimum
 }
 
 const [{ cacheCompiledCode }, { deferOptimizing }] = await Promise.all([
-  import('./platform/compile-cache.ts'),
-  import('./platform/v8/defer-optimizing.ts'),
+  import('#platform/compile-cache.ts'),
+  import('#runtime/v8/defer-optimizing.ts'),
 ])
 
 cacheCompiledCode()
@@ -26,8 +26,8 @@ cacheCompiledCode()
 if (process.argv[2] === 'serve') deferOptimizing()
 
 const [{ main }, { openOutput }] = await Promise.all([
-  import('./cli/main.ts'),
-  import('./cli/terminal/output.ts'),
+  import('#cli/main.ts'),
+  import('#cli/terminal/output.ts'),
 ])
 
 process.exitCode = await main(process.argv.slice(2), {

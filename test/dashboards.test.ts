@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parser } from '@prometheus-io/lezer-promql'
 import t from 'tap'
 import { parse } from 'yaml'
-import { createMetrics } from '../src/metrics/metrics.ts'
+import { createMetrics } from '#ops/metrics/metrics.ts'
 
 interface Panel {
   readonly id: number

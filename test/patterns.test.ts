@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 interface Pattern {
   readonly source: string
   readonly flags: string
-  /** Such as `src/routes/table.ts:12`. */
+  /** Such as `src/gateway/routes/table.ts:12`. */
   readonly at: string
 }
 
@@ -110,6 +110,6 @@ async function makeThem(t: Test): Promise<void> {
     config: { accessCookie: { enabled: true } },
   })
   // That of a longer secret is as this one, and takes the checker longer.
-  const { hideKnownSecrets } = await import('../src/secrets/hide-known-secrets.ts')
+  const { hideKnownSecrets } = await import('#platform/secrets/hide-known-secrets.ts')
   hideKnownSecrets('a text', [{ text: 'g_1', placeholder: '' }])
 }

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { FastHistogram } from '../../src/metrics/histogram.ts'
-import { exposition, register } from '../../src/metrics/instrument.ts'
+import { FastHistogram } from '#ops/metrics/histogram.ts'
+import { exposition, register } from '#ops/metrics/instrument.ts'
 import { fastestMs } from '../../test/setup/fastest.ts'
 
 t.test('a series for each of 3,000 routes takes less time than it takes prom-client', async (t) => {

@@ -1,4 +1,4 @@
-import type { CreatedAccount } from '../../src/accounts/accounts.ts'
+import type { CreatedAccount } from '#accounts/accounts.ts'
 import { until } from '../../test/setup/net.ts'
 import { type RedisServer, redisCommand, startRedis } from '../../test/setup/redis.ts'
 import { startTcpProxy, type TcpProxy } from '../../test/store/redis/tcp-proxy.ts'

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { CreatedAccount } from '../../src/accounts/accounts.ts'
-import { type Operator, withOperator } from '../../src/cli/operator.ts'
+import type { CreatedAccount } from '#accounts/accounts.ts'
+import { type Operator, withOperator } from '#cli/operator.ts'
 import { until } from '../../test/setup/net.ts'
 
 /** Stops everything that a drill has started when it finishes or fails. */

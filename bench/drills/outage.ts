@@ -1,4 +1,4 @@
-import type { CreatedAccount } from '../../src/accounts/accounts.ts'
+import type { CreatedAccount } from '#accounts/accounts.ts'
 import { until } from '../../test/setup/net.ts'
 import { redisCommand, startRedis } from '../../test/setup/redis.ts'
 import { startSentinel } from '../../test/setup/sentinel.ts'

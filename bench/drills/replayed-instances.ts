@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { parseArgs } from 'node:util'
-import { changesMax } from '../../src/store/changes.ts'
-import { createKeyNames } from '../../src/store/redis/key-names.ts'
-import { loadScript } from '../../src/store/redis/scripts.ts'
+import { changesMax } from '#store/changes.ts'
+import { createKeyNames } from '#store/redis/key-names.ts'
+import { loadScript } from '#store/redis/scripts.ts'
 import { until } from '../../test/setup/net.ts'
 
 /**

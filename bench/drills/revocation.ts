@@ -1,4 +1,4 @@
-import type { CreatedAccount } from '../../src/accounts/accounts.ts'
+import type { CreatedAccount } from '#accounts/accounts.ts'
 import type { Report } from './figures.ts'
 import type { Scope } from './instance-group.ts'
 import { type Revocable, revokeUnderLoad } from './revoke-under-load.ts'

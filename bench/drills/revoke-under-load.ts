@@ -1,4 +1,4 @@
-import type { Operator } from '../../src/cli/operator.ts'
+import type { Operator } from '#cli/operator.ts'
 import { redisCommand, startRedis } from '../../test/setup/redis.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'

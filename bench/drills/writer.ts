@@ -1,4 +1,4 @@
-import type { CreatedAccount } from '../../src/accounts/accounts.ts'
+import type { CreatedAccount } from '#accounts/accounts.ts'
 import type { DrillClient } from './client.ts'
 import type { InstanceGroup } from './instance-group.ts'
 

@@ -106,8 +106,12 @@ function wholeJson(file: string): CpuProfile | undefined {
 
 /** Where requests are counted. */
 const countingFiles = {
-  quotas: ['src/auth/plans.ts', 'src/auth/quotas.ts', 'src/store/sqlite/quotas.ts'],
-  usage: ['src/http/usage-meter.ts', 'src/accounts/usage-recorder.ts', 'src/accounts/usage-counts.ts'],
+  quotas: ['src/identity/limits/plans.ts', 'src/identity/limits/quotas.ts', 'src/store/sqlite/quotas.ts'],
+  usage: [
+    'src/gateway/server/usage-meter.ts',
+    'src/accounts/usage-recorder.ts',
+    'src/accounts/usage-counts.ts',
+  ],
 }
 
 const { root, answers } = await inScope(profile)

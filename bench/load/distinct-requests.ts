@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createAccountId, createKey } from '../../src/secrets/keys.ts'
+import { createAccountId, createKey } from '#platform/secrets/keys.ts'
 
 /** Requests that all differ in what a gateway may keep of them. */
 

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Operator, withOperator } from '../../src/cli/operator.ts'
+import { type Operator, withOperator } from '#cli/operator.ts'
 import type { Bench } from '../bench.ts'
 import type { Subject } from '../subjects/subject.ts'
 import { loadFigures, measureLoad } from './load-figures.ts'
@@ -98,7 +98,7 @@ function copyWithoutUsage({ gateways: [{ checkout }] }: Bench): string {
   for (const name of ['src', 'package.json'])
     cpSync(join(checkout, name), join(copy, name), { recursive: true })
   symlinkSync(join(checkout, 'node_modules'), join(copy, 'node_modules'))
-  const file = join(copy, 'src/http/usage-meter.ts')
+  const file = join(copy, 'src/gateway/server/usage-meter.ts')
   const source = readFileSync(file, 'utf8')
   const changed = source.replace(
     / {2}return \{\n.*?\n {2}\}\n/s,

@@ -1,5 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto'
-import type { CreatedAccount } from '../../src/accounts/accounts.ts'
+import type { CreatedAccount } from '#accounts/accounts.ts'
 import { tamper } from '../../test/setup/tamper.ts'
 import { summarizeResponse } from './faults.ts'
 import type { Caller, ResponseChecker } from './response-checker.ts'

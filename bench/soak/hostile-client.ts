@@ -1,6 +1,6 @@
 import { attacks } from '../../test/fuzz/hostile-clients.ts'
 import { Random } from '../../test/fuzz/random.ts'
-import { openSession } from '../../test/http2/frames.ts'
+import { openSession } from '../../test/http/h2/frames.ts'
 import { type SoakContext, sleep } from './clients.ts'
 
 /** Between two attacks of one client: others are to be served meanwhile. */

@@ -1,6 +1,6 @@
 import httpProxy from '@fastify/http-proxy'
 import Fastify from 'fastify'
-import { gatehouse } from '../../src/library/fastify.ts'
+import { gatehouse } from '#library/fastify.ts'
 import { reportUrl } from '../report-url.ts'
 
 /** @fastify/http-proxy with the options of `gatehouse/fastify`, on the store of a gateway. */

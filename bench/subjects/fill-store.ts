@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import type { withOperator as WithOperator } from '../../src/cli/operator.ts'
-import type { Account } from '../../src/store/account.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { withOperator as WithOperator } from '#cli/operator.ts'
+import type { Account } from '#store/account.ts'
+import type { Store } from '#store/store.ts'
 import { newSession } from '../../test/store/samples.ts'
 import type { DistinctCaller } from '../load/distinct-requests.ts'
 

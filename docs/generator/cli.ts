@@ -1,6 +1,6 @@
-import { type Command, commonOptions, type Option } from '../../src/cli/command.ts'
-import { allCommands } from '../../src/cli/commands.ts'
-import { usageOf } from '../../src/cli/help.ts'
+import { type Command, commonOptions, type Option } from '#cli/command.ts'
+import { allCommands } from '#cli/commands.ts'
+import { usageOf } from '#cli/help.ts'
 
 /** Every command with its options and examples, from the same table as the help and the completion. */
 export async function cliPage(): Promise<string> {

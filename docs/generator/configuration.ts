@@ -1,5 +1,5 @@
-import type { SchemaNode } from '../../src/config/schema/fields.ts'
-import { configSchema } from '../../src/config/schema/schema.ts'
+import type { SchemaNode } from '#config/schema/fields.ts'
+import { configSchema } from '#config/schema/schema.ts'
 
 /** The reference of every option, generated from the schema that validates them. */
 export function configurationPage(): string {

@@ -1,4 +1,4 @@
-import { errorDefinitions } from '../../src/errors/codes.ts'
+import { errorDefinitions } from '#platform/errors/codes.ts'
 
 /** Every error code with its cause and what to check, generated from the table of codes. */
 export function failureModesPage(): string {

@@ -1,4 +1,4 @@
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import { createMetrics } from '#ops/metrics/metrics.ts'
 
 /** The reference of the gateway's own metrics, generated from the instruments. */
 export async function metricsPage(): Promise<string> {

@@ -1,5 +1,5 @@
-import type { Account } from '../store/account.ts'
-import type { Session } from '../store/sessions.ts'
+import type { Account } from '#store/account.ts'
+import type { Session } from '#store/sessions.ts'
 import type { CreatedAccount } from './accounts.ts'
 import { csvLine } from './csv-line.ts'
 import type { SecretKeyInput } from './key-input.ts'

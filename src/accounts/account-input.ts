@@ -1,5 +1,5 @@
-import { type FieldError, GatehouseError } from '../errors/gatehouse-error.ts'
-import { adminRole } from '../store/account.ts'
+import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { adminRole } from '#store/account.ts'
 
 /** What an account is created from. */
 export interface AccountInput {

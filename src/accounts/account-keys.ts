@@ -1,11 +1,15 @@
-import { GatehouseError, invalidField, throwUnlessStoreUnavailable } from '../errors/gatehouse-error.ts'
-import type { KeyKind } from '../secrets/keys.ts'
-import type { Account } from '../store/account.ts'
-import type { AuditStore } from '../store/audit.ts'
-import { digestText, type KeyStore, type KeyUse } from '../store/keys.ts'
-import { defaultKeyOf, overlappingKeyOf } from '../store/secret-keys.ts'
-import type { SessionStore } from '../store/sessions.ts'
-import type { StoredKey } from '../store/stored-key.ts'
+import {
+  GatehouseError,
+  invalidField,
+  throwUnlessStoreUnavailable,
+} from '#platform/errors/gatehouse-error.ts'
+import type { KeyKind } from '#platform/secrets/keys.ts'
+import type { Account } from '#store/account.ts'
+import type { AuditStore } from '#store/audit.ts'
+import { digestText, type KeyStore, type KeyUse } from '#store/keys.ts'
+import { defaultKeyOf, overlappingKeyOf } from '#store/secret-keys.ts'
+import type { SessionStore } from '#store/sessions.ts'
+import type { StoredKey } from '#store/stored-key.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
 import { type KeyOptions, makeDefaultKey, makeKey, unsealKey, withUnconfirmedKeys } from './make-key.ts'

@@ -1,8 +1,8 @@
-import { invalidField } from '../errors/gatehouse-error.ts'
-import { accountIdPattern } from '../secrets/format.ts'
-import type { Account } from '../store/account.ts'
-import type { AccountStore } from '../store/accounts.ts'
-import { wordsOf } from '../store/search.ts'
+import { invalidField } from '#platform/errors/gatehouse-error.ts'
+import { accountIdPattern } from '#platform/secrets/format.ts'
+import type { Account } from '#store/account.ts'
+import type { AccountStore } from '#store/accounts.ts'
+import { wordsOf } from '#store/search.ts'
 import { createCursor, type Page, pageOf, parseCursor, parseListCursor } from './cursor.ts'
 
 export interface AccountSearch {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
-import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { createAccountId } from '../secrets/keys.ts'
-import type { Account } from '../store/account.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { createAccountId } from '#platform/secrets/keys.ts'
+import type { Account } from '#store/account.ts'
 import type {
   AccountBatch,
   AccountChanges,
@@ -9,9 +9,9 @@ import type {
   AccountReader,
   AccountStore,
   AccountsPage,
-} from '../store/accounts.ts'
-import type { Actor } from '../store/audit-entry.ts'
-import { noPortalAccess } from '../store/portal-access.ts'
+} from '#store/accounts.ts'
+import type { Actor } from '#store/audit-entry.ts'
+import { noPortalAccess } from '#store/portal-access.ts'
 import { type AccountInput, assertValid, noPlan } from './account-input.ts'
 import { createAuditEntryFactory } from './audit-entry-factory.ts'
 import { type KeyOptions, makeDefaultKey, makeKey, withUnconfirmedKeys } from './make-key.ts'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import type { AuditPage, AuditStore, FoundAudit } from '../store/audit.ts'
-import type { Actor, AuditEntry, AuditFilter, LoggedAuditEntry } from '../store/audit-entry.ts'
+import type { AuditPage, AuditStore, FoundAudit } from '#store/audit.ts'
+import type { Actor, AuditEntry, AuditFilter, LoggedAuditEntry } from '#store/audit-entry.ts'
 import { csvLine } from './csv-line.ts'
 
 export interface AuditLog {

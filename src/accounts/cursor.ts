@@ -1,5 +1,5 @@
-import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { parseJson } from '../platform/json.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { parseJson } from '#platform/json.ts'
 
 /** Where a page of a list ended: it names the last entry. Opaque to clients. */
 export type CursorParts = readonly [string, string]

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { emailKey } from '../store/account.ts'
+import { emailKey } from '#store/account.ts'
 
 /** The e-mails of a file, and the line of each: 12 bytes in a table that is at least half full, most of the time. */
 export interface EmailIndex {

@@ -1,4 +1,4 @@
-import type { PortalStore } from '../store/portal.ts'
+import type { PortalStore } from '#store/portal.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
 

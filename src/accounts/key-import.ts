@@ -1,5 +1,5 @@
-import { duplicateMember, isRecord, parseJson } from '../platform/json.ts'
-import { parseTime } from '../platform/time.ts'
+import { duplicateMember, isRecord, parseJson } from '#platform/json.ts'
+import { parseTime } from '#platform/time.ts'
 import { readCsv } from './csv.ts'
 import { findKeyErrors, type SecretKeyInput } from './key-input.ts'
 

@@ -1,6 +1,6 @@
-import { type FieldError, GatehouseError } from '../errors/gatehouse-error.ts'
-import { parseAddressRange } from '../platform/address-ranges.ts'
-import { defaultKeyName } from '../store/secret-keys.ts'
+import { parseAddressRange } from '#platform/address-ranges.ts'
+import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { defaultKeyName } from '#store/secret-keys.ts'
 
 /** What a further secret key is created from. */
 export interface SecretKeyInput {

@@ -1,7 +1,7 @@
-import type { Clock } from '../platform/clock.ts'
-import type { Account } from '../store/account.ts'
-import { type Quota, type QuotaStore, quotaUsed, quotaWindow } from '../store/quotas.ts'
-import type { Rate } from '../store/rates.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Account } from '#store/account.ts'
+import { type Quota, type QuotaStore, quotaUsed, quotaWindow } from '#store/quotas.ts'
+import type { Rate } from '#store/rates.ts'
 
 /** How much an account with this plan may use, over all routes; undefined = not limited in this way. */
 export interface Plan {

@@ -1,8 +1,12 @@
-import { GatehouseError, invalidField, throwUnlessStoreUnavailable } from '../errors/gatehouse-error.ts'
-import type { Account } from '../store/account.ts'
-import { digestText, type KeyStore, type KeyUse } from '../store/keys.ts'
-import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '../store/secret-keys.ts'
-import type { SessionStore } from '../store/sessions.ts'
+import {
+  GatehouseError,
+  invalidField,
+  throwUnlessStoreUnavailable,
+} from '#platform/errors/gatehouse-error.ts'
+import type { Account } from '#store/account.ts'
+import { digestText, type KeyStore, type KeyUse } from '#store/keys.ts'
+import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
+import type { SessionStore } from '#store/sessions.ts'
 import { assertValidGrace } from './account-keys.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'

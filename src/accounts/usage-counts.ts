@@ -1,4 +1,4 @@
-import { type UsageEntry, usageBatchMax } from '../store/usage.ts'
+import { type UsageEntry, usageBatchMax } from '#store/usage.ts'
 
 /** A route as its use is counted. */
 export interface UsedRoute {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
-import type { Clock } from '../platform/clock.ts'
-import { dayOf, startOfDay } from '../platform/day.ts'
-import { totalOf, type UsageBatch, type UsageEntry, type UsageStore } from '../store/usage.ts'
+import type { Clock } from '#platform/clock.ts'
+import { dayOf, startOfDay } from '#platform/day.ts'
+import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import { totalOf, type UsageBatch, type UsageEntry, type UsageStore } from '#store/usage.ts'
 import { type Count, DayCounts, type UsageCaller, type UsedRoute } from './usage-counts.ts'
 
 /**

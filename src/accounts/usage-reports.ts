@@ -1,8 +1,8 @@
-import type { Clock } from '../platform/clock.ts'
-import { dayOf, firstOfMonth, formatDay, parseDay } from '../platform/day.ts'
-import type { Account } from '../store/account.ts'
-import type { AccountStore } from '../store/accounts.ts'
-import { type DayRange, totalOf, type UsageCount, type UsageStore, usageDaysKept } from '../store/usage.ts'
+import type { Clock } from '#platform/clock.ts'
+import { dayOf, firstOfMonth, formatDay, parseDay } from '#platform/day.ts'
+import type { Account } from '#store/account.ts'
+import type { AccountStore } from '#store/accounts.ts'
+import { type DayRange, totalOf, type UsageCount, type UsageStore, usageDaysKept } from '#store/usage.ts'
 import type { FileDownload } from './audit-log.ts'
 import { csvLine } from './csv-line.ts'
 

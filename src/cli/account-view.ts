@@ -1,5 +1,5 @@
-import { fullName } from '../accounts/account-input.ts'
-import type { Account } from '../store/account.ts'
+import { fullName } from '#accounts/account-input.ts'
+import type { Account } from '#store/account.ts'
 import { fieldLines } from './print.ts'
 
 /** An account as text. */

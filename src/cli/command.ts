@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
-import type { ConfigInput } from '../config/load.ts'
-import type { Environment } from '../config/secrets.ts'
-import { redactTarget } from '../explain/redact.ts'
-import { suggest } from '../platform/suggest.ts'
+import type { ConfigInput } from '#config/load.ts'
+import type { Environment } from '#config/secrets.ts'
+import { suggest } from '#platform/suggest.ts'
+import { redactTarget } from './explain/redact.ts'
 import type { Output } from './terminal/output.ts'
 
 /** One option of a command. */

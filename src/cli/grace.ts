@@ -1,5 +1,5 @@
-import { isValidGrace } from '../accounts/account-keys.ts'
-import { parseDurationMs } from '../config/units.ts'
+import { isValidGrace } from '#accounts/account-keys.ts'
+import { parseDurationMs } from '#config/units.ts'
 import { UsageError } from './command.ts'
 
 /**

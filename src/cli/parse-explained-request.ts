@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
-import type { ExplainedRequest } from '../explain/explanation.ts'
-import { parseHost } from '../http/host.ts'
-import { isToken } from '../http1/characters.ts'
-import { encodeHighBytes } from '../http1/request-line.ts'
-import { METHODS } from '../platform/http.ts'
+import { parseHost } from '#gateway/gate/host.ts'
+import { isToken } from '#http/h1/characters.ts'
+import { encodeHighBytes } from '#http/h1/request-line.ts'
+import { METHODS } from '#platform/http.ts'
 import { UsageError } from './command.ts'
+import type { ExplainedRequest } from './explain/explanation.ts'
 
 /** A request as the command line describes it. */
 export interface RequestArguments {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import type { Environment } from '../config/secrets.ts'
-import type { Log } from '../log/log.ts'
+import type { Environment } from '#config/secrets.ts'
+import type { Log } from '#platform/log/log.ts'
 
 /** Tells the service manager how this process does, as sd_notify(3) has it. */
 export interface ServiceManager {

@@ -1,5 +1,5 @@
-import { sessionData } from '../accounts/account-data.ts'
-import { OperatorError } from '../errors/operator-error.ts'
+import { sessionData } from '#accounts/account-data.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { Command } from './command.ts'
 import { type Operator, withOperator } from './operator.ts'
 import { printData, table } from './print.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '../log/log.ts'
+import type { Log } from '#platform/log/log.ts'
 
 /** Listens to a signal in place of main.ts. Its listener goes last: without any, a signal would end the process. */
 export function takeOver(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): void {

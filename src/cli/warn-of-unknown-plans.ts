@@ -1,4 +1,4 @@
-import type { Account } from '../store/account.ts'
+import type { Account } from '#store/account.ts'
 import type { Invocation } from './command.ts'
 import { printToStderr } from './print.ts'
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { NodeAddress } from '../store/redis/client.ts'
+import type { NodeAddress } from '#store/redis/client.ts'
 
 // RFC 6454 4: a scheme and an authority, followed at most by the slash of an empty path.
 const originPattern = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\\@\s,]+\/?$/i

@@ -1,4 +1,4 @@
-import { isRecord } from '../platform/json.ts'
+import { isRecord } from '#platform/json.ts'
 import type { Override } from './overrides.ts'
 import { formatPath, formatSource, type Path, type Problem } from './problem.ts'
 import { isPathPrefix } from './review.ts'

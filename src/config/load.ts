@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { OperatorError } from '../errors/operator-error.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import { applyOverrides } from './apply-overrides.ts'
 import type { Config } from './config.ts'
 import { environmentOverrides, flagOverrides, type Override } from './overrides.ts'

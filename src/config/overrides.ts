@@ -1,5 +1,5 @@
 import { parseDocument } from 'yaml'
-import { isRecord } from '../platform/json.ts'
+import { isRecord } from '#platform/json.ts'
 import type { Path, Source } from './problem.ts'
 import type { SchemaNode } from './schema/fields.ts'
 import { childSchema, isList, schemaAt } from './schema/lookup.ts'

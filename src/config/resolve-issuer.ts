@@ -1,4 +1,4 @@
-import type { ClaimPath, IssuerOptions, KeySource } from '../issuers/issuer.ts'
+import type { ClaimPath, IssuerOptions, KeySource } from '#identity/issuers/issuer.ts'
 import type { ConfigTree } from './schema/schema.ts'
 import type { SecretLookup } from './secrets.ts'
 

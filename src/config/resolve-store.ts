@@ -1,4 +1,4 @@
-import type { RedisTopology } from '../store/redis/client.ts'
+import type { RedisTopology } from '#store/redis/client.ts'
 import { parseRedisNode } from './addresses.ts'
 import type { Config } from './config.ts'
 import type { ConfigTree } from './schema/schema.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../platform/json.ts'
+import { isRecord } from '#platform/json.ts'
 import type { Path } from './problem.ts'
 import type { SecretReference } from './schema/fields.ts'
 import type { ConfigTree } from './schema/schema.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../platform/json.ts'
+import { isRecord } from '#platform/json.ts'
 import type { Override } from './overrides.ts'
 import type { Path, Problem, Source } from './problem.ts'
 import type { ConfigFile } from './read-config-file.ts'

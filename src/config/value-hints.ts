@@ -1,4 +1,4 @@
-import { isRecord } from '../platform/json.ts'
+import { isRecord } from '#platform/json.ts'
 import { type Bounds, isDurationWithin, isSizeWithin } from './bounds.ts'
 import type { Path, Problem } from './problem.ts'
 import { schemaAt } from './schema/lookup.ts'

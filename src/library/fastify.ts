@@ -1,5 +1,5 @@
 /** Entry point `@gatehouse-proxy/gateway/fastify`. */
-export type { AppConfigOptions } from '../config/load-app-config.ts'
+export type { AppConfigOptions } from '#config/load-app-config.ts'
 export type { Caller, CallerProfile } from './fastify/caller.ts'
 export { type Gatehouse, type GatehouseOptions, gatehouse, gatehouse as default } from './fastify/plugin.ts'
 export type { HttpProxyOptions } from './fastify/proxy/proxies.ts'

@@ -1,5 +1,5 @@
-import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { createProblem } from '../http/refusals/problem.ts'
+import { createProblem } from '#gateway/refusals/problem.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createPageContext, type PortalParts } from './page-context.ts'
 import { isPublic, type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'

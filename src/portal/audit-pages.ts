@@ -1,5 +1,5 @@
-import { auditFiles } from '../accounts/audit-log.ts'
-import { type AuditFilter, auditActions } from '../store/audit-entry.ts'
+import { auditFiles } from '#accounts/audit-log.ts'
+import { type AuditFilter, auditActions } from '#store/audit-entry.ts'
 import type { SignedInContext } from './page-context.ts'
 import { type CreatePages, queryOf } from './portal-page.ts'
 import type { PortalResponse } from './portal-response.ts'

@@ -1,6 +1,6 @@
 import { request as requestHttps } from 'node:https'
-import { signalAtDeadline } from '../platform/deadline.ts'
-import { request as requestHttp } from '../platform/http.ts'
+import { signalAtDeadline } from '#platform/deadline.ts'
+import { request as requestHttp } from '#platform/http.ts'
 
 export interface GatewayRequest {
   readonly method: string

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { FormFields, PortalRequest } from './portal-request.ts'
 
 /** Largest file of accounts to import. */

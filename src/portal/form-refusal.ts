@@ -1,6 +1,6 @@
-import { type ErrorDefinition, errorDefinitions } from '../errors/codes.ts'
-import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
-import { recordFailure } from '../http/outcome.ts'
+import { recordFailure } from '#gateway/gate/outcome.ts'
+import { type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
+import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { FormState } from './views/frame.ts'
 

@@ -1,5 +1,5 @@
-import type { SecretKeyInput } from '../accounts/key-input.ts'
-import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
+import type { SecretKeyInput } from '#accounts/key-input.ts'
+import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Form } from './form-body.ts'
 import { confirmPassword, formRefusal } from './form-refusal.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'

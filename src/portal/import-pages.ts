@@ -1,4 +1,4 @@
-import type { CreatedAccount } from '../accounts/accounts.ts'
+import type { CreatedAccount } from '#accounts/accounts.ts'
 import {
   type BadLine,
   findBadLines,
@@ -6,10 +6,10 @@ import {
   type ImportFile,
   importMax,
   readImportFile,
-} from '../accounts/import.ts'
-import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { recordReason } from '../http/outcome.ts'
-import { errorMessage } from '../platform/system-error.ts'
+} from '#accounts/import.ts'
+import { recordReason } from '#gateway/gate/outcome.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { errorMessage } from '#platform/system-error.ts'
 import { importBytesMax } from './form-body.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages } from './portal-page.ts'

@@ -1,5 +1,5 @@
-import { invalidField } from '../errors/gatehouse-error.ts'
-import type { KeyKind } from '../secrets/keys.ts'
+import { invalidField } from '#platform/errors/gatehouse-error.ts'
+import type { KeyKind } from '#platform/secrets/keys.ts'
 import { confirmPassword, formRefusal } from './form-refusal.ts'
 import { createFurtherKeyPages } from './further-key-pages.ts'
 import type { SignedInContext } from './page-context.ts'

@@ -1,5 +1,5 @@
-import type { FileDownload } from '../accounts/audit-log.ts'
-import { type Html, html } from '../pages/html.ts'
+import type { FileDownload } from '#accounts/audit-log.ts'
+import { type Html, html } from '#platform/pages/html.ts'
 import type { NoticeName } from './flash-notices.ts'
 
 /** The response of a portal page. */

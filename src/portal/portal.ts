@@ -1,5 +1,5 @@
-import { takePortalAction } from '../auth/limits.ts'
-import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { takePortalAction } from '#identity/limits/limits.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { accountPages } from './account-pages.ts'
 import { accountsPages } from './accounts-pages.ts'
 import { answerError } from './answer-error.ts'

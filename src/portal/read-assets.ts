@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { GatehouseError } from '../errors/gatehouse-error.ts'
-import { assetFiles } from '../pages/asset-files.ts'
-import { memoize } from '../platform/memoize.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { memoize } from '#platform/memoize.ts'
+import { assetFiles } from '#platform/pages/asset-files.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PortalAnswer } from './portal-response.ts'
 
@@ -25,7 +25,7 @@ export interface PortalAsset {
 /** Quality 11 takes 100 times as long on the event loop for 10 % less. */
 const brotliQuality = 6
 
-const folders = ['../pages/assets/', './assets/'].map((path) => new URL(path, import.meta.url))
+const folders = ['../platform/pages/assets/', './assets/'].map((path) => new URL(path, import.meta.url))
 
 /** Reads the shared assets and the portal's own: files of one kind are concatenated, sorted by name. */
 export function readAssets(base: string): PortalAssets {

@@ -1,5 +1,5 @@
-import type { SecretKeyStatus } from '../accounts/secret-keys.ts'
-import { defaultKeyName } from '../store/secret-keys.ts'
+import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
+import { defaultKeyName } from '#store/secret-keys.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { PortalResponse } from './portal-response.ts'
 import { callableRoutes } from './try-it.ts'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock } from '#platform/clock.ts'
 import { type Debtor, Debts } from './debts.ts'
 import type { Rate, RateResult } from './rates.ts'
 

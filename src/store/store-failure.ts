@@ -1,4 +1,4 @@
-import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
 /**
  * `unreachable`: the store was not asked · `refused`: it refused · `unanswered`: it was asked, and did not respond ·

@@ -1,8 +1,8 @@
-import { createAccountKeys } from '../../src/accounts/account-keys.ts'
-import { createAccounts } from '../../src/accounts/accounts.ts'
-import { createAuditEntryFactory } from '../../src/accounts/audit-entry-factory.ts'
-import type { KeyOptions } from '../../src/accounts/make-key.ts'
-import type { Store } from '../../src/store/store.ts'
+import { createAccountKeys } from '#accounts/account-keys.ts'
+import { createAccounts } from '#accounts/accounts.ts'
+import { createAuditEntryFactory } from '#accounts/audit-entry-factory.ts'
+import type { KeyOptions } from '#accounts/make-key.ts'
+import type { Store } from '#store/store.ts'
 
 /** What can be done to accounts of a store and their keys, in the name of the system. */
 export function actsOn(store: Store, options: KeyOptions) {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type AccountInput, assertValid, findFieldErrors } from '../../src/accounts/account-input.ts'
+import { type AccountInput, assertValid, findFieldErrors } from '#accounts/account-input.ts'
 
 const input: AccountInput = {
   email: 'ada@example.com',

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { type AccountLine, createAccountLineReader } from '../../src/accounts/account-lines.ts'
-import { createEmailIndex } from '../../src/accounts/email-index.ts'
-import { parseImportFile } from '../../src/accounts/import.ts'
+import { type AccountLine, createAccountLineReader } from '#accounts/account-lines.ts'
+import { createEmailIndex } from '#accounts/email-index.ts'
+import { parseImportFile } from '#accounts/import.ts'
 
 function readAll(file: string): readonly AccountLine[] {
   const reader = createAccountLineReader()

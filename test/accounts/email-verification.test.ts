@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { createEmailVerification } from '../../src/accounts/profile.ts'
-import { createMailer } from '../../src/mail/mailer.ts'
-import { openPeople, visitor } from '../auth/account-services.ts'
+import { createMailer } from '#accounts/mails/mailer.ts'
+import { createEmailVerification } from '#accounts/profile.ts'
+import { openPeople, visitor } from '../identity/account-services.ts'
 import { startMailServer } from '../setup/mail-server.ts'
 import { listAudit } from '../store/portal-samples.ts'
 

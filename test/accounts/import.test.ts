@@ -1,5 +1,5 @@
 import t from 'tap'
-import { hasMoreLines, parseImportFile } from '../../src/accounts/import.ts'
+import { hasMoreLines, parseImportFile } from '#accounts/import.ts'
 
 const ada = {
   email: 'ada@example.com',

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { openKeyUses } from '../../src/accounts/key-uses.ts'
-import { createKey, digestOf } from '../../src/secrets/keys.ts'
-import { digestText, type RecordedKeyUse } from '../../src/store/keys.ts'
-import { memoryInUse } from '../proxy/memory.ts'
+import { openKeyUses } from '#accounts/key-uses.ts'
+import { createKey, digestOf } from '#platform/secrets/keys.ts'
+import { digestText, type RecordedKeyUse } from '#store/keys.ts'
+import { memoryInUse } from '../gateway/forward/memory.ts'
 import { until } from '../setup/net.ts'
 
 const id = 'abcdefghijklmnop'

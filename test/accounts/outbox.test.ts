@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { createOutbox, waitingMax } from '../../src/accounts/mails/outbox.ts'
+import { createOutbox, waitingMax } from '#accounts/mails/outbox.ts'
 import { until } from '../setup/net.ts'
 
 const about = { mail: 'test' }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { knownRoles, similarRole } from '../../src/accounts/account-input.ts'
+import { knownRoles, similarRole } from '#accounts/account-input.ts'
 
 t.test('the known roles are those of the gateway and those that routes name, each once', async (t) => {
   t.strictSame(knownRoles([]), ['Admin', 'User'])

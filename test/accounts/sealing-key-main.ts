@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { readSealingKeys } from '../../src/secrets/sealing-key.ts'
+import { readSealingKeys } from '#platform/secrets/sealing-key.ts'
 
 /** Opens sealing keys at the given moment, in a process or a thread; see sealing-key-racers.ts. */
 

@@ -1,15 +1,10 @@
 import t from 'tap'
-import type { UsageCaller } from '../../src/accounts/usage-counts.ts'
-import {
-  openUsageRecorder,
-  pendingMax,
-  type UsageAmount,
-  type UsageLoss,
-} from '../../src/accounts/usage-recorder.ts'
-import { GatehouseError } from '../../src/errors/gatehouse-error.ts'
-import { dayOf, startOfDay } from '../../src/platform/day.ts'
-import { type UsageBatch, usageBatchMax } from '../../src/store/usage.ts'
-import { createRandom } from '../upstream/random.ts'
+import type { UsageCaller } from '#accounts/usage-counts.ts'
+import { openUsageRecorder, pendingMax, type UsageAmount, type UsageLoss } from '#accounts/usage-recorder.ts'
+import { dayOf, startOfDay } from '#platform/day.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { type UsageBatch, usageBatchMax } from '#store/usage.ts'
+import { createRandom } from '../http/client/random.ts'
 
 const today = dayOf(Date.UTC(2026, 10, 23))
 const ada = { accountId: 'ada', key: 'default' }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { askDecision, startDecideGateway } from '../decide/support.ts'
+import { askDecision, startDecideGateway } from '../gateway/decide/support.ts'
 import { run } from './run.ts'
 
 interface Explained {

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { isOidcPath } from '../../src/portal/oidc/oidc-paths.ts'
-import { pageAccess } from '../../src/portal/page-access.ts'
+import { isOidcPath } from '#portal/oidc/oidc-paths.ts'
+import { pageAccess } from '#portal/page-access.ts'
 import { ask } from '../gateway/support/ask.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { run } from './run.ts'

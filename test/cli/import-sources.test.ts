@@ -4,7 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { createKey, digestOf } from '../../src/secrets/keys.ts'
+import { createKey, digestOf } from '#platform/secrets/keys.ts'
 import { createWorkspace } from './workspace.ts'
 
 const header = 'account,digest,name'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { withOperator } from '../../src/cli/operator.ts'
-import { loadConfig } from '../../src/config/load.ts'
+import { withOperator } from '#cli/operator.ts'
+import { loadConfig } from '#config/load.ts'
 import { storeDrivers } from '../setup/gateway.ts'
 import { listAudit } from '../store/portal-samples.ts'
 import type { Input } from './run.ts'

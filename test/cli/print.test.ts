@@ -1,5 +1,5 @@
 import t from 'tap'
-import { printData, table } from '../../src/cli/print.ts'
+import { printData, table } from '#cli/print.ts'
 
 t.test('a table has any number of rows, as wide as the longest of each column', async (t) => {
   const rows = Array.from({ length: 200_000 }, (_, index) => [String(index), 'x'])

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { main } from '../../src/cli/main.ts'
+import { main } from '#cli/main.ts'
 import { until } from '../setup/net.ts'
 
 /** The outcome of a command. */

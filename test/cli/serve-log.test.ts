@@ -6,7 +6,7 @@ import { until } from '../setup/net.ts'
 import { program, type Ready, textOf } from './run.ts'
 import { createWorkspace } from './workspace.ts'
 
-const log = new URL('../../src/log/log.ts', import.meta.url).href
+const log = new URL('../../src/platform/log/log.ts', import.meta.url).href
 
 /** Runs Node with a shell redirection of its output, such as `> /dev/full`; it is killed with the test. */
 function runNode(t: Test, args: readonly string[], output: string) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { get } from '../fleet/fleet.ts'
+import { get } from '../runtime/fleet/fleet.ts'
 import { until } from '../setup/net.ts'
 import { signalAll, startWithProbe } from './start-with-probe.ts'
 import { createWorkspace } from './workspace.ts'

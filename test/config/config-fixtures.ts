@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
-import type { Config } from '../../src/config/config.ts'
-import { type ConfigReadResult, loadConfig, readConfig } from '../../src/config/load.ts'
-import { formatProblem } from '../../src/config/problem.ts'
+import type { Config } from '#config/config.ts'
+import { type ConfigReadResult, loadConfig, readConfig } from '#config/load.ts'
+import { formatProblem } from '#config/problem.ts'
 
 /** Options as written in the file. */
 export type Options = Readonly<Record<string, unknown>>

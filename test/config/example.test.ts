@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
-import { readConfig } from '../../src/config/load.ts'
-import type { SchemaNode } from '../../src/config/schema/fields.ts'
-import { configSchema } from '../../src/config/schema/schema.ts'
+import { readConfig } from '#config/load.ts'
+import type { SchemaNode } from '#config/schema/fields.ts'
+import { configSchema } from '#config/schema/schema.ts'
 
 t.test('config/gateway.example.yaml names every option of the schema, and no other', async (t) => {
   const text = readFileSync('config/gateway.example.yaml', 'utf8')

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { loadConfig, readConfig } from '../../src/config/load.ts'
-import { OperatorError } from '../../src/errors/operator-error.ts'
+import { loadConfig, readConfig } from '#config/load.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import { minimalConfig, problems, writeFiles } from './config-fixtures.ts'
 
 t.test('all config problems are reported at once, in file order, with line and column', async (t) => {

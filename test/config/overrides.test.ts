@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Config } from '../../src/config/config.ts'
+import type { Config } from '#config/config.ts'
 import { load, minimalConfig } from './config-fixtures.ts'
 
 const env = (name: string, value: string) => ({ env: { [name]: value } })

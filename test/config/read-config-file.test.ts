@@ -1,8 +1,8 @@
 import { chmodSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { readConfig } from '../../src/config/load.ts'
-import { OperatorError } from '../../src/errors/operator-error.ts'
+import { readConfig } from '#config/load.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import { runUnprivileged } from '../setup/run-unprivileged.ts'
 import { problems, read, writeFiles } from './config-fixtures.ts'
 

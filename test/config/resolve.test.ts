@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { loadConfig, readConfig } from '../../src/config/load.ts'
+import { loadConfig, readConfig } from '#config/load.ts'
 import { load, minimalConfig, read, withRoute, withUpstream, writeFiles } from './config-fixtures.ts'
 
 t.test('a config of one upstream and one route is complete', async (t) => {

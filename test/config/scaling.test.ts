@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { findWarnings } from '../../src/config/warnings.ts'
-import { createOwnPaths } from '../../src/routes/own-paths.ts'
+import { findWarnings } from '#config/warnings.ts'
+import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { minimalConfig, read } from './config-fixtures.ts'
 
 // slow: takes the time of very long configs

@@ -1,9 +1,9 @@
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { loadConfig, readConfig } from '../../src/config/load.ts'
-import { readSecret } from '../../src/config/secrets.ts'
-import { restoreConfig } from '../../src/config/snapshot.ts'
+import { loadConfig, readConfig } from '#config/load.ts'
+import { readSecret } from '#config/secrets.ts'
+import { restoreConfig } from '#config/snapshot.ts'
 import { makeCertificate } from '../setup/certificates.ts'
 import { load, minimalConfig, problemMessages, writeFiles } from './config-fixtures.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { readConfig } from '../../src/config/load.ts'
-import { showConfig } from '../../src/config/show.ts'
+import { readConfig } from '#config/load.ts'
+import { showConfig } from '#config/show.ts'
 import { type Files, writeFiles } from './config-fixtures.ts'
 
 interface Shown {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseDurationMs, parseSizeBytes } from '../../src/config/units.ts'
+import { parseDurationMs, parseSizeBytes } from '#config/units.ts'
 
 t.test('a duration is a whole number and one of five units', async (t) => {
   const durations: readonly (readonly [text: string, ms: number])[] = [

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Bounds } from '../../src/config/bounds.ts'
-import { durationHint, secretHint, sizeHint } from '../../src/config/value-hints.ts'
+import type { Bounds } from '#config/bounds.ts'
+import { durationHint, secretHint, sizeHint } from '#config/value-hints.ts'
 
 const wide = { min: '0s', max: '365d' }
 

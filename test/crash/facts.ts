@@ -1,6 +1,6 @@
-import type { Account } from '../../src/store/account.ts'
-import type { Session } from '../../src/store/sessions.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Account } from '#store/account.ts'
+import type { Session } from '#store/sessions.ts'
+import type { Store } from '#store/store.ts'
 
 /**
  * What should be found of a store: for each record a text that says how it is, or null where it is gone.

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
-import { openStore, type StoreOptions } from '../../src/store/open.ts'
-import type { Store } from '../../src/store/store.ts'
+import { openStore, type StoreOptions } from '#store/open.ts'
+import type { Store } from '#store/store.ts'
 import { type Facts, lookUp } from './facts.ts'
 import { type WriterEnd, writeUntilKilled } from './write-until-killed.ts'
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import type { StoreOptions } from '../../src/store/open.ts'
+import type { StoreOptions } from '#store/open.ts'
 import type { Facts, Report } from './facts.ts'
 
 export interface WriterResult {

@@ -6,13 +6,13 @@ const figures: readonly (readonly [text: string, pattern: RegExp, source: string
   [
     'docs/decisions/0015-own-http-server.md',
     /follow each other, at most (\S+)\. /,
-    'src/http1/deferred-writes.ts',
+    'src/http/h1/deferred-writes.ts',
     /batchMax = (\S+)/,
   ],
   [
     'docs/operating.md',
     /credentials accepted a moment ago .*?\| (\S+) and/,
-    'src/auth/known-credentials.ts',
+    'src/identity/known-credentials.ts',
     /credentialsMax = (\S+)/,
   ],
   [

@@ -1,5 +1,5 @@
-import { postBlock, widen } from '../http2/flow.ts'
-import { endHeaders, endStream, frame, type RawSession, requestBlock, uint32 } from '../http2/frames.ts'
+import { postBlock, widen } from '../http/h2/flow.ts'
+import { endHeaders, endStream, frame, type RawSession, requestBlock, uint32 } from '../http/h2/frames.ts'
 import type { Random } from './random.ts'
 
 /** What one client of HTTP/2 does to its connection, on streams from `first` on. @returns the next stream */

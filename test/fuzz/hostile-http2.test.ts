@@ -1,7 +1,7 @@
 import t from 'tap'
-import { HpackDecoder } from '../../src/http2/hpack/decoder.ts'
-import { startStreamBackend } from '../http2/ask.ts'
-import { type FrameConnection, startFrameBackend } from '../http2/frame-backend.ts'
+import { HpackDecoder } from '#http/h2/hpack/decoder.ts'
+import { startStreamBackend } from '../http/h2/ask.ts'
+import { type FrameConnection, startFrameBackend } from '../http/h2/frame-backend.ts'
 import {
   endHeaders,
   endStream,
@@ -10,7 +10,7 @@ import {
   frameTypes,
   openRawSession,
   uint32,
-} from '../http2/frames.ts'
+} from '../http/h2/frames.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { seedFrom } from './effort.ts'
 import { attacks } from './hostile-clients.ts'

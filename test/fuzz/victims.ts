@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { ask, connectHttp2 } from '../http2/ask.ts'
+import { ask, connectHttp2 } from '../http/h2/ask.ts'
 
 /** How the requests of clients ended that do nothing wrong. */
 export interface VictimResults {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { CreatedAccount } from '../../src/accounts/accounts.ts'
+import type { CreatedAccount } from '#accounts/accounts.ts'
 import { storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { graceSecondsMax } from '../../src/accounts/account-keys.ts'
-import { keyLifetimeMsMax } from '../../src/accounts/key-input.ts'
+import { graceSecondsMax } from '#accounts/account-keys.ts'
+import { keyLifetimeMsMax } from '#accounts/key-input.ts'
 import { startBackend } from '../setup/backend.ts'
 import { storeDrivers } from '../setup/gateway.ts'
 import { adminPath, operations, startAdminApi } from './support/admin.ts'

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { run } from '../cli/run.ts'
-import { newIssuerKey, startIssuer } from '../issuers/issuer-server.ts'
+import { newIssuerKey, startIssuer } from '../identity/issuers/issuer-server.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ask as askHttp2, connectHttp2 } from '../http2/ask.ts'
+import { ask as askHttp2, connectHttp2 } from '../http/h2/ask.ts'
 import { startBackend } from '../setup/backend.ts'
 import { isApp, startGateway } from '../setup/gateway.ts'
 import { accessTokenPath, ask, askJson, refreshTokenPath, revokeTokenPath } from './support/ask.ts'

@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { type LoadedConfig, loadConfig } from '../../src/config/load.ts'
-import { openGateway } from '../../src/gateway.ts'
-import { createLog } from '../../src/log/log.ts'
+import { type LoadedConfig, loadConfig } from '#config/load.ts'
+import { createLog } from '#platform/log/log.ts'
+import { openGateway } from '#runtime/gateway.ts'
 
 function load(t: Test): LoadedConfig {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-failed-'))

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import t from 'tap'
-import { OperatorError } from '../../src/errors/operator-error.ts'
-import { listen } from '../../src/http/listen.ts'
+import { listen } from '#gateway/server/listen.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import { runUnprivileged } from '../setup/run-unprivileged.ts'
 
 t.test('a privileged port that cannot be bound is reported with the capability to grant', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { encodeHighBytes } from '../../src/http1/request-line.ts'
-import { createLog } from '../../src/log/log.ts'
+import { encodeHighBytes } from '#http/h1/request-line.ts'
+import { createLog } from '#platform/log/log.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'

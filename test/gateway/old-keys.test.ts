@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createAccountId, digestOf } from '../../src/secrets/keys.ts'
+import { createAccountId, digestOf } from '#platform/secrets/keys.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { headOf, startProxy } from '../proxy/proxies.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { connectRaw } from '../setup/raw-client.ts'
+import { headOf, startProxy } from './forward/proxies.ts'
 
 const usual = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT'
 

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { createKey, digestOf } from '../../src/secrets/keys.ts'
+import { createKey, digestOf } from '#platform/secrets/keys.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'

@@ -1,10 +1,10 @@
 import t from 'tap'
-import type { LoadedConfig } from '../../src/config/load.ts'
+import type { LoadedConfig } from '#config/load.ts'
+import { answerOf, startHeadBackend } from '../http/client/backends.ts'
 import { startBackend } from '../setup/backend.ts'
 import { makeCertificate } from '../setup/certificates.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
-import { answerOf, startHeadBackend } from '../upstream/backends.ts'
 import { reloadWith, taken } from './support/reload.ts'
 import { certificateFiles, connectTls } from './support/tls.ts'
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
+import { createRandom } from '../http/client/random.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { connectRaw, RawClient, type RawResponse } from '../setup/raw-client.ts'
-import { createRandom } from '../upstream/random.ts'
 import { reloadWith, taken } from './support/reload.ts'
 
 const route = (name: string, path: string, more: object) => ({ name, path, upstream: 'backend', ...more })

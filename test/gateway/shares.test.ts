@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { connectHttp2 } from '../http2/ask.ts'
+import { connectHttp2 } from '../http/h2/ask.ts'
 import { startServer } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'

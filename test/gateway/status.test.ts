@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { Status } from '../../src/status/status.ts'
+import type { Status } from '#ops/status/status.ts'
 import { findBarriers } from '../portal/support/axe.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startChromium } from '../setup/chromium.ts'

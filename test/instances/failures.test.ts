@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { createAccountId, createKey } from '../../src/secrets/keys.ts'
+import { createAccountId, createKey } from '#platform/secrets/keys.ts'
 import type { TestGateway } from '../setup/gateway.ts'
 import { redisCommand } from '../setup/redis.ts'
 import { startInstances, wordOf } from './instances.ts'

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { get, serveFleet } from '../fleet/fleet.ts'
+import { get, serveFleet } from '../runtime/fleet/fleet.ts'
 import { startBackend } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 import { type RedisServer, redisCommand, startRedis } from '../setup/redis.ts'

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import { startGrpcBackend } from '../http2/grpc/backend.ts'
-import type { Called } from '../http2/grpc/caller.ts'
-import { openJsCaller } from '../http2/grpc/js-caller.ts'
-import { openChat } from '../http2/grpc/open-chat.ts'
+import { startGrpcBackend } from '../http/h2/grpc/backend.ts'
+import type { Called } from '../http/h2/grpc/caller.ts'
+import { openJsCaller } from '../http/h2/grpc/js-caller.ts'
+import { openChat } from '../http/h2/grpc/open-chat.ts'
 import { until } from '../setup/net.ts'
 import { startInstances } from './instances.ts'
 

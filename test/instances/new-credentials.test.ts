@@ -1,8 +1,8 @@
 import t from 'tap'
-import { createKey } from '../../src/secrets/keys.ts'
+import { createKey } from '#platform/secrets/keys.ts'
+import { decodePart, forge, rightHeader } from '../identity/tokens/forged-tokens.ts'
 import { until } from '../setup/net.ts'
 import { redisCommand } from '../setup/redis.ts'
-import { decodePart, forge, rightHeader } from '../tokens/forged-tokens.ts'
 import { decidedWordOf, startInstances } from './instances.ts'
 
 /** Changes under which an instance that has not heard of them could refuse what has just become right. */

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import type { CreatedAccount } from '../../src/accounts/accounts.ts'
-import type { Operator } from '../../src/cli/operator.ts'
+import type { CreatedAccount } from '#accounts/accounts.ts'
+import type { Operator } from '#cli/operator.ts'
 import { addKey, importKey } from '../gateway/support/further-keys.ts'
 import { until } from '../setup/net.ts'
 import { redisCommand } from '../setup/redis.ts'

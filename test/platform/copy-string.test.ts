@@ -1,5 +1,5 @@
 import t from 'tap'
-import { copyString, sharedCopy } from '../../src/platform/copy-string.ts'
+import { copyString, sharedCopy } from '#platform/copy-string.ts'
 
 t.test('a copy is the same text, whatever its characters', async (t) => {
   for (const text of [

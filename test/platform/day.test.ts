@@ -1,5 +1,5 @@
 import t from 'tap'
-import { dayOf, dayOfMonth, firstOfMonth, formatDay, parseDay, startOfDay } from '../../src/platform/day.ts'
+import { dayOf, dayOfMonth, firstOfMonth, formatDay, parseDay, startOfDay } from '#platform/day.ts'
 
 t.test('a day begins at midnight UTC', async (t) => {
   const midnight = Date.UTC(2026, 10, 23)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { DeadlineSweep, type Expiring } from '../../src/platform/deadline-sweep.ts'
+import { DeadlineSweep, type Expiring } from '#platform/deadline-sweep.ts'
 import { until } from '../setup/net.ts'
 
 class Item implements Expiring {

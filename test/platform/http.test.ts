@@ -2,7 +2,13 @@ import { execFileSync } from 'node:child_process'
 import t from 'tap'
 
 t.test('what a start loads does not load Undici with it', async (t) => {
-  const loaded = ['cli/serve', 'fleet/fleet', 'fleet/run-worker', 'store/sqlite/store', 'store/redis/store']
+  const loaded = [
+    'cli/serve',
+    'runtime/fleet/fleet',
+    'runtime/fleet/run-worker',
+    'store/sqlite/store',
+    'store/redis/store',
+  ]
   const script = `
     for (const path of ${JSON.stringify(loaded)}) await import('./src/' + path + '.ts')
     console.log(JSON.stringify(process.moduleLoadList))

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { duplicateMember } from '../../src/platform/json.ts'
+import { duplicateMember } from '#platform/json.ts'
 
 const bodyBytesMax = 65_536
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { memoizeBounded, memoizeLast } from '../../src/platform/memoize.ts'
-import { memoryInUse } from '../proxy/memory.ts'
+import { memoizeBounded, memoizeLast } from '#platform/memoize.ts'
+import { memoryInUse } from '../gateway/forward/memory.ts'
 
 function startCounting() {
   const asked: string[] = []

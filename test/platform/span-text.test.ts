@@ -1,5 +1,5 @@
 import t from 'tap'
-import { spanText } from '../../src/platform/span-text.ts'
+import { spanText } from '#platform/span-text.ts'
 
 t.test('a span is said in its largest whole unit, and a day in hours', async (t) => {
   const day = 86_400_000

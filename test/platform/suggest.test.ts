@@ -1,5 +1,5 @@
 import t from 'tap'
-import { didYouMean, suggest } from '../../src/platform/suggest.ts'
+import { didYouMean, suggest } from '#platform/suggest.ts'
 
 const options = ['listen', 'upstreams', 'routes', 'tokens', 'cookie', 'trustedProxies', 'log', 'ops']
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseTime } from '../../src/platform/time.ts'
+import { parseTime } from '#platform/time.ts'
 
 t.test('a time of RFC 3339 is read, in either case and with any offset', async (t) => {
   const expected = Date.UTC(2030, 0, 31, 0, 0, 0)

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { auditPage } from '../../src/portal/views/audit.ts'
-import type { LoggedAuditEntry } from '../../src/store/audit-entry.ts'
+import { auditPage } from '#portal/views/audit.ts'
+import type { LoggedAuditEntry } from '#store/audit-entry.ts'
 import { adminFrame, auditEntries } from './samples.ts'
 
 const [reset] = auditEntries

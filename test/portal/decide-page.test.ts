@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { Viewer } from '../../src/auth/portal-sessions.ts'
-import type { SecondFactorPolicy } from '../../src/auth/second-factor/policy.ts'
-import { decidePage } from '../../src/portal/decide-page.ts'
-import { type PortalPath, pageAccessOf } from '../../src/portal/page-access.ts'
-import type { PortalHead } from '../../src/portal/portal-request.ts'
+import type { Viewer } from '#identity/portal-sessions.ts'
+import type { SecondFactorPolicy } from '#identity/second-factor/policy.ts'
+import { decidePage } from '#portal/decide-page.ts'
+import { type PortalPath, pageAccessOf } from '#portal/page-access.ts'
+import type { PortalHead } from '#portal/portal-request.ts'
 
 const publicOrigin = 'https://gatehouse.example'
 const foreign = { origin: 'https://evil.example' }

@@ -3,9 +3,9 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Fastify from 'fastify'
 import type { Browser } from 'playwright-core'
-import { registerStatus } from '../../src/endpoints/status.ts'
+import { registerStatus } from '#api/status.ts'
+import { sampleHour } from '../ops/status/sample-hour.ts'
 import { portOf } from '../setup/net.ts'
-import { sampleHour } from '../status/sample-hour.ts'
 
 /** The pictures of the README: of a screen each, as JPEG, so that they stay small. */
 export async function writeDocPictures(browser: Browser, statesUrl: string, folder: string): Promise<void> {

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { attributeIf, html } from '../../src/pages/html.ts'
-import { relativeTime, time } from '../../src/pages/time.ts'
-import { clientName } from '../../src/portal/views/client-name.ts'
-import { createSnippets } from '../../src/portal/views/snippets.ts'
+import { attributeIf, html } from '#platform/pages/html.ts'
+import { relativeTime, time } from '#platform/pages/time.ts'
+import { clientName } from '#portal/views/client-name.ts'
+import { createSnippets } from '#portal/views/snippets.ts'
 import { usualCarriers } from '../setup/carriers.ts'
 
 t.test('values in a template are escaped, in text and in attributes', async (t) => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { CreatedAccount } from '../../src/accounts/accounts.ts'
+import type { CreatedAccount } from '#accounts/accounts.ts'
 import { tempFolder } from '../cli/run.ts'
 import { createCookieJar, givePassword, password, signInAt } from '../gateway/support/cookie-jar.ts'
 import { startBackend } from '../setup/backend.ts'

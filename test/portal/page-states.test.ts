@@ -119,7 +119,7 @@ const besideCards = [34, 306]
 
 /** Both sides of each width at which the style sheets change something, and the narrowest and widest that are tried. */
 function breakpoints(): readonly number[] {
-  const css = ['src/pages/assets', 'src/portal/assets'].flatMap((folder) =>
+  const css = ['src/platform/pages/assets', 'src/portal/assets'].flatMap((folder) =>
     readdirSync(folder)
       .filter((name) => name.endsWith('.css'))
       .map((name) => readFileSync(join(folder, name), 'utf8')),

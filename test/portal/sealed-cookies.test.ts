@@ -1,7 +1,7 @@
 import t from 'tap'
-import { createSealedCookies } from '../../src/portal/oidc/sealed-cookies.ts'
-import type { PortalRequest } from '../../src/portal/portal-request.ts'
-import { createSealer } from '../../src/secrets/sealing.ts'
+import { createSealer } from '#platform/secrets/sealing.ts'
+import { createSealedCookies } from '#portal/oidc/sealed-cookies.ts'
+import type { PortalRequest } from '#portal/portal-request.ts'
 
 /** The jar of a browser that keeps what it gets. */
 function openJar() {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { readAssets } from '../../src/portal/read-assets.ts'
+import { readAssets } from '#portal/read-assets.ts'
 import { portOf } from '../setup/net.ts'
 import { states } from './page-states.ts'
 

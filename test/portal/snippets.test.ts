@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { createCarriers } from '../../src/auth/carriers.ts'
-import { createSnippets } from '../../src/portal/views/snippets.ts'
+import { createCarriers } from '#identity/keys/carriers.ts'
+import { createSnippets } from '#portal/views/snippets.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { newIssuerKey, startIssuer } from '../issuers/issuer-server.ts'
+import { newIssuerKey, startIssuer } from '../identity/issuers/issuer-server.ts'
 import { until } from '../setup/net.ts'
 import { findBarriers } from './support/axe.ts'
 import { portalTests } from './support/portal.ts'

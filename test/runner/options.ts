@@ -13,8 +13,8 @@ export interface RunnerOptions {
 }
 
 export const help = `npm test                               the quick tests: nothing is installed
-npm test -- auth/ store/               those of folders
-npm test -- test/auth/authorize.test.ts    a file, whatever it needs
+npm test -- identity/ store/               those of folders
+npm test -- test/identity/authorize.test.ts    a file, whatever it needs
 npm test -- --watch                    after each change, those that import what has changed; also with folders
 npm run test:all                       every test: installs what it may, skips what it cannot run
 

@@ -13,10 +13,10 @@ t.test('nothing named is every quick test, or everything', async (t) => {
 })
 
 t.test('a folder is named with test/ or without, and only its quick files are run', async (t) => {
-  const { files } = selectFiles(['auth/'], 'quick')
+  const { files } = selectFiles(['identity/'], 'quick')
   t.ok(files.length > 10)
-  t.ok(files.every((file) => file.startsWith('test/auth/')))
-  t.strictSame(selectFiles(['test/auth'], 'quick').files, files)
+  t.ok(files.every((file) => file.startsWith('test/identity/')))
+  t.strictSame(selectFiles(['test/identity'], 'quick').files, files)
   t.strictSame(selectFiles(['./test/auth/'], 'quick').files, files)
   const fronts = selectFiles(['fronts/'], 'quick')
   t.strictSame(fronts.files, [])
@@ -26,7 +26,7 @@ t.test('a folder is named with test/ or without, and only its quick files are ru
 t.test('a folder is not one whose name starts alike', async (t) => {
   const inHttp = selectFiles(['http/'], 'all').files
   t.ok(inHttp.length > 0)
-  t.ok(inHttp.every((file) => file.startsWith('test/http/')))
+  t.ok(inHttp.every((file) => file.startsWith('test/gateway/server/')))
 })
 
 t.test('a file that is named is run whatever it needs, several are run together', async (t) => {
@@ -34,12 +34,12 @@ t.test('a file that is named is run whatever it needs, several are run together'
   t.notOk(isQuick(front))
   for (const name of [front, `./${front}`, 'fronts/nginx.test.ts'])
     t.strictSame(selectFiles([name], 'quick'), { files: [front], left: [], unknown: [] })
-  const both = selectFiles([front, 'test/auth/basic.test.ts'], 'quick').files
-  t.strictSame(both, ['test/auth/basic.test.ts', front])
+  const both = selectFiles([front, 'test/identity/keys/basic.test.ts'], 'quick').files
+  t.strictSame(both, ['test/identity/keys/basic.test.ts', front])
 })
 
 t.test('what no test is called is said', async (t) => {
-  t.strictSame(selectFiles(['nowhere/', 'auth/'], 'quick').unknown, ['nowhere/'])
+  t.strictSame(selectFiles(['nowhere/', 'identity/'], 'quick').unknown, ['nowhere/'])
 })
 
 t.test('a test needs what its helpers need, directly or through others', async (t) => {
@@ -49,18 +49,23 @@ t.test('a test needs what its helpers need, directly or through others', async (
     'through portal/support/portal.ts',
   )
   t.strictSame(declarationsOf('test/fronts/nginx.test.ts').uses, ['redis-server'])
-  t.strictSame(programsOf('test/auth/basic.test.ts'), [])
+  t.strictSame(programsOf('test/identity/keys/basic.test.ts'), [])
 })
 
 t.test('a change runs the tests that import it, directly or through others, or are it', async (t) => {
-  const files = ['test/auth/basic.test.ts', 'test/routes/table.test.ts']
-  t.strictSame(touchedBy(['test/routes/table.test.ts'], files), ['test/routes/table.test.ts'])
-  t.strictSame(touchedBy(['src/routes/table.ts'], files), ['test/routes/table.test.ts'])
+  const files = ['test/identity/keys/basic.test.ts', 'test/gateway/routes/table.test.ts']
+  t.strictSame(touchedBy(['test/gateway/routes/table.test.ts'], files), ['test/gateway/routes/table.test.ts'])
+  t.strictSame(touchedBy(['src/gateway/routes/table.ts'], files), ['test/gateway/routes/table.test.ts'])
   t.strictSame(touchedBy(['src/portal/portal.ts'], files), [])
 })
 
 t.test('options are read, and unknown ones refused', async (t) => {
-  t.match(parseOptions(['--jobs=3', 'auth/']), { jobs: 3, parts: ['auth/'], all: false, watch: false })
+  t.match(parseOptions(['--jobs=3', 'identity/']), {
+    jobs: 3,
+    parts: ['identity/'],
+    all: false,
+    watch: false,
+  })
   t.equal(parseOptions(['--help']), undefined)
   for (const wrong of [['--jobs=0'], ['--jobs=9'], ['--jobs=x'], ['--fast'], ['--all', '--watch']])
     t.throws(() => parseOptions(wrong), wrong.join(' '))

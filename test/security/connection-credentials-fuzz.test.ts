@@ -1,8 +1,8 @@
 import t from 'tap'
-import { ask, connectHttp2 } from '../http2/ask.ts'
-import { headOf, startProxy } from '../proxy/proxies.ts'
+import { headOf, startProxy } from '../gateway/forward/proxies.ts'
+import { createRandom, type Random } from '../http/client/random.ts'
+import { ask, connectHttp2 } from '../http/h2/ask.ts'
 import { connectRaw, type RawClient } from '../setup/raw-client.ts'
-import { createRandom, type Random } from '../upstream/random.ts'
 import { nobody, startNtlmBackend } from './support/ntlm-backend.ts'
 
 /** A client connection, and as whom it may have signed in. */

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { ask as askHttp2, connectHttp2 } from '../http2/ask.ts'
-import { headOf, startProxy } from '../proxy/proxies.ts'
+import { headOf, startProxy } from '../gateway/forward/proxies.ts'
+import { ask as askHttp2, connectHttp2 } from '../http/h2/ask.ts'
 import { startServer } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'

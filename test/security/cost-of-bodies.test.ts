@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { newIssuerKey, startIssuer } from '../issuers/issuer-server.ts'
+import { newIssuerKey, startIssuer } from '../identity/issuers/issuer-server.ts'
 import { startGateway } from '../setup/gateway.ts'
 import {
   type Bounds,

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { isCommonPassword, isMostlyPersonalData } from '../../src/secrets/common-password.ts'
-import { passwordLength } from '../../src/secrets/passwords.ts'
+import { isCommonPassword, isMostlyPersonalData } from '#platform/secrets/common-password.ts'
+import { passwordLength } from '#platform/secrets/passwords.ts'
 import { startRawBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { body, exchange, head, requestBytes, signedInMaxMs, tooDear, tryAll } from './support/cost.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { askDecision, askWith, describing, startDecideGateway } from '../decide/support.ts'
+import { askDecision, askWith, describing, startDecideGateway } from '../gateway/decide/support.ts'
 
 const routes = [
   { name: 'public', path: '/public', auth: 'none' },

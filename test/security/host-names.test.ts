@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { askDecision, startDecideGateway } from '../decide/support.ts'
-import { ask as askHttp2, connectHttp2 } from '../http2/ask.ts'
+import { askDecision, startDecideGateway } from '../gateway/decide/support.ts'
+import { ask as askHttp2, connectHttp2 } from '../http/h2/ask.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { rawRequest } from '../setup/raw-client.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { endHeaders, endStream, fieldBlock, frame, frameTypes, openRawSession } from '../http2/frames.ts'
+import { endHeaders, endStream, fieldBlock, frame, frameTypes, openRawSession } from '../http/h2/frames.ts'
 import { startServer } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
+import { createRandom, cutAtRandom, type Random } from '../http/client/random.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { connectRaw } from '../setup/raw-client.ts'
-import { createRandom, cutAtRandom, type Random } from '../upstream/random.ts'
 
 interface Made {
   readonly bytes: Buffer

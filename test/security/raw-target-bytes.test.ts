@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { headOf, startProxy } from '../proxy/proxies.ts'
+import { headOf, startProxy } from '../gateway/forward/proxies.ts'
+import { answerOf, startHeadBackend } from '../http/client/backends.ts'
 import { connectRaw } from '../setup/raw-client.ts'
-import { answerOf, startHeadBackend } from '../upstream/backends.ts'
 
 /** A backend that, like uvicorn, closes the connection where the request line is not ASCII. */
 function startAsciiBackend(t: Test) {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { CreatedAccount } from '../../src/accounts/accounts.ts'
+import type { CreatedAccount } from '#accounts/accounts.ts'
 import { reloadWith, taken } from '../gateway/support/reload.ts'
 import { startBackend } from '../setup/backend.ts'
 import { notInApp, startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'

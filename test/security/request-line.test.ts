@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap'
+import { connectProxy, headOf } from '../gateway/forward/proxies.ts'
 import { accessTokenPath, ask, jwksPath } from '../gateway/support/ask.ts'
 import { readMetrics } from '../gateway/support/metrics.ts'
 import { assertProblem } from '../gateway/support/problem.ts'
-import { connectProxy, headOf } from '../proxy/proxies.ts'
+import { answerOf, startHeadBackend } from '../http/client/backends.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { connectRaw } from '../setup/raw-client.ts'
-import { answerOf, startHeadBackend } from '../upstream/backends.ts'
 
 async function start(t: Test) {
   const backend = await startBackend(t)

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
+import { headOf, startProxy } from '../gateway/forward/proxies.ts'
 import { ask } from '../gateway/support/ask.ts'
-import { headOf, startProxy } from '../proxy/proxies.ts'
 import { startServer } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw, type RawClient } from '../setup/raw-client.ts'

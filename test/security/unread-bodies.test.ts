@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { headOf, startProxy } from '../proxy/proxies.ts'
+import { headOf, startProxy } from '../gateway/forward/proxies.ts'
+import { answerOf } from '../http/client/backends.ts'
 import { startRawBackend } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
-import { answerOf } from '../upstream/backends.ts'
 
 const hidden = 'GET /hidden HTTP/1.1\r\nHost: x\r\n\r\n'
 const headEnd = '\r\n\r\n'

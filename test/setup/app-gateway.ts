@@ -1,7 +1,7 @@
 import httpProxy from '@fastify/http-proxy'
 import Fastify from 'fastify'
 import type { DestinationStream } from 'pino'
-import { gatehouse, type ProxyOptions } from '../../src/library/fastify.ts'
+import { gatehouse, type ProxyOptions } from '#library/fastify.ts'
 import { until } from './net.ts'
 
 /** The routes and upstreams of a config file, as written. */

@@ -1,5 +1,5 @@
-import { createCarriers } from '../../src/auth/carriers.ts'
-import { createFieldReader } from '../../src/http/request-fields.ts'
+import { createFieldReader } from '#gateway/gate/request-fields.ts'
+import { createCarriers } from '#identity/keys/carriers.ts'
 
 /** Where secret keys come if the config says nothing. */
 export const usualCarriers = createCarriers(['SecretKey'])

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
-import { randomText, toBase62 } from '../../src/platform/random.ts'
-import type { KeyKind } from '../../src/secrets/keys.ts'
+import { randomText, toBase62 } from '#platform/random.ts'
+import type { KeyKind } from '#platform/secrets/keys.ts'
 
 /** A text with the checksum of a key, one byte for each character. */
 export function withChecksum(body: string): string {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createAuditLog } from '../../src/accounts/audit-log.ts'
-import { openStore } from '../../src/store/open.ts'
+import { createAuditLog } from '#accounts/audit-log.ts'
+import { openStore } from '#store/open.ts'
 import { startRedis } from '../setup/redis.ts'
 import { newAuditEntry } from './portal-samples.ts'
 import { optionsOf } from './redis/place.ts'

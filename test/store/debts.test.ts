@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { type Debtor, Debts } from '../../src/store/debts.ts'
+import { type Debtor, Debts } from '#store/debts.ts'
 
 const subjectsMax = 8
 const now = 1_000

@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { Account } from '../../src/store/account.ts'
-import { decideRotation } from '../../src/store/decide-rotation.ts'
-import { noPortalAccess } from '../../src/store/portal-access.ts'
-import { portalKeyId } from '../../src/store/portal-key-id.ts'
-import type { RefreshTokenUse, Session } from '../../src/store/sessions.ts'
+import type { Account } from '#store/account.ts'
+import { decideRotation } from '#store/decide-rotation.ts'
+import { noPortalAccess } from '#store/portal-access.ts'
+import { portalKeyId } from '#store/portal-key-id.ts'
+import type { RefreshTokenUse, Session } from '#store/sessions.ts'
 import { hour, newAccount, newSecretKey, now, second, visitor } from './samples.ts'
 
 const graceMs = 10 * second

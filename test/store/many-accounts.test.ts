@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openStore } from '../../src/store/open.ts'
+import { openStore } from '#store/open.ts'
 import { startRedis } from '../setup/redis.ts'
 import { optionsOf } from './redis/place.ts'
 import { newAccount } from './samples.ts'

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { Store } from '../../src/store/store.ts'
+import type { Store } from '#store/store.ts'
 
 /** Where a store is, empty at first. Every call opens it once more; what was opened is closed with the test. */
 export interface Place {

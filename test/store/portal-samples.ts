@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { Account } from '../../src/store/account.ts'
-import type { AuditEntry, LoggedAuditEntry } from '../../src/store/audit-entry.ts'
-import type { PortalSession } from '../../src/store/portal.ts'
-import type { Store } from '../../src/store/store.ts'
-import { createSessionId } from '../../src/tokens/refresh-token.ts'
+import { createSessionId } from '#identity/tokens/refresh-token.ts'
+import type { Account } from '#store/account.ts'
+import type { AuditEntry, LoggedAuditEntry } from '#store/audit-entry.ts'
+import type { PortalSession } from '#store/portal.ts'
+import type { Store } from '#store/store.ts'
 import { hour, now, visitor } from './samples.ts'
 
 type NewPortalSession = Omit<PortalSession, 'epoch' | 'seenAt'>

@@ -1,4 +1,4 @@
-import type { QuotaGrant, QuotaStore, QuotaTake } from '../../src/store/quotas.ts'
+import type { QuotaGrant, QuotaStore, QuotaTake } from '#store/quotas.ts'
 
 /** One request of a quota of 10,000, of the only process, in a window that has not ended. */
 export function newQuotaTake(take: Partial<QuotaTake> = {}): QuotaTake {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createAccountSearch } from '../../src/accounts/account-search.ts'
-import { openStore } from '../../src/store/open.ts'
+import { createAccountSearch } from '#accounts/account-search.ts'
+import { openStore } from '#store/open.ts'
 import { startRedis } from '../setup/redis.ts'
 import { optionsOf } from './redis/place.ts'
 import { newAccount, now } from './samples.ts'

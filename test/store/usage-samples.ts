@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { dayOf } from '../../src/platform/day.ts'
-import type { Account } from '../../src/store/account.ts'
-import type { UsageBatch, UsageEntry } from '../../src/store/usage.ts'
+import { dayOf } from '#platform/day.ts'
+import type { Account } from '#store/account.ts'
+import type { UsageBatch, UsageEntry } from '#store/usage.ts'
 import { now } from './samples.ts'
 
 /** Not made up: Redis lets counts expire by its own clock. */

@@ -1,4 +1,4 @@
-import { createMetrics } from '../../../src/metrics/metrics.ts'
+import { createMetrics } from '#ops/metrics/metrics.ts'
 import { type Panel, type Row, rows } from './rows.ts'
 
 /** Grafana's grid: 24 columns, about 30 pixels a row. */

@@ -1,8 +1,8 @@
-import { widerNetwork } from '../../platform/client-network.ts'
-import { emailKey } from '../../store/account.ts'
-import type { AuditAction, AuditEntry, AuditSubject } from '../../store/audit-entry.ts'
-import type { PortalStore } from '../../store/portal.ts'
-import type { Rate, RateResult } from '../../store/rates.ts'
+import { widerNetwork } from '#platform/client-network.ts'
+import { emailKey } from '#store/account.ts'
+import type { AuditAction, AuditEntry, AuditSubject } from '#store/audit-entry.ts'
+import type { PortalStore } from '#store/portal.ts'
+import type { Rate, RateResult } from '#store/rates.ts'
 import type { Mail, SendMail } from '../profile.ts'
 import type { Outbox } from './outbox.ts'
 

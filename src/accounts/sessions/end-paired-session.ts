@@ -1,5 +1,5 @@
-import { portalEpochIn } from '../../store/portal-key-id.ts'
-import type { SessionStore } from '../../store/sessions.ts'
+import { portalEpochIn } from '#store/portal-key-id.ts'
+import type { SessionStore } from '#store/sessions.ts'
 
 /**
  * Ends the token session that belongs to a portal session, and with it the access cookie of that browser. To be called

@@ -1,6 +1,6 @@
-import type { Account } from '../../store/account.ts'
-import { portalEpochIn } from '../../store/portal-key-id.ts'
-import type { SessionStore } from '../../store/sessions.ts'
+import type { Account } from '#store/account.ts'
+import { portalEpochIn } from '#store/portal-key-id.ts'
+import type { SessionStore } from '#store/sessions.ts'
 
 /** How many sessions are read at once. */
 const batchSize = 100

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../errors/operator-error.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { Operator } from '../operator.ts'
 
 export const mailLinkOption = {

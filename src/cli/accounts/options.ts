@@ -1,6 +1,6 @@
-import { defaultRole, knownRoles, noPlan, similarRole } from '../../accounts/account-input.ts'
-import type { Config } from '../../config/config.ts'
-import type { AccountChanges } from '../../store/accounts.ts'
+import { defaultRole, knownRoles, noPlan, similarRole } from '#accounts/account-input.ts'
+import type { Config } from '#config/config.ts'
+import type { AccountChanges } from '#store/accounts.ts'
 import { type Invocation, UsageError } from '../command.ts'
 import { printToStderr } from '../print.ts'
 

@@ -1,4 +1,4 @@
-import type { NewConfig } from '../../config/new-config.ts'
+import type { NewConfig } from '#config/new-config.ts'
 import { type Invocation, UsageError } from '../command.ts'
 import { printToStderr } from '../print.ts'
 import { isInteractive, openAsker } from '../terminal/ask.ts'

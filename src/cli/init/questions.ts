@@ -1,4 +1,4 @@
-import type { NewConfig } from '../../config/new-config.ts'
+import type { NewConfig } from '#config/new-config.ts'
 
 /** One question of `init`: an option of the command, or what is asked on a terminal. */
 export interface Question {

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../errors/operator-error.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { Terminal } from '../command.ts'
 
 /** Asks the person at the terminal. */

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../errors/operator-error.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { Invocation } from '../command.ts'
 import { isInteractive, openAsker } from './ask.ts'
 

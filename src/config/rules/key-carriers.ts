@@ -1,7 +1,7 @@
-import { authorizationCarriers } from '../../auth/carriers.ts'
-import { foldHeaderName } from '../../platform/header-name.ts'
-import { identityNames } from '../../proxy/header-rules.ts'
-import { oldKeyPrefixes, secretPrefixes } from '../../secrets/format.ts'
+import { identityNames } from '#gateway/forward/header-rules.ts'
+import { authorizationCarriers } from '#identity/keys/carriers.ts'
+import { foldHeaderName } from '#platform/header-name.ts'
+import { oldKeyPrefixes, secretPrefixes } from '#platform/secrets/format.ts'
 import type { Review } from '../review.ts'
 import { identityHeaderNames, reservedHeaders } from './identity.ts'
 

@@ -1,5 +1,5 @@
-import { findFieldErrors } from '../../accounts/account-input.ts'
-import { isSecureUrl } from '../../issuers/load-keys.ts'
+import { findFieldErrors } from '#accounts/account-input.ts'
+import { isSecureUrl } from '#identity/issuers/load-keys.ts'
 import { noProvision } from '../resolve-oidc.ts'
 import type { Review } from '../review.ts'
 

@@ -1,4 +1,4 @@
-import { noPlan } from '../../accounts/account-input.ts'
+import { noPlan } from '#accounts/account-input.ts'
 import type { Review } from '../review.ts'
 
 /** Checks that each plan limits something, and can be given to an account. */

@@ -1,4 +1,4 @@
-import { parseRequestTarget } from '../../routes/request-target.ts'
+import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import { hostProblem } from '../addresses.ts'
 import type { Review } from '../review.ts'
 import { reviewOidc } from './oidc.ts'

@@ -1,4 +1,4 @@
-import { type KeyMaterial, parseKeyMaterial } from '../../tokens/key-material.ts'
+import { type KeyMaterial, parseKeyMaterial } from '#identity/tokens/key-material.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 

@@ -1,4 +1,4 @@
-import { issuerAlgorithms, tokenTypes } from '../../issuers/issuer.ts'
+import { issuerAlgorithms, tokenTypes } from '#identity/issuers/issuer.ts'
 import {
   choice,
   either,

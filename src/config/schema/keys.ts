@@ -1,4 +1,4 @@
-import { defaultKeyPrefix, keyPrefixPattern } from '../../secrets/format.ts'
+import { defaultKeyPrefix, keyPrefixPattern } from '#platform/secrets/format.ts'
 import { flag, headerName, integer, list, secret, section, text } from './fields.ts'
 
 export const keys = section('Secret keys and API keys.', {

@@ -1,4 +1,4 @@
-import { secondFactorPolicies } from '../../auth/second-factor/policy.ts'
+import { secondFactorPolicies } from '#identity/second-factor/policy.ts'
 import { choice, duration, flag, integer, item, optional, secret, section, text } from './fields.ts'
 import { oidc } from './oidc.ts'
 

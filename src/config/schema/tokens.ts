@@ -1,4 +1,4 @@
-import { scopePattern } from '../../accounts/key-input.ts'
+import { scopePattern } from '#accounts/key-input.ts'
 import {
   choice,
   duration,

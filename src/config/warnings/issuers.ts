@@ -1,6 +1,6 @@
-import { anyText } from '../../issuers/required-claims.ts'
-import { plainSpelling } from '../../issuers/spelling-difference.ts'
-import { adminRole } from '../../store/account.ts'
+import { anyText } from '#identity/issuers/required-claims.ts'
+import { plainSpelling } from '#identity/issuers/spelling-difference.ts'
+import { adminRole } from '#store/account.ts'
 import type { Warning } from '../problem.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 

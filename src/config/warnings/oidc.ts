@@ -1,5 +1,5 @@
-import { knownRoles, similarRole } from '../../accounts/account-input.ts'
-import { adminRole } from '../../store/account.ts'
+import { knownRoles, similarRole } from '#accounts/account-input.ts'
+import { adminRole } from '#store/account.ts'
 import type { Warning } from '../problem.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 

@@ -1,5 +1,5 @@
-import { compileRoutes } from '../../routes/compile.ts'
-import { createRouteTable } from '../../routes/table.ts'
+import { compileRoutes } from '#gateway/routes/compile.ts'
+import { createRouteTable } from '#gateway/routes/table.ts'
 import type { Config } from '../config.ts'
 import type { Warning } from '../problem.ts'
 import {

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
-import type { GatehouseError } from '../../errors/gatehouse-error.ts'
-import type { RequestHead } from '../../exchange/request-head.ts'
-import type { EndpointConnection } from '../../http/arrival.ts'
-import { discardedBytesMax } from '../../http1/timeouts.ts'
-import { unmappedAddress } from '../../platform/unmapped-address.ts'
+import type { EndpointConnection } from '#gateway/server/arrival.ts'
+import type { RequestHead } from '#http/exchange/request-head.ts'
+import { discardedBytesMax } from '#http/h1/timeouts.ts'
+import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { unmappedAddress } from '#platform/unmapped-address.ts'
 
 /** The head of a request, and whether it could be read in two ways. */
 export interface ReadHead {

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { createLog, type Log } from '../../log/log.ts'
-import { isRecord } from '../../platform/json.ts'
+import { isRecord } from '#platform/json.ts'
+import { createLog, type Log } from '#platform/log/log.ts'
 
 const levels = ['debug', 'info', 'warn', 'error'] as const
 

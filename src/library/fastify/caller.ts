@@ -1,5 +1,5 @@
-import type { Principal } from '../../auth/principal.ts'
-import { memoizeByObject } from '../../platform/memoize.ts'
+import type { Principal } from '#identity/principal.ts'
+import { memoizeByObject } from '#platform/memoize.ts'
 
 /** Who is calling: an account, by one of its credentials. Frozen. */
 export interface Caller {

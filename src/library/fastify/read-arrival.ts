@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { GatehouseError } from '../../errors/gatehouse-error.ts'
-import { MalformedMessage } from '../../exchange/malformed-message.ts'
+import { malformedError } from '#gateway/refusals/unreadable.ts'
 import {
   type Arrival,
   type ArrivalReader,
   attachArrival,
   attachedArrivalOf,
   createArrival,
-} from '../../http/arrival.ts'
-import { malformedError } from '../../http/refusals/unreadable.ts'
-import { readRequestFraming } from '../../http1/request-framing.ts'
+} from '#gateway/server/arrival.ts'
+import { MalformedMessage } from '#http/exchange/malformed-message.ts'
+import { readRequestFraming } from '#http/h1/request-framing.ts'
+import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { AppConnection, type ReadHead } from './app-connection.ts'
 
 /** A request of an app, as the decisions of the gateway know it. */

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import type { GatehouseError } from '../../errors/gatehouse-error.ts'
-import { createProblem } from '../../http/refusals/problem.ts'
+import { createProblem } from '#gateway/refusals/problem.ts'
+import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { AppArrival } from './read-arrival.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { ownRouteName } from '../../http/outcome.ts'
+import { ownRouteName } from '#gateway/gate/outcome.ts'
 import { appArrivalOf } from './read-arrival.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { parseJsonObject } from '../../platform/json.ts'
-import type { Sealer } from '../../secrets/sealing.ts'
+import { parseJsonObject } from '#platform/json.ts'
+import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { PortalCookie } from '../portal-cookie.ts'
 import type { CookieAttributes, PortalRequest } from '../portal-request.ts'
 

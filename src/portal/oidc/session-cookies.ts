@@ -1,5 +1,5 @@
-import type { Clock } from '../../platform/clock.ts'
-import type { PortalSession } from '../../store/portal.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { PortalSession } from '#store/portal.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import { beginningCookieName, confirmationCookieName } from './cookie-names.ts'
 import type { SealedCookies } from './sealed-cookies.ts'

@@ -1,4 +1,4 @@
-import { GatehouseError } from '../../errors/gatehouse-error.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { SignedInContext } from '../page-context.ts'
 import type { PortalOidc } from './portal-oidc.ts'
 

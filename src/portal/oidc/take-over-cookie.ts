@@ -1,5 +1,5 @@
-import type { KnownPerson } from '../../auth/oidc-sign-in.ts'
-import type { Clock } from '../../platform/clock.ts'
+import type { KnownPerson } from '#identity/oidc/oidc-sign-in.ts'
+import type { Clock } from '#platform/clock.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import { takeOverCookieName } from './cookie-names.ts'
 import { flowLifetimeMs } from './flow-cookies.ts'

@@ -1,5 +1,5 @@
-import { GatehouseError } from '../../errors/gatehouse-error.ts'
-import { recordFailure } from '../../http/outcome.ts'
+import { recordFailure } from '#gateway/gate/outcome.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { formRefusal } from '../form-refusal.ts'
 import type { PageContext } from '../page-context.ts'
 import type { CreatePages } from '../portal-page.ts'

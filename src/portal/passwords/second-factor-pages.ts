@@ -1,4 +1,4 @@
-import { needsSecondFactor } from '../../auth/second-factor/policy.ts'
+import { needsSecondFactor } from '#identity/second-factor/policy.ts'
 import { confirmPassword, type FormRefusal, formRefusal } from '../form-refusal.ts'
 import type { SignedInContext } from '../page-context.ts'
 import type { CreatePages } from '../portal-page.ts'

@@ -1,16 +1,16 @@
-import { emailLengthMax } from '../../accounts/account-input.ts'
-import { formatDuration } from '../../pages/format.ts'
-import { attributeIf, type Html, html } from '../../pages/html.ts'
-import { icon } from '../../pages/icons.ts'
-import { emptyState } from '../../pages/notice.ts'
-import { exactTime } from '../../pages/time.ts'
+import { emailLengthMax } from '#accounts/account-input.ts'
+import { formatDuration } from '#platform/pages/format.ts'
+import { attributeIf, type Html, html } from '#platform/pages/html.ts'
+import { icon } from '#platform/pages/icons.ts'
+import { emptyState } from '#platform/pages/notice.ts'
+import { exactTime } from '#platform/pages/time.ts'
 import {
   type Actor,
   type AuditAction,
   type AuditFilter,
   auditActions,
   type LoggedAuditEntry,
-} from '../../store/audit-entry.ts'
+} from '#store/audit-entry.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './page.ts'
 

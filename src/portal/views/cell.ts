@@ -1,4 +1,4 @@
-import { type Html, html } from '../../pages/html.ts'
+import { type Html, html } from '#platform/pages/html.ts'
 
 /** A cell of a table; narrow screens show the label, as they show no headings. */
 export function cell(label: string, content: Html): Html {

@@ -1,6 +1,6 @@
-import { type Content, type Html, html } from '../../pages/html.ts'
-import { keyMarks } from '../../secrets/format.ts'
-import type { KeyKind } from '../../secrets/keys.ts'
+import { type Content, type Html, html } from '#platform/pages/html.ts'
+import { keyMarks } from '#platform/secrets/format.ts'
+import type { KeyKind } from '#platform/secrets/keys.ts'
 
 /**
  * A masked key: its kind, its handle and its end are visible, which are not secret; its prefix may be an earlier one.

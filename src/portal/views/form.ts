@@ -1,6 +1,6 @@
-import { attributeIf, type Content, type Html, html } from '../../pages/html.ts'
-import { icon } from '../../pages/icons.ts'
-import { notice } from '../../pages/notice.ts'
+import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
+import { icon } from '#platform/pages/icons.ts'
+import { notice } from '#platform/pages/notice.ts'
 import type { FormState, PageFrame } from './frame.ts'
 import { confirmationPart } from './oidc.ts'
 

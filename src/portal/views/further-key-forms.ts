@@ -1,6 +1,6 @@
-import { keyNameLengthMax } from '../../accounts/key-input.ts'
-import type { SecretKeyStatus } from '../../accounts/secret-keys.ts'
-import { attributeIf, type Html, html } from '../../pages/html.ts'
+import { keyNameLengthMax } from '#accounts/key-input.ts'
+import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
+import { attributeIf, type Html, html } from '#platform/pages/html.ts'
 import { currentPasswordField, field, fieldError, form, formMessage, hasErrors } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 

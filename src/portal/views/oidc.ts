@@ -1,4 +1,4 @@
-import { type Html, html } from '../../pages/html.ts'
+import { type Html, html } from '#platform/pages/html.ts'
 import { confirmPath, startSignInPath } from '../oidc/oidc-paths.ts'
 import type { FrameOidc, PageFrame } from './frame.ts'
 

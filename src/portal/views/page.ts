@@ -1,6 +1,6 @@
-import { attributeIf, type Content, type Html, html, rawHtml } from '../../pages/html.ts'
-import { faviconUrl, type IconName, icon } from '../../pages/icons.ts'
-import { notice } from '../../pages/notice.ts'
+import { attributeIf, type Content, type Html, html, rawHtml } from '#platform/pages/html.ts'
+import { faviconUrl, type IconName, icon } from '#platform/pages/icons.ts'
+import { notice } from '#platform/pages/notice.ts'
 import { form } from './form.ts'
 import type { PageFrame, PageViewer } from './frame.ts'
 

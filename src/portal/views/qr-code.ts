@@ -1,5 +1,5 @@
 import { renderSVG } from 'uqr'
-import { type Html, html } from '../../pages/html.ts'
+import { type Html, html } from '#platform/pages/html.ts'
 
 /** A QR code as a picture, dark on light in both colour schemes, as cameras want it. */
 export function qrCode(text: string, description: string): Html {

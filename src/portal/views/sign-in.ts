@@ -1,5 +1,5 @@
-import { emailLengthMax } from '../../accounts/account-input.ts'
-import { type Html, html } from '../../pages/html.ts'
+import { emailLengthMax } from '#accounts/account-input.ts'
+import { type Html, html } from '#platform/pages/html.ts'
 import { field, form, formMessage } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 import { providerLink } from './oidc.ts'

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../pages/html.ts'
+import { type Html, html } from '#platform/pages/html.ts'
 import { confirmPath, takeOverPath } from '../oidc/oidc-paths.ts'
 import { form } from './form.ts'
 import type { FrameOidc, PageFrame } from './frame.ts'

@@ -1,4 +1,4 @@
-import { isSameText } from '../../secrets/constant-time.ts'
+import { isSameText } from '#platform/secrets/constant-time.ts'
 import { type Account, emailKey, mayBeAnothers } from '../account.ts'
 import { withAttempt, withoutAttempt } from '../password-failures.ts'
 import type { AttemptOutcome, IdentityLink, PasswordChange } from '../portal.ts'

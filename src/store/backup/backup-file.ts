@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { OperatorError } from '../../errors/operator-error.ts'
-import type { Line } from '../../platform/lines.ts'
-import { errorMessage } from '../../platform/system-error.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
+import type { Line } from '#platform/lines.ts'
+import { errorMessage } from '#platform/system-error.ts'
 import { accountOf, type BackupRecord, badFieldOf, type RecordKind, recordFields } from './records.ts'
 
 /**

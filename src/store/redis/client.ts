@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import { type RedisOptions as ClientOptions, Cluster, Redis } from 'ioredis'
-import { type TlsVerification, trustSystemAuthorities } from '../../platform/certificate-authorities.ts'
-import { startDeadline } from '../../platform/deadline.ts'
+import { type TlsVerification, trustSystemAuthorities } from '#platform/certificate-authorities.ts'
+import { startDeadline } from '#platform/deadline.ts'
 import type { Client } from './scripts.ts'
 
 export interface RedisOptions {

@@ -1,5 +1,5 @@
-import { GatehouseError } from '../../errors/gatehouse-error.ts'
-import { OperatorError } from '../../errors/operator-error.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import { StoreFailure } from '../store-failure.ts'
 import type { CommandClient } from './command-client.ts'
 import type { KeyNames } from './key-names.ts'

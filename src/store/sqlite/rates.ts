@@ -1,4 +1,4 @@
-import { monotonicClock } from '../../platform/clock.ts'
+import { monotonicClock } from '#platform/clock.ts'
 import { createLocalRates } from '../local-rates.ts'
 import type { RateStore } from '../rates.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { newIssuerKey } from '../../issuers/issuer-server.ts'
+import { newIssuerKey } from '../../identity/issuers/issuer-server.ts'
 import { load, minimalConfig, type Options, problemMessages } from '../config-fixtures.ts'
 
 const corp = { name: 'corp', issuer: 'https://id.example.com', audience: 'orders' }

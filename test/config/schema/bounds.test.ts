@@ -1,7 +1,7 @@
 import t from 'tap'
-import { formatPath } from '../../../src/config/problem.ts'
-import { parseDurationMs, parseSizeBytes } from '../../../src/config/units.ts'
-import { validate } from '../../../src/config/validate.ts'
+import { formatPath } from '#config/problem.ts'
+import { parseDurationMs, parseSizeBytes } from '#config/units.ts'
+import { validate } from '#config/validate.ts'
 import { allNodes, everything, type PlacedNode, withValue } from './nodes.ts'
 
 interface Bounds {

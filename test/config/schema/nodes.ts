@@ -1,5 +1,5 @@
-import type { SchemaNode } from '../../../src/config/schema/fields.ts'
-import { configSchema } from '../../../src/config/schema/schema.ts'
+import type { SchemaNode } from '#config/schema/fields.ts'
+import { configSchema } from '#config/schema/schema.ts'
 
 /** A node of the schema, with the path of its option in `everything`. */
 export interface PlacedNode {

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { problemText } from '../../../src/config/problem.ts'
-import { findWarnings } from '../../../src/config/warnings.ts'
-import { createOwnPaths } from '../../../src/routes/own-paths.ts'
+import { problemText } from '#config/problem.ts'
+import { findWarnings } from '#config/warnings.ts'
+import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
 import { minimalConfig, type Options, read, withUpstream } from '../config-fixtures.ts'
 

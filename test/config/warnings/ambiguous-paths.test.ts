@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { problemText } from '../../../src/config/problem.ts'
-import { findAmbiguousPaths } from '../../../src/config/warnings/routes.ts'
+import { problemText } from '#config/problem.ts'
+import { findAmbiguousPaths } from '#config/warnings/routes.ts'
 import { load, minimalConfig, type Options } from '../config-fixtures.ts'
 
 function warnings(t: Test, ...routes: readonly Options[]): readonly string[] {

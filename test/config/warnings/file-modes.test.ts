@@ -1,8 +1,8 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { problemText } from '../../../src/config/problem.ts'
-import { findInsecureFileModes } from '../../../src/config/warnings/file-modes.ts'
+import { problemText } from '#config/problem.ts'
+import { findInsecureFileModes } from '#config/warnings/file-modes.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
 import { minimalConfig, read, writeFiles } from '../config-fixtures.ts'
 

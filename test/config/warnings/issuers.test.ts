@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findOpenIssuers, findRolesByDefault } from '../../../src/config/warnings/issuers.ts'
+import { findOpenIssuers, findRolesByDefault } from '#config/warnings/issuers.ts'
 import { minimalConfig, type Options, read } from '../config-fixtures.ts'
 
 t.test('an issuer whose users have more than the least role by default is warned of', async (t) => {

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { problemText } from '../../../src/config/problem.ts'
-import { findWarnings } from '../../../src/config/warnings.ts'
-import { createOwnPaths } from '../../../src/routes/own-paths.ts'
+import { problemText } from '#config/problem.ts'
+import { findWarnings } from '#config/warnings.ts'
+import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { minimalConfig, read } from '../config-fixtures.ts'
 
 function warnings(t: Test, ...roles: readonly (readonly string[])[]): readonly string[] {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { findTakenAuthorization } from '../../../src/config/warnings/routes.ts'
+import { findTakenAuthorization } from '#config/warnings/routes.ts'
 import { type Options, read, withRoute } from '../config-fixtures.ts'
 
 function warnings(t: Test, options: Options, accept = ['SecretKey', 'bearer', 'basic']): readonly string[] {

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { problemText } from '../../../src/config/problem.ts'
-import { findUnprotectedRoutes } from '../../../src/config/warnings/unprotected-routes.ts'
+import { problemText } from '#config/problem.ts'
+import { findUnprotectedRoutes } from '#config/warnings/unprotected-routes.ts'
 import { load, minimalConfig, type Options } from '../config-fixtures.ts'
 
 const upstreams = { ...minimalConfig.upstreams, other: minimalConfig.upstreams.backend }

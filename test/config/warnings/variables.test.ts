@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
-import { formatProblem } from '../../../src/config/problem.ts'
-import { findWarnings } from '../../../src/config/warnings.ts'
-import { createOwnPaths } from '../../../src/routes/own-paths.ts'
+import { formatProblem } from '#config/problem.ts'
+import { findWarnings } from '#config/warnings.ts'
+import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { minimalConfig, read } from '../config-fixtures.ts'
 
 function warnings(t: Test, env: Readonly<Record<string, string>>): readonly string[] {

@@ -1,9 +1,9 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import fc from 'fast-check'
-import { createVerifiedForeignTokens } from '../../../src/cache/verified-foreign-tokens.ts'
-import { createForeignTokens, type ForeignVerdict } from '../../../src/issuers/foreign-tokens.ts'
-import type { TokenType } from '../../../src/issuers/issuer.ts'
-import { fileIssuer, openFileIssuers } from '../../issuers/file-issuers.ts'
+import { createVerifiedForeignTokens } from '#identity/cache/verified-foreign-tokens.ts'
+import { createForeignTokens, type ForeignVerdict } from '#identity/issuers/foreign-tokens.ts'
+import type { TokenType } from '#identity/issuers/issuer.ts'
+import { fileIssuer, openFileIssuers } from '../../identity/issuers/file-issuers.ts'
 import { type Property, property } from '../property.ts'
 
 /** Tokens that the issuer has signed, whatever it may have put into them, and a second opinion about each. */

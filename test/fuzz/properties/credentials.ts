@@ -1,14 +1,14 @@
 import fc from 'fast-check'
-import { hideSecrets } from '../../../src/secrets/hide-secrets.ts'
-import { createAccountId, createKey, parseKey } from '../../../src/secrets/keys.ts'
+import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-token.ts'
+import { headerOf, isCanonical, payloadOf, signingKeyIdOf } from '#identity/tokens/token-text.ts'
+import { hideSecrets } from '#platform/secrets/hide-secrets.ts'
+import { createAccountId, createKey, parseKey } from '#platform/secrets/keys.ts'
 import {
   createLinkToken,
   createPortalToken,
   parseLinkToken,
   parsePortalToken,
-} from '../../../src/secrets/portal-tokens.ts'
-import { createRefreshTokens, createSessionId } from '../../../src/tokens/refresh-token.ts'
-import { headerOf, isCanonical, payloadOf, signingKeyIdOf } from '../../../src/tokens/token-text.ts'
+} from '#platform/secrets/portal-tokens.ts'
 import { type Property, property } from '../property.ts'
 
 interface Kind {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { parseRequestTarget } from '../../../src/routes/request-target.ts'
-import { createRouteTable } from '../../../src/routes/table.ts'
-import { compileOne } from '../../routes/examples.ts'
+import { parseRequestTarget } from '#gateway/routes/request-target.ts'
+import { createRouteTable } from '#gateway/routes/table.ts'
+import { compileOne } from '../../gateway/routes/examples.ts'
 import { type Property, propertyOfSome } from '../property.ts'
 import { type Router, routers } from '../routers.ts'
 

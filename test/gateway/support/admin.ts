@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { CreatedAccount } from '../../../src/accounts/accounts.ts'
+import type { CreatedAccount } from '#accounts/accounts.ts'
 import { type StoreDriver, startGateway, type TestGateway } from '../../setup/gateway.ts'
 import type { RawResponse } from '../../setup/raw-client.ts'
 import { ask } from './ask.ts'

@@ -1,7 +1,7 @@
-import { makeSecretKey } from '../../../src/accounts/make-key.ts'
-import { digestOf } from '../../../src/secrets/keys.ts'
-import { createSealer } from '../../../src/secrets/sealing.ts'
-import type { SecretKey } from '../../../src/store/secret-keys.ts'
+import { makeSecretKey } from '#accounts/make-key.ts'
+import { digestOf } from '#platform/secrets/keys.ts'
+import { createSealer } from '#platform/secrets/sealing.ts'
+import type { SecretKey } from '#store/secret-keys.ts'
 import type { TestGateway } from '../../setup/gateway.ts'
 import { newSecretKey } from '../../store/samples.ts'
 

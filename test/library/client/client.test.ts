@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { type ClientOptions, createClient } from '../../../src/library/client.ts'
+import { type ClientOptions, createClient } from '#library/client.ts'
 import { startBackend, startServer } from '../../setup/backend.ts'
 import { startGateway } from '../../setup/gateway.ts'
 import { until } from '../../setup/net.ts'

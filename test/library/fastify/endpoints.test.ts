@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import cookie from '@fastify/cookie'
 import Fastify from 'fastify'
 import t from 'tap'
-import { gatehouse } from '../../../src/library/fastify.ts'
+import { gatehouse } from '#library/fastify.ts'
 import { rawRequest } from '../../setup/raw-client.ts'
 import { startApp } from './start-app.ts'
 

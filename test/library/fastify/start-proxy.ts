@@ -1,6 +1,6 @@
 import httpProxy from '@fastify/http-proxy'
 import type { Test } from 'tap'
-import type { ProxyOptions } from '../../../src/library/fastify.ts'
+import type { ProxyOptions } from '#library/fastify.ts'
 import { startApp, type TestApp, type TestAppOptions } from './start-app.ts'
 
 /** An app that forwards some prefixes, by http-proxy with the options of the plugin. */

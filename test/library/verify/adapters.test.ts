@@ -12,7 +12,7 @@ import {
   type Identified,
   type Verifier,
   verifyRequest,
-} from '../../../src/library/verify.ts'
+} from '#library/verify.ts'
 import { startGateway } from '../../setup/gateway.ts'
 import { portOf } from '../../setup/net.ts'
 

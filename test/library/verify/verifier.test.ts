@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { exportJWK, SignJWT } from 'jose'
 import t, { type Test } from 'tap'
-import { createVerifier, type VerifierOptions } from '../../../src/library/verify.ts'
+import { createVerifier, type VerifierOptions } from '#library/verify.ts'
 import { startBackend, startServer } from '../../setup/backend.ts'
 import { startGateway } from '../../setup/gateway.ts'
 import { until } from '../../setup/net.ts'

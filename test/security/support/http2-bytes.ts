@@ -1,4 +1,4 @@
-import { createFrameReader, endHeaders, endStream, frame, frameTypes } from '../../http2/frames.ts'
+import { createFrameReader, endHeaders, endStream, frame, frameTypes } from '../../http/h2/frames.ts'
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 const framePayloadMax = 16_384

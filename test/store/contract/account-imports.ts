@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { AccountBatch } from '../../../src/store/accounts.ts'
+import type { AccountBatch } from '#store/accounts.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { createAccount, newAccount } from '../samples.ts'
 

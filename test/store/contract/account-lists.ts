@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
-import type { AccountsPage } from '../../../src/store/accounts.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { AccountsPage } from '#store/accounts.ts'
+import type { Store } from '#store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { createAccount, newAccount } from '../samples.ts'
 

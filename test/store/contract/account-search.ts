@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
-import type { TermEntry } from '../../../src/store/accounts.ts'
-import { wordsOf } from '../../../src/store/search.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { TermEntry } from '#store/accounts.ts'
+import { wordsOf } from '#store/search.ts'
+import type { Store } from '#store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { createAccount, newAccount } from '../samples.ts'
 

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
-import type { FoundAudit } from '../../../src/store/audit.ts'
-import type { AuditEntry } from '../../../src/store/audit-entry.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { FoundAudit } from '#store/audit.ts'
+import type { AuditEntry } from '#store/audit-entry.ts'
+import type { Store } from '#store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { listAudit, newAuditEntry, newDigest, newPortalSession } from '../portal-samples.ts'
 import {

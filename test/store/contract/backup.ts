@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
-import { verifyAudit } from '../../../src/accounts/audit-verification.ts'
-import type { StoreRecord } from '../../../src/store/backup/records.ts'
-import { changesMax } from '../../../src/store/changes.ts'
+import { verifyAudit } from '#accounts/audit-verification.ts'
+import type { StoreRecord } from '#store/backup/records.ts'
+import { changesMax } from '#store/changes.ts'
 import {
   backupText,
   checkText,

@@ -1,8 +1,8 @@
 import type { Test } from 'tap'
-import type { Account } from '../../../src/store/account.ts'
-import type { Change, LoggedChange } from '../../../src/store/changes.ts'
-import type { NewSession } from '../../../src/store/sessions.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { Account } from '#store/account.ts'
+import type { Change, LoggedChange } from '#store/changes.ts'
+import type { NewSession } from '#store/sessions.ts'
+import type { Store } from '#store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import {
   createAccount,

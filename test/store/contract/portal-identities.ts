@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { noPortalAccess } from '../../../src/store/portal-access.ts'
+import { noPortalAccess } from '#store/portal-access.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { newDigest, startPortalSession } from '../portal-samples.ts'
 import { createAccount, newKey, newSecretKey, now, plain, startSession, useOf } from '../samples.ts'

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
-import type { PasswordChange } from '../../../src/store/portal.ts'
-import type { EmailLink } from '../../../src/store/portal-access.ts'
+import type { PasswordChange } from '#store/portal.ts'
+import type { EmailLink } from '#store/portal-access.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { newDigest, startPortalSession } from '../portal-samples.ts'
 import { createAccount, newSecretKey, now, plain, second } from '../samples.ts'

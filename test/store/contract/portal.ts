@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { portalSessionsMax } from '../../../src/store/portal.ts'
+import { portalSessionsMax } from '#store/portal.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { newPortalSession, startPortalSession } from '../portal-samples.ts'
 import { createAccount, hour, mixedIds, now, orderedIds } from '../samples.ts'

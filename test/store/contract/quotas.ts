@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { holderGoneMs } from '../../../src/store/quotas.ts'
+import { holderGoneMs } from '#store/quotas.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { newQuotaTake, takeNext } from '../quota-samples.ts'
 
@@ -177,7 +177,7 @@ export function runQuotaContract(t: Test, newPlace: NewPlace): void {
     'two processes that take at once are granted the limit together',
     async (t, place, store) => {
       const stores = [store, await place.open()]
-      // Each has one take under way at most, as auth/quotas.ts does: its numbers must arrive in order.
+      // Each has one take under way at most, as identity/limits/quotas.ts does: its numbers must arrive in order.
       const granted = await Promise.all(
         stores.map(async (each, index) => {
           let sum = 0

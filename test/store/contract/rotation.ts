@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
-import type { NewSession, RefreshTokenUse, Rotation } from '../../../src/store/sessions.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { NewSession, RefreshTokenUse, Rotation } from '#store/sessions.ts'
+import type { Store } from '#store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { createAccount, day, hour, now, plain, second, startSession, useOf } from '../samples.ts'
 

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
-import type { Account } from '../../../src/store/account.ts'
-import type { NewSession } from '../../../src/store/sessions.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { Account } from '#store/account.ts'
+import type { NewSession } from '#store/sessions.ts'
+import type { Store } from '#store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { createAccount, newSecretKey, newSession, now, startSession, useOf } from '../samples.ts'
 

@@ -1,12 +1,7 @@
 import type { Test } from 'tap'
-import { firstOfMonth } from '../../../src/platform/day.ts'
-import type { Store } from '../../../src/store/store.ts'
-import {
-  type UsageCount,
-  usageBatchMax,
-  usageDaysKept,
-  usagePrincipalsMax,
-} from '../../../src/store/usage.ts'
+import { firstOfMonth } from '#platform/day.ts'
+import type { Store } from '#store/store.ts'
+import { type UsageCount, usageBatchMax, usageDaysKept, usagePrincipalsMax } from '#store/usage.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { createAccount } from '../samples.ts'
 import { newUsage, newUsageBatch, today } from '../usage-samples.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
 import t from 'tap'
-import { OperatorError } from '../../../src/errors/operator-error.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { assertUnavailable, everyVerb } from '../contract/every-verb.ts'
 import { newAuditEntry } from '../portal-samples.ts'

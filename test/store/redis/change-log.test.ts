@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { Store } from '../../../src/store/store.ts'
+import type { Store } from '#store/store.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { createAccount, newSigningKey, withoutTimes } from '../samples.ts'
 import { logSessions, openInspector, openStoreAt, optionsOf } from './place.ts'

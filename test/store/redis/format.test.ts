@@ -1,5 +1,5 @@
 import t from 'tap'
-import { OperatorError } from '../../../src/errors/operator-error.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { assertUnavailable, everyVerb } from '../contract/every-verb.ts'
 import { createAccount, newSigningKey } from '../samples.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { AccountBatch } from '../../../src/store/accounts.ts'
+import type { AccountBatch } from '#store/accounts.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { createAccount, newAccount } from '../samples.ts'
 import { openStoreAt, optionsOf } from './place.ts'

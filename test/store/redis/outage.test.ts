@@ -1,6 +1,6 @@
 import t from 'tap'
-import { GatehouseError } from '../../../src/errors/gatehouse-error.ts'
-import { OperatorError } from '../../../src/errors/operator-error.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { assertUnavailable } from '../contract/every-verb.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isStoreFailure } from '../../../src/store/store-failure.ts'
+import { isStoreFailure } from '#store/store-failure.ts'
 import { until } from '../../setup/net.ts'
 import { redisCommand, startRedis } from '../../setup/redis.ts'
 import { standStill } from '../../setup/stand-still.ts'

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import type { LoggedChange } from '../../../src/store/changes.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { LoggedChange } from '#store/changes.ts'
+import type { Store } from '#store/store.ts'
 import { until } from '../../setup/net.ts'
 import { redisCommand, startRedis } from '../../setup/redis.ts'
 import { createAccount, newSigningKey } from '../samples.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { openClient } from '../../../src/store/redis/client.ts'
+import { openClient } from '#store/redis/client.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { assertUnavailable } from '../contract/every-verb.ts'
 import { createAccount } from '../samples.ts'

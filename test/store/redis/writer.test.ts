@@ -1,6 +1,6 @@
 import t from 'tap'
-import { loadScript } from '../../../src/store/redis/scripts.ts'
-import { openWriter } from '../../../src/store/redis/writer.ts'
+import { loadScript } from '#store/redis/scripts.ts'
+import { openWriter } from '#store/redis/writer.ts'
 import { optionsOf } from './place.ts'
 
 t.test('a writer that cannot open its connection refuses each write, not only the first', async (t) => {

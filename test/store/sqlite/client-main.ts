@@ -1,5 +1,5 @@
-import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
-import type { Store } from '../../../src/store/store.ts'
+import { openSqliteStore } from '#store/sqlite/store.ts'
+import type { Store } from '#store/store.ts'
 import { createAccount, newSecretKey } from '../samples.ts'
 import type { Task } from './client-process.ts'
 

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import type { RefreshTokenUse } from '../../../src/store/sessions.ts'
+import type { RefreshTokenUse } from '#store/sessions.ts'
 
 /** What a process may be asked to do. */
 export type Task =

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { OperatorError } from '../../../src/errors/operator-error.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
+import { openSqliteStore } from '#store/sqlite/store.ts'
 import { createAccount } from '../samples.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'gatehouse-sqlite-'))

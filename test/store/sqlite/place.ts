@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
-import type { Store } from '../../../src/store/store.ts'
+import { openSqliteStore } from '#store/sqlite/store.ts'
+import type { Store } from '#store/store.ts'
 import type { Place } from '../place.ts'
 
 export interface SqlitePlace extends Place {

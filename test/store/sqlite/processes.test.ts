@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
+import { openSqliteStore } from '#store/sqlite/store.ts'
 import { until } from '../../setup/net.ts'
 import { createAccount, now, startSession, useOf } from '../samples.ts'
 import { startClient, startClients } from './client-process.ts'

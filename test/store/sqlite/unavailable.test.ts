@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
+import { openSqliteStore } from '#store/sqlite/store.ts'
 import { assertUnavailable, everyVerb, writes } from '../contract/every-verb.ts'
 import { createAccount, newSigningKey, plain, withoutTimes } from '../samples.ts'
 import { newSqlitePlace } from './place.ts'

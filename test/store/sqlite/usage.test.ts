@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { compareUsage, usageBatchMax, usageDaysKept } from '../../../src/store/usage.ts'
+import { compareUsage, usageBatchMax, usageDaysKept } from '#store/usage.ts'
 import { createAccount } from '../samples.ts'
 import { newUsage, newUsageBatch, today } from '../usage-samples.ts'
 import { newSqlitePlace } from './place.ts'

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import type { ErrorCode } from '../../../errors/codes.ts'
-import { GatehouseError } from '../../../errors/gatehouse-error.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { refuse } from '../refuse.ts'
 import { exchangeOf } from './exchange.ts'
 

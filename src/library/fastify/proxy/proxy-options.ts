@@ -1,5 +1,5 @@
-import { ConfigError } from '../../../config/load.ts'
-import type { AppRouteInput } from '../../../config/load-app-config.ts'
+import { ConfigError } from '#config/load.ts'
+import type { AppRouteInput } from '#config/load-app-config.ts'
 import type { RequireOptions } from '../require.ts'
 
 /** Options of a proxied prefix: those of a route and its upstream in the config file, with the same meaning and bounds. */

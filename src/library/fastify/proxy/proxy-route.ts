@@ -1,9 +1,9 @@
-import type { Carriers } from '../../../auth/carriers.ts'
-import { type AppRouteInput, resolveAppRoute } from '../../../config/load-app-config.ts'
-import { hasUpstream } from '../../../http/route-request.ts'
-import { compileRoutes } from '../../../routes/compile.ts'
-import type { Route } from '../../../routes/route.ts'
-import type { UpstreamConfig } from '../../../upstream/upstream.ts'
+import { type AppRouteInput, resolveAppRoute } from '#config/load-app-config.ts'
+import { hasUpstream } from '#gateway/gate/route-request.ts'
+import { compileRoutes } from '#gateway/routes/compile.ts'
+import type { Route } from '#gateway/routes/route.ts'
+import type { UpstreamConfig } from '#http/client/upstream.ts'
+import type { Carriers } from '#identity/keys/carriers.ts'
 
 /** The one target of a proxied prefix. */
 export interface ProxyUpstream

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { GatehouseError } from '../../../errors/gatehouse-error.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
 /** Ends the exchange with the backend, because the client has gone. */
 export class ClientGone extends Error {

@@ -1,4 +1,4 @@
-import { GatehouseError } from '../../../errors/gatehouse-error.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { ChangeStore } from '../../changes.ts'
 import { StoreFailure } from '../../store-failure.ts'
 

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { GatehouseError } from '../../../errors/gatehouse-error.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { BackupStore, Restoration } from '../../backup/backup-store.ts'
 import type { RecordKind } from '../../backup/records.ts'
 import { changesMax } from '../../changes.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { OperatorError } from '../../../errors/operator-error.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import { type Account, emailKey } from '../../account.ts'
 import { type AnyRecord, accountOf, type RecordOf, type StoreRecord } from '../../backup/records.ts'
 import { importedDigests } from '../../imported-keys.ts'

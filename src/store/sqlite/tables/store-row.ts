@@ -1,4 +1,4 @@
-import { GatehouseError } from '../../../errors/gatehouse-error.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { StoreFailure } from '../../store-failure.ts'
 import type { Database } from '../database.ts'
 

@@ -1,0 +1,93 @@
+import type { FastifyRequest } from 'fastify'
+import { type CheckBasicKey, createBasicKeyCheck } from '#gateway/browser/basic-key.ts'
+import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
+import { ownRouteName, principalOf, recordDecision } from '#gateway/gate/outcome.ts'
+import type { GatedRoute } from '#gateway/routes/route.ts'
+import { type Arrival, arrivalOf, type EndpointConnection } from '#gateway/server/arrival.ts'
+import { authorize } from '#identity/authorize.ts'
+import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import { adminRole } from '#store/account.ts'
+import type { AccountActor } from '#store/audit-entry.ts'
+import type { Admission } from '../operation.ts'
+
+/** The admin API as a route: for Admins, by either scheme. It has no upstream. */
+export const adminRoute = {
+  name: ownRouteName,
+  access: {
+    kind: 'protected',
+    schemes: ['secretKey', 'bearer'],
+    isOptional: false,
+    roles: new Set([adminRole]),
+    scopes: undefined,
+    verifiedOnly: false,
+    // A foreign issuer decides about none of our accounts.
+    issuers: undefined,
+  },
+  rateLimit: undefined,
+} as const satisfies GatedRoute
+
+/** What an account may ask about itself, as a route: by either scheme, with a key or token that is not limited. */
+export const ownAccountRoute: GatedRoute = {
+  ...adminRoute,
+  access: { ...adminRoute.access, roles: undefined },
+}
+
+type EndpointArrival = Arrival<EndpointConnection>
+
+export interface AdmissionOptions
+  extends Omit<
+    GateOptions<GatedRoute, EndpointArrival>,
+    'findRoute' | 'takePlan' | 'checkBasicKey' | 'readKeyHeaders'
+  > {
+  /** Of `publicUrl`. */
+  readonly publicOrigin: string
+}
+
+/**
+ * Not from pages of `cors.origins` either: the leave to call the gateway is not that to act with keys which the browser
+ * keeps for it, as with the refresh cookie.
+ */
+export function createOwnBasicKeyCheck(publicOrigin: string): CheckBasicKey {
+  return createBasicKeyCheck({ publicOrigin, origins: [] })
+}
+
+/** Admits the callers of some endpoints, with the same checks, limits and metrics as a route. */
+export function createAdmission(options: AdmissionOptions, route: GatedRoute): Admission {
+  const { authenticator } = options
+  const { access } = route
+  const gate = createGate<GatedRoute, EndpointArrival>({
+    ...options,
+    findRoute: () => route,
+    checkBasicKey: createOwnBasicKeyCheck(options.publicOrigin),
+    readKeyHeaders: () => {
+      throw new Error('there is no backend to leave Authorization to')
+    },
+    // Plans are about routes: whoever has used up a quota can still ask how much is left, or give more.
+    takePlan: () => undefined,
+  })
+
+  async function admit({ raw }: FastifyRequest): Promise<void> {
+    const gateResult = await gate(arrivalOf(raw))
+    if (gateResult instanceof GatehouseError) throw gateResult
+  }
+
+  async function admitAgain({ raw }: FastifyRequest): Promise<void> {
+    const arrival = arrivalOf(raw)
+    const decision = await authenticator.decide(access, arrival.fields.credentials, performance.now())
+    if (decision.kind === 'refused') throw sharedError(decision.code)
+    const code = authorize(access, decision.principal)
+    if (code !== undefined) throw sharedError(code)
+    recordDecision(arrival.outcome, decision)
+  }
+
+  return { admit, admitAgain }
+}
+
+/** The admitted caller, as the audit log names them. */
+export function actorOf({ raw }: FastifyRequest): AccountActor {
+  const arrival = arrivalOf(raw)
+  const principal = principalOf(arrival.outcome)
+  if (!principal) throw new GatehouseError('internal')
+  const { accountId: id, profile } = principal
+  return { kind: 'account', channel: 'api', id, email: profile?.email ?? '', address: arrival.client.address }
+}

@@ -1,0 +1,173 @@
+import fastifyCookie from '@fastify/cookie'
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
+import { destinationOf, ownRouteName, recordRouteName } from '#gateway/gate/outcome.ts'
+import { createProblem, sendProblem } from '#gateway/refusals/problem.ts'
+import type { MetadataPath, OAuthPath, PublicPath } from '#gateway/routes/own-paths.ts'
+import { arrivalOf } from '#gateway/server/arrival.ts'
+import type { Keyring } from '#identity/tokens/keyring.ts'
+import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Portal } from '#portal/portal.ts'
+import { type AdminOptions, createAdminApi } from './admin/admin-api.ts'
+import { translateError } from './fastify-errors.ts'
+import { type HeldKeysEndpointOptions, revokeKeyEndpoint } from './held-keys.ts'
+import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
+import { type OAuthOptions, registerOAuth } from './oauth/oauth.ts'
+import { serverMetadataEndpoint } from './oauth/server-metadata.ts'
+import { openApiEndpoint } from './openapi/openapi.ts'
+import { publicOperations } from './openapi/public-operations.ts'
+import { createOwnAccountApi } from './own-account.ts'
+import { type OwnEndpoint, registerOwnRoute } from './own-route.ts'
+import { registerPortal } from './portal.ts'
+import { type ProtectedResourceOptions, protectedResourceEndpoint } from './protected-resources.ts'
+import { applyReplyKeepAlive, jsonLine } from './reply.ts'
+import { registerSignInReturn, type SignInReturnOptions } from './sign-in-return.ts'
+import { type TokenEndpointsOptions, tokenEndpoints } from './tokens.ts'
+
+export interface ApiOptions
+  extends TokenEndpointsOptions,
+    HeldKeysEndpointOptions,
+    Pick<OAuthOptions, 'clientTokens' | 'issuer' | 'introspection'> {
+  readonly keyring: Keyring
+  readonly requestTimeoutMs: number
+  readonly version: string
+  /** Where secret keys may come (`keys.accept`). */
+  readonly accept: readonly string[]
+  readonly admin: Pick<
+    AdminOptions,
+    'actionsOf' | 'subjectsOf' | 'isPortalSession' | 'authenticator' | 'keyUses' | 'hasSetupLinks' | 'clock'
+  >
+  /** undefined = there is none. */
+  readonly portal: Portal | undefined
+  /** undefined = page visits do not sign in on another host. */
+  readonly signInReturn?: SignInReturnOptions | undefined
+  /** undefined = there are no routes, as in an app. */
+  readonly protectedResources?: ProtectedResourceOptions | undefined
+}
+
+/** For a year, and for this host only: subdomains and sibling hosts are not covered. */
+const strictTransportSecurity = 'max-age=31536000'
+
+/** The built-in endpoints. */
+export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
+  const app = Fastify({
+    // Uses the path as it was matched.
+    rewriteUrl: (request) => {
+      const { path, query } = destinationOf(arrivalOf(request).outcome).target
+      return replaceInvalidEscapes(path) + query
+    },
+    // Only the size of the head limits a parameter: beyond the default of 100 characters the router would refuse
+    // before authentication.
+    routerOptions: { maxParamLength: Number.MAX_SAFE_INTEGER },
+    frameworkErrors: answerUnroutable,
+    genReqId: () => '',
+    bodyLimit: jsonBytesMax,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+  })
+  await registerEndpoints(app, options)
+  await app.ready()
+  return app
+}
+
+/**
+ * Registers the endpoints in a scope, with error responses of its own. Each request must have an arrival attached
+ * before the hooks of this scope run.
+ */
+export async function registerEndpoints(scope: FastifyInstance, options: ApiOptions): Promise<void> {
+  // An app that hosts the endpoints may have registered it: it can be registered only once.
+  if (!scope.hasRequestDecorator('cookies')) await scope.register(fastifyCookie)
+  // In an app it would be the app's.
+  scope.addHook('onRoute', (route) => {
+    route.bodyLimit ??= jsonBytesMax
+  })
+  const isSecure = options.publicOrigin.startsWith('https:')
+  scope.addHook('onRequest', (request, reply, done) => {
+    recordRouteName(arrivalOf(request.raw).outcome, ownRouteName)
+    // On the response itself: every way to respond keeps it. Over plain HTTP browsers ignore it (RFC 6797 8.1).
+    if (isSecure) reply.raw.setHeader('Strict-Transport-Security', strictTransportSecurity)
+    done()
+  })
+  scope.setErrorHandler<FastifyError>((error, request, reply) => {
+    // The body was aborted, and the error already sent.
+    if (reply.sent) return reply
+    const { status, headers, body } = createProblem(arrivalOf(request.raw), translateError(error))
+    applyReplyKeepAlive(request, reply)
+    return reply.code(status).headers(headers).send(Buffer.from(body))
+  })
+  await scope.register(async (jsonScope) => registerJson(jsonScope, options))
+  await scope.register(async (formScope) => registerOAuth(formScope, options))
+  const { portal, signInReturn } = options
+  if (signInReturn)
+    await scope.register(async (returnScope) => registerSignInReturn(returnScope, signInReturn))
+  if (portal) {
+    await scope.register(async (portalScope) => {
+      limitBodies(portalScope, options.requestTimeoutMs)
+      registerPortal(portalScope, portal)
+    })
+  }
+}
+
+/**
+ * Puts U+FFFD in the place of escapes that are not UTF-8: such a path gets the same response as an unknown one, after
+ * authentication. The router would refuse it earlier.
+ * @param path its escapes are whole and in upper case
+ */
+function replaceInvalidEscapes(path: string): string {
+  if (!path.includes('%')) return path
+  return path.replaceAll(/(?:%[89A-F][0-9A-F])+/g, (escapes) =>
+    encodeURIComponent(Buffer.from(escapes.replaceAll('%', ''), 'hex').toString()),
+  )
+}
+
+/** Handles any other error of the router. Its own message contains the path, which must not be logged. */
+function answerUnroutable(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  recordRouteName(arrivalOf(request.raw).outcome, ownRouteName)
+  sendProblem(request.raw, reply.raw, new GatehouseError('route-not-found'))
+}
+
+/** Registers the endpoints that accept only JSON. */
+function registerJson(scope: FastifyInstance, options: ApiOptions): void {
+  scope.setReplySerializer(jsonLine)
+  acceptJsonOnly(scope, options.requestTimeoutMs)
+  const admin = createAdminApi({ ...options, ...options.admin })
+  const ownAccount = createOwnAccountApi({ ...options, ...options.admin })
+  const operations = { ...publicOperations, ...ownAccount.operations, ...admin.operations }
+  const endpoints: Readonly<Record<Exclude<PublicPath, MetadataPath | OAuthPath>, OwnEndpoint>> = {
+    ...tokenEndpoints(scope, options),
+    '/api/v1/keys/revoke': revokeKeyEndpoint(options),
+    '/.well-known/jwks.json': jwksEndpoint(options.keyring),
+    '/.well-known/oauth-authorization-server': serverMetadataEndpoint({
+      ...options,
+      routes: options.protectedResources?.routes ?? [],
+    }),
+    '/api/v1/openapi.json': openApiEndpoint({ ...options, portalPath: options.portal?.path, operations }),
+  }
+  for (const [path, endpoint] of Object.entries(endpoints)) registerOwnRoute(scope, path, endpoint)
+  const { protectedResources } = options
+  if (protectedResources) registerProtectedResources(scope, protectedResourceEndpoint(protectedResources))
+  scope.register(async (adminScope) => admin.register(adminScope))
+  scope.register(async (accountScope) => ownAccount.register(accountScope))
+}
+
+/** Below the well-known path is that of a route, of any number of segments. */
+function registerProtectedResources(scope: FastifyInstance, endpoint: OwnEndpoint): void {
+  registerOwnRoute(scope, '/.well-known/oauth-protected-resource', endpoint)
+  registerOwnRoute(scope, '/.well-known/oauth-protected-resource/:path', endpoint)
+}
+
+/** The public signing keys (RFC 7517), including those that are announced but not used yet. */
+function jwksEndpoint(keyring: Keyring): OwnEndpoint {
+  return {
+    handler: async (_request, reply) => {
+      const jwks = keyring.jwks()
+      reply.header('Cache-Control', `public, max-age=${jwksMaxAgeS}`)
+      return jwks
+    },
+  }
+}

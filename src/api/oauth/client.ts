@@ -1,0 +1,73 @@
+import type { FastifyRequest } from 'fastify'
+import { createBrowserFieldReader } from '#gateway/browser/browser-fields.ts'
+import { createOriginRule, type OriginRuleOptions } from '#gateway/browser/same-site.ts'
+import { arrivalOf } from '#gateway/server/arrival.ts'
+import { isNamed } from '#http/h1/raw-headers.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Parameters } from './form-body.ts'
+import { OAuthError } from './oauth-error.ts'
+
+/** How a client names itself: by its API key, and proves it by a secret key. */
+export interface Client {
+  readonly apiKey: string
+  /** undefined = it proves nothing (RFC 6749 2.1, a public client). */
+  readonly secretKey: string | undefined
+}
+
+/**
+ * The client of a request (RFC 6749 2.3.1), by Basic or in the body; undefined where it names none.
+ * @throws GatehouseError `credentials-invalid` for a malformed one, `cross-site-request` for a page of another origin;
+ *   OAuthError `invalid_request` where it is named in two ways
+ */
+export type ReadClient = (request: FastifyRequest, parameters: Parameters) => Client | undefined
+
+/** `Basic` before a token character is another scheme (RFC 9110 5.6.2). */
+const basicScheme = /^Basic(?![!#$%&'*+.^_`|~0-9A-Za-z-])[ ]*/i
+
+export function createClientReader(options: OriginRuleOptions): ReadClient {
+  const readBrowserFields = createBrowserFieldReader(undefined)
+  const checkOrigin = createOriginRule(options)
+
+  return function readClient({ raw }, parameters) {
+    const { head, client } = arrivalOf(raw)
+    const values = head.rawHeaders.filter((_, index) => isAuthorization(head.rawHeaders, index - 1))
+    const [authorization = '', second] = values
+    if (second !== undefined) throw new GatehouseError('credentials-ambiguous')
+    const apiKey = parameters.get('client_id')
+    const secretKey = parameters.get('client_secret')
+    const [scheme] = basicScheme.exec(authorization) ?? []
+    if (scheme === undefined) {
+      if (apiKey === undefined && secretKey !== undefined)
+        throw new OAuthError('invalid_request', 'client_id is missing.')
+      return apiKey === undefined ? undefined : { apiKey, secretKey }
+    }
+    // A browser that was once given a password sends it for every page: see basic-key.ts.
+    const { site, origin } = readBrowserFields(head)
+    if (checkOrigin({ site, origin, client }) !== undefined) throw new GatehouseError('cross-site-request')
+    const basic = readBasic(authorization.slice(scheme.length))
+    if (secretKey !== undefined || (apiKey !== undefined && apiKey !== basic.apiKey))
+      throw new OAuthError('invalid_request', 'The client is named in Authorization and in the body.')
+    return basic
+  }
+}
+
+function isAuthorization(rawHeaders: readonly string[], index: number): boolean {
+  return index % 2 === 0 && isNamed(rawHeaders[index], 'authorization')
+}
+
+/** Both are form-encoded before they are joined (RFC 6749 2.3.1). */
+function readBasic(encoded: string): Client {
+  const text = Buffer.from(encoded, 'base64').toString()
+  const colon = text.indexOf(':')
+  if (colon === -1) throw new GatehouseError('credentials-invalid')
+  return { apiKey: decode(text.slice(0, colon)), secretKey: decode(text.slice(colon + 1)) }
+}
+
+/** Many clients leave the encoding out: it changes nothing for keys of our form. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}

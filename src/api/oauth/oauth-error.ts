@@ -1,0 +1,93 @@
+import type { ErrorCode } from '#platform/errors/codes.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+
+/** The errors of RFC 6749 5.2 and RFC 7009 2.2.1; `insufficient_scope` (RFC 6750 3.1) is for callers with a token. */
+export type OAuthErrorName =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+  | 'unsupported_token_type'
+  | 'insufficient_scope'
+  | 'temporarily_unavailable'
+  | 'server_error'
+
+/** A request that is wrong in a way that only OAuth has a name for. */
+export class OAuthError extends GatehouseError {
+  readonly error: OAuthErrorName
+
+  /** @param code for the log */
+  constructor(error: OAuthErrorName, detail: string, code: ErrorCode = 'request-invalid') {
+    super(code, { detail })
+    this.error = error
+  }
+}
+
+/** What a client of OAuth is told of an error. */
+export interface OAuthProblem {
+  readonly status: number
+  readonly body: { readonly error: OAuthErrorName; readonly error_description?: string }
+}
+
+const names: Partial<Record<ErrorCode, OAuthErrorName>> = {
+  'request-invalid': 'invalid_request',
+  'media-type-unsupported': 'invalid_request',
+  'credentials-ambiguous': 'invalid_request',
+  'cross-site-request': 'invalid_request',
+  'credentials-missing': 'invalid_client',
+  'credentials-invalid': 'invalid_client',
+  'secret-key-expired': 'invalid_client',
+  'secret-key-invalid': 'invalid_client',
+  'scheme-not-accepted': 'invalid_client',
+  'token-invalid': 'invalid_client',
+  'token-expired': 'invalid_client',
+  'token-revoked': 'invalid_client',
+  'account-disabled': 'unauthorized_client',
+  'address-forbidden': 'unauthorized_client',
+  'scope-forbidden': 'invalid_scope',
+  'refresh-token-invalid': 'invalid_grant',
+  'refresh-token-expired': 'invalid_grant',
+  'refresh-token-reused': 'invalid_grant',
+  'session-revoked': 'invalid_grant',
+}
+
+/** Statuses that say something which 400 would hide; all others of a client's mistake are 400. */
+const kept: ReadonlySet<number> = new Set([405, 408, 413, 429, 431])
+const invalidClientStatus = 401
+const forbiddenStatus = 403
+
+/** @param isAdmission whether the caller was decided about as on a route: then what is forbidden stays so */
+export function toOAuthProblem(error: GatehouseError, isAdmission: boolean): OAuthProblem {
+  const { status } = error
+  const name = error instanceof OAuthError ? error.error : nameOf(error, isAdmission)
+  if (name === 'invalid_client') return { status: invalidClientStatus, body: bodyOf(name, error) }
+  if (name === 'insufficient_scope') return { status: forbiddenStatus, body: bodyOf(name, error) }
+  return { status: status >= 500 || kept.has(status) ? status : 400, body: bodyOf(name, error) }
+}
+
+function nameOf({ code, status }: GatehouseError, isAdmission: boolean): OAuthErrorName {
+  if (isAdmission && status === forbiddenStatus) return 'insufficient_scope'
+  const name = names[code]
+  if (name !== undefined) return name
+  if (status === 429 || status === 503) return 'temporarily_unavailable'
+  return status >= 500 ? 'server_error' : 'invalid_request'
+}
+
+/** What a wrong pair is called here. */
+const clientWrong = 'client_id must be the API key and client_secret a secret key of the same account.'
+
+function bodyOf(error: OAuthErrorName, { code, detail, errors }: GatehouseError): OAuthProblem['body'] {
+  const fields = errors
+    ?.filter(({ field }) => field !== 'request')
+    .map(({ field, message }) => `${field} ${message}`)
+  const text = code === 'credentials-invalid' ? clientWrong : detail
+  const description = fields && fields.length > 0 ? fields.join('; ') : text
+  return description === undefined ? { error } : { error, error_description: plain(description) }
+}
+
+/** The characters that RFC 6749 5.2 allows. */
+function plain(text: string): string {
+  return text.replaceAll(/[^ !#-[\]-~]/g, "'")
+}

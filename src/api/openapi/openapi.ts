@@ -1,0 +1,175 @@
+import { hash } from 'node:crypto'
+import { byPathAndMethod, isGatedPath, type PerOperation } from '#gateway/routes/own-paths.ts'
+import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
+import type { JsonSchema, OperationDoc, ResponseDoc } from '../operation.ts'
+import type { OwnEndpoint } from '../own-route.ts'
+import { jsonLine } from '../reply.ts'
+import { componentSchemas, withReferences } from './components.ts'
+import { headersOf, problemResponses } from './problems.ts'
+import { tagOf, tags } from './tags.ts'
+
+/** How long caches may keep the document: it changes only with the version. */
+const maxAgeS = 300
+
+interface DocumentOptions {
+  readonly version: string
+  readonly publicOrigin: string
+  /** Where secret keys may come (`keys.accept`). */
+  readonly accept: readonly string[]
+  readonly operations: PerOperation<OperationDoc>
+  /** The path of the portal; undefined = there is none. */
+  readonly portalPath: string | undefined
+}
+
+/** The OpenAPI document of the built-in endpoints. */
+export function openApiEndpoint(options: DocumentOptions): OwnEndpoint {
+  const body = jsonLine(createDocument(options))
+  const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
+  return {
+    handler: async (request, reply) => {
+      reply.headers({ 'Cache-Control': `public, max-age=${maxAgeS}`, ETag: etag })
+      if (matchesEtag(request.headers['if-none-match'], etag)) {
+        reply.code(304)
+        return undefined
+      }
+      reply.type('application/json; charset=utf-8')
+      return body
+    },
+  }
+}
+
+/** Whether If-None-Match names this ETag (RFC 9110 13.1.2). */
+function matchesEtag(condition: string | undefined, etag: string): boolean {
+  if (condition === undefined) return false
+  return condition.split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim()))
+}
+
+/** The OpenAPI 3.1 document, from the schemas that requests are validated against. */
+function createDocument({ version, publicOrigin, accept, operations, portalPath }: DocumentOptions): object {
+  const securitySchemes = securitySchemesOf(createCarriers(accept))
+  const security = Object.keys(securitySchemes).map((name) => ({ [name]: [] }))
+  const paths = byPathAndMethod(operations).map(([path, ofPath]) => [
+    path.replaceAll(/:(\w+)/g, '{$1}'),
+    pathItem(path, ofPath),
+  ])
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Gatehouse',
+      version,
+      description: 'The endpoints of the gateway itself; every other path is proxied.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: publicOrigin }],
+    security,
+    tags: tags.filter(({ name }) => name !== 'Portal' || portalPath !== undefined),
+    paths: { ...Object.fromEntries(paths), ...(portalPath !== undefined && { [portalPath]: portalItem }) },
+    components: {
+      schemas: componentSchemas(),
+      securitySchemes,
+    },
+  }
+}
+
+/** The ways to authenticate: the first header for keys is called `secretKey`, others by their names. */
+function securitySchemesOf({ headers, bearer, basic }: Carriers): Readonly<Record<string, object>> {
+  return {
+    ...Object.fromEntries(
+      headers.map((name, index) => [
+        index === 0 ? 'secretKey' : `secretKey.${name.replaceAll(/[^A-Za-z0-9._-]/g, '-')}`,
+        { type: 'apiKey', in: 'header', name },
+      ]),
+    ),
+    ...(basic && {
+      basic: {
+        type: 'http',
+        scheme: 'basic',
+        description: 'The password is a secret key; the user name is ignored.',
+      },
+    }),
+    bearer: bearer
+      ? { type: 'http', scheme: 'bearer', description: 'An access token (a JWT), or a secret key.' }
+      : { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  }
+}
+
+function pathItem(path: string, operations: readonly (readonly [string, OperationDoc])[]): object {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name)
+  const parameters = names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
+  return {
+    ...(parameters.length > 0 && { parameters }),
+    ...Object.fromEntries(
+      operations.map(([method, operation]) => [
+        method.toLowerCase(),
+        { tags: [tagOf(path)], ...describe(operation, isGatedPath(path)) },
+      ]),
+    ),
+  }
+}
+
+/** @param isGated whether it asks for a credential, as the document says for all that say nothing */
+function describe(operation: OperationDoc, isGated: boolean): object {
+  const { id, summary, description, query, body, isBodyOptional = false, responses, errors } = operation
+  const { bodyType = 'application/json' } = operation
+  return {
+    operationId: id,
+    summary,
+    ...(description !== undefined && { description }),
+    ...(!isGated && { security: [] }),
+    ...(query && { parameters: parametersOf(query) }),
+    ...(body && {
+      requestBody: {
+        required: !isBodyOptional,
+        content: { [bodyType]: { schema: withReferences(body) } },
+      },
+    }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries({ ...responses, ...errors }).map(([status, response]) => [
+          status,
+          responseOf(response),
+        ]),
+      ),
+      ...(errors === undefined && problemResponses(operation, isGated)),
+    },
+  }
+}
+
+/** @param query an object schema; each member is a parameter */
+function parametersOf(query: JsonSchema): readonly object[] {
+  // The cast is sound: queries are created by object() in admin/schemas.ts.
+  const properties = query.properties as Readonly<Record<string, JsonSchema>>
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: false,
+    ...(description !== undefined && { description }),
+    schema,
+  }))
+}
+
+function responseOf({ description, schema, alternatives = [], headers }: ResponseDoc): object {
+  const others = alternatives.map((type) => [type, { schema: { type: 'string' } }])
+  return {
+    description,
+    ...(headers && { headers: headersOf(headers) }),
+    ...(schema && {
+      content: { 'application/json': { schema: withReferences(schema) }, ...Object.fromEntries(others) },
+    }),
+  }
+}
+
+/** The pages below the portal are for people, and may change. */
+const portalItem = {
+  get: {
+    tags: ['Portal'],
+    operationId: 'getPortal',
+    summary: 'The portal: pages to sign in, to reveal and reset keys, and for Admins to manage accounts.',
+    security: [],
+    responses: {
+      200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } },
+      303: { description: 'Redirects to the next page.', headers: headersOf(['Location']) },
+      429: { description: 'Too many attempts.', content: { 'text/html': { schema: { type: 'string' } } } },
+    },
+  },
+}

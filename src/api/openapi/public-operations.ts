@@ -1,0 +1,137 @@
+import type { PerOperation, PublicPath } from '#gateway/routes/own-paths.ts'
+import { objectSchema } from '../admin/schemas.ts'
+import type { OperationDoc } from '../operation.ts'
+import { oauthOperations, serverMetadata as serverMetadataSchema } from './oauth-operations.ts'
+import {
+  heldKey,
+  issuedTokens,
+  jwkSet,
+  keyPair,
+  refreshedTokens,
+  refreshRequest,
+  resourceMetadata as resourceMetadataSchema,
+} from './public-schemas.ts'
+
+const issue: OperationDoc = {
+  id: 'issueTokens',
+  summary: 'Exchanges both keys of an account for an access token, and a refresh token in body and cookie.',
+  body: keyPair,
+  responses: { 200: { description: 'The tokens.', schema: issuedTokens, headers: ['Set-Cookie'] } },
+  problems: [
+    'request-invalid',
+    'credentials-invalid',
+    'secret-key-expired',
+    'address-forbidden',
+    'account-disabled',
+    'rate-limited',
+    'too-many-failures',
+    'store-unavailable',
+  ],
+}
+
+const refresh: OperationDoc = {
+  id: 'refreshTokens',
+  summary: 'Exchanges a refresh token for a new one and a new access token.',
+  description:
+    'The token just replaced gives the same next one again for a short grace; an older one ends the session.',
+  body: refreshRequest,
+  isBodyOptional: true,
+  responses: {
+    200: {
+      description: 'The tokens.',
+      schema: refreshedTokens,
+      headers: ['Set-Cookie'],
+    },
+  },
+  problems: [
+    ...(['request-invalid', 'refresh-token-invalid', 'refresh-token-expired'] as const),
+    ...(['refresh-token-reused', 'session-revoked', 'cross-site-refresh', 'store-unavailable'] as const),
+  ],
+}
+
+const revoke: OperationDoc = {
+  id: 'revokeTokens',
+  summary:
+    'Revokes the session of a refresh token, with its access tokens. An unknown token is not an error.',
+  body: refreshRequest,
+  isBodyOptional: true,
+  responses: { 200: { description: 'Revoked.', schema: objectSchema({}), headers: ['Set-Cookie'] } },
+  problems: ['request-invalid', 'cross-site-refresh', 'store-unavailable'],
+}
+
+const revokeKey: OperationDoc = {
+  id: 'revokeHeldKey',
+  summary:
+    'Ends a key that was found: whoever holds a key can revoke it. The answer does not tell whether there was such a key.',
+  description:
+    'A secret key is revoked, and its sessions with it; an API key is replaced. Every call counts towards the failure limit.',
+  body: heldKey,
+  responses: { 200: { description: 'If it was a key, it no longer works.', schema: objectSchema({}) } },
+  problems: ['request-invalid', 'too-many-failures', 'store-unavailable'],
+}
+
+const jwks: OperationDoc = {
+  id: 'getJwks',
+  summary: 'The public keys that access tokens are verified with (RFC 7517).',
+  responses: {
+    200: {
+      description: 'The keys, including those announced but not used yet.',
+      schema: jwkSet,
+      headers: ['Cache-Control'],
+    },
+  },
+  problems: ['store-unavailable'],
+}
+
+const serverMetadata: OperationDoc = {
+  id: 'getServerMetadata',
+  summary: 'Where the endpoints of OAuth 2 are, and what they take (RFC 8414).',
+  responses: {
+    200: {
+      description: 'The metadata.',
+      schema: serverMetadataSchema,
+      headers: ['Cache-Control'],
+    },
+  },
+  problems: [],
+}
+
+const resourceMetadata: OperationDoc = {
+  id: 'getResourceMetadata',
+  summary: 'Whose tokens the route `/` accepts (RFC 9728).',
+  description: 'Only where there is such a route that takes bearer tokens.',
+  responses: {
+    200: { description: 'The metadata.', schema: resourceMetadataSchema, headers: ['Cache-Control'] },
+  },
+  problems: ['route-not-found'],
+}
+
+const openApi: OperationDoc = {
+  id: 'getOpenApi',
+  summary: 'This document.',
+  responses: {
+    200: { description: 'The document.', schema: { type: 'object' }, headers: ['Cache-Control', 'ETag'] },
+    304: { description: 'Not modified.' },
+  },
+  problems: [],
+}
+
+/** The requests and responses of the endpoints outside the admin API. */
+export const publicOperations: PerOperation<OperationDoc, PublicPath> = {
+  '/api/v1/accounts/access-token': { POST: issue },
+  '/api/v1/accounts/refresh-token': { POST: refresh },
+  '/api/v1/accounts/revoke-token': { POST: revoke },
+  ...oauthOperations,
+  '/api/v1/keys/revoke': { POST: revokeKey },
+  '/.well-known/jwks.json': { GET: jwks },
+  '/.well-known/oauth-authorization-server': { GET: serverMetadata },
+  '/.well-known/oauth-protected-resource': { GET: resourceMetadata },
+  '/.well-known/oauth-protected-resource/:path': {
+    GET: {
+      ...resourceMetadata,
+      id: 'getResourceMetadataOfPath',
+      summary: 'Whose tokens the route of a path accepts (RFC 9728). The path may have several segments.',
+    },
+  },
+  '/api/v1/openapi.json': { GET: openApi },
+}

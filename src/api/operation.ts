@@ -1,0 +1,128 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import {
+  type AdminPath,
+  allowedMethods,
+  byPathAndMethod,
+  type GatedPath,
+  ownMethods,
+  type PerOperation,
+} from '#gateway/routes/own-paths.ts'
+import { arrivalOf } from '#gateway/server/arrival.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
+import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { toRequestInvalid, validateWithSchemas } from './validate.ts'
+
+/** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** An operation: requests are validated against it, and the OpenAPI document is generated from it. */
+export interface OperationDoc {
+  readonly id: string
+  readonly summary: string
+  readonly description?: string
+  /** An object whose members are the parameters of the query. */
+  readonly query?: JsonSchema
+  readonly body?: JsonSchema
+  /** Whether the body is optional. */
+  readonly isBodyOptional?: boolean
+  /** The media type of the body; default: application/json. */
+  readonly bodyType?: string
+  /** All of its errors, where they are no problems (RFC 9457). */
+  readonly errors?: Readonly<Record<number, ResponseDoc>>
+  readonly responses: Readonly<Record<number, ResponseDoc>>
+  /** Its own errors, besides those of every operation. */
+  readonly problems: readonly ErrorCode[]
+}
+
+export interface ResponseDoc {
+  readonly description: string
+  /** Schema of the JSON body; undefined = there is no body. */
+  readonly schema?: JsonSchema
+  /** Other media types of the response. */
+  readonly alternatives?: readonly string[]
+  readonly headers?: readonly string[]
+}
+
+export interface Operation extends OperationDoc {
+  /**
+   * What a schema cannot say of the members of a body, where others of them do not match it: so that all errors come at
+   * once. Where all match, the handler finds these errors itself.
+   * @param members those that match
+   */
+  readonly findErrors?: (
+    request: FastifyRequest,
+    members: Readonly<Record<string, unknown>>,
+  ) => readonly FieldError[]
+  readonly handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+}
+
+/** The operations of a path of the admin API, by method. */
+export type AdminOperations<Path extends AdminPath> = PerOperation<Operation, Path>[Path]
+
+/** Decides who may call. */
+export interface Admission {
+  /** Decides before a byte of the body is read. @throws GatehouseError */
+  admit(request: FastifyRequest): Promise<void>
+  /**
+   * Decides again once the body has arrived: a caller who delayed it may be disabled by now, or have another role.
+   * Nothing is counted twice. @throws GatehouseError
+   */
+  admitAgain(request: FastifyRequest): Promise<void>
+}
+
+/**
+ * Registers operations whose callers are authenticated, in a scope of their own: they own their paths for every method,
+ * and their responses are never cached.
+ */
+export function registerOperations<Path extends GatedPath>(
+  app: FastifyInstance,
+  operations: PerOperation<Operation, Path>,
+  admission: Admission,
+): void {
+  validateWithSchemas(app)
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('Cache-Control', 'no-store')
+  })
+  for (const [url, ofPath] of byPathAndMethod(operations)) {
+    for (const [method, operation] of ofPath) {
+      app.route({
+        url,
+        method: method === 'GET' ? ['GET', 'HEAD'] : method,
+        ...createRoute(operation, admission),
+      })
+    }
+    const allow = allowedMethods(url)
+    app.route({
+      url,
+      method: ownMethods.filter((method) => !allow.includes(method)),
+      onRequest: (_request, _reply, done) => done(new GatehouseError('method-not-allowed', { allow })),
+      handler: async () => undefined,
+    })
+  }
+}
+
+function createRoute(
+  { query, body, isBodyOptional, findErrors, handler }: Operation,
+  admission: Admission,
+): Omit<RouteOptions, 'url' | 'method'> {
+  return {
+    onRequest: admission.admit,
+    preHandler: async (request) => {
+      if (arrivalOf(request.raw).head.body.kind !== 'none') await admission.admitAgain(request)
+      const { validation } = request.validationError ?? {}
+      if (!validation) return
+      throw toRequestInvalid(validation, (wrong) => {
+        // The cast is sound: where it is no object, no member is looked at.
+        const members = Object.entries(request.body as object).filter(([name]) => !wrong.has(name))
+        return findErrors?.(request, Object.fromEntries(members)) ?? []
+      })
+    },
+    attachValidation: findErrors !== undefined,
+    preValidation: (request, _reply, done) => {
+      if (isBodyOptional) request.body ??= {}
+      done()
+    },
+    schema: { ...(query && { querystring: query }), ...(body && { body }) },
+    handler,
+  }
+}

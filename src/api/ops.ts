@@ -1,0 +1,111 @@
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { StoreHealth } from '#identity/cache/store-connection-state.ts'
+import type { Status } from '#ops/status/status.ts'
+import type { StoreState } from '#store/diagnostics.ts'
+import { type OpsAddress, refuseCrossOrigin } from './ops-guard.ts'
+import { jsonLine } from './reply.ts'
+import { registerStatus } from './status.ts'
+
+/** The state that operators can query, and the actions they can trigger. */
+export interface OpsOptions {
+  readonly contentType: string
+  /** Of the current config. */
+  address(): OpsAddress
+  metricsText(): Promise<string>
+  health(): StoreHealth | Promise<StoreHealth>
+  storeState(): StoreState | Promise<StoreState>
+  /** True from the start of a shutdown. */
+  isShuttingDown(): boolean
+  reload(): Promise<ReloadOutcome>
+  /** The current state, for /status. */
+  readStatus(): Promise<Status>
+}
+
+/** The outcome of a reload. Unless it was applied, the old config stays current. */
+export type ReloadOutcome =
+  | { readonly kind: 'taken' }
+  /** The config is invalid. */
+  | { readonly kind: 'refused'; readonly problems: readonly string[] }
+  /** The config may be valid, but could not be built now. */
+  | { readonly kind: 'failed'; readonly problems: readonly string[] }
+
+const reloadStatus = { taken: 200, refused: 422, failed: 503 } as const satisfies Record<
+  ReloadOutcome['kind'],
+  number
+>
+
+/** The ops endpoints, on their own listener: not for clients. */
+export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
+  const { contentType, address, metricsText, health, storeState, isShuttingDown, reload, readStatus } =
+    options
+  const app = Fastify({ return503OnClosing: false, forceCloseConnections: true })
+  app.setReplySerializer(jsonLine)
+
+  app.addHook('onRequest', async (request, reply) => {
+    const reason = refuseCrossOrigin(request.headers, address())
+    if (reason !== undefined) return reply.code(403).send({ status: 'forbidden', reason })
+  })
+
+  app.get('/livez', async () => ({ status: 'ok' }))
+
+  app.get('/readyz', async (_request, reply) => {
+    if (isShuttingDown()) return refuseShuttingDown(reply)
+    const status = await health()
+    const body = status === 'degraded' ? degradedBody(await storeState()) : { status }
+    return reply.code(status === 'store-unavailable' ? 503 : 200).send(body)
+  })
+
+  app.get('/metrics', async (_request, reply) => {
+    reply.type(contentType)
+    return metricsText()
+  })
+
+  registerStatus(app, readStatus)
+
+  app.post('/reload', async (_request, reply) => {
+    if (isShuttingDown()) return refuseShuttingDown(reply)
+    const outcome = await reload()
+    const problems = outcome.kind === 'taken' ? undefined : outcome.problems
+    return reply.code(reloadStatus[outcome.kind]).send({ status: outcome.kind, problems })
+  })
+  app.get('/reload', async (_request, reply) =>
+    reply.code(405).header('Allow', 'POST').send({ status: 'method-not-allowed' }),
+  )
+  // The body of a reload request is ignored.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    payload.resume()
+    payload.on('end', () => done(null))
+  })
+
+  app.setNotFoundHandler((_request, reply) =>
+    reply
+      .code(404)
+      .send({ status: 'not-found', paths: ['/livez', '/readyz', '/status', '/metrics', '/reload'] }),
+  )
+  await app.ready()
+  return app
+}
+
+/** The operations that need writes. */
+const writeOperations = [
+  'issuing and refreshing tokens',
+  'sign-in to the portal',
+  'changes of accounts, keys and sessions',
+]
+
+/** What is refused in this state, and why. */
+function degradedBody({ writesRefused }: StoreState) {
+  const status = 'degraded'
+  return writesRefused === null
+    ? {
+        status,
+        reason: 'the store is unavailable',
+        refused: ['callers that are not cached', ...writeOperations],
+      }
+    : { status, reason: `the store rejects writes: ${writesRefused}`, refused: writeOperations }
+}
+
+function refuseShuttingDown(reply: FastifyReply): FastifyReply {
+  return reply.code(503).send({ status: 'shutting-down' })
+}

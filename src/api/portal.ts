@@ -1,0 +1,118 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { applyKeepAlive } from '#gateway/refusals/problem.ts'
+import { ownMethods } from '#gateway/routes/own-paths.ts'
+import { arrivalOf, visitorOf } from '#gateway/server/arrival.ts'
+import { parseForm } from '#portal/form-body.ts'
+import { type Portal, throwNotFound } from '#portal/portal.ts'
+import type { FormFields, PortalRequest } from '#portal/portal-request.ts'
+import { type PortalAnswer, securityHeaders } from '#portal/portal-response.ts'
+import { translateError } from './fastify-errors.ts'
+import { jsonBytesMax } from './json-body.ts'
+import { applyReplyKeepAlive, sendFile } from './reply.ts'
+
+/** Registers the portal in its own scope: everything at and below its path, for every method. */
+export function registerPortal(scope: FastifyInstance, portal: Portal): void {
+  const { path: base } = portal
+  acceptFormsOnly(scope)
+  scope.addHook('onRequest', async (_request, reply) => {
+    reply.headers(securityHeaders)
+  })
+  const pages = new Map(portal.pages.map((registered) => [base + registered.page.path, registered]))
+  scope.setErrorHandler<FastifyError>((error, request, reply) => {
+    // The body was aborted, and the error already sent.
+    if (reply.sent) return reply
+    const registered = pages.get(request.routeOptions.url ?? '')
+    const answer = portal.answerError(translateError(error), requestOf(request, reply), registered)
+    applyReplyKeepAlive(request, reply)
+    return send(reply, answer)
+  })
+  for (const [url, registered] of pages) {
+    scope.route({
+      url,
+      method: [...ownMethods],
+      bodyLimit: registered.page.bytesMax ?? jsonBytesMax,
+      onRequest: async (request, reply) => {
+        const answer = await portal.admit(registered, requestOf(request, reply))
+        return answer && sendEarly(request, reply, answer)
+      },
+      preHandler: async (request, reply) => {
+        const answer = await portal.admitAgain(registered, requestOf(request, reply))
+        return answer && sendEarly(request, reply, answer)
+      },
+      handler: async (request, reply) =>
+        send(reply, await portal.answer(registered, requestOf(request, reply))),
+    })
+  }
+  const anyMethod = { method: [...ownMethods], handler: async () => throwNotFound() }
+  scope.route({
+    ...anyMethod,
+    url: `${base}/assets/*`,
+    onRequest: async (request, reply) => send(reply, portal.answerAsset(requestOf(request, reply))),
+  })
+  scope.route({ ...anyMethod, url: `${base}/*`, onRequest: async () => throwNotFound() })
+}
+
+/** Accepts only forms as bodies. */
+function acceptFormsOnly(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer', bodyLimit: jsonBytesMax },
+    async ({ headers }: FastifyRequest, body: string | Buffer) =>
+      parseForm(typeof body === 'string' ? Buffer.from(body) : body, headers),
+  )
+}
+
+const portalRequestKey = Symbol('portal request')
+
+/**
+ * The portal's view of a request: the same at every step. It is kept with the request: a WeakMap would keep forms until
+ * the next full collection.
+ */
+function requestOf(request: FastifyRequest, reply: FastifyReply): PortalRequest {
+  // The cast is sound: only this function writes this key.
+  const holder = request as FastifyRequest & { [portalRequestKey]?: PortalRequest }
+  holder[portalRequestKey] ??= toPortalRequest(request, reply)
+  return holder[portalRequestKey]
+}
+
+function toPortalRequest(request: FastifyRequest, reply: FastifyReply): PortalRequest {
+  const { method, url, headers } = request
+  return {
+    arrival: arrivalOf(request.raw),
+    method,
+    url,
+    headers,
+    cookies: {
+      get: (name) => request.cookies[name],
+      set: (name, value, attributes) => {
+        reply.setCookie(name, value, attributes)
+      },
+    },
+    visitor: visitorOf(request.raw),
+    viewer: undefined,
+    // Not a getter: V8 would keep the closure of an accessor, and with it the form, until the next full collection.
+    field: (name) => formOf(request)?.get(name),
+    param: (name) => {
+      const { params } = request
+      const value = typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined
+      return typeof value === 'string' ? value : ''
+    },
+  }
+}
+
+/** The form in the body; undefined until it has been read. */
+function formOf({ body }: FastifyRequest): FormFields | undefined {
+  return body instanceof Map ? body : undefined
+}
+
+/** Sends a response that does not depend on the body. */
+function sendEarly(request: FastifyRequest, reply: FastifyReply, answer: PortalAnswer): FastifyReply {
+  applyKeepAlive(request.raw, reply.raw)
+  return send(reply, answer)
+}
+
+function send(reply: FastifyReply, answer: PortalAnswer): FastifyReply {
+  if (answer.kind === 'file') return sendFile(reply, answer.file)
+  return reply.code(answer.status).headers(answer.headers).send(answer.body)
+}

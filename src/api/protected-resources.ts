@@ -1,0 +1,86 @@
+import type { FastifyRequest } from 'fastify'
+import { destinationOf } from '#gateway/gate/outcome.ts'
+import type { RouteOptions } from '#gateway/routes/compile.ts'
+import { metadataPath, resourceUrl, takesTokens } from '#gateway/routes/protected-resource.ts'
+import { arrivalOf } from '#gateway/server/arrival.ts'
+import type { IssuerOptions } from '#identity/issuers/issuer.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { OwnEndpoint } from './own-route.ts'
+
+/** How long caches may keep it: it changes with the config. */
+const maxAgeS = 300
+
+export interface ProtectedResourceOptions {
+  readonly routes: readonly Pick<
+    RouteOptions,
+    'host' | 'path' | 'auth' | 'authorization' | 'scopes' | 'issuers'
+  >[]
+  readonly issuers: readonly Pick<IssuerOptions, 'name' | 'issuer'>[]
+  readonly publicOrigin: string
+  /** `issuer`: of the gateway's own tokens. */
+  readonly tokens: { readonly issuer: string }
+}
+
+/** The metadata of a protected resource (RFC 9728 2). */
+export interface ResourceMetadata {
+  readonly resource: string
+  /** Those of the route, then the gateway, unless its tokens have another issuer than its URL: nobody could discover it. */
+  readonly authorization_servers?: readonly string[]
+  readonly scopes_supported?: readonly string[]
+  readonly bearer_methods_supported: readonly ['header']
+}
+
+/** Tells clients whose tokens a route accepts. */
+export function protectedResourceEndpoint(options: ProtectedResourceOptions): OwnEndpoint {
+  const all = createMetadata(options)
+
+  function find({ raw }: FastifyRequest): ResourceMetadata | undefined {
+    const { target, hostName } = destinationOf(arrivalOf(raw).outcome)
+    // As routes match: one for this host comes before one for any.
+    return all.get(`${hostName ?? ''} ${target.path}`) ?? all.get(` ${target.path}`)
+  }
+
+  return {
+    handler: async (request, reply) => {
+      const metadata = find(request)
+      if (!metadata) throw new GatehouseError('route-not-found')
+      reply.header('Cache-Control', `public, max-age=${maxAgeS}`)
+      return metadata
+    },
+  }
+}
+
+/** By host and path of the document. Routes that differ only in the method are one resource. */
+function createMetadata({
+  routes,
+  issuers,
+  publicOrigin,
+  tokens,
+}: ProtectedResourceOptions): ReadonlyMap<string, ResourceMetadata> {
+  const urlOf = new Map(issuers.map(({ name, issuer }) => [name, issuer]))
+  const groups = Map.groupBy(
+    routes.filter(takesTokens),
+    (route) => `${route.host?.toLowerCase() ?? ''} ${metadataPath(route)}`,
+  )
+  return new Map(
+    [...groups].map(([key, members]) => {
+      const [first] = members
+      const named = unique(members.flatMap((route) => route.issuers)).flatMap((name) => urlOf.get(name) ?? [])
+      const servers = tokens.issuer === publicOrigin ? [...named, publicOrigin] : named
+      const scopes = unique(members.flatMap((route) => route.scopes ?? []))
+      return [
+        key,
+        {
+          resource: first ? resourceUrl(first, publicOrigin) : publicOrigin,
+          ...(servers.length > 0 && { authorization_servers: servers }),
+          ...(scopes.length > 0 && { scopes_supported: scopes }),
+          bearer_methods_supported: ['header'] as const,
+        },
+      ]
+    }),
+  )
+}
+
+function unique(values: readonly string[]): readonly string[] {
+  return [...new Set(values)]
+}

@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { challengeOf, type HandOverKeys } from '#gateway/browser/hand-over.ts'
+import { isPageVisit } from '#gateway/browser/page-visit.ts'
+import type { IsReturnPath } from '#gateway/browser/return-path.ts'
+import { destinationOf, recordReason } from '#gateway/gate/outcome.ts'
+import { ownMethods } from '#gateway/routes/own-paths.ts'
+import { handOverPath } from '#gateway/routes/sign-in-hosts.ts'
+import { arrivalOf, visitorOf } from '#gateway/server/arrival.ts'
+import type { SignInCodes } from '#identity/second-factor/sign-in-codes.ts'
+import { tokenMaxAgeS } from '#identity/tokens/token-text.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { answerContinue, securityHeaders } from '#portal/portal-response.ts'
+import { cookieAttributesOf, type TokenCookie } from './token-cookies.ts'
+
+/** Where page visits come back to from a portal on a host of its own. */
+export interface SignInReturnOptions {
+  readonly codes: Pick<SignInCodes, 'read' | 'redeem'>
+  readonly keys: Pick<HandOverKeys, 'read' | 'cleared'>
+  readonly accessCookie: TokenCookie
+  readonly isReturnPath: IsReturnPath
+}
+
+const methods = ['GET']
+
+/**
+ * Sets the access cookie of this host for a code of the portal, and goes on to the page. A code that does not count, as
+ * it was used before, is too old or for another browser, leads to the page too, without a cookie: who is signed in is
+ * asked there.
+ */
+export function registerSignInReturn(scope: FastifyInstance, options: SignInReturnOptions): void {
+  const { codes, keys, accessCookie, isReturnPath } = options
+
+  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const arrival = arrivalOf(request.raw)
+    const { hostName } = destinationOf(arrival.outcome)
+    const code = isPageVisit(arrival.head) ? codes.read(codeIn(request), hostName) : undefined
+    if (!code || !isReturnPath(code.to, hostName))
+      throw new GatehouseError('request-invalid', {
+        detail: 'This sign-in does not belong to this host. Open the page again.',
+      })
+    const key = keys.read(arrival.head.rawHeaders)
+    const redeemed = await codes.redeem(code, key && challengeOf(key), visitorOf(request.raw))
+    if (typeof redeemed === 'string')
+      recordReason(arrival.outcome, `the sign-in code does not count: ${redeemed}`)
+    else {
+      const { accessToken } = redeemed
+      const maxAge = tokenMaxAgeS(accessToken)
+      reply.setCookie(accessCookie.name, accessToken, { ...cookieAttributesOf(accessCookie), maxAge })
+      reply.header('Set-Cookie', keys.cleared)
+    }
+    // A page of this host goes on: after a redirect from another site, browsers would keep a Strict cookie back. Its
+    // URL has the code, which the page must not learn (Referrer-Policy).
+    const { status, headers, body } = answerContinue(code.to)
+    return reply
+      .code(status)
+      .headers({ ...securityHeaders, ...headers })
+      .send(body)
+  }
+
+  scope.route({
+    url: handOverPath,
+    method: [...ownMethods],
+    onRequest: (request, _reply, done) => {
+      done(
+        methods.includes(request.method)
+          ? undefined
+          : new GatehouseError('method-not-allowed', { allow: methods }),
+      )
+    },
+    handler: handle,
+  })
+}
+
+function codeIn({ query }: FastifyRequest): string {
+  const code = typeof query === 'object' && query !== null ? Reflect.get(query, 'code') : undefined
+  return typeof code === 'string' ? code : ''
+}

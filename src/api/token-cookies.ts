@@ -1,0 +1,81 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { IssuedTokens } from '#identity/tokens/sessions.ts'
+import { tokenMaxAgeS } from '#identity/tokens/token-text.ts'
+
+/** The attributes of a cookie that carries a token. */
+export interface TokenCookie {
+  readonly name: string
+  readonly path: string
+  readonly sameSite: 'Strict' | 'Lax' | 'None'
+  readonly isSecure: boolean
+}
+
+export interface TokenCookiesOptions {
+  /** Of the refresh token. */
+  readonly cookie: TokenCookie
+  /** Of the access token; undefined = it is not enabled. */
+  readonly accessCookie: TokenCookie | undefined
+  /** The public origin. */
+  readonly publicOrigin: string
+  /** `cors.origins`: pages that are trusted with credentials. */
+  readonly origins: readonly string[]
+}
+
+/** The cookies with the tokens of a session. */
+export interface TokenCookies {
+  /**
+   * Sets them. Not the access cookie for a page of another site: it could sign a person in as somebody else, and read
+   * what this person then does (login CSRF).
+   */
+  set(request: FastifyRequest, reply: FastifyReply, issued: IssuedTokens): void
+  /** Clears them with any response: not all responses are written by Fastify. */
+  clear(reply: FastifyReply): void
+  /** The refresh token in its cookie. */
+  readRefreshToken(request: FastifyRequest): string | undefined
+  /** Whether a page of another site has sent it. */
+  isCrossSite(request: FastifyRequest): boolean
+}
+
+/** The attributes as Fastify takes them. */
+export function cookieAttributesOf({ path, isSecure, sameSite }: TokenCookie) {
+  const lower = sameSite.toLowerCase() as 'strict' | 'lax' | 'none'
+  return { path, httpOnly: true, secure: isSecure, sameSite: lower } as const
+}
+
+export function createTokenCookies(app: FastifyInstance, options: TokenCookiesOptions): TokenCookies {
+  const { cookie, accessCookie, publicOrigin } = options
+  const trusted = new Set(options.origins)
+  const all = [cookie, ...(accessCookie ? [accessCookie] : [])]
+  const cleared = all.map((each) =>
+    app.serializeCookie(each.name, '', { ...cookieAttributesOf(each), maxAge: 0, expires: new Date(0) }),
+  )
+
+  /** By what the browser sends about the page behind the request; a client that sends nothing is not a browser. */
+  function isCrossSite({ headers }: FastifyRequest): boolean {
+    const site = headers['sec-fetch-site']
+    if (site !== undefined) return site !== 'same-origin' && site !== 'same-site' && site !== 'none'
+    return headers.origin !== undefined && headers.origin !== publicOrigin
+  }
+
+  function isTrusted(request: FastifyRequest): boolean {
+    return !isCrossSite(request) || trusted.has(request.headers.origin ?? '')
+  }
+
+  return {
+    isCrossSite,
+    set: (request, reply, { accessToken, refreshToken, refreshLifetimeMs }) => {
+      reply.header('Cache-Control', 'no-store')
+      const maxAge = Math.ceil(refreshLifetimeMs / 1_000)
+      reply.setCookie(cookie.name, refreshToken, { ...cookieAttributesOf(cookie), maxAge })
+      if (!accessCookie || !isTrusted(request)) return
+      reply.setCookie(accessCookie.name, accessToken, {
+        ...cookieAttributesOf(accessCookie),
+        maxAge: tokenMaxAgeS(accessToken),
+      })
+    },
+    clear: ({ raw }) => {
+      raw.setHeader('Set-Cookie', cleared)
+    },
+    readRefreshToken: ({ cookies }) => cookies[cookie.name],
+  }
+}

@@ -1,0 +1,96 @@
+import type { FastifyRequest } from 'fastify'
+import type { AccountActions } from '#accounts/account-actions.ts'
+import { planUseData } from '#accounts/plan-reports.ts'
+import { type DayTexts, usageReportData } from '#accounts/usage-reports.ts'
+import { invalidField } from '#platform/errors/gatehouse-error.ts'
+import type { Account } from '#store/account.ts'
+import { objectSchema } from './admin/schemas.ts'
+import type { JsonSchema, OperationDoc } from './operation.ts'
+
+/** What operations on usage have in common. */
+
+const text = { type: 'string' } as const
+const count = { type: 'integer', minimum: 0 } as const
+const day = { type: 'string', format: 'date' } as const
+const counts = { requests: count, units: count }
+
+const planUse: JsonSchema = {
+  ...objectSchema({
+    name: text,
+    known: {
+      type: 'boolean',
+      description: 'false: the config no longer has such a plan, and the account is not limited.',
+    },
+    quota: {
+      ...objectSchema({
+        limit: { type: 'integer', minimum: 1 },
+        per: { type: 'string', enum: ['day', 'month'], description: 'UTC day or month.' },
+        used: {
+          ...count,
+          description: 'Requests in this day or month; may be up to 1 % of the limit, and 100, too low.',
+        },
+        remaining: count,
+        resetsAt: { type: 'string', format: 'date-time' },
+      }),
+      type: ['object', 'null'],
+      description: 'null = the plan has none.',
+    },
+    rateLimit: {
+      ...objectSchema({
+        limit: { type: 'integer', minimum: 1 },
+        perSeconds: { type: 'number', exclusiveMinimum: 0 },
+      }),
+      type: ['object', 'null'],
+      description: 'null = the plan has none.',
+    },
+  }),
+  type: ['object', 'null'],
+  description: 'The plan of the account, and what is left of it now; null = none.',
+}
+
+export const usageReport: JsonSchema = objectSchema({
+  plan: planUse,
+  from: day,
+  to: day,
+  days: {
+    type: 'array',
+    items: objectSchema({
+      day,
+      ...counts,
+      used: { type: 'array', items: objectSchema({ key: text, route: text, ...counts }) },
+    }),
+  },
+})
+
+export const usageQuery: JsonSchema = objectSchema(
+  {
+    from: {
+      type: 'string',
+      description: 'First day (UTC), such as 2026-11-01; default: the first of the month of `to`.',
+    },
+    to: { type: 'string', description: 'Last day, at most 400 days later; default: today.' },
+  },
+  ['from', 'to'],
+)
+
+/** The operation but for whose usage it shows. */
+export const usageOperation = {
+  description:
+    'The plan and what is left of it; and requests and units by day, secret key and route: days without requests are left out, and those of more than 400 days ago are not kept.',
+  query: usageQuery,
+  responses: { 200: { description: 'Plan and days.', schema: usageReport } },
+} satisfies Partial<OperationDoc>
+
+/** @throws GatehouseError `request-invalid` */
+export async function readUsageReport(
+  { usage, plans }: Pick<AccountActions, 'usage' | 'plans'>,
+  account: Pick<Account, 'id' | 'plan'>,
+  { query }: FastifyRequest,
+): Promise<unknown> {
+  // The cast is sound: the schema has validated it.
+  const { from, to } = query as Partial<DayTexts>
+  const days = usage.parseDays({ from, to })
+  if ('field' in days) throw invalidField(days.field, days.message)
+  const [plan, counts] = await Promise.all([plans.read(account), usage.read(account.id, days)])
+  return { plan: planUseData(plan), ...usageReportData(days, counts) }
+}

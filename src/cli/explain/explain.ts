@@ -1,0 +1,198 @@
+import type { Config } from '#config/config.ts'
+import { undecidable } from '#gateway/decide/decide-request.ts'
+import { chooseScope } from '#gateway/gate/choose-scope.ts'
+import { type Cors, createCors } from '#gateway/gate/cors.ts'
+import type { DecisionStep, DecisionTrace } from '#gateway/gate/decision-trace.ts'
+import { createGate } from '#gateway/gate/gate.ts'
+import { destinationOf, type Outcome, principalOf } from '#gateway/gate/outcome.ts'
+import {
+  createUpstreamHeadReader,
+  findForwardingRoute,
+  findRoute,
+  hasUpstream,
+} from '#gateway/gate/route-request.ts'
+import { compileRoutes } from '#gateway/routes/compile.ts'
+import { createOwnPaths } from '#gateway/routes/own-paths.ts'
+import { type Access, type Route, standardMethods } from '#gateway/routes/route.ts'
+import { createRouteTable, type RouteTable } from '#gateway/routes/table.ts'
+import { createSecondTargetCheck } from '#gateway/second-targets/check.ts'
+import type { UpstreamConfig } from '#http/client/upstream.ts'
+import { createTracer } from '#ops/tracing/tracer.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { createBrowserParts } from '#runtime/assembly/browser-parts.ts'
+import { describeDecision } from './describe-decision.ts'
+import { describeSecondTargets, describeUpstream } from './describe-forward.ts'
+import { describeScheme } from './describe-scheme.ts'
+import {
+  describeCors,
+  describeLimits,
+  describeMethods,
+  describePolicy,
+  describePreflight,
+  describePrincipal,
+  describeRequest,
+  describeRouteMatch,
+} from './describe-steps.ts'
+import type { ExplainedRequest, Explanation, StepResult } from './explanation.ts'
+import { explainOwnPath } from './own-path.ts'
+import { type ExplainedArrival, readArrival } from './read-arrival.ts'
+import { type ReadOnlyAuth, readOnlyGateOptions } from './read-only-auth.ts'
+import { createStepRecorder } from './step-recorder.ts'
+
+type FoundRoute = Route<UpstreamConfig | undefined>
+
+/**
+ * What the gateway would decide about a request, step by step: the steps are those of the gateway, which tell a trace
+ * what has passed. Nothing is sent, counted or changed.
+ * @throws OperatorError if the store or the sealing key cannot be opened at all
+ */
+export async function explain(
+  request: ExplainedRequest,
+  config: Config,
+  { schemes }: Pick<ReadOnlyAuth, 'schemes'>,
+): Promise<Explanation> {
+  const upstreams = new Map(config.upstreams.map((upstream) => [upstream.name, upstream]))
+  const table = createRouteTable(compileRoutes(config.routes, upstreams))
+  const ownPaths = createOwnPaths(config.portal, config.routes)
+  const cors = createCors({ origins: config.cors.origins, table, ownPaths })
+  const { readAccessCookie, findSignIn } = createBrowserParts(config)
+  const gateOptions = { ...readOnlyGateOptions(schemes, config), readAccessCookie }
+  const recorder = createStepRecorder({ failures: config.failures, findSignIn })
+  return recorder.run(async () => {
+    const arrival = readArrival(request, config)
+    recorder.follow(arrival)
+    const found: Found = { route: undefined }
+    const describe = describersOf(arrival, {
+      request,
+      cors,
+      table,
+      found,
+      accept: config.keys.accept,
+      plans: config.plans,
+    })
+    const trace: DecisionTrace = { passed: (step) => recorder.pass(step, describe[step]()) }
+
+    const scope = chooseScope(arrival, { cors, ownPaths }, trace)
+    const isForProxy = request.listener === 'decide'
+    const refusal = isForProxy ? undecidable(scope) : undefined
+    if (refusal) throw refusal
+    switch (scope) {
+      case 'server':
+        recorder.pass('cors', undefined)
+        recorder.pass('route', describeMethods(standardMethods))
+        return 'no-content'
+      case 'own': {
+        const passRoute = (result: StepResult) => recorder.pass('route', result)
+        await explainOwnPath(arrival, { config, ownPaths, gateOptions, trace, passRoute })
+        return 'answer'
+      }
+      case 'routes':
+        break
+      default:
+        recorder.pass('cors', describePreflight(arrival, scope))
+        return 'no-content'
+    }
+
+    const checkSecondTargets = createSecondTargetCheck({
+      ...gateOptions,
+      table,
+      ownPaths,
+      publicOrigin: config.publicOrigin,
+    })
+    const passDestination = async (came: ExplainedArrival, route: FoundRoute) => {
+      const { secondTargets } = came.fields.uncommon
+      const checked = secondTargets === undefined ? undefined : await checkSecondTargets(route, came)
+      if (checked instanceof GatehouseError) throw checked
+      recorder.pass('destination', checked === undefined ? undefined : describeSecondTargets(checked))
+      return checked
+    }
+    const gate = createGate<FoundRoute, ExplainedArrival>({
+      ...gateOptions,
+      findRoute: (came) => {
+        const result = isForProxy ? findRoute(table, came) : findForwardingRoute(table, came)
+        if (!(result instanceof GatehouseError)) found.route = result
+        return result
+      },
+      trace,
+    })
+    const route = await gate(arrival)
+    if (route instanceof GatehouseError) throw route
+    const secondTargets = await passDestination(arrival, route)
+    if (isForProxy) {
+      trace.passed('limits')
+      recorder.pass('upstream', describeDecision(config, route, arrival))
+      return 'forward'
+    }
+    if (!hasUpstream(route)) throw new Error('a forwarding route without an upstream')
+    const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
+    const input = createUpstreamHeadReader({ tracer, trace })(route, arrival)
+    if (input === undefined) {
+      recorder.pass('upstream', describeMethods([...(route.methods ?? standardMethods)].toSorted()))
+      return 'no-content'
+    }
+    recorder.pass('upstream', describeUpstream(config, { route, arrival, input, secondTargets }))
+    return 'forward'
+  })
+}
+
+/** The route that was found; undefined until then. */
+interface Found {
+  route: FoundRoute | undefined
+}
+
+interface DescribedBy {
+  readonly request: ExplainedRequest
+  readonly cors: Cors | undefined
+  readonly table: RouteTable<UpstreamConfig | undefined>
+  readonly found: Found
+  /** Where secret keys may come. */
+  readonly accept: readonly string[]
+  readonly plans: Config['plans']
+}
+
+type Describers = Readonly<Record<DecisionStep, () => StepResult | undefined>>
+
+/** What each step has found, from what it wrote to the outcome. */
+function describersOf(
+  arrival: ExplainedArrival,
+  { request, cors, table, found, accept, plans }: DescribedBy,
+): Describers {
+  const { outcome } = arrival
+  return {
+    request: () => describeRequest(arrival, request.peer),
+    cors: () => describeCors(arrival, cors),
+    route: () => found.route && describeRoute(found.route, table, arrival),
+    scheme: () => describeScheme(arrival, accessOf(arrival), accept),
+    principal: () => describePrincipal(principalOf(outcome), validUntilOf(outcome)),
+    policy: () => describePolicy(accessOf(arrival)),
+    limits: () => found.route && describeLimits(found.route, arrival, plans),
+  }
+}
+
+/** Until when the credential is valid; undefined = it does not expire, or there is none. */
+function validUntilOf({ decision }: Outcome): number | undefined {
+  if (decision?.kind !== 'allowed' || !decision.principal) return undefined
+  return Number.isFinite(decision.holdsUntil) && decision.holdsUntil > 0 ? decision.holdsUntil : undefined
+}
+
+function accessOf({ outcome: { access } }: ExplainedArrival): Access {
+  if (!access) throw new Error('a step before the route')
+  return access
+}
+
+function describeRoute(
+  route: FoundRoute,
+  table: RouteTable<UpstreamConfig | undefined>,
+  { head: { method }, outcome }: ExplainedArrival,
+): StepResult {
+  const { hostName: host, target } = destinationOf(outcome)
+  return {
+    detail: describeRouteMatch(route, table, { host, target, method }),
+    facts: {
+      name: route.name,
+      host: route.host,
+      path: route.prefix || '/',
+      methods: route.methods && [...route.methods],
+    },
+  }
+}

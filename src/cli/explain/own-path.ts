@@ -1,0 +1,122 @@
+import { adminRoute, createOwnBasicKeyCheck, ownAccountRoute } from '#api/admin/admission.ts'
+import type { Config } from '#config/config.ts'
+import type { DecisionTrace } from '#gateway/gate/decision-trace.ts'
+import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
+import { destinationOf, recordRouteName } from '#gateway/gate/outcome.ts'
+import { isAdminPath, isGatedPath, type OwnPaths } from '#gateway/routes/own-paths.ts'
+import type { RequestTarget } from '#gateway/routes/request-target.ts'
+import type { GatedRoute } from '#gateway/routes/route.ts'
+import { joinHeaders } from '#gateway/server/own-endpoints.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { decidePage, type PageDecision } from '#portal/decide-page.ts'
+import { isOidcPath } from '#portal/oidc/oidc-paths.ts'
+import { pageAccessAt } from '#portal/page-access.ts'
+import { sessionCookieName } from '#portal/portal-cookie.ts'
+import type { PortalHead } from '#portal/portal-request.ts'
+import { assetMethods, readAssets, requestedAsset } from '#portal/read-assets.ts'
+import type { StepResult } from './explanation.ts'
+import type { ExplainedArrival } from './read-arrival.ts'
+
+export interface OwnPathContext {
+  readonly config: Config
+  readonly ownPaths: OwnPaths
+  /** What the gate decides by. */
+  readonly gateOptions: Omit<GateOptions<GatedRoute>, 'findRoute' | 'trace'>
+  readonly trace: DecisionTrace
+  /** Records that the step `route` has passed. */
+  passRoute(result: StepResult): void
+}
+
+/**
+ * Explains a request to one of the gateway's own paths: the gateway responds, depending on the body, if the head is
+ * accepted. @throws GatehouseError if the head is rejected
+ */
+export async function explainOwnPath(arrival: ExplainedArrival, context: OwnPathContext): Promise<void> {
+  const { ownPaths, passRoute } = context
+  const { target } = destinationOf(arrival.outcome)
+  const { path } = target
+  recordRouteName(arrival.outcome, adminRoute.name)
+  const methods = ownPaths.methodsOf(path)
+  if (methods === undefined) {
+    await explainPortalPath(arrival, target, context)
+    return
+  }
+  assertMethodAllowed(arrival, methods)
+  if (isGatedPath(path)) await explainAdmission(arrival, methods, context)
+  else {
+    const detail = 'a path of the gateway itself; the response depends on the body'
+    passRoute({ detail, facts: { methods } })
+  }
+}
+
+function assertMethodAllowed({ head }: ExplainedArrival, methods: readonly string[]): void {
+  if (!methods.includes(head.method)) throw new GatehouseError('method-not-allowed', { allow: methods })
+}
+
+/** Callers are admitted by the gate, as by a route. */
+async function explainAdmission(
+  arrival: ExplainedArrival,
+  methods: readonly string[],
+  { config, gateOptions, trace, passRoute }: OwnPathContext,
+): Promise<void> {
+  const isAdmin = isAdminPath(destinationOf(arrival.outcome).target.path)
+  const detail = isAdmin
+    ? 'a path of the admin API; the response depends on the path and the body'
+    : "a path of the gateway itself, about the caller's own account"
+  const gate = createGate<GatedRoute, ExplainedArrival>({
+    ...gateOptions,
+    checkBasicKey: createOwnBasicKeyCheck(config.publicOrigin),
+    findRoute: () => (isAdmin ? adminRoute : ownAccountRoute),
+    trace: {
+      passed: (step) => {
+        if (step === 'route') passRoute({ detail, facts: { methods } })
+        else trace.passed(step)
+      },
+    },
+  })
+  const result = await gate(arrival)
+  if (result instanceof GatehouseError) throw result
+}
+
+/** What the portal decides by the head alone: the session of a cookie is not looked up. */
+async function explainPortalPath(
+  arrival: ExplainedArrival,
+  { path, query }: RequestTarget,
+  { config, passRoute }: OwnPathContext,
+): Promise<void> {
+  const { path: base } = config.portal
+  const { method } = arrival.head
+  if (path.startsWith(`${base}/assets/`)) {
+    requestedAsset(readAssets(base), { url: path + query, method })
+    passRoute({ detail: 'a file of the portal', facts: { methods: assetMethods } })
+    return
+  }
+  const page = pageAccessAt(path.slice(base.length))
+  if (!page || (isOidcPath(page.path) && !config.portal.oidc))
+    throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
+  const { requireSecondFactor, origin, host } = config.portal
+  const request = { method, headers: joinHeaders(arrival.head.rawHeaders) }
+  const findViewer = async () =>
+    hasSessionCookie(request, origin, host !== undefined) ? 'unchecked' : undefined
+  const decision = await decidePage(request, page, {
+    publicOrigin: origin,
+    findViewer,
+    requireSecondFactor,
+  })
+  passRoute({ detail: `a page of the portal: ${pageAnswers[decision]}`, facts: { methods: page.methods } })
+}
+
+/** The portal's response, as text. */
+const pageAnswers: Readonly<Record<PageDecision, string>> = {
+  'form-page': 'redirects to the page with the form',
+  public: 'for anyone',
+  'sign-in': 'redirects to sign-in',
+  enrol: 'redirects to the set-up of a second factor',
+  'signed-in': 'the session cookie decides; it is not checked here',
+}
+
+function hasSessionCookie({ headers }: PortalHead, origin: string, isAlone: boolean): boolean {
+  const name = sessionCookieName({ isSecure: origin.startsWith('https:'), isAlone })
+  const pairs = headers.cookie?.split(';').map((pair) => pair.trim()) ?? []
+  return pairs.some((pair) => pair.startsWith(`${name}=`) && pair !== `${name}=`)
+}

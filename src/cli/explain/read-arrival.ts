@@ -1,0 +1,48 @@
+import type { Config } from '#config/config.ts'
+import { createFieldReader } from '#gateway/gate/request-fields.ts'
+import { malformedError } from '#gateway/refusals/unreadable.ts'
+import { type Arrival, createArrival, trustedRequestId } from '#gateway/server/arrival.ts'
+import { MalformedMessage } from '#http/exchange/malformed-message.ts'
+import type { RequestHead } from '#http/exchange/request-head.ts'
+import { readRequestFraming } from '#http/h1/request-framing.ts'
+import { createCarriers } from '#identity/keys/carriers.ts'
+import { createAddressSet } from '#platform/address-ranges.ts'
+import { unmappedAddress } from '#platform/unmapped-address.ts'
+import type { ExplainedRequest } from './explanation.ts'
+
+/** A request that is explained: it came by no connection. */
+export type ExplainedArrival = Arrival<unknown>
+
+/** Stands for what is new for each request. */
+export const perRequestValue = '(new for each request)'
+
+/** @throws GatehouseError `request-invalid` */
+export function readArrival(
+  request: ExplainedRequest,
+  { listen, trustedProxies, keys }: Config,
+): ExplainedArrival {
+  const peerAddress = unmappedAddress(request.peer)
+  const connection = { peerAddress, protocol: listen.tls ? 'https' : 'http' } as const
+  const arrival = createArrival(connection, readHead(request), {
+    trusted: createAddressSet(trustedProxies),
+    fieldReader: createFieldReader(createCarriers(keys.accept)),
+  })
+  const requestId = trustedRequestId(arrival.fields.uncommon, arrival.client.isTrusted) ?? perRequestValue
+  return { ...arrival, requestId }
+}
+
+/** The head as the gateway would read it: HTTP/1.1, framed by its headers. */
+function readHead({ method, target, rawHeaders }: ExplainedRequest): RequestHead {
+  try {
+    return {
+      method,
+      target,
+      minorVersion: 1,
+      rawHeaders,
+      ...readRequestFraming(rawHeaders, 1),
+    }
+  } catch (error) {
+    if (error instanceof MalformedMessage) throw malformedError(error)
+    throw error
+  }
+}

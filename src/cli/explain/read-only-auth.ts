@@ -1,0 +1,145 @@
+import { existsSync } from 'node:fs'
+import type { Config } from '#config/config.ts'
+import type { GateOptions } from '#gateway/gate/gate.ts'
+import type { GatedRoute } from '#gateway/routes/route.ts'
+import { authenticate, type Schemes } from '#identity/authenticate.ts'
+import { createStoreConnectionState } from '#identity/cache/store-connection-state.ts'
+import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
+import { toSigningKey } from '#identity/tokens/keyring.ts'
+import { createSigningKeys, type SigningKey } from '#identity/tokens/signing-keys.ts'
+import { type Clock, monotonicClock } from '#platform/clock.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { createSealer } from '#platform/secrets/sealing.ts'
+import { openSealingKeys } from '#platform/secrets/sealing-key.ts'
+import { createAuthParts } from '#runtime/assembly/auth-parts.ts'
+import {
+  createConfiguredBasicKeyCheck,
+  createConfiguredKeyHeaderReader,
+} from '#runtime/assembly/browser-parts.ts'
+import { openStore } from '#store/open.ts'
+import type { SigningKeyStore } from '#store/signing-keys.ts'
+import type { Store } from '#store/store.ts'
+
+/** The gateway's authentication schemes, reading its store without writing. */
+export interface ReadOnlyAuth {
+  /** They reject with `store-unavailable` if the store is unreachable. */
+  readonly schemes: Schemes
+  close(): Promise<void>
+}
+
+const timeoutMs = 2_000
+/** Why keys cannot be fetched is in the explanation. */
+const silent = { info: () => {}, error: () => {} }
+
+/** Opens the store only when a credential must be looked up: a malformed one needs no look-up. */
+export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
+  let opening: Promise<Store | undefined> | undefined
+
+  function openStoreOnce(): Promise<Store | undefined> {
+    opening ??= openExistingStore(config.store)
+    return opening
+  }
+
+  const { keyring, schemes, issuers } = createAuthParts({
+    config,
+    fetching: { log: silent, isRefreshed: false, onFetched: () => {} },
+    store: {
+      findAccount: async (id) => (await openStoreOnce())?.findAccount(id),
+      findSession: async (id) => (await openStoreOnce())?.findSession(id),
+      findBlockedSubject: async (id) => (await openStoreOnce())?.findBlockedSubject(id),
+      findImportedKey: async (digest) => (await openStoreOnce())?.findImportedKey(digest),
+      hasImportedKeys: async () => (await openStoreOnce())?.hasImportedKeys() ?? false,
+    },
+    // Everything is looked up once: there is no cache to confirm.
+    storeConnection: { ...createStoreConnectionState(), isUp: true },
+    confirm: async () => {},
+    catchUp: async () => {},
+    refresh: () => {},
+    clock,
+    monotonic: monotonicClock,
+    report: () => {},
+  })
+  const { secretKey, bearer, foreign } = schemes
+
+  return {
+    schemes: {
+      secretKey,
+      bearer: {
+        ...bearer,
+        authenticate: async (credential) => {
+          if (!keyring.isLoaded()) keyring.replace(await readSigningKeys(config, openStoreOnce, clock))
+          return bearer.authenticate(credential)
+        },
+      },
+      foreign,
+    },
+    close: async () => {
+      issuers.close()
+      await (await opening?.catch(() => undefined))?.close()
+    },
+  }
+}
+
+/** What a gate decides by, so that it counts and changes nothing. */
+export function readOnlyGateOptions(
+  schemes: Schemes,
+  config: Pick<Config, 'cors' | 'failures' | 'keys' | 'publicOrigin' | 'tokens'>,
+): Omit<GateOptions<GatedRoute>, 'findRoute' | 'trace'> {
+  return {
+    authenticator: {
+      decide: (access, credentials) => authenticate(access, credentials, schemes),
+      // Everything is looked up when it is needed: there is no cache to bring up to date.
+      confirm: async () => {},
+    },
+    limiter: unlimited,
+    takePlan: () => undefined,
+    failures: config.failures,
+    metrics: undefined,
+    keyUses: { record: () => {} },
+    checkBasicKey: createConfiguredBasicKeyCheck(config),
+    readKeyHeaders: createConfiguredKeyHeaderReader(config),
+  }
+}
+
+const allowed = { isAllowed: true, remaining: 0, retryMs: 0, resetMs: 0 }
+
+const unlimited: RateLimiter = {
+  take: async () => allowed,
+  takeInProcess: () => allowed,
+  takeInInstance: undefined,
+  instances: () => 1,
+  beat: () => {},
+  close: () => {},
+}
+
+/** The store of the config; undefined if its file does not exist yet: explain does not create it. */
+async function openExistingStore(options: Config['store']): Promise<Store | undefined> {
+  if (options.driver === 'sqlite' && !existsSync(options.path)) return undefined
+  const store = await openStore(options, 'command')
+  try {
+    await store.ready(timeoutMs)
+    return store
+  } catch (cause) {
+    await store.close()
+    throw new GatehouseError('store-unavailable', { cause })
+  }
+}
+
+async function readSigningKeys(
+  config: Config,
+  openStoreOnce: () => Promise<Store | undefined>,
+  clock: Clock,
+): Promise<readonly SigningKey[]> {
+  if (config.tokens.keys.length > 0) return config.tokens.keys.map(toSigningKey)
+  const store = await openStoreOnce()
+  if (!store || (await store.listSigningKeys()).length === 0) return []
+  const sealer = createSealer(openSealingKeys(config.keys.sealingKey, { mayCreate: false }).keys)
+  const { algorithm } = config.tokens
+  // A gateway would create a key of its algorithm if there is none: here it is not stored, and signs nothing.
+  const readOnlyStore: Omit<SigningKeyStore, 'resealSigningKey'> = {
+    listSigningKeys: store.listSigningKeys,
+    addSigningKey: async () => false,
+    retireSigningKey: async () => false,
+  }
+  return createSigningKeys({ store: readOnlyStore, sealer, algorithm, clock }).load()
+}

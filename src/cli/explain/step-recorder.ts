@@ -1,0 +1,124 @@
+import type { FindSignIn } from '#gateway/browser/find-sign-in.ts'
+import { signInStatus } from '#gateway/browser/sign-in-redirect.ts'
+import { unmatchedRouteName } from '#gateway/gate/outcome.ts'
+import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { errorMessage } from '#platform/system-error.ts'
+import type { Rate } from '#store/rates.ts'
+import { describeSignIn } from './describe-sign-in.ts'
+import { describeWrongKey } from './describe-steps.ts'
+import type { Explanation, Step, StepName, StepResult } from './explanation.ts'
+import type { ExplainedArrival } from './read-arrival.ts'
+
+/** Collects the steps of a decision, in the order in which they were first taken. */
+export interface StepRecorder {
+  /** What becomes of this request: its route, and why it is refused. */
+  follow(arrival: ExplainedArrival): void
+  /** Records that a step has passed: a refusal from now on belongs to the next. @param result undefined = it is not shown */
+  pass(step: StepName, result: StepResult | undefined): void
+  /** Runs the steps; a GatehouseError in them is the refusal. `no-content`: the gateway itself responds with 204. */
+  run(steps: () => Promise<'forward' | 'answer' | 'no-content'>): Promise<Explanation>
+}
+
+const order: readonly StepName[] = [
+  'request',
+  'cors',
+  'route',
+  'scheme',
+  'principal',
+  'policy',
+  'destination',
+  'limits',
+  'upstream',
+]
+
+export interface StepRecorderOptions {
+  /** How many wrong credentials one client address may send. */
+  readonly failures: Rate
+  /** undefined = no route leads page visits to the sign-in. */
+  readonly findSignIn: FindSignIn | undefined
+}
+
+export function createStepRecorder({ failures, findSignIn }: StepRecorderOptions): StepRecorder {
+  const steps = new Map<StepName, Step>()
+  let current: StepName = 'request'
+  let arrival: ExplainedArrival | undefined
+
+  function refuse(error: GatehouseError): Explanation {
+    const signIn = arrival && findSignIn?.(arrival, error)
+    if (!signIn) return refuseWith(error)
+    if (signIn.loopError) return refuseWith(signIn.loopError)
+    const { code } = error
+    const result = describeSignIn(signIn, { code, reason: describe(error, arrival, failures) })
+    steps.set(current, { step: current, outcome: 'refused', ...result })
+    return { decision: 'refuse', status: signInStatus, code, ...found() }
+  }
+
+  function refuseWith(error: GatehouseError): Explanation {
+    const { code, status, allow } = error
+    // What was recognised says more than what to check for any credential.
+    const facts = {
+      code,
+      ...(!isRecognised(error) && { check: errorDefinitions[code].check }),
+      ...(allow && { allow }),
+    }
+    const detail = describe(error, arrival, failures)
+    steps.set(current, { step: current, outcome: 'refused', detail, facts })
+    return { decision: 'refuse', status, code, ...found() }
+  }
+
+  function found(): Pick<Explanation, 'route' | 'steps'> {
+    return { route: arrival?.outcome.route ?? unmatchedRouteName, steps: [...steps.values()] }
+  }
+
+  return {
+    follow: (followed) => {
+      arrival = followed
+    },
+    pass: (step, result) => {
+      if (result) steps.set(step, { step, outcome: 'passed', ...result })
+      current = order[order.indexOf(step) + 1] ?? step
+    },
+    run: async (take) => {
+      try {
+        const taken = await take()
+        return taken === 'no-content'
+          ? { decision: 'answer', status: 204, ...found() }
+          : { decision: taken, status: 200, ...found() }
+      } catch (error) {
+        if (error instanceof GatehouseError && error.code !== 'internal') return refuse(error)
+        throw error
+      }
+    },
+  }
+}
+
+/** Whether it says what the credential looks like, and where it belongs. */
+function isRecognised({ code, detail, isShared }: GatehouseError): boolean {
+  const definition: ErrorDefinition = errorDefinitions[code]
+  return isShared && detail !== definition.detail && code !== missing
+}
+
+const missing: ErrorCode = 'credentials-missing'
+const outOfReach: ErrorCode = 'store-unavailable'
+const ambiguousPath: ErrorCode = 'path-ambiguous'
+const destinationForbidden: ErrorCode = 'destination-forbidden'
+const wrongKey: ErrorCode = 'secret-key-invalid'
+/** Codes with many causes, of which the log names one. */
+const withReason: ReadonlySet<ErrorCode> = new Set(['token-invalid', 'issuer-unavailable', missing])
+
+function describe(error: GatehouseError, arrival: ExplainedArrival | undefined, failures: Rate): string {
+  const { code, detail, title, allow, cause } = error
+  if (code === outOfReach) {
+    const why = cause === undefined ? '' : ` (${errorMessage(cause)})`
+    return `credential store unavailable${why}: a gateway that has the caller cached still forwards the request`
+  }
+  if (code === wrongKey && arrival)
+    return `${detail ?? title} ${describeWrongKey(arrival.client.address, failures)}`
+  const reason = arrival?.outcome.reason
+  if (code === ambiguousPath && reason !== undefined) return `The path is ambiguous: ${reason}.`
+  if (code === destinationForbidden && reason !== undefined) return `${title}: ${reason}.`
+  if (withReason.has(code) && reason !== undefined) return `${detail ?? title} (${reason})`
+  const methods = allow && allow.length > 0 ? ` Allow: ${allow.join(', ')}` : ''
+  return `${detail ?? title}${methods}`
+}

@@ -1,0 +1,78 @@
+import type { Config } from '#config/config.ts'
+import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
+import { secondTargetLines } from '#gateway/forward/forwarded-request-head.ts'
+import { createHeaderRules } from '#gateway/forward/header-rules.ts'
+import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
+import { createRequestWriter, type RequestHeadInput } from '#gateway/forward/request-head.ts'
+import type { RequestFields } from '#gateway/gate/request-fields.ts'
+import type { UpstreamConfig } from '#http/client/upstream.ts'
+import { createCarriers } from '#identity/keys/carriers.ts'
+import type { Principal } from '#identity/principal.ts'
+import { foldHeaderName } from '#platform/header-name.ts'
+import { secretPlaceholder } from '#platform/secrets/hide-secrets.ts'
+import { createConfiguredOwnCookies } from '#runtime/assembly/browser-parts.ts'
+import type { ShownHeader } from './explanation.ts'
+import { type ExplainedArrival, perRequestValue } from './read-arrival.ts'
+import { redactHeader } from './redact.ts'
+
+interface ShownHead {
+  readonly upstream: UpstreamConfig
+  readonly arrival: ExplainedArrival
+  readonly input: RequestHeadInput
+  /** undefined = the request names none. */
+  readonly secondTargets: SecondTargets | undefined
+}
+
+/** The headers that the upstream would receive, built by the same code as in the gateway. */
+export function showUpstreamHead(
+  config: Config,
+  { upstream, arrival: { fields, outcome }, input, secondTargets }: ShownHead,
+): readonly ShownHeader[] {
+  const { enabled, header } = config.assertion
+  const ownNames = [...Object.values(config.identityHeaders), header]
+  const writer = createRequestWriter({
+    rules: createHeaderRules(ownNames, createCarriers(config.keys.accept)),
+    writeIdentity: createIdentityWriter(config.identityHeaders),
+    assertion: enabled ? assertionPlaceholder(config.assertion) : undefined,
+    ownCookies: createConfiguredOwnCookies(config),
+  })
+  const lines = writer.writeHead(input)
+  const host = hostFor(upstream, fields)
+  const origin = upstream.targets[0]?.url.origin ?? ''
+  const targets =
+    secondTargets === undefined ? '' : secondTargetLines(secondTargets, { origin, sentHost: host })
+  const headers = [{ name: 'Host', value: host }, ...parseLines(targets + lines)]
+  // A configured name may look like that of a secret, but the value is the gateway's own.
+  const identity = new Set(ownNames.map((name) => name.toLowerCase()))
+  return headers.map((header) => {
+    if (identity.has(header.name.toLowerCase())) return header
+    if (upstream.headers?.secretNames.has(foldHeaderName(header.name)))
+      return { ...header, value: secretPlaceholder }
+    const isGenerated = outcome.trace !== undefined && header.value.includes(outcome.trace.upstreamSpanId)
+    return isGenerated ? { ...header, value: perRequestValue } : redactHeader(header, config.keys.accept)
+  })
+}
+
+/** Stands for an assertion: explain signs none. */
+export function assertionPlaceholder({ header, lifetimeMs }: Config['assertion']): AssertionHeader {
+  return {
+    header,
+    of: (_: Principal, audience) => `(signed by the gateway for ${audience}, ${lifetimeMs / 1_000} s)`,
+  }
+}
+
+function hostFor({ host, targets }: UpstreamConfig, fields: RequestFields): string {
+  return host === 'client' ? (fields.host ?? '') : targets.map(({ url }) => url.host).join(' or ')
+}
+
+export function parseLines(lines: string): readonly ShownHeader[] {
+  return lines
+    .split('\r\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const colon = line.indexOf(':')
+      // Decoded for the operator: on the wire each byte is one character.
+      const value = Buffer.from(line.slice(colon + 2), 'latin1').toString()
+      return { name: line.slice(0, colon), value }
+    })
+}

@@ -1,0 +1,137 @@
+import type { RequestHead } from '#http/exchange/request-head.ts'
+import { isToken } from '#http/h1/characters.ts'
+import { lengthsOf } from '#http/h1/raw-headers.ts'
+import { encodeHighBytes } from '#http/h1/request-line.ts'
+import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+
+/** What a proxy says about the request that is to be decided about. */
+export interface Description {
+  readonly method: string
+  /** In origin form; bytes above 0x7F are percent-encoded, as those of a request line are. */
+  readonly target: string
+  readonly host: string
+}
+
+/** The path of the listener, and the prefix of the paths that Envoy asks for. */
+export const decidePath = '/decide'
+export const envoyPrefix = '/envoy'
+
+/** The fields of a description: each is needed, and may come once. */
+const describingFields = {
+  'x-forwarded-method': 'X-Forwarded-Method',
+  'x-forwarded-host': 'X-Forwarded-Host',
+  'x-forwarded-uri': 'X-Forwarded-Uri',
+} as const
+
+type DescribingField = keyof typeof describingFields
+
+/** Where it is sent at all, there must be one value. */
+const protoField = 'x-forwarded-proto'
+const lengths = lengthsOf([...Object.keys(describingFields), protoField])
+
+/**
+ * Reads the request that a proxy describes in X-Forwarded-*. A description that two readers could understand
+ * differently is rejected: a field that is missing (the proxy's own request would be decided about instead), a second
+ * line or a list (one of them may be the client's), a URI that is no path.
+ * @throws GatehouseError `request-invalid`
+ */
+export function readDescription(rawHeaders: readonly string[]): Description {
+  const found = new Map<string, string>()
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    if (lengths[name.length] !== 1) continue
+    const lower = name.toLowerCase()
+    if (lower !== protoField && !isDescribing(lower)) continue
+    if (found.has(lower)) throw invalidField(name, 'was sent more than once')
+    found.set(lower, rawHeaders[index + 1] ?? '')
+  }
+  const protocol = found.get(protoField)
+  if (protocol !== undefined && !isOneWord(protocol))
+    throw invalidField('X-Forwarded-Proto', 'must be a scheme')
+  return {
+    method: readMethod(describing(found, 'x-forwarded-method')),
+    target: readTarget(describing(found, 'x-forwarded-uri')),
+    host: readHost(describing(found, 'x-forwarded-host')),
+  }
+}
+
+function isDescribing(lower: string): lower is DescribingField {
+  return Object.hasOwn(describingFields, lower)
+}
+
+function describing(found: ReadonlyMap<string, string>, name: DescribingField): string {
+  const value = found.get(name)
+  if (value === undefined || value === '') throw invalidField(describingFields[name], 'is missing')
+  return value
+}
+
+function readMethod(method: string): string {
+  if (!isToken(method)) throw invalidField('X-Forwarded-Method', 'must be a method')
+  return method
+}
+
+/** A host may hold a comma (RFC 3986 3.2.2), but none does: it separates the hosts of several proxies. */
+function readHost(host: string): string {
+  if (host.includes(',')) throw invalidField('X-Forwarded-Host', 'must be one host')
+  return host
+}
+
+const absoluteForm = /^[a-z][a-z0-9+.-]*:/i
+
+function readTarget(target: string): string {
+  if (absoluteForm.test(target) || !target.startsWith('/'))
+    throw invalidField('X-Forwarded-Uri', 'must be a path, with its query if it has one')
+  // It could not have been in a request line.
+  if (/\s/.test(target)) throw invalidField('X-Forwarded-Uri', 'must not contain spaces')
+  return encodeHighBytes(target)
+}
+
+function isOneWord(protocol: string): boolean {
+  return /^[A-Za-z][A-Za-z0-9+.-]*$/.test(protocol)
+}
+
+/**
+ * Reads the request that Envoy describes: its own request has the method, the host and, after a prefix, the path.
+ * @throws GatehouseError `request-invalid`
+ */
+export function readEnvoyDescription(
+  { method, target }: Pick<RequestHead, 'method' | 'target'>,
+  host: string | undefined,
+  isHostRepeated: boolean,
+): Description {
+  if (host === undefined || isHostRepeated) throw invalidField('Host', 'must be sent once')
+  return { method, target: target.slice(envoyPrefix.length), host }
+}
+
+/** Whether, and how, the listener is asked. */
+export type Endpoint = 'decide' | 'envoy'
+
+/** @throws GatehouseError `route-not-found`, `method-not-allowed` */
+export function endpointOf({ method, target }: Pick<RequestHead, 'method' | 'target'>): Endpoint {
+  if (target.startsWith(`${envoyPrefix}/`)) return 'envoy'
+  if (pathOf(target) !== decidePath)
+    throw new GatehouseError('route-not-found', { detail: `Proxies ask ${decidePath}, or ${envoyPrefix}/….` })
+  if (method !== 'GET' && method !== 'POST')
+    throw new GatehouseError('method-not-allowed', { allow: ['GET', 'POST'] })
+  return 'decide'
+}
+
+function pathOf(target: string): string {
+  const mark = target.indexOf('?')
+  return mark === -1 ? target : target.slice(0, mark)
+}
+
+/**
+ * Whether refusals but 401 are to be 403. Other parameters are ignored: some proxies add those of their client.
+ * @param target of the request to this listener
+ */
+export function asksFor403(target: string): boolean {
+  const mark = target.indexOf('?')
+  return (
+    mark !== -1 &&
+    target
+      .slice(mark + 1)
+      .split('&')
+      .includes('deny=403')
+  )
+}

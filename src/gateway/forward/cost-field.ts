@@ -1,0 +1,90 @@
+import { foldHeaderName } from '#platform/header-name.ts'
+import { memoizeBounded } from '#platform/memoize.ts'
+
+/** The field of a backend's response, or of its trailers, that says how many units the request used. */
+export interface CostField {
+  /**
+   * The units of the last such field; undefined where there is none or it is not a whole number from 0 to 1e9.
+   * @param headers name, value, name, value
+   */
+  unitsIn(headers: readonly string[]): number | undefined
+  /**
+   * The fields without it, and without those whose names have the same letters and digits; nor does `Trailer` announce
+   * any of them.
+   */
+  remove(headers: readonly string[]): readonly string[]
+}
+
+const unitsMax = 1_000_000_000
+
+/** Backends have few names of fields; longer ones than any in use are compared each time. */
+const memoizeBounds = { entriesMax: 2_048, keyLengthMax: 64 }
+
+export function createCostField(fieldName: string): CostField {
+  const lower = fieldName.toLowerCase()
+  const plain = foldHeaderName(fieldName)
+  const isAlias = memoizeBounded(memoizeBounds, (name) => foldHeaderName(name) === plain)
+
+  return {
+    unitsIn: (headers) => {
+      let units: number | undefined
+      for (let index = 0; index + 1 < headers.length; index += 2) {
+        if (headers[index]?.toLowerCase() === lower) units = parseUnits(headers[index + 1] ?? '')
+      }
+      return units
+    },
+    remove: (headers) => {
+      const kept: string[] = []
+      for (let index = 0; index + 1 < headers.length; index += 2) {
+        const [name = '', received = ''] = [headers[index], headers[index + 1]]
+        if (isAlias(name)) continue
+        const value = name.toLowerCase() === 'trailer' ? namesBut(received, isAlias) : received
+        if (value !== '' || received === '') kept.push(name, value)
+      }
+      return kept
+    },
+  }
+}
+
+/** The names of a list without some of them. */
+function namesBut(list: string, isRemoved: (name: string) => boolean): string {
+  const names = list.split(',')
+  const kept = names.filter((name) => !isRemoved(name.trim()))
+  return kept.length === names.length ? list : kept.join(',').trim()
+}
+
+/** The last of a list: several fields may have been combined into one on the way (RFC 9110 5.3). */
+function parseUnits(value: string): number | undefined {
+  const last = value.slice(value.lastIndexOf(',') + 1).trim()
+  if (!/^\d{1,10}$/.test(last)) return undefined
+  const units = Number(last)
+  return units <= unitsMax ? units : undefined
+}
+
+/** The units of one response: those of its head, or where that says nothing, of its trailers, or else one. */
+export class ResponseCost {
+  readonly #field: CostField
+  readonly #onUnits: (units: number) => void
+  #isKnown = false
+
+  /** @param onUnits called once */
+  constructor(field: CostField, onUnits: (units: number) => void) {
+    this.#field = field
+    this.#onUnits = onUnits
+  }
+
+  read(headers: readonly string[]): void {
+    const units = this.#field.unitsIn(headers)
+    if (units !== undefined) this.#report(units)
+  }
+
+  end(): void {
+    this.#report(1)
+  }
+
+  #report(units: number): void {
+    if (this.#isKnown) return
+    this.#isKnown = true
+    this.#onUnits(units)
+  }
+}

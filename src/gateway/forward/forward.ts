@@ -1,0 +1,250 @@
+import type { Socket } from 'node:net'
+import type { Call } from '#http/client/call.ts'
+import type { ExchangeEvents } from '#http/client/exchange.ts'
+import type { UpstreamFailure } from '#http/client/failure.ts'
+import type { BodyProgress } from '#http/client/pool/claim.ts'
+import type { ResponseHead } from '#http/client/response-head.ts'
+import type { Target } from '#http/client/target.ts'
+import type { CallEvents, SentRequest } from '#http/client/upstream-request.ts'
+import type { ClientExchange, ResponseFraming } from '#http/exchange/client-exchange.ts'
+import type { BodyTooSlow, MalformedMessage } from '#http/exchange/malformed-message.ts'
+import type { RequestEvents } from '#http/exchange/request-events.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { isEventStream, mayLast } from './content-type.ts'
+import { ResponseCost } from './cost-field.ts'
+import { failureError } from './failure-error.ts'
+import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
+import { forwardedResponseLines } from './forwarded-response.ts'
+import { handshakeFailure } from './handshake-response.ts'
+import { OutgoingRequest } from './outgoing-request.ts'
+import { PendingBody } from './pending-body.ts'
+import { clientFramingOf, responseTrailerLines } from './response-head.ts'
+
+/**
+ * Sends a request to its upstream and streams both ways. A client that disconnects cancels it.
+ * @param target the one to try first; default: as the upstream chooses
+ */
+export function forward<Forwarded extends ForwardedRequest>(
+  forwarded: Forwarded,
+  events: ForwardEvents<Forwarded>,
+  target?: Target,
+): void {
+  new Exchange(forwarded, events).start(target)
+}
+
+/** Goes on with a request without a body that was sent already. @returns what gets the next events of its connection */
+export function forwardSent<Forwarded extends ForwardedRequest>(
+  forwarded: Forwarded,
+  events: ForwardEvents<Forwarded>,
+  sent: SentRequest,
+): ExchangeEvents {
+  return new Exchange(forwarded, events).adopt(sent)
+}
+
+/** One request and its response. Its methods are the event handlers, so that no closures are created per request. */
+class Exchange<Forwarded extends ForwardedRequest>
+  extends OutgoingRequest<Forwarded>
+  implements CallEvents, RequestEvents
+{
+  protected readonly request: Forwarded
+  readonly #events: ForwardEvents<Forwarded>
+  readonly #connection: ClientExchange
+  readonly #call: Call
+  readonly #cost: ResponseCost | undefined
+  #unfollow: (() => void) | undefined
+  #target: Target | undefined
+  #bodyBytes = 0
+  #isBodyComplete: boolean
+  /** The body bytes that arrived before there was an upstream connection. */
+  #pendingBody: PendingBody | undefined
+  #isSettled = false
+  /** Whether the client waits for a 100. */
+  #awaitsContinue: boolean
+  /** Of the response: its fields are read once somebody asks for them. */
+  #received: ResponseHead | undefined
+  #isChunked = false
+
+  constructor(request: Forwarded, events: ForwardEvents<Forwarded>) {
+    super()
+    this.request = request
+    const { connection, head } = request.arrival
+    this.#isBodyComplete = head.body.kind === 'none'
+    this.#awaitsContinue = head.expectsContinue
+    this.#events = events
+    this.#connection = connection
+    this.#call = request.route.upstream.createCall(this, this)
+    this.#cost =
+      request.costField && new ResponseCost(request.costField, (units) => events.onUnits(request, units))
+  }
+
+  get bodyProgress(): BodyProgress {
+    if (this.#isBodyComplete) return 'complete'
+    return this.#pendingBody?.isFull === false ? 'pending' : 'streaming'
+  }
+
+  start(target: Target | undefined): void {
+    this.#connection.attach(this)
+    // A client that waits for a 100 sends nothing yet: the target decides with 100 (RFC 9110 10.1.1).
+    if (!this.#isBodyComplete && !this.expectsContinue) this.#pendingBody = new PendingBody()
+    this.#call.start(target)
+    // No connection yet: body bytes that arrive meanwhile show whether the client is slow.
+    if (this.#pendingBody && !this.#isSettled) this.#connection.resumeBody()
+  }
+
+  adopt(sent: SentRequest): ExchangeEvents {
+    this.#target = sent.target
+    this.#connection.attach(this)
+    this.#call.adopt(sent)
+    return this.#call
+  }
+
+  onSent(target: Target, now: number): void {
+    this.#target = target
+    this.#events.onSent(this.request, now)
+    const pending = this.#pendingBody
+    this.#pendingBody = undefined
+    for (const chunk of pending?.chunks ?? []) this.#call.write(chunk)
+    if (pending?.trailers) this.#call.finish(this.#trailerLines(pending.trailers))
+    else if (!this.#isBodyComplete) this.#connection.resumeBody()
+  }
+
+  onInformation(received: ResponseHead): void {
+    const { status, reason } = received
+    // HTTP/1.0 has no 1xx (RFC 9110 15.2); a 100 that the client does not wait for is useless.
+    if (this.request.arrival.head.minorVersion === 0 || (status === 100 && !this.#awaitsContinue)) return
+    if (status === 100) this.#awaitsContinue = false
+    const lines = status === 100 ? '' : this.#clientHeaderLines(received, false)
+    if (!this.#connection.writeInformation(status, reason, lines)) this.#call.pause()
+  }
+
+  onHead(received: ResponseHead, framing: ResponseFraming): void {
+    const { status, reason } = received
+    this.#received = received
+    this.#cost?.read(received.headers)
+    if (this.isUpgrade && !this.#acceptsHandshake(received)) return
+    const clientFraming = clientFramingOf(framing, this.request.arrival.head)
+    this.#isChunked = clientFraming === 'chunked'
+    this.#events.onResponseHead(this.request, status)
+    const lines = this.#clientHeaderLines(received, this.#isChunked && framing === 'chunked')
+    this.#connection.respond(status, reason, lines, clientFraming)
+    if (framing === 'chunked' || framing === 'until-close') this.#onStreaming(received.headers)
+  }
+
+  /** A response whose end is not known. */
+  #onStreaming(headers: readonly string[]): void {
+    const { isFollowed, route } = this.request
+    const isOfEvents = isEventStream(headers)
+    if (mayLast(isOfEvents, route.idleTimeoutMs)) this.#call.onLasting()
+    if (isOfEvents && isFollowed) this.#unfollow = this.#events.onEventStream(this.request)
+  }
+
+  onData(chunk: Buffer): void {
+    if (!this.#connection.write(chunk)) this.#call.pause()
+  }
+
+  onRead(): boolean {
+    if (!this.#connection.flush()) this.#call.pause()
+    return this.#connection.hasWrittenAll
+  }
+
+  onEnd(trailers: readonly string[], last = ''): void {
+    this.#cost?.read(trailers)
+    if (!this.#settle()) return
+    this.#events.onResponseEnd(this.request)
+    this.#connection.end(trailers.length > 0 && this.#isChunked ? this.#clientTrailerLines(trailers) : last)
+  }
+
+  #clientTrailerLines(trailers: readonly string[]): string {
+    const sent = this.request.costField?.remove(trailers) ?? trailers
+    return responseTrailerLines(sent, this.#received?.headers ?? [])
+  }
+
+  onUpgrade(received: ResponseHead, upstreamSocket: Socket, firstBytes: Buffer): void {
+    const { reason, headers } = received
+    this.#cost?.read(headers)
+    if (!this.#acceptsHandshake(received)) upstreamSocket.destroy()
+    if (!this.#settle()) return
+    const headerLines = this.#clientHeaderLines(received, false)
+    this.#events.onUpgraded(this.request, { reason, headerLines, upstreamSocket, firstBytes })
+  }
+
+  /** @returns false where the request has failed with it */
+  #acceptsHandshake(received: ResponseHead): boolean {
+    const failure = handshakeFailure(this.request.arrival, received)
+    if (failure) this.onFailure(failure)
+    return failure === undefined
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    this.#fail(failureError(failure))
+  }
+
+  /** More of the body may be written to the upstream. */
+  onDrain(): void {
+    if (!this.#isSettled && this.#connection.bodyState !== 'complete') this.#connection.resumeBody()
+  }
+
+  onBodyData(chunk: Buffer): void {
+    this.#bodyBytes += chunk.length
+    if (this.#bodyBytes > this.request.route.bodyBytesMax) this.#fail(new GatehouseError('body-too-large'))
+    else if (this.#pendingBody) this.#bufferBody(this.#pendingBody, chunk)
+    else if (!this.#call.write(chunk)) this.#connection.pauseBody()
+  }
+
+  isChunkReleased(): boolean {
+    return this.#call.hasWrittenAll
+  }
+
+  onBodyEnd(trailers: readonly string[]): void {
+    this.#isBodyComplete = true
+    if (this.#pendingBody) {
+      this.#pendingBody.trailers = trailers
+      this.#call.onBodyProgress()
+    } else this.#call.finish(this.#trailerLines(trailers))
+  }
+
+  #bufferBody(pending: PendingBody, chunk: Buffer): void {
+    pending.add(chunk)
+    if (!pending.isFull) return
+    this.#connection.pauseBody()
+    this.#call.onBodyProgress()
+  }
+
+  #trailerLines(trailers: readonly string[]): string {
+    const { route, terms } = this.request
+    return trailers.length > 0 && route.passesTrailers ? terms.writeTrailers(trailers, route.upstream) : ''
+  }
+
+  onBodyError(error: MalformedMessage | BodyTooSlow): void {
+    if (!this.#settle()) return
+    this.#call.cancel()
+    this.#events.onFailed(this.request, error)
+  }
+
+  onClientDrain(): void {
+    this.#call.resume()
+  }
+
+  onAbort(): void {
+    if (this.#settle()) this.#call.cancel()
+  }
+
+  #clientHeaderLines(received: ResponseHead, mayHaveTrailers: boolean): string {
+    return forwardedResponseLines(this.request, received, this.#target?.origin ?? '', mayHaveTrailers)
+  }
+
+  #fail(error: GatehouseError): void {
+    if (!this.#settle()) return
+    this.#call.cancel()
+    this.#events.onFailed(this.request, error)
+  }
+
+  #settle(): boolean {
+    if (this.#isSettled) return false
+    this.#isSettled = true
+    this.#cost?.end()
+    this.#unfollow?.()
+    this.#connection.attach(undefined)
+    return true
+  }
+}

@@ -1,0 +1,111 @@
+import type { Socket } from 'node:net'
+import type { Upstream } from '#http/client/upstream.ts'
+import type { ClientExchange } from '#http/exchange/client-exchange.ts'
+import type { BodyTooSlow, MalformedMessage } from '#http/exchange/malformed-message.ts'
+import type { RequestHead } from '#http/exchange/request-head.ts'
+import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { RequestTarget } from '../routes/request-target.ts'
+import type { Route } from '../routes/route.ts'
+import type { WorkerScopes } from '../routes/worker-scope.ts'
+import type { CorsHeaders } from './cors-headers.ts'
+import type { CostField } from './cost-field.ts'
+import type { OwnCookies } from './own-cookies.ts'
+import type { RequestWriter } from './request-head.ts'
+import type { StrippedPrefix } from './stripped-prefix.ts'
+
+/** What has arrived, as far as it is forwarded. */
+export interface ForwardedArrival {
+  readonly connection: ClientExchange
+  readonly head: RequestHead
+  readonly requestId: string
+  /** The client's address, and the protocol and host by which it calls the gateway: `http`, and `localhost:8080`. */
+  readonly client: { readonly address: string; readonly protocol: string; readonly host: string }
+  /** The Host header of the client, and whether an Authorization is of a scheme that authenticates the connection. */
+  readonly fields: {
+    readonly host: string | undefined
+    readonly uncommon: { readonly bindsConnection: boolean }
+  }
+}
+
+/** What is the same for all requests that are forwarded under one config. */
+export interface ForwardTerms {
+  /** Field lines for the upstream, from name, value, name, value. */
+  readonly writeTrailers: RequestWriter['writeTrailers']
+  /** Cookies that the upstream may not set. */
+  readonly ownCookies: OwnCookies
+  /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
+  readonly portalScopes: WorkerScopes | undefined
+}
+
+/** What a backend is told of the second targets of a request, which have passed. */
+export interface SecondTargets {
+  /** Each ended by CR LF. */
+  readonly lines: string
+  /** Path and query of a Destination that becomes a URL of the target; undefined = there is none. */
+  readonly targetDestination: string | undefined
+}
+
+/** An admitted request and its upstream. */
+export interface ForwardedRequest {
+  readonly arrival: ForwardedArrival
+  readonly route: Pick<
+    Route<Upstream>,
+    | 'upstream'
+    | 'stripPrefix'
+    | 'depth'
+    | 'bodyBytesMax'
+    | 'responseTimeoutMs'
+    | 'idleTimeoutMs'
+    | 'passesTrailers'
+    | 'caching'
+  >
+  readonly terms: ForwardTerms
+  /** As the client sent it: the upstream gets what its route makes of it. */
+  readonly destination: { readonly target: RequestTarget }
+  /** undefined = the request names none. */
+  readonly secondTargets: SecondTargets | undefined
+  /** Header lines for the upstream, all but Host and those of second targets. */
+  readonly headerLines: string
+  /** Whether these lines say that no request follows on the connection. */
+  readonly isLast: boolean
+  /** What the upstream's target lacks of the client's path; undefined = nothing. */
+  readonly strippedPrefix: StrippedPrefix | undefined
+  /** The calling account; undefined = anonymous. */
+  readonly accountId: string | undefined
+  readonly isUpgrade: boolean
+  /** Whether a stream of events ends when the credential of its caller does. */
+  readonly isFollowed: boolean
+  /** The CORS headers of the response; undefined = those of the upstream. */
+  readonly corsHeaders: CorsHeaders | undefined
+  /** Removed from the response; undefined = the route has none. */
+  readonly costField: CostField | undefined
+}
+
+/** Events of a forwarded request; one of the last three is called, once, unless the client disconnects. */
+export interface ForwardEvents<Forwarded extends ForwardedRequest> {
+  /** The request is being sent. @param now on the clock of performance.now() */
+  onSent(forwarded: Forwarded, now: number): void
+  /** The head of the response has arrived. */
+  onResponseHead(forwarded: Forwarded, status: number): void
+  /** A stream of events has begun, and is followed. @returns what to call once it is over */
+  onEventStream(forwarded: Forwarded): () => void
+  /**
+   * On a route with a cost field, once: the units that the response says, or one if it has ended without saying so.
+   */
+  onUnits(forwarded: Forwarded, units: number): void
+  /** The whole response has been forwarded. */
+  onResponseEnd(forwarded: Forwarded): void
+  /** There is no response, or it cannot be forwarded completely. */
+  onFailed(forwarded: Forwarded, error: GatehouseError | MalformedMessage | BodyTooSlow): void
+  /** 101: both sockets belong to a tunnel from here on. */
+  onUpgraded(forwarded: Forwarded, upgrade: UpgradeResponse): void
+}
+
+export interface UpgradeResponse {
+  readonly reason: string
+  /** Header lines for the client, each ended by CR LF. */
+  readonly headerLines: string
+  readonly upstreamSocket: Socket
+  /** What the upstream sent right after its head. */
+  readonly firstBytes: Buffer
+}

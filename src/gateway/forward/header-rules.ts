@@ -1,0 +1,228 @@
+import { firstOwnMark, framingNames, type MarkedName, NameTable } from '#http/h1/name-table.ts'
+import { isKeyAuthorization } from '#identity/credentials.ts'
+import type { Carriers } from '#identity/keys/carriers.ts'
+import { foldHeaderName } from '#platform/header-name.ts'
+import { memoizeBounded } from '#platform/memoize.ts'
+
+/** How a request header is treated. */
+export type HeaderRule =
+  /** Forwarded as it is. */
+  | 'pass'
+  /** Never forwarded: hop-by-hop, framing, identity, or set by the gateway. */
+  | 'drop'
+  /** Forwarded only if the route says so, or (`authorization`) if the caller is anonymous. */
+  | 'secret-key'
+  | 'authorization'
+  | 'method-override'
+  /** Forwarded without the gateway's own cookies. */
+  | 'cookie'
+  /** Forwarded; what it says of resources without a stripped prefix. */
+  | 'if'
+  /** Forwarded from a trusted proxy only. */
+  | 'forwarding-field'
+  /** The same, but where the gateway strips a prefix it says so itself. */
+  | 'prefix'
+  /** Forwarded if the route forwards trailer fields. */
+  | 'trailer'
+  /** Forwarded from HTTP/1.1 clients. */
+  | 'expect'
+
+export interface HeaderRules {
+  ruleOf(name: string): HeaderRule
+  /** Marks the names that have another rule than `pass`, and those that more is read from. */
+  readonly names: NameTable
+  /** Whether an Authorization header carries a secret key: the backend is not to see it, whoever is calling. */
+  isKeyAuthorization(value: string): boolean
+  /** The name as foldHeaderName reduces it. */
+  foldedName(name: string): string
+}
+
+/** Marks of request fields besides those of the reading of heads. */
+export const requestMark = {
+  dropped: firstOwnMark,
+  authorization: firstOwnMark + 1,
+  cookie: firstOwnMark + 2,
+  methodOverride: firstOwnMark + 3,
+  /** Forwarded from trusted proxies only. */
+  forwarding: firstOwnMark + 4,
+  /** More than its name decides about it. */
+  special: firstOwnMark + 5,
+  traceparent: firstOwnMark + 6,
+  /** A secret key in the first place of `keys.accept`; in the next places the next numbers. */
+  key: firstOwnMark + 7,
+} as const
+
+/** Hop-by-hop (RFC 9110 7.6.1), and the framing and routing that the gateway does itself. */
+const hopByHopNames = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'upgrade',
+  'content-length',
+  'transfer-encoding',
+  'host',
+])
+
+/** Names that the gateway sets itself; the values of a trusted proxy are appended (see client.ts). */
+const gatewayNames = ['xrequestid', 'xforwardedfor', 'xforwardedproto', 'xforwardedhost']
+
+/**
+ * What a proxy tells the backend of itself: besides addresses the prefix that it strips (WSGI, Radicale), and how it takes
+ * files that the backend only names (Rack::Sendfile, CVE-2025-61780).
+ */
+const forwardingNames = new Set(['forwarded', 'xrealip', 'xscriptname', 'xsendfiletype', 'xaccelmapping'])
+
+/**
+ * Frameworks took the path from these, for IIS (CVE-2018-14773): the route was matched by that of the request line. So
+ * not even a trusted proxy can have them forwarded.
+ */
+const pathOverrides = ['xoriginalurl', 'xrewriteurl', 'xhttppathoverride']
+
+/** mod_dav reads it where there is no Destination. */
+const destinationAlias = 'New-URI'
+
+/** How the value of a field names a second target; `account` says in which account of Swift that of another field is. */
+export type SecondTargetForm = 'destination' | 'url' | 'object' | 'swift' | 'account'
+
+export interface SecondTargetField {
+  /** As the gateway writes it. */
+  readonly name: string
+  readonly form: SecondTargetForm
+  /** What is done to the target; absent = what the request does. */
+  readonly methods?: readonly string[]
+  /** The field that says in which account of Swift it is. */
+  readonly accountName?: string
+}
+
+const copied = ['GET']
+const renamed = ['GET', 'DELETE']
+
+/**
+ * The fields in which a request names a second target, by their names in lower case: WebDAV (RFC 4918 10.3), Azure
+ * Storage, the stores that speak S3 or its dialects, and Swift. The gateway writes them once they are checked.
+ */
+export const secondTargetFields: ReadonlyMap<string, SecondTargetField> = new Map(
+  (
+    [
+      { name: 'Destination', form: 'destination', accountName: 'Destination-Account' },
+      { name: 'Destination-Account', form: 'account' },
+      { name: 'X-Copy-From', form: 'swift', methods: copied, accountName: 'X-Copy-From-Account' },
+      { name: 'X-Copy-From-Account', form: 'account' },
+      { name: 'X-Amz-Copy-Source', form: 'object', methods: copied },
+      { name: 'X-Amz-Rename-Source', form: 'object', methods: renamed },
+      { name: 'X-Goog-Copy-Source', form: 'object', methods: copied },
+      { name: 'X-Oss-Copy-Source', form: 'object', methods: copied },
+      { name: 'X-Obs-Copy-Source', form: 'object', methods: copied },
+      { name: 'X-Ms-Copy-Source', form: 'url', methods: copied },
+      { name: 'X-Ms-Rename-Source', form: 'url', methods: renamed },
+      { name: 'X-Ms-File-Rename-Source', form: 'url', methods: renamed },
+    ] satisfies SecondTargetField[]
+  ).map((field) => [field.name.toLowerCase(), field]),
+)
+
+/** Other spellings are dropped: a backend could take them for these. Reduced to letters and digits. */
+export const secondTargetNames: readonly string[] = [
+  ...[...secondTargetFields.values()].map(({ name }) => name),
+  destinationAlias,
+].map(foldHeaderName)
+
+/** Names that commonly carry an identity: dropped whether or not they are configured. */
+export const identityNames: readonly string[] = [
+  'X-User-Id',
+  'X-User-Role',
+  'X-User-Email',
+  'X-User-Verified',
+  'X-User-Name',
+  'X-User-Session',
+  'X-User-Scheme',
+  'X-User-Key',
+  'X-User-Scopes',
+  'X-User-Plan',
+  'X-User-Issuer',
+  'X-Gatehouse-Assertion',
+]
+
+/** Override the method at the backend: the route was matched by the one in the request line. */
+const methodOverrides = new Set(['xhttpmethodoverride', 'xhttpmethod', 'xmethodoverride'])
+
+/** Dropped even where it is no credential: clients that were not told send their keys in it. */
+const secretKeyName = 'SecretKey'
+
+// CGI turns it into HTTP_PROXY, which configures a program's proxy (httpoxy, CVE-2016-5385); no field has this name.
+const proxyVariable = 'proxy'
+
+/** At most 2,048 names of up to 64 characters, longer than any in use: no more than 0.5 MiB for rules, and for names. */
+const memoizeBounds = { entriesMax: 2_048, keyLengthMax: 64 }
+
+/**
+ * Rules for header names, each computed once. Of names that carry an identity or a secret key only letters and digits
+ * count (foldHeaderName).
+ * @param configured names of the identity headers
+ */
+export function createHeaderRules(configured: readonly string[], carriers: Carriers): HeaderRules {
+  const keyNames = [secretKeyName, ...carriers.headers].map((name) => name.toLowerCase())
+  const keyFields = new Set(keyNames)
+  const dropped = new Set([
+    ...gatewayNames,
+    ...[...identityNames, ...configured, ...keyNames].map(foldHeaderName),
+    ...pathOverrides,
+    ...secondTargetNames,
+    proxyVariable,
+  ])
+
+  function classify(name: string): HeaderRule {
+    const lower = name.toLowerCase()
+    if (keyFields.has(lower)) return 'secret-key'
+    if (lower === 'authorization') return 'authorization'
+    if (lower === 'cookie') return 'cookie'
+    if (lower === 'trailer' || lower === 'expect' || lower === 'if') return lower
+    const plain = foldHeaderName(name)
+    if (hopByHopNames.has(lower) || dropped.has(plain)) return 'drop'
+    if (methodOverrides.has(plain)) return 'method-override'
+    if (plain === 'xforwardedprefix') return 'prefix'
+    return plain.startsWith('xforwarded') || forwardingNames.has(plain) ? 'forwarding-field' : 'pass'
+  }
+
+  return {
+    names: new NameTable(markedNames(dropped, carriers)),
+    ruleOf: memoizeBounded(memoizeBounds, classify),
+    isKeyAuthorization: (value) => isKeyAuthorization(value, carriers),
+    foldedName: memoizeBounded(memoizeBounds, foldHeaderName),
+  }
+}
+
+/** @param dropped folded names that are dropped however they are spelled */
+function markedNames(dropped: ReadonlySet<string>, { headers }: Carriers): readonly MarkedName[] {
+  const framing = new Set(framingNames.map(({ name }) => name))
+  const hopByHop = [...hopByHopNames].filter((name) => !framing.has(name) && name !== 'te')
+  return [
+    ...folded(requestMark.dropped, dropped),
+    ...folded(requestMark.special, secondTargetNames),
+    ...folded(requestMark.methodOverride, methodOverrides),
+    ...folded(requestMark.forwarding, [
+      ...forwardingNames,
+      'xforwardedfor',
+      'xforwardedproto',
+      'xforwardedhost',
+    ]),
+    { name: 'xforwarded', mark: requestMark.forwarding, isPrefix: true },
+    ...framingNames,
+    ...exactly(requestMark.dropped, hopByHop),
+    ...exactly(requestMark.special, ['te', 'trailer', 'if', 'service-worker']),
+    ...exactly(requestMark.traceparent, ['traceparent']),
+    ...exactly(requestMark.authorization, ['authorization']),
+    ...exactly(requestMark.cookie, ['cookie']),
+    ...headers.map((name, index) => ({ name, mark: requestMark.key + index })),
+  ]
+}
+
+function folded(mark: number, names: Iterable<string>): readonly MarkedName[] {
+  return [...names].map((name) => ({ name, mark, isFolded: true }))
+}
+
+function exactly(mark: number, names: readonly string[]): readonly MarkedName[] {
+  return names.map((name) => ({ name, mark }))
+}

@@ -1,0 +1,220 @@
+import type { ResponseFraming } from '#http/exchange/client-exchange.ts'
+import type { RequestHead } from '#http/exchange/request-head.ts'
+import { lengthsOf } from '#http/h1/raw-headers.ts'
+import { dateLine } from '#http/h1/response-writer.ts'
+import type { ResponseCaching } from '../routes/route.ts'
+import type { WorkerScopes } from '../routes/worker-scope.ts'
+import { CachingLines, cachingLengths } from './caching-lines.ts'
+import { isScript } from './content-type.ts'
+import { type LocationContext, publicLocation } from './location.ts'
+import type { OwnCookies } from './own-cookies.ts'
+
+/** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway manages that to the client itself. */
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Fields of the upstream that never reach the client; its request ID is replaced by that of the gateway. */
+const dropped = new Set([...hopByHop, 'x-request-id'])
+
+export interface ResponseHeadInput extends LocationContext {
+  readonly status: number
+  /** Name, value, name, value, as they arrived. */
+  readonly headers: readonly string[]
+  /** Whether trailers can follow: they need chunks on both sides. */
+  readonly mayHaveTrailers: boolean
+  /** What caches are told; undefined = only what the backend says. */
+  readonly caching: ResponseCaching | undefined
+  /** Whether the caller was authenticated. */
+  readonly isAuthenticated: boolean
+  readonly requestId: string
+  /** The path of the request, decoded as routes are matched. */
+  readonly clientPath: string
+  /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
+  readonly portalScopes: WorkerScopes | undefined
+  /** Cookies that no backend may set; undefined = it may set any. */
+  readonly ownCookies: OwnCookies | undefined
+}
+
+/**
+ * The header lines for the client, each ended by CR LF: as received, but without hop-by-hop fields and without the
+ * target's address, and with the request ID of the gateway in the final response.
+ */
+export function responseHeaderLines(input: ResponseHeadInput): string {
+  const { lines, hasDate } = readLines(input)
+  return withOwnLines(lines, hasDate, input.status, input.requestId)
+}
+
+/** The lines with those of the gateway's own. */
+export function withOwnLines(lines: string, hasDate: boolean, status: number, requestId: string): string {
+  const withId = hasRequestId(status) ? lines + idName + requestId + lineEnd : lines
+  // RFC 9110 6.6.1.
+  return hasDate ? withId : withId + dateLine()
+}
+
+const idName = 'X-Request-Id: '
+const lineEnd = '\r\n'
+
+/** A 1xx comes before the response, but for a 101, which is one. */
+function hasRequestId(status: number): boolean {
+  return status >= 200 || status === 101
+}
+
+/** All but those of the gateway's own, and whether there is a Date. */
+function readLines(input: ResponseHeadInput): { readonly lines: string; readonly hasDate: boolean } {
+  const { status, headers, mayHaveTrailers } = input
+  const connectionOptions = connectionOptionsOf(headers)
+  const caching = cachingLinesOf(input)
+  const specialLengths = caching ? lengthsWithCaching : lengths
+  let lines = ''
+  let hasDate = status < 200
+  let hasLength = false
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] ?? ''
+    const value = headers[index + 1] ?? ''
+    const lower = specialLengths[name.length] === 1 || connectionOptions ? name.toLowerCase() : ''
+    if (connectionOptions?.has(lower) || isDropped(lower, { status, mayHaveTrailers, hasLength })) continue
+    if (caching?.take(lower, value) || isWithheld(lower, value, input)) continue
+    if (lower === 'content-length') hasLength = true
+    if (lower === 'date') hasDate = true
+    lines += `${name}: ${rewriteValue(lower, value, input)}\r\n`
+  }
+  return { lines: lines + varyingLines(input, caching), hasDate }
+}
+
+/** An interim response, or a 101, is never stored. */
+function cachingLinesOf({ status, caching }: ResponseHeadInput): CachingLines | undefined {
+  return caching && status >= 200 ? new CachingLines(caching) : undefined
+}
+
+/** Whether a field of the backend's does not go on as it is. */
+function isWithheld(lower: string, value: string, input: ResponseHeadInput): boolean {
+  if (lower === 'set-cookie') return input.ownCookies?.isSetBy(value) === true
+  return lower === workerAllowed && isOverPortal(value, input)
+}
+
+/** On what the response depends, and who may store it. */
+function varyingLines(input: ResponseHeadInput, caching: CachingLines | undefined): string {
+  const isWorker = mayBecomeWorker(input)
+  if (!caching) return isWorker ? varyLine : ''
+  if (isWorker) caching.addVary(workerField)
+  return caching.lines(input.isAuthenticated)
+}
+
+const workerAllowed = 'service-worker-allowed'
+
+/**
+ * The standard lets a browser take a script that a page has fetched from its cache as a service worker
+ * (`updateViaCache: 'all'`). Where it varies, the request comes here, and is refused.
+ */
+const workerField = 'Service-Worker'
+const varyLine = `Vary: ${workerField}\r\n`
+
+/** Whether browsers might take a response for the script of a service worker that reaches the portal. */
+function mayBecomeWorker({ status, headers, clientPath, portalScopes }: ResponseHeadInput): boolean {
+  return status >= 200 && portalScopes?.isReachedFrom(clientPath) === true && isScript(headers)
+}
+
+function isOverPortal(allowed: string, { clientPath, portalScopes }: ResponseHeadInput): boolean {
+  return portalScopes?.isReachedBy(allowed, clientPath) === true
+}
+
+interface FieldContext {
+  readonly status: number
+  readonly mayHaveTrailers: boolean
+  readonly hasLength: boolean
+}
+
+function isDropped(lower: string, { status, mayHaveTrailers, hasLength }: FieldContext): boolean {
+  if (lower === 'trailer') return !mayHaveTrailers
+  // Without a body there is no length (RFC 9110 8.6): a client that trusted it would wait for a body.
+  if (lower === 'content-length') return hasLength || status < 200 || status === 204
+  return dropped.has(lower)
+}
+
+function rewriteValue(lower: string, value: string, context: LocationContext): string {
+  if (lower === 'location' || lower === 'content-location') return publicLocation(value, context)
+  // The same length several times is one.
+  return lower === 'content-length' && value.includes(',') ? value.slice(0, value.indexOf(',')) : value
+}
+
+/**
+ * The forwarded trailer lines: no framing, routing, credentials or control data (RFC 9110 6.5.1), nothing that is
+ * removed from heads (the target's address, CORS), and nothing that the head's Connection names.
+ */
+export function responseTrailerLines(trailers: readonly string[], headers: readonly string[]): string {
+  const connectionOptions = connectionOptionsOf(headers)
+  let lines = ''
+  for (let index = 0; index + 1 < trailers.length; index += 2) {
+    const name = trailers[index] ?? ''
+    const lower = name.toLowerCase()
+    if (
+      forbiddenInTrailers.has(lower) ||
+      lower.startsWith('access-control-') ||
+      connectionOptions?.has(lower)
+    )
+      continue
+    lines += `${name}: ${trailers[index + 1]}\r\n`
+  }
+  return lines
+}
+
+const forbiddenInTrailers = new Set([
+  ...dropped,
+  'content-length',
+  'content-encoding',
+  'content-type',
+  'content-range',
+  'trailer',
+  'set-cookie',
+  'host',
+  'location',
+  'content-location',
+  'www-authenticate',
+  'date',
+  'age',
+  'cache-control',
+  'expires',
+  'retry-after',
+  'vary',
+])
+
+/** Rules for names that are not simply forwarded. */
+const lengths = lengthsOf([
+  ...dropped,
+  'trailer',
+  'content-length',
+  'date',
+  'location',
+  'content-location',
+  workerAllowed,
+])
+
+const lengthsWithCaching = lengths.map((isSpecial, length) => isSpecial | (cachingLengths[length] ?? 0))
+
+/** Names that the upstream's Connection marks as hop-by-hop; undefined where there are none. */
+function connectionOptionsOf(headers: readonly string[]): Set<string> | undefined {
+  let names: Set<string> | undefined
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    if (headers[index]?.length !== 10 || headers[index]?.toLowerCase() !== 'connection') continue
+    for (const part of (headers[index + 1] ?? '').toLowerCase().split(',')) {
+      const name = part.trim()
+      // The framing of the response is already decided: the upstream cannot remove it here.
+      if (name !== 'keep-alive' && name !== 'close' && name !== 'content-length')
+        names = (names ?? new Set()).add(name)
+    }
+  }
+  return names
+}
+
+/** A body of unknown length is sent in chunks to a client of HTTP/1.1. */
+export function clientFramingOf(framing: ResponseFraming, { minorVersion }: RequestHead): ResponseFraming {
+  if (framing === 'none' || framing === 'counted') return framing
+  return minorVersion === 1 ? 'chunked' : 'until-close'
+}

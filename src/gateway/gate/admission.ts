@@ -1,0 +1,73 @@
+import type { RequestHead } from '#http/exchange/request-head.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { SecondTargets } from '../forward/forwarded-request.ts'
+import type { HeadUpstream } from '../forward/request-head.ts'
+import { toGatehouseError } from '../refusals/problem.ts'
+import type { Route } from '../routes/route.ts'
+import type { CheckSecondTargets, SecondTargetResult } from '../second-targets/check.ts'
+import type { Arrival } from '../server/arrival.ts'
+import type { Gate } from './gate.ts'
+
+export interface AdmissionOptions<
+  MatchedRoute extends Route<HeadUpstream | undefined>,
+  Came extends Arrival,
+> {
+  readonly gate: Gate<MatchedRoute, Came>
+  readonly checkSecondTargets: CheckSecondTargets
+  /** The head that the connection got. */
+  sentHead(arrival: Came): RequestHead
+  /** @param secondTargets undefined = the request names none */
+  admit(route: MatchedRoute, arrival: Came, secondTargets: SecondTargets | undefined): void
+  refuse(arrival: Came, error: GatehouseError): void
+}
+
+/**
+ * Passes a request through the gate, and its second targets too, if it names any: then it is admitted or refused, at once if
+ * all is cached. A request whose client has disconnected in the meantime is neither.
+ * @throws GatehouseError if it cannot be decided, and what `admit` throws; later both are passed to `refuse`
+ */
+export function createAdmission<MatchedRoute extends Route<HeadUpstream | undefined>, Came extends Arrival>(
+  options: AdmissionOptions<MatchedRoute, Came>,
+): (arrival: Came) => void {
+  const { gate, checkSecondTargets, sentHead, admit, refuse } = options
+
+  function dispatch(result: MatchedRoute | GatehouseError, arrival: Came): void {
+    if (result instanceof GatehouseError) refuse(arrival, result)
+    else if (arrival.fields.uncommon.secondTargets === undefined) admit(result, arrival, undefined)
+    else admitWithTargets(result, arrival)
+  }
+
+  function admitWithTargets(route: MatchedRoute, arrival: Came): void {
+    const admitOrRefuse = (checked: SecondTargetResult) => {
+      if (checked instanceof GatehouseError) refuse(arrival, checked)
+      else admit(route, arrival, checked)
+    }
+    whenSettled(arrival, checkSecondTargets(route, arrival), admitOrRefuse)
+  }
+
+  function whenSettled<Result>(
+    arrival: Came,
+    result: Promise<Result>,
+    next: (settled: Result) => void,
+  ): void {
+    const isWaiting = () => arrival.connection.head === sentHead(arrival)
+    result
+      .then((settled) => {
+        if (isWaiting()) next(settled)
+      })
+      .catch((error: unknown) => {
+        if (isWaiting()) refuse(arrival, toGatehouseError(error))
+      })
+  }
+
+  function dispatchLater(result: Promise<MatchedRoute | GatehouseError>, arrival: Came): void {
+    whenSettled(arrival, result, (settled) => dispatch(settled, arrival))
+  }
+
+  // No function within it: V8 would allocate what it captures for each request, whether it is called or not.
+  return function passGate(arrival) {
+    const result = gate(arrival)
+    if (result instanceof Promise) dispatchLater(result, arrival)
+    else dispatch(result, arrival)
+  }
+}

@@ -1,0 +1,80 @@
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { OwnPaths } from '../routes/own-paths.ts'
+import { parseRequestTarget } from '../routes/request-target.ts'
+import type { Arrival } from '../server/arrival.ts'
+import type { Cors, Preflight } from './cors.ts'
+import type { DecisionTrace } from './decision-trace.ts'
+import { forwardedHostError, parseHostName } from './host.ts'
+import { isServerWideOptions } from './options-request.ts'
+import {
+  type Destination,
+  ownRouteName,
+  recordCorsHeaders,
+  recordDestination,
+  recordRouteName,
+} from './outcome.ts'
+import type { RequestFields } from './request-fields.ts'
+
+/** What handles a request: the server itself (`OPTIONS *`, or a preflight), the gateway's own endpoints, or the routes. */
+export type Scope = 'server' | Preflight | 'own' | 'routes'
+
+export interface ScopeOptions {
+  /** undefined = CORS is left to the upstreams. */
+  readonly cors: Cors | undefined
+  readonly ownPaths: Pick<OwnPaths, 'has' | 'isOwnHost' | 'portalScopes'>
+}
+
+/**
+ * Reads the destination of a request, and chooses its handler.
+ * @throws GatehouseError `method-not-allowed`, `path-ambiguous`, `request-invalid`, `route-not-found`,
+ *   `service-worker-refused`
+ */
+export function chooseScope(
+  arrival: Arrival<unknown>,
+  { cors, ownPaths }: ScopeOptions,
+  trace?: DecisionTrace,
+): Scope {
+  const { head, fields, outcome } = arrival
+  // CONNECT need not name a path, and is never accepted.
+  if (head.method === 'CONNECT' && !head.target.startsWith('/')) {
+    throw new GatehouseError('method-not-allowed', { allow: [] })
+  }
+  // Before anything can fail: a cross-origin page must be able to read the problem.
+  if (cors) recordCorsHeaders(outcome, cors.headersFor(head.rawHeaders))
+  if (arrival.client.host === '') {
+    parseHostName(fields)
+    throw forwardedHostError()
+  }
+  if (isServerWideOptions(head)) {
+    parseHostName(fields)
+    recordRouteName(outcome, ownRouteName)
+    trace?.passed('request')
+    return 'server'
+  }
+  const destination = parseDestination(head.target, fields)
+  recordDestination(outcome, destination)
+  trace?.passed('request')
+  const { path } = destination.target
+  const { hostName } = destination
+  const preflight = outcome.corsHeaders && cors?.preflight(head, destination, outcome.corsHeaders)
+  if (preflight) {
+    recordRouteName(outcome, preflight.route)
+    return preflight
+  }
+  trace?.passed('cors')
+  if (cors && !cors.appliesTo(path, hostName)) recordCorsHeaders(outcome, undefined)
+  // Whatever backend the script is from: on this origin it could read and forge every page of the portal.
+  if (fields.uncommon.isWorkerScript && ownPaths.portalScopes?.isReachedFrom(path))
+    throw new GatehouseError('service-worker-refused')
+  if (ownPaths.has(path, hostName)) return 'own'
+  // On the portal's own host no backend may answer, or it would share the portal's origin.
+  if (ownPaths.isOwnHost(hostName)) throw new GatehouseError('route-not-found')
+  return 'routes'
+}
+
+/** @throws GatehouseError `path-ambiguous`, `request-invalid` */
+function parseDestination(sentTarget: string, fields: RequestFields): Destination {
+  const target = parseRequestTarget(sentTarget)
+  if (!target) throw new GatehouseError('path-ambiguous')
+  return { target, hostName: parseHostName(fields) }
+}

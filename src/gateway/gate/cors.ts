@@ -1,0 +1,124 @@
+import type { RequestHead } from '#http/exchange/request-head.ts'
+import { isToken } from '#http/h1/characters.ts'
+import { onlyValueOf } from '#http/h1/raw-headers.ts'
+import { dateLine } from '#http/h1/response-writer.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { type CorsHeaders, createCorsHeaders } from '../forward/cors-headers.ts'
+import type { OwnPaths } from '../routes/own-paths.ts'
+import { standardMethods } from '../routes/route.ts'
+import type { RouteTable } from '../routes/table.ts'
+import type { Arrival } from '../server/arrival.ts'
+import { ambiguousHostError } from './host.ts'
+import { type Destination, ownRouteName, recordStatus, unmatchedRouteName } from './outcome.ts'
+
+type CorsRequest = Pick<RequestHead, 'method' | 'rawHeaders'>
+
+/** The response to a preflight. */
+export interface Preflight {
+  /** Name of the matched route, `_gateway` or `_unmatched`. */
+  readonly route: string
+  /** Methods that the page may then use. */
+  readonly methods: readonly string[]
+  /** Field lines of the response, each ended by CR LF. */
+  readonly lines: string
+}
+
+/** CORS (https://fetch.spec.whatwg.org/#http-cors-protocol) for the origins of the config. */
+export interface Cors {
+  /** The CORS headers of any response to this request. */
+  headersFor(rawHeaders: readonly string[]): CorsHeaders
+  /**
+   * The response to a preflight from an allowed origin; undefined = the request is not a preflight.
+   * @throws GatehouseError where no route has the path
+   */
+  preflight(request: CorsRequest, destination: Destination, corsHeaders: CorsHeaders): Preflight | undefined
+  /** Whether CORS applies to a path: only the portal's own scripts may read its pages. */
+  appliesTo(path: string, hostName: string): boolean
+}
+
+export interface CorsOptions {
+  /** Origins as browsers send them. */
+  readonly origins: readonly string[]
+  readonly table: Pick<RouteTable<unknown>, 'match'>
+  readonly ownPaths: OwnPaths
+}
+
+/** How long a browser may cache the response, in seconds; until then it may not see a change of the config. */
+const maxAgeS = 600
+const fieldNameList = /^[A-Za-z0-9!#$%&'*+.^_`|~, \t-]*$/
+
+/** @returns undefined without origins: then CORS is off, and the upstreams' CORS fields are forwarded */
+export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | undefined {
+  if (origins.length === 0) return undefined
+  const byOrigin = new Map(origins.map((origin) => [origin, createCorsHeaders(origin)]))
+  const noOrigin = createCorsHeaders(undefined)
+
+  function appliesTo(path: string, hostName: string): boolean {
+    if (ownPaths.isOwnHost(hostName)) return false
+    return !ownPaths.has(path, hostName) || ownPaths.methodsOf(path) !== undefined
+  }
+
+  function allowedAt({ target, hostName }: Destination, method: string): Omit<Preflight, 'lines'> {
+    const own = ownPaths.methodsOf(target.path)
+    if (own) return { route: ownRouteName, methods: own }
+    const match = table.match(hostName, target, method)
+    switch (match.kind) {
+      case 'route': {
+        const { name, methods = new Set([...standardMethods, method]) } = match.route
+        return { route: name, methods: [...methods] }
+      }
+      case 'method':
+        return { route: match.onlyRoute?.name ?? unmatchedRouteName, methods: match.allowed }
+      case 'host':
+        throw ambiguousHostError()
+      case 'none':
+        throw new GatehouseError('route-not-found')
+      case 'ambiguous':
+        throw new GatehouseError('path-ambiguous')
+      default:
+        return match satisfies never
+    }
+  }
+
+  return {
+    appliesTo,
+    headersFor: (rawHeaders) => byOrigin.get(onlyValueOf(rawHeaders, 'origin') ?? '') ?? noOrigin,
+    preflight: ({ method, rawHeaders }, destination, { origin }) => {
+      if (
+        method !== 'OPTIONS' ||
+        origin === undefined ||
+        !appliesTo(destination.target.path, destination.hostName)
+      )
+        return undefined
+      const requestedMethod = onlyValueOf(rawHeaders, 'access-control-request-method')
+      if (requestedMethod === undefined || !isToken(requestedMethod)) return undefined
+      const allowed = allowedAt(destination, requestedMethod)
+      return { ...allowed, lines: preflightLines(origin, allowed.methods, requestedFieldNames(rawHeaders)) }
+    },
+  }
+}
+
+/** Answers a preflight: it carries no credentials, so nobody is authenticated. */
+export function answerPreflight({ connection, outcome, requestId }: Arrival, { lines }: Preflight): void {
+  recordStatus(outcome, 204)
+  connection.respond(204, 'No Content', `${lines}X-Request-Id: ${requestId}\r\n${dateLine()}`, 'none')
+  connection.end()
+}
+
+function preflightLines(origin: string, methods: readonly string[], names: string): string {
+  const lines = [
+    `Access-Control-Allow-Origin: ${origin}`,
+    'Access-Control-Allow-Credentials: true',
+    `Access-Control-Allow-Methods: ${methods.join(', ')}`,
+    ...(names === '' ? [] : [`Access-Control-Allow-Headers: ${names}`]),
+    `Access-Control-Max-Age: ${maxAgeS}`,
+    'Vary: Origin',
+  ]
+  return lines.map((line) => `${line}\r\n`).join('')
+}
+
+/** All requested names are allowed, SecretKey and Authorization too: the request itself is checked as usual. */
+function requestedFieldNames(rawHeaders: readonly string[]): string {
+  const names = onlyValueOf(rawHeaders, 'access-control-request-headers') ?? ''
+  return fieldNameList.test(names) ? names : ''
+}

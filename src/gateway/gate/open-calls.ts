@@ -1,0 +1,73 @@
+import { endGrpcCall, isGrpcCall, revokedCallLines } from '../refusals/grpc-status.ts'
+import type { Arrival } from '../server/arrival.ts'
+import type { WebSockets } from '../server/web-sockets.ts'
+import { recordStatus } from './outcome.ts'
+
+/** The calls of gRPC that last: they end when their credential does, like WebSockets. */
+export interface OpenCalls {
+  /** A call is forwarded: many backends begin their response only when there is something to say. */
+  onForwarded(): void
+}
+
+export interface OpenCallsOptions extends Pick<WebSockets, 'followStream'> {
+  /** All requests that have no complete response yet. */
+  openArrivals(): Iterable<Arrival>
+}
+
+/** Most calls are over before it pays to follow their credential; one that is revoked until then is found at once. */
+const tickMs = 100
+
+/**
+ * Looks for them among the open requests now and then: a list of all calls would keep each until the next look, which
+ * costs the collector more than all else that a call does.
+ */
+export function createOpenCalls({ followStream, openArrivals }: OpenCallsOptions): OpenCalls {
+  /** Those that are followed, and what ends that. */
+  const followed = new Map<Arrival, () => void>()
+  let timer: NodeJS.Timeout | undefined
+  let hasForwarded = false
+
+  function tick(): void {
+    for (const [arrival, stop] of followed) {
+      if (isOpen(arrival)) continue
+      followed.delete(arrival)
+      stop()
+    }
+    for (const arrival of openArrivals())
+      if (isForwardedCall(arrival) && !followed.has(arrival))
+        followed.set(
+          arrival,
+          followStream(arrival, () => end(arrival)),
+        )
+    if (followed.size > 0 || hasForwarded) {
+      hasForwarded = false
+      return
+    }
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  return {
+    onForwarded: () => {
+      hasForwarded = true
+      timer ??= setInterval(tick, tickMs).unref()
+    },
+  }
+}
+
+function isForwardedCall({ connection, head, outcome }: Arrival): boolean {
+  return connection.httpVersion === '2' && outcome.sentAt !== undefined && isGrpcCall(head)
+}
+
+function isOpen({ connection, head }: Arrival): boolean {
+  return connection.head === head
+}
+
+function end(arrival: Arrival): void {
+  const { connection, outcome } = arrival
+  if (!isOpen(arrival)) return
+  // First, as the response of the backend must not go on after its trailers.
+  connection.detach()
+  if (!connection.isHeadSent) recordStatus(outcome, 401)
+  endGrpcCall(arrival, revokedCallLines)
+}

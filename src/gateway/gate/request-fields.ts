@@ -1,0 +1,182 @@
+import { bindsConnection } from '#http/client/connection-auth.ts'
+import type { RequestHead } from '#http/exchange/request-head.ts'
+import { lengthsOf } from '#http/h1/raw-headers.ts'
+import {
+  type Credentials,
+  noCredentials,
+  withAuthorization,
+  withRepeatedAuthorization,
+  withSecretKey,
+} from '#identity/credentials.ts'
+import type { Carriers } from '#identity/keys/carriers.ts'
+import { secondTargetFields } from '../forward/header-rules.ts'
+
+/** The header fields that decisions depend on, read in one pass over the raw headers. */
+export interface RequestFields {
+  /** undefined where there is none. */
+  readonly host: string | undefined
+  readonly credentials: Credentials
+  readonly hasAuthorization: boolean
+  readonly uncommon: UncommonFields
+}
+
+/** Those that most requests have none of. */
+export interface UncommonFields {
+  readonly isHostRepeated: boolean
+  /** Names in Connection other than the usual ones, in lower case; undefined where there are none. */
+  readonly connectionOptions: ReadonlySet<string> | undefined
+  readonly requestId: string | undefined
+  /** The values of the fields that name a second target, by their names in lower case; undefined where there are none. */
+  readonly secondTargets: ReadonlyMap<string, string> | undefined
+  /** All X-Forwarded-For, joined. */
+  readonly forwardedFor: string | undefined
+  /** The first X-Forwarded-Proto and -Host. */
+  readonly forwardedProto: string | undefined
+  readonly forwardedHost: string | undefined
+  /** Whether an Authorization is of a scheme that authenticates the connection instead (see connection-auth.ts). */
+  readonly bindsConnection: boolean
+  /** Whether a browser fetches the script of a service worker: `Service-Worker: script`. */
+  readonly isWorkerScript: boolean
+}
+
+class ReadUncommonFields implements UncommonFields {
+  isHostRepeated = false
+  isWorkerScript = false
+  bindsConnection = false
+  connectionOptions: Set<string> | undefined = undefined
+  requestId: string | undefined = undefined
+  secondTargets: Map<string, string> | undefined = undefined
+  forwardedFor: string | undefined = undefined
+  forwardedProto: string | undefined = undefined
+  forwardedHost: string | undefined = undefined
+}
+
+const noneFound = new ReadUncommonFields()
+/** Those of a request without any. */
+export const noUncommonFields: UncommonFields = noneFound
+
+class ReadFields implements RequestFields {
+  host: string | undefined = undefined
+  credentials = noCredentials
+  uncommon: ReadUncommonFields = noneFound
+  hasAuthorization = false
+}
+
+/** Those of a request without any. */
+export const noFields: RequestFields = new ReadFields()
+
+/** Reads the fields of requests under one config. */
+export interface FieldReader {
+  /** Where a secret key may come. */
+  readonly carriers: Carriers
+  read(head: Pick<RequestHead, 'rawHeaders'>): RequestFields
+}
+
+export function createFieldReader(carriers: Carriers): FieldReader {
+  const carrierNames = carriers.headers.map((name) => name.toLowerCase())
+  const lengths = lengthsOf([...fieldNames, ...carrierNames])
+
+  function readFields(rawHeaders: readonly string[]): ReadFields {
+    const found = new ReadFields()
+    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+      const name = rawHeaders[index] ?? ''
+      if (lengths[name.length] === 1) readField(found, name.toLowerCase(), rawHeaders[index + 1] ?? '')
+    }
+    return found
+  }
+
+  function readField(found: ReadFields, name: string, value: string): void {
+    switch (name) {
+      case 'host':
+        if (found.host !== undefined) uncommonOf(found).isHostRepeated = true
+        found.host = value
+        break
+      case 'authorization':
+        found.credentials = found.hasAuthorization
+          ? withRepeatedAuthorization()
+          : withAuthorization(found.credentials, value, carriers)
+        found.hasAuthorization = true
+        if (bindsConnection(value)) uncommonOf(found).bindsConnection = true
+        break
+      case 'connection':
+        if (!ignoredOptions.has(value)) addConnectionOptions(uncommonOf(found), value)
+        break
+      case 'x-request-id':
+        uncommonOf(found).requestId ??= value
+        break
+      case 'destination':
+      case 'destination-account':
+      case 'x-copy-from':
+      case 'x-copy-from-account':
+        addSecondTarget(uncommonOf(found), name, value)
+        break
+      case 'x-forwarded-for':
+        uncommonOf(found).forwardedFor = joined(found.uncommon.forwardedFor, ',', value)
+        break
+      case 'x-forwarded-proto':
+        uncommonOf(found).forwardedProto ??= value
+        break
+      case 'x-forwarded-host':
+        uncommonOf(found).forwardedHost ??= value
+        break
+      case 'service-worker':
+        uncommonOf(found).isWorkerScript = true
+        break
+      default:
+        if (name.endsWith('-source') && secondTargetFields.has(name))
+          addSecondTarget(uncommonOf(found), name, value)
+        else readSecretKey(found, name, value)
+    }
+  }
+
+  function readSecretKey(found: ReadFields, name: string, value: string): void {
+    for (let index = 0; index < carrierNames.length; index++) {
+      if (carrierNames[index] === name)
+        found.credentials = withSecretKey(found.credentials, value, carriers.headers[index] ?? name)
+    }
+  }
+
+  return { carriers, read: ({ rawHeaders }) => readFields(rawHeaders) }
+}
+
+/** Copy on write: all heads without such fields share one. */
+function uncommonOf(found: ReadFields): ReadUncommonFields {
+  if (found.uncommon === noneFound) found.uncommon = new ReadUncommonFields()
+  return found.uncommon
+}
+
+/** Two of a name make a value that names no target. */
+function addSecondTarget(found: ReadUncommonFields, name: string, value: string): void {
+  found.secondTargets ??= new Map()
+  found.secondTargets.set(name, joined(found.secondTargets.get(name), ', ', value))
+}
+
+function joined(before: string | undefined, separator: string, value: string): string {
+  return before === undefined ? value : before + separator + value
+}
+
+const fieldNames = [
+  'host',
+  'authorization',
+  'connection',
+  'x-request-id',
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'service-worker',
+  ...secondTargetFields.keys(),
+]
+
+const ignoredOptions = new Set(['', 'keep-alive', 'close', 'upgrade'])
+
+function addConnectionOptions(found: ReadUncommonFields, value: string): void {
+  const options = value
+    .toLowerCase()
+    .split(',')
+    .map((part) => part.trim())
+    .filter((name) => !ignoredOptions.has(name))
+  if (options.length === 0) return
+  // Each request has a set of its own: a copy for each field would cost the square of their number.
+  found.connectionOptions ??= new Set()
+  for (const option of options) found.connectionOptions.add(option)
+}

@@ -1,0 +1,67 @@
+import type { RequestHead } from '#http/exchange/request-head.ts'
+import { type Credentials, isWithoutCredential, noCredentials, withSecretKey } from '#identity/credentials.ts'
+import type { Carriers } from '#identity/keys/carriers.ts'
+import { showsOwnCredential } from '#identity/tokens/own-credential.ts'
+import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import type { ReadAccessCookie } from '../browser/access-cookie.ts'
+import type { GatedRoute } from '../routes/route.ts'
+import type { Arrival } from '../server/arrival.ts'
+import { recordCredentials } from './outcome.ts'
+
+/** What a request says of its caller on a route whose Authorization field is the backend's. */
+export interface KeyHeaders {
+  /** The key in a header field that `keys.accept` names: whatever Authorization has, it is no credential here. */
+  readonly credentials: Credentials
+  /** Whether Authorization shows a credential of the gateway, which no backend is to see. */
+  readonly isMisplaced: boolean
+}
+
+export type ReadKeyHeaders = (head: Pick<RequestHead, 'rawHeaders'>) => KeyHeaders
+
+/** @param issuer of the gateway's own tokens */
+export function createKeyHeaderReader({ headers }: Carriers, issuer: string): ReadKeyHeaders {
+  const carrierOf = new Map(headers.map((name) => [name.toLowerCase(), name]))
+
+  return ({ rawHeaders }) => {
+    let credentials = noCredentials
+    let isMisplaced = false
+    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+      const name = (rawHeaders[index] ?? '').toLowerCase()
+      const value = rawHeaders[index + 1] ?? ''
+      const carrier = carrierOf.get(name)
+      if (carrier !== undefined) credentials = withSecretKey(credentials, value, carrier)
+      else if (name === 'authorization') isMisplaced ||= showsOwnCredential(value, issuer)
+    }
+    return { credentials, isMisplaced }
+  }
+}
+
+export interface CredentialTakerOptions {
+  readonly readKeyHeaders: ReadKeyHeaders
+  /** absent = no route takes the access cookie. */
+  readonly readAccessCookie?: ReadAccessCookie | undefined
+}
+
+/** Records which credentials decide about a request. @returns why it is refused; undefined = it is not */
+export type TakeCredentials = (route: GatedRoute, arrival: Arrival<unknown>) => GatehouseError | undefined
+
+/**
+ * For routes whose Authorization field is the backend's, and for those that take the access cookie, which is looked at
+ * where no other credential came.
+ */
+export function createCredentialTaker({
+  readKeyHeaders,
+  readAccessCookie,
+}: CredentialTakerOptions): TakeCredentials {
+  return function takeCredentials({ access, browser }, arrival) {
+    const keyHeaders = access.leavesAuthorization ? readKeyHeaders(arrival.head) : undefined
+    if (keyHeaders?.isMisplaced) return sharedError('credentials-misplaced')
+    const { credentials } = keyHeaders ?? arrival.fields
+    const cookie =
+      browser !== undefined && readAccessCookie !== undefined && isWithoutCredential(credentials)
+        ? readAccessCookie(arrival, browser)
+        : noCredentials
+    recordCredentials(arrival.outcome, cookie.kind === 'none' ? credentials : cookie)
+    return undefined
+  }
+}

@@ -1,0 +1,101 @@
+import type { Tracer } from '#ops/tracing/tracer.ts'
+import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import { readMaxForwards, withMaxForwards } from '../forward/max-forwards.ts'
+import { type HeadUpstream, isLastOnConnection, type RequestHeadInput } from '../forward/request-head.ts'
+import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
+import type { Route } from '../routes/route.ts'
+import type { RouteTable } from '../routes/table.ts'
+import type { Arrival } from '../server/arrival.ts'
+import { isWebSocketUpgrade } from '../server/upgrade.ts'
+import type { DecisionTrace } from './decision-trace.ts'
+import type { GateResult } from './gate.ts'
+import { ambiguousHostError } from './host.ts'
+import { destinationOf, principalOf, recordReason, recordRouteName, recordUpstream } from './outcome.ts'
+
+/** Finds the route of a request, or the error it is refused with; the log line names the intended route. */
+export function findRoute<Upstream>(
+  table: RouteTable<Upstream>,
+  { head, outcome }: Arrival<unknown>,
+): GateResult<Route<Upstream>> {
+  const { hostName, target } = destinationOf(outcome)
+  const match = table.match(hostName, target, head.method)
+  switch (match.kind) {
+    case 'route':
+      return match.route
+    case 'none':
+      return sharedError('route-not-found')
+    case 'host':
+      return ambiguousHostError()
+    case 'ambiguous':
+      recordReason(outcome, match.reason)
+      return sharedError('path-ambiguous')
+    case 'method':
+      if (match.onlyRoute) recordRouteName(outcome, match.onlyRoute.name)
+      return new GatehouseError('method-not-allowed', { allow: match.allowed })
+    default:
+      return match satisfies never
+  }
+}
+
+/** The same on the main listener, which forwards: a route without an upstream is none of its own. */
+export function findForwardingRoute<Upstream extends object>(
+  table: RouteTable<Upstream | undefined>,
+  arrival: Arrival<unknown>,
+): GateResult<Route<Upstream>> {
+  const route = findRoute(table, arrival)
+  if (route instanceof GatehouseError || hasUpstream(route)) return route
+  recordReason(arrival.outcome, `route "${route.name}" has no upstream: only other proxies use it`)
+  return sharedError('route-not-found')
+}
+
+export function hasUpstream<Upstream extends object>(
+  route: Route<Upstream | undefined>,
+): route is Route<Upstream> {
+  return route.upstream !== undefined
+}
+
+export interface UpstreamHeadOptions {
+  /** undefined = traceparent is forwarded unchanged. */
+  readonly tracer: Tracer | undefined
+  /** undefined in the gateway. */
+  readonly trace?: DecisionTrace | undefined
+}
+
+/**
+ * What the head for the upstream is written from, once a request has passed the gate; undefined = the gateway is its
+ * final recipient, and it goes no further.
+ * @throws GatehouseError `body-too-large`, `request-invalid`
+ */
+export type ReadUpstreamHead = (
+  route: Route<HeadUpstream>,
+  arrival: Arrival<unknown>,
+) => RequestHeadInput | undefined
+
+export function createUpstreamHeadReader({ tracer, trace }: UpstreamHeadOptions): ReadUpstreamHead {
+  return function readUpstreamHead(route, { head, outcome, fields, client, requestId }) {
+    const { body, minorVersion } = head
+    if (body.kind === 'counted' && body.length > route.bodyBytesMax)
+      throw new GatehouseError('body-too-large')
+    trace?.passed('limits')
+    const maxForwards = readMaxForwards(head)
+    if (maxForwards === 0) return undefined
+    const spans = tracer?.startTrace(head.rawHeaders)
+    recordUpstream(outcome, route.upstream.name, spans)
+    const tracedHeaders = spans?.rawHeaders ?? head.rawHeaders
+    const rawHeaders = maxForwards === undefined ? tracedHeaders : withMaxForwards(tracedHeaders, maxForwards)
+    return {
+      rawHeaders,
+      traceparent: spans?.traceparent,
+      route,
+      principal: principalOf(outcome),
+      client,
+      requestId,
+      body,
+      strippedPrefix: readStrippedPrefix(route, head.rawHeaders, client.isTrusted),
+      connectionOptions: fields.uncommon.connectionOptions,
+      isUpgrade: route.websocket && isWebSocketUpgrade(head),
+      isLast: isLastOnConnection(head, route),
+      minorVersion,
+    }
+  }
+}

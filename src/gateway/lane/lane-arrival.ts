@@ -1,0 +1,169 @@
+import type { BodyProgress } from '#http/client/pool/claim.ts'
+import type { Upstream } from '#http/client/upstream.ts'
+import type { ClientExchange } from '#http/exchange/client-exchange.ts'
+import type { RequestHead } from '#http/exchange/request-head.ts'
+import { type Credential, type Credentials, noCredentials } from '#identity/credentials.ts'
+import type { AllowedDecision } from '#identity/decision.ts'
+import type { Carriers } from '#identity/keys/carriers.ts'
+import type { Client } from '../forward/client.ts'
+import type { ForwardEvents, ForwardedRequest, ForwardTerms } from '../forward/forwarded-request.ts'
+import { OutgoingRequest } from '../forward/outgoing-request.ts'
+import {
+  createOutcome,
+  type Destination,
+  destinationOf,
+  type Outcome,
+  principalOf,
+  recordDecision,
+  recordDestination,
+  recordRoute,
+} from '../gate/outcome.ts'
+import { noUncommonFields, type RequestFields, type UncommonFields } from '../gate/request-fields.ts'
+import type { Route } from '../routes/route.ts'
+import type { Arrival } from '../server/arrival.ts'
+import { createRequestId } from '../server/request-id.ts'
+
+/** What all requests of a config are forwarded by. */
+export interface Forwarding {
+  readonly terms: ForwardTerms
+  readonly events: ForwardEvents<LaneArrival>
+}
+
+/** What the fast lane has found out about a request. */
+export interface LaneDecision {
+  readonly arrivedAt: number
+  /** As it was sent. */
+  readonly host: string
+  readonly destination: Destination
+  readonly route: Route<Upstream>
+  readonly decision: AllowedDecision
+  /** undefined = anonymous. */
+  readonly credential: Credential | undefined
+  readonly carriers: Carriers
+  readonly forwarding: Forwarding
+}
+
+/**
+ * An ordinary request as all parts see it that know requests: in one object. Its client is the peer of its connection, it has
+ * none of the uncommon fields, and nothing of it is rewritten.
+ */
+export abstract class LaneArrival
+  extends OutgoingRequest<ForwardedRequest>
+  implements Arrival, RequestFields, Client, ForwardedRequest
+{
+  readonly connection: ClientExchange
+  readonly head: RequestHead
+  readonly requestId: string
+  readonly arrivedAt: number
+  readonly host: string
+  readonly route: Route<Upstream>
+  readonly decision: AllowedDecision
+  readonly credentials: Credentials
+  readonly carriers: Carriers
+  readonly outcome: Outcome
+  protected readonly forwarding: Forwarding
+  /** For the target, without Host: set before it is forwarded. */
+  headerLines = ''
+
+  constructor(connection: ClientExchange, head: RequestHead, found: LaneDecision) {
+    super()
+    this.connection = connection
+    this.head = head
+    this.requestId = createRequestId()
+    this.arrivedAt = found.arrivedAt
+    this.host = found.host
+    this.route = found.route
+    this.decision = found.decision
+    this.credentials = found.credential ?? noCredentials
+    this.carriers = found.carriers
+    this.forwarding = found.forwarding
+    this.outcome = createOutcome()
+    recordDestination(this.outcome, found.destination)
+    recordRoute(this.outcome, found.route)
+    recordDecision(this.outcome, found.decision)
+  }
+
+  protected get request(): this {
+    return this
+  }
+
+  get arrival(): this {
+    return this
+  }
+
+  get terms(): ForwardTerms {
+    return this.forwarding.terms
+  }
+
+  get fields(): RequestFields {
+    return this
+  }
+
+  get client(): Client {
+    return this
+  }
+
+  get uncommon(): UncommonFields {
+    return noUncommonFields
+  }
+
+  get hasAuthorization(): boolean {
+    return this.credentials.kind === 'bearer'
+  }
+
+  get isTrusted(): boolean {
+    return false
+  }
+
+  get address(): string {
+    return this.connection.peerAddress
+  }
+
+  get forwardedFor(): string {
+    return this.connection.peerAddress
+  }
+
+  get protocol(): string {
+    return this.connection.protocol
+  }
+
+  override get accountId(): string | undefined {
+    return principalOf(this.outcome)?.accountId
+  }
+
+  get destination(): Destination {
+    return destinationOf(this.outcome)
+  }
+
+  get bodyProgress(): BodyProgress {
+    return 'complete'
+  }
+
+  override get isUpgrade(): boolean {
+    return false
+  }
+
+  override get isLast(): boolean {
+    return false
+  }
+
+  get isFollowed(): boolean {
+    return false
+  }
+
+  get secondTargets(): undefined {
+    return undefined
+  }
+
+  get strippedPrefix(): undefined {
+    return undefined
+  }
+
+  get corsHeaders(): undefined {
+    return undefined
+  }
+
+  get costField(): undefined {
+    return undefined
+  }
+}

@@ -1,0 +1,120 @@
+import type { ExchangeEvents } from '#http/client/exchange.ts'
+import type { UpstreamFailure } from '#http/client/failure.ts'
+import type { ResponseHead } from '#http/client/response-head.ts'
+import type { Target } from '#http/client/target.ts'
+import type { UpstreamConnection } from '#http/client/upstream-connection.ts'
+import type { ResponseFraming } from '#http/exchange/client-exchange.ts'
+import type { RequestEvents } from '#http/exchange/request-events.ts'
+import { monotonicClock } from '#platform/clock.ts'
+import { forward, forwardSent } from '../forward/forward.ts'
+import { forwardedResponseLines } from '../forward/forwarded-response.ts'
+import { recordAnswered, recordSent, recordStatus, recordUpstream } from '../gate/outcome.ts'
+import { LaneArrival } from './lane-arrival.ts'
+
+/**
+ * An ordinary request (fast-lane.ts) and its exchange with the target. It is sent on a connection that is idle; where there
+ * is none, or more is to be done than passing a response of known length on, the rest of the exchange is that of any other
+ * request (gateway/forward/forward.ts).
+ */
+export class LaneRequest extends LaneArrival implements RequestEvents, ExchangeEvents {
+  #target: Target | undefined
+  #upstreamConnection: UpstreamConnection | undefined
+
+  /** @throws nothing: what goes wrong is an event */
+  forward(): void {
+    const { route, head, outcome } = this
+    const { events } = this.forwarding
+    recordUpstream(outcome, route.upstream.name, undefined)
+    if (head.body.kind !== 'none' || route.upstream.config.protocol !== 'http1') {
+      forward(this, events)
+      return
+    }
+    const target = route.upstream.chooseTarget(this, none)
+    const now = monotonicClock()
+    const idle = target && target.health?.isEjected !== true ? target.pool.takeIdle(this, now) : undefined
+    if (target === undefined || idle === undefined) {
+      forward(this, events, target)
+      return
+    }
+    target.inFlight++
+    this.#target = target
+    this.#upstreamConnection = idle
+    this.connection.attach(this)
+    idle.start(this.headFor(target), this, this, now)
+    recordSent(outcome, now)
+  }
+
+  /** From now on it is an exchange like any other. @param isAnswered whether the head of the response was passed on */
+  #handOver(isAnswered: boolean): ExchangeEvents {
+    const { events } = this.forwarding
+    const target = this.#target
+    const connection = this.#upstreamConnection
+    if (target === undefined || connection === undefined) throw new Error('a request that was not sent')
+    return forwardSent(this, events, { target, connection, isAnswered })
+  }
+
+  onInformation(received: ResponseHead): void {
+    this.#handOver(false).onInformation(received)
+  }
+
+  onHead(received: ResponseHead, framing: ResponseFraming): void {
+    if (framing !== 'none' && framing !== 'counted') {
+      this.#handOver(false).onHead(received, framing)
+      return
+    }
+    const { status, reason } = received
+    recordStatus(this.outcome, status)
+    const lines = forwardedResponseLines(this, received, this.#target?.origin ?? '', false)
+    this.connection.respond(status, reason, lines, framing)
+  }
+
+  onData(chunk: Buffer): void {
+    if (!this.connection.write(chunk)) this.#upstreamConnection?.pause()
+  }
+
+  onRead(): boolean {
+    if (!this.connection.flush()) this.#upstreamConnection?.pause()
+    return this.connection.hasWrittenAll
+  }
+
+  onEnd(_trailers: readonly string[], last?: string): void {
+    this.#settle()
+    recordAnswered(this.outcome, monotonicClock())
+    this.connection.end(last)
+  }
+
+  onUpgrade(): void {
+    throw new Error('an upgrade that nobody has asked for')
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    this.#handOver(this.outcome.status !== undefined).onFailure(failure)
+  }
+
+  onClientDrain(): void {
+    this.#upstreamConnection?.resume()
+  }
+
+  onAbort(): void {
+    this.#upstreamConnection?.destroy()
+    this.#settle()
+  }
+
+  #settle(): void {
+    if (this.#target) this.#target.inFlight--
+    this.#target = undefined
+    this.#upstreamConnection = undefined
+    this.connection.attach(undefined)
+  }
+
+  /** These never happen: it has no body. */
+  onBodyData(): void {}
+  onBodyEnd(): void {}
+  onBodyError(): void {}
+  onDrain(): void {}
+  isChunkReleased(): boolean {
+    return true
+  }
+}
+
+const none: readonly Target[] = []

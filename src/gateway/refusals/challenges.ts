@@ -1,0 +1,75 @@
+import type { Carriers } from '#identity/keys/carriers.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
+import type { Access, SchemeName } from '../routes/route.ts'
+
+const realm = 'realm="gatehouse"'
+
+/** Error codes of RFC 6750 3.1; a request without credentials gets none. */
+const bearerErrors: Partial<Record<ErrorCode, string>> = {
+  'credentials-ambiguous': 'error="invalid_request", error_description="more than one credential"',
+  'token-invalid': 'error="invalid_token", error_description="the token is not valid"',
+  'token-expired': 'error="invalid_token", error_description="the token has expired"',
+  'token-revoked': 'error="invalid_token", error_description="the token has been revoked"',
+  'role-forbidden': 'error="insufficient_scope", error_description="the role is not allowed"',
+  'scope-forbidden': 'error="insufficient_scope", error_description="the token does not have all scopes"',
+}
+
+type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
+
+/** What decides about the challenges of a response. */
+export interface ChallengeContext {
+  readonly access: Access | undefined
+  readonly carriers: Carriers
+  /** Whether it is about a container registry: see isRegistryPath. */
+  readonly isRegistry: boolean
+}
+
+/**
+ * Whether a path is one of a container registry (OCI distribution, whose paths are at the root of a host) that keys
+ * may be sent to as passwords. Its clients take `Bearer` for the address of a token service, wherever it is in the list.
+ */
+export function isRegistryPath(path: string | undefined, { basic }: Carriers): boolean {
+  return basic && path !== undefined && (path === '/v2' || path.startsWith('/v2/'))
+}
+
+/**
+ * Values of WWW-Authenticate (RFC 9110 11.6.1): one for each accepted scheme. Basic is among them where keys may come in
+ * it, as git and others send no password unless they are asked; and before Bearer, as some take the first one they know.
+ */
+export function challenges(code: ErrorCode, { access, carriers, isRegistry }: ChallengeContext): string[] {
+  if (access?.kind !== 'protected') return ownSchemes(code).map((scheme) => challengeOf(scheme, code))
+  const scope = code === 'scope-forbidden' && access.scopes ? `, scope="${access.scopes.join(' ')}"` : ''
+  // RFC 9728 5.1: where the client may get a token.
+  const metadata = access.metadataUrl === undefined ? '' : `, resource_metadata="${access.metadataUrl}"`
+  if (access.leavesAuthorization) return [challengeOf(keyHeaderScheme(access, carriers), code)]
+  const isBasic = carriers.basic && access.schemes.includes('secretKey')
+  return access.schemes.flatMap((scheme) => {
+    if (scheme === 'secretKey')
+      return isBasic ? [challengeOf(scheme, code), `Basic ${realm}`] : challengeOf(scheme, code)
+    // Whoever has sent a token is no such client.
+    const isHidden = isRegistry && isBasic && bearerErrors[code] === undefined
+    return isHidden ? [] : challengeOf(scheme, code) + scope + metadata
+  })
+}
+
+/**
+ * Where Authorization is the backend's, no scheme of it is asked for: clients would send it the wrong credential. A 401
+ * must name one (RFC 9110 15.5.2), though: that of tokens stands for the access cookie.
+ */
+function keyHeaderScheme({ schemes }: ProtectedAccess, { headers }: Carriers): SchemeName {
+  return schemes.includes('secretKey') && headers.length > 0 ? 'secretKey' : 'bearer'
+}
+
+function challengeOf(scheme: SchemeName, code: ErrorCode): string {
+  if (scheme === 'secretKey') return `SecretKey ${realm}`
+  const error = bearerErrors[code]
+  return error === undefined ? `Bearer ${realm}` : `Bearer ${realm}, ${error}`
+}
+
+/** Where an access token is asked for: the keys of the body are not accepted. */
+const keyCodes: ReadonlySet<ErrorCode> = new Set(['credentials-invalid', 'secret-key-expired'])
+
+/** The schemes of the built-in endpoints: the keys, or the tokens. */
+function ownSchemes(code: ErrorCode): readonly SchemeName[] {
+  return keyCodes.has(code) ? ['secretKey'] : ['bearer']
+}

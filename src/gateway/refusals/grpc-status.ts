@@ -1,0 +1,60 @@
+import type { RequestHead } from '#http/exchange/request-head.ts'
+import { dateLine } from '#http/h1/response-writer.ts'
+import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Arrival } from '../server/arrival.ts'
+
+/** gRPC's status codes (https://grpc.github.io/grpc/core/md_doc_statuscodes.html) for those of HTTP. */
+const statusCodes: Readonly<Record<number, number>> = {
+  400: 3, // INVALID_ARGUMENT
+  401: 16, // UNAUTHENTICATED
+  403: 7, // PERMISSION_DENIED
+  404: 12, // UNIMPLEMENTED
+  405: 12,
+  408: 4, // DEADLINE_EXCEEDED
+  413: 8, // RESOURCE_EXHAUSTED
+  429: 8,
+  431: 8,
+  500: 13, // INTERNAL
+  502: 14, // UNAVAILABLE
+  503: 14,
+  504: 4,
+}
+const unknown = 2
+const unauthenticated = 16
+
+/**
+ * Whether a request is a call of gRPC: a POST whose client reads only `grpc-status`. Clients of gRPC-Web and Connect,
+ * which browsers speak, read the HTTP status.
+ */
+export function isGrpcCall({ method, rawHeaders }: Pick<RequestHead, 'method' | 'rawHeaders'>): boolean {
+  if (method !== 'POST') return false
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    if (rawHeaders[index] === 'content-type') return isGrpcType.test(rawHeaders[index + 1] ?? '')
+  }
+  return false
+}
+
+const isGrpcType = /^application\/grpc(?:$|[+; ])/
+
+/** The lines that tell an error to a client of gRPC: `grpc-message` is the code, which needs no encoding. */
+export function grpcStatusLines({ status, code }: GatehouseError): string {
+  return `grpc-status: ${statusCodes[status] ?? unknown}\r\ngrpc-message: ${code}\r\n`
+}
+
+/**
+ * Ends a call. One of which nothing was answered yet gets a response without a body, whose head is its trailers too
+ * (Trailers-Only of gRPC over HTTP/2).
+ * @param statusLines each ended by CR LF
+ */
+export function endGrpcCall({ connection, requestId, outcome }: Arrival, statusLines: string): void {
+  if (connection.isHeadSent) {
+    connection.end(statusLines)
+    return
+  }
+  const lines = `content-type: application/grpc\r\n${statusLines}X-Request-Id: ${requestId}\r\n`
+  connection.respond(200, 'OK', `${lines}${outcome.corsHeaders?.lines ?? ''}${dateLine()}`, 'none')
+  connection.end()
+}
+
+/** The lines that end a call which was open when its credential was revoked. */
+export const revokedCallLines = `grpc-status: ${unauthenticated}\r\ngrpc-message: revoked\r\n`

@@ -1,0 +1,127 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ClientExchange } from '#http/exchange/client-exchange.ts'
+import { createCarriers } from '#identity/keys/carriers.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { STATUS_CODES } from '#platform/http.ts'
+import { recordFailure, recordStatus } from '../gate/outcome.ts'
+import { type Arrival, arrivalOf } from '../server/arrival.ts'
+import { type ChallengeContext, challenges, isRegistryPath } from './challenges.ts'
+import {
+  challengedCodes,
+  completeText,
+  describeProblem,
+  type Problem,
+  type ProblemContext,
+  type ProblemText,
+} from './describe-problem.ts'
+import { renderErrorPage } from './error-page.ts'
+import { endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-status.ts'
+import { problemText } from './repeated-problems.ts'
+
+/** Builds the response to a failed request to a built-in endpoint, and records the failure for its log line. */
+export function createProblem(
+  { outcome, requestId, carriers }: Arrival<unknown>,
+  error: GatehouseError,
+): Problem {
+  recordFailure(outcome, error)
+  return describeProblem(error, { requestId, access: outcome.access, carriers, isRegistry: false })
+}
+
+/** Answers a request to a built-in endpoint with a problem, or aborts a started response. */
+export function sendProblem(request: IncomingMessage, response: ServerResponse, error: GatehouseError): void {
+  const { status, headers, body } = createProblem(arrivalOf(request), error)
+  if (response.headersSent) {
+    arrivalOf(request).connection.abort()
+    return
+  }
+  applyKeepAlive(request, response)
+  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
+  response.end(body)
+}
+
+/** To be called before every response that does not depend on the body. */
+export function applyKeepAlive(request: IncomingMessage, response: ServerResponse): void {
+  if (!arrivalOf(request).connection.canPersist()) response.shouldKeepAlive = false
+}
+
+/**
+ * Answers with a problem, or aborts a started response.
+ * @param sentStatus what is sent to calls of gRPC too, whose refusals else have status 200; undefined = the status of the
+ *   error, which the log has in any case
+ */
+export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatus?: number): void {
+  const { connection, outcome, requestId, carriers } = arrival
+  const { access, corsHeaders } = outcome
+  recordFailure(arrival.outcome, error)
+  if (!connection.isHeadSent) recordStatus(outcome, error.status)
+  if (sentStatus === undefined && connection.httpVersion === '2' && isGrpcCall(arrival.head)) {
+    endGrpcCall(arrival, grpcStatusLines(error))
+    return
+  }
+  if (connection.isHeadSent) {
+    connection.abort()
+    return
+  }
+  const isRegistry = isRegistryPath(outcome.destination?.target.path, carriers)
+  const extraLines = corsHeaders?.lines
+  writeProblem(connection, error, { requestId, access, carriers, isRegistry, sentStatus, extraLines })
+}
+
+/** No request, and so no route: nothing is challenged. */
+const beforeArrival = { access: undefined, carriers: createCarriers([]), isRegistry: false }
+
+/** Answers a request that could not be parsed. */
+export function answerUnreadable(connection: ClientExchange, error: GatehouseError, requestId: string): void {
+  writeProblem(connection, error, { requestId, ...beforeArrival })
+}
+
+/** The whole response, for a socket without an HTTP connection; the socket is closed after it. */
+export function formatRawProblem(error: GatehouseError, requestId: string): string {
+  const { lines, body } = problemText(error, { requestId, ...beforeArrival })
+  const { status } = error
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}Connection: close\r\n\r\n${body}`
+}
+
+/**
+ * The same as a page, for a person in a browser.
+ * @param portalPath undefined = the portal is disabled
+ * @param extraLines more field lines, each ended by CR LF
+ */
+export function answerErrorPage(
+  arrival: Arrival,
+  error: GatehouseError,
+  portalPath: string | undefined,
+  extraLines = '',
+): void {
+  const { connection, outcome, requestId, carriers } = arrival
+  recordFailure(arrival.outcome, error)
+  recordStatus(outcome, error.status)
+  const challenge = challengeLines(error, { access: outcome.access, carriers, isRegistry: false })
+  const page = renderErrorPage(error, { requestId, portalPath })
+  const lines = extraLines + challenge + (outcome.corsHeaders?.lines ?? '')
+  writeAnswer(connection, error.status, completeText(page, lines))
+}
+
+/** A page has them too (RFC 9110 15.5.2), but for Basic: browsers would ask for a password in a window of theirs. */
+function challengeLines(error: GatehouseError, context: ChallengeContext): string {
+  if (error.status !== 401 && !challengedCodes.has(error.code)) return ''
+  return challenges(error.code, context)
+    .filter((challenge) => !challenge.startsWith('Basic'))
+    .map((challenge) => `WWW-Authenticate: ${challenge}\r\n`)
+    .join('')
+}
+
+function writeProblem(connection: ClientExchange, error: GatehouseError, about: ProblemContext): void {
+  writeAnswer(connection, about.sentStatus ?? error.status, problemText(error, about))
+}
+
+function writeAnswer(connection: ClientExchange, status: number, { lines, body }: ProblemText): void {
+  const isHead = connection.head?.method === 'HEAD'
+  connection.respond(status, STATUS_CODES[status] ?? '', lines, isHead ? 'none' : 'counted')
+  connection.end(body)
+}
+
+/** Turns any error into one that clients may see: an unknown error becomes `internal`, without its message. */
+export function toGatehouseError(error: unknown): GatehouseError {
+  return error instanceof GatehouseError ? error : new GatehouseError('internal', { cause: error })
+}

@@ -1,0 +1,227 @@
+import type { Server } from 'node:net'
+import type { ClientExchange, OpenConnection } from '#http/exchange/client-exchange.ts'
+import type { Unreadable } from '#http/exchange/request-events.ts'
+import type { RequestHead } from '#http/exchange/request-head.ts'
+import { createListener, type ReloadableListenerOptions } from '#http/h1/listener.ts'
+import type { NameTable } from '#http/h1/name-table.ts'
+import { createSessionOpener, type SessionLimits } from '#http/h2/open-session.ts'
+import { DeadlineSweep } from '#platform/deadline-sweep.ts'
+import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { toGatehouseError } from '../refusals/problem.ts'
+import { refusePlainHttp, refuseUnreadable } from '../refusals/unreadable.ts'
+import { type Arrival, type ArrivalReader, withoutHead } from './arrival.ts'
+import type { Observer } from './observe.ts'
+
+/** Options of a listener whose requests are decided about. */
+export interface ServerOptions {
+  readonly requestTimeoutMs: number
+  readonly keepAliveTimeoutMs: number
+  readonly headersBytesMax: number
+  /** Bytes per second. */
+  readonly bodyRateMin: number
+  /** Whether HTTP/2 is spoken: cannot change. */
+  readonly http2: boolean
+  /** How many requests one connection of HTTP/2 may have open. */
+  readonly streamsMax: number
+  /** Certificate and key, both in PEM; undefined = plain HTTP. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined
+}
+
+/** How often connections and bodies are checked for a passed deadline. */
+const sweepMs = 500
+
+/** What the listeners of this gateway have in common. */
+export interface ListenerEvents {
+  /** How many servers each has: more than one takes many connections at once sooner. */
+  readonly acceptQueues: number
+  /** 48 bytes that seal TLS sessions, so that another worker can resume them; default: random ones. */
+  readonly ticketKeys?: Buffer | undefined
+  /** Whether responses get `Connection: close`: called for each response. */
+  isDraining(): boolean
+  /** A connection could not be accepted. */
+  onAcceptError(error: Error): void
+  /** Called for each connection: whether to accept it in addition to so many. */
+  mayAccept(openConnections: number): boolean
+  /** A connection was closed immediately, because it was not accepted. */
+  onDropped(): void
+  /** A client of HTTP/2 was cut off for what it did to its connection, such as a flood of frames. */
+  onSessionError(peerAddress: string, error: Error): void
+}
+
+/** What is needed of how requests are handled. */
+interface Handling extends Pick<ArrivalReader, 'trusted'> {
+  readonly observer: Observer
+}
+
+/** What becomes of the requests of one listener. */
+export interface RequestHandler<Handled extends Handling, Came extends Arrival> {
+  /** How requests are handled under the current config. Read once for each request. */
+  traffic(): Handled
+  read(connection: ClientExchange, head: RequestHead, traffic: Handled): Came
+  /** The fields whose lines are marked: asked for each head. */
+  names(): NameTable
+  /** @throws GatehouseError the request is then refused with it */
+  handle(arrival: Came, traffic: Handled): void
+  refuse(arrival: Came, error: GatehouseError): void
+  /** Answers an unanswered request with a problem; a started response is aborted. */
+  abort(arrival: Came, error: GatehouseError): void
+  /** From now on responses that have not started have `Connection: close`. */
+  startDrain(): void
+}
+
+export interface ArrivalServer<Came = Arrival> {
+  /** They are to listen on the same port; each connection is one of the first's. */
+  readonly servers: readonly [Server, ...Server[]]
+  /** Those that are open, tunnels included. */
+  readonly connections: Pick<DeadlineSweep<OpenConnection>, 'size' | typeof Symbol.iterator>
+  /** Those that have no complete response yet, one after the other: no list is made of them. */
+  openArrivals(): Iterable<Came>
+  /** Answers the requests that have not been answered yet with a problem. @returns how many there were */
+  abortUnanswered(error: GatehouseError): number
+  /** @param withinMs how long it may take */
+  startDrain(withinMs: number): void
+  /**
+   * Applies new options; whether TLS is used cannot change.
+   * @throws where TLS cannot use the certificate: nothing has changed then
+   */
+  reconfigure(options: ServerOptions): void
+}
+
+/**
+ * The request that a connection is serving. A map of busy connections would change with every request: whenever V8
+ * rehashes it, the old table refers to the new one and its entries, and once an old table is in the old generation
+ * these requests are only freed by a full collection (measured: 7 to 10 % of the CPU, 20 ms pauses).
+ */
+interface CurrentRequest<Came> {
+  arrival: Came | undefined
+  /** The observer that recorded its start. Not all of Traffic: a WebSocket would keep it past a reload. */
+  observer: Observer | undefined
+}
+
+/** undefined = there has been none. */
+function currentRequestOf<Came>({ listenerState }: ClientExchange): CurrentRequest<Came> | undefined {
+  // The cast is sound: a connection has one listener, and only its onRequest writes this.
+  return listenerState as CurrentRequest<Came> | undefined
+}
+
+/** Keeps no more of the current request than its end needs: a WebSocket may last for days. */
+export function forgetHead(connection: ClientExchange): void {
+  const current = currentRequestOf<Arrival>(connection)
+  if (current?.arrival) current.arrival = withoutHead(current.arrival)
+}
+
+/** A listener of the gateway: what arrives is read, handled and observed. */
+export function createArrivalServer<Handled extends Handling, Came extends Arrival>(
+  options: ServerOptions & ListenerEvents,
+  handler: RequestHandler<Handled, Came>,
+): ArrivalServer<Came> {
+  const { ticketKeys } = options
+  function onRequest(connection: ClientExchange, head: RequestHead): void {
+    const traffic = handler.traffic()
+    const arrival = handler.read(connection, head, traffic)
+    traffic.observer.begin()
+    const current = currentRequestOf<Came>(connection)
+    if (current === undefined) connection.listenerState = { arrival, observer: traffic.observer }
+    else {
+      current.arrival = arrival
+      current.observer = traffic.observer
+    }
+    try {
+      handler.handle(arrival, traffic)
+    } catch (error) {
+      handler.refuse(arrival, toGatehouseError(error))
+    }
+  }
+
+  function onUnreadable(connection: ClientExchange, what: Unreadable): void {
+    const refusal = refuseUnreadable(connection, what)
+    handler.traffic().observer.recordUnreadable(connection.peerAddress, refusal)
+  }
+
+  function answerPlainHttp(peerAddress: string): string {
+    const { answer, ...refusal } = refusePlainHttp()
+    handler.traffic().observer.recordUnreadable(peerAddress, refusal)
+    return answer
+  }
+
+  function onEnd(connection: ClientExchange, isComplete: boolean): void {
+    const current = currentRequestOf<Came>(connection)
+    if (current?.arrival === undefined) return
+    const { arrival, observer } = current
+    current.arrival = undefined
+    observer?.end(arrival, isComplete)
+  }
+
+  const connections = new DeadlineSweep<OpenConnection>(sweepMs)
+  const bodies = new DeadlineSweep(sweepMs)
+  const events = { connections, bodies, onRequest, onUnreadable, onEnd, isDraining: options.isDraining }
+  const sessions = options.http2
+    ? createSessionOpener({
+        ...events,
+        ...sessionLimits(options),
+        isTrustedProxy: (address) => handler.traffic().trusted.has(address),
+        onSessionError: options.onSessionError,
+      })
+    : undefined
+  const { servers, adapt } = createListener({
+    ...listenerOptions(options),
+    ...events,
+    names: handler.names,
+    openSession: sessions?.open,
+    acceptQueues: options.acceptQueues,
+    onAcceptError: options.onAcceptError,
+    mayAccept: options.mayAccept,
+    onDropped: options.onDropped,
+    answerPlainHttp,
+  })
+
+  function listenerOptions(terms: ServerOptions): ReloadableListenerOptions {
+    const { requestTimeoutMs, keepAliveTimeoutMs, headersBytesMax, bodyRateMin, tls } = terms
+    return {
+      requestTimeoutMs,
+      keepAliveTimeoutMs,
+      headBytesMax: headersBytesMax,
+      bodyRateMin,
+      tls: tls && { ...tls, minVersion: 'TLSv1.2', ...(ticketKeys && { ticketKeys }) },
+    }
+  }
+
+  function* openArrivals(): Generator<Came> {
+    for (const connection of connections)
+      for (const exchange of connection.exchanges()) {
+        const arrival = currentRequestOf<Came>(exchange)?.arrival
+        if (arrival !== undefined) yield arrival
+      }
+  }
+
+  function abortUnanswered(error: GatehouseError): number {
+    const unanswered = [...openArrivals()]
+    for (const arrival of unanswered) handler.abort(arrival, error)
+    return unanswered.length
+  }
+
+  return {
+    servers,
+    connections,
+    openArrivals,
+    startDrain: (withinMs) => {
+      handler.startDrain()
+      for (const connection of connections) connection.startDrain(withinMs)
+    },
+    abortUnanswered,
+    reconfigure: (terms) => {
+      adapt(listenerOptions(terms))
+      sessions?.adapt(sessionLimits(terms))
+    },
+  }
+}
+
+function sessionLimits({
+  keepAliveTimeoutMs,
+  requestTimeoutMs,
+  headersBytesMax,
+  bodyRateMin,
+  streamsMax,
+}: ServerOptions): SessionLimits {
+  return { keepAliveTimeoutMs, requestTimeoutMs, headBytesMax: headersBytesMax, bodyRateMin, streamsMax }
+}

@@ -1,0 +1,139 @@
+import type { IncomingMessage } from 'node:http'
+import type { ClientExchange } from '#http/exchange/client-exchange.ts'
+import { type RequestHead, withoutTexts } from '#http/exchange/request-head.ts'
+import type { Credentials } from '#identity/credentials.ts'
+import type { Carriers } from '#identity/keys/carriers.ts'
+import type { AddressSet } from '#platform/address-ranges.ts'
+import { monotonicClock } from '#platform/clock.ts'
+import { copyString } from '#platform/copy-string.ts'
+import { userAgentLengthMax, type Visitor } from '#store/visitor.ts'
+import { type Client, readClient } from '../forward/client.ts'
+import { createOutcome, forgetTexts, type Outcome } from '../gate/outcome.ts'
+import {
+  type FieldReader,
+  noFields,
+  type RequestFields,
+  type UncommonFields,
+} from '../gate/request-fields.ts'
+import { createRequestId } from './request-id.ts'
+
+/**
+ * A request as it arrived: nothing of it changes.
+ * @typeParam Connection `unknown` where none is needed, to decide about it
+ */
+export interface Arrival<Connection = ClientExchange> {
+  readonly connection: Connection
+  readonly head: RequestHead
+  readonly requestId: string
+  /** On the clock of performance.now(). */
+  readonly arrivedAt: number
+  readonly client: Client
+  readonly fields: RequestFields
+  /** Where a secret key was looked for. */
+  readonly carriers: Carriers
+  /** What becomes of it. */
+  readonly outcome: Outcome
+}
+
+/**
+ * The credentials by which it is decided: those of its fields, less Authorization where that is the backend's, or else the
+ * access cookie, where the route takes it.
+ */
+export function credentialsOf({ outcome, fields }: Arrival<unknown>): Credentials {
+  return outcome.credentials ?? fields.credentials
+}
+
+const arrivalKey = Symbol('arrival')
+const requestIdPattern = /^[!-~]{1,128}$/
+
+/** The parts of a config by which a request is read. */
+export interface ArrivalReader {
+  readonly trusted: AddressSet
+  readonly fieldReader: FieldReader
+}
+
+/** Reads a request that has arrived. */
+export function createArrival<Connection extends Pick<ClientExchange, 'peerAddress' | 'protocol'>>(
+  connection: Connection,
+  head: RequestHead,
+  { trusted, fieldReader }: ArrivalReader,
+): Arrival<Connection> {
+  const fields = fieldReader.read(head)
+  const { host = '', uncommon } = fields
+  const { forwardedFor, forwardedProto, forwardedHost } = uncommon
+  const { peerAddress: peer, protocol } = connection
+  const client = readClient({ peer, protocol, host, forwardedFor, forwardedProto, forwardedHost }, trusted)
+  return {
+    connection,
+    head,
+    requestId: trustedRequestId(uncommon, client.isTrusted) ?? createRequestId(),
+    arrivedAt: monotonicClock(),
+    client,
+    fields,
+    carriers: fieldReader.carriers,
+    outcome: createOutcome(),
+  }
+}
+
+/**
+ * What the end of a request needs of its arrival, to be logged. The texts are copied: each of them is a slice of the
+ * head, and would keep all of it in memory, with its credentials; a request ID those of 255 others.
+ */
+export function withoutHead(arrival: Arrival): Arrival {
+  const { connection, head, client, requestId, arrivedAt, carriers, outcome } = arrival
+  forgetTexts(outcome)
+  return {
+    connection,
+    arrivedAt,
+    carriers,
+    outcome,
+    requestId: copyString(requestId),
+    head: withoutTexts(head),
+    client: {
+      address: copyString(client.address),
+      isTrusted: client.isTrusted,
+      protocol: client.protocol,
+      forwardedFor: '',
+      host: '',
+    },
+    fields: noFields,
+  }
+}
+
+/** What the built-in endpoints need of the connection of a request. */
+export type EndpointConnection = Pick<
+  ClientExchange,
+  'peerAddress' | 'protocol' | 'bodyState' | 'canPersist' | 'abort'
+>
+
+/** Attaches its arrival to a request for the built-in endpoints. */
+export function attachArrival(request: IncomingMessage, arrival: Arrival<EndpointConnection>): void {
+  Object.assign(request, { [arrivalKey]: arrival })
+}
+
+/** The arrival that attachArrival attached. */
+export function arrivalOf(request: IncomingMessage): Arrival<EndpointConnection> {
+  const arrival = attachedArrivalOf(request)
+  if (!arrival) throw new Error('no arrival is attached to this request')
+  return arrival
+}
+
+/** The same; undefined where none was attached. */
+export function attachedArrivalOf(request: IncomingMessage): Arrival<EndpointConnection> | undefined {
+  // The cast is sound: only attachArrival writes this key, before any other code sees the request.
+  return (request as { [arrivalKey]?: Arrival<EndpointConnection> })[arrivalKey]
+}
+
+/** The origin of a request, as stored with sessions and in the audit log. */
+export function visitorOf(request: IncomingMessage): Visitor {
+  const userAgent = request.headers['user-agent'] ?? ''
+  return {
+    address: arrivalOf(request).client.address,
+    userAgent: userAgent.slice(0, userAgentLengthMax).toWellFormed(),
+  }
+}
+
+/** The request ID of the sender, if it is trusted. */
+export function trustedRequestId({ requestId }: UncommonFields, isTrusted: boolean): string | undefined {
+  return isTrusted && requestId !== undefined && requestIdPattern.test(requestId) ? requestId : undefined
+}

@@ -1,0 +1,69 @@
+import type { Server } from 'node:net'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { ArrivalServer } from './arrival-server.ts'
+
+/** Closes a server gracefully: requests in flight are completed. */
+export interface Drain {
+  /**
+   * Accepts no new connections, and waits until the open ones have ended by themselves.
+   * @returns false if requests were aborted at the deadline
+   */
+  drain(timeoutMs: number): Promise<boolean>
+}
+
+/** How long the last responses may take to be flushed. */
+const flushTimeoutMs = 100
+
+/** How long the accept backlog is taken, at most. */
+const backlogTimeoutMs = 5_000
+
+// After one turn of the event loop without a connection the backlog was empty; with several workers, another may have
+// taken one.
+const idleTurnsMax = 2
+
+export function createDrain({ servers, connections, startDrain, abortUnanswered }: ArrivalServer): Drain {
+  async function drain(timeoutMs: number): Promise<boolean> {
+    startDrain(timeoutMs)
+    // Idle connections, on which a request may be in transit at this moment, get their next response with
+    // Connection: close.
+    const endsAt = performance.now() + timeoutMs
+    await acceptBacklog(servers[0], Math.min(timeoutMs / 2, backlogTimeoutMs))
+    for (const server of servers) server.close()
+    const closed = Promise.all(
+      [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
+    )
+    await withTimeout(closed, Math.max(0, endsAt - performance.now()))
+    const unanswered = abortUnanswered(new GatehouseError('shutting-down'))
+    if (unanswered > 0) await withTimeout(closed, flushTimeoutMs)
+    for (const { socket } of connections) socket.destroy()
+    return unanswered === 0
+  }
+
+  return { drain }
+}
+
+/**
+ * Takes the connections that wait in the accept backlog: closing the server would reset them, although their clients
+ * consider them established. To be followed by `close()` in the same turn.
+ * @param withinMs under a flood the backlog is never empty: it stops at this limit
+ */
+async function acceptBacklog(server: Server, withinMs: number): Promise<void> {
+  const endsAt = performance.now() + withinMs
+  let idleTurns = 0
+  const onConnection = () => {
+    idleTurns = -1
+  }
+  server.on('connection', onConnection)
+  while (idleTurns < idleTurnsMax && performance.now() < endsAt) {
+    await new Promise((resolve) => setImmediate(resolve))
+    idleTurns++
+  }
+  server.off('connection', onConnection)
+}
+
+async function withTimeout(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
+  const { promise: timeout, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, timeoutMs)
+  await Promise.race([promise, timeout])
+  clearTimeout(timer)
+}

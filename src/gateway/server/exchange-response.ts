@@ -1,0 +1,111 @@
+import { Writable } from 'node:stream'
+import type { ClientExchange } from '#http/exchange/client-exchange.ts'
+import { dateLine } from '#http/h1/response-writer.ts'
+import {
+  type IncomingMessage,
+  STATUS_CODES,
+  validateHeaderName,
+  validateHeaderValue,
+} from '#platform/http.ts'
+
+type FieldValue = string | number | readonly string[]
+
+/** Statuses without a body (RFC 9110 6.4.1). */
+const bodiless = new Set([204, 304])
+
+/**
+ * What Fastify uses of a response of node:http, written to an exchange: where the client's connection is not one that
+ * node:http could write to.
+ */
+export class ExchangeResponse extends Writable {
+  readonly req: IncomingMessage
+  statusCode = 200
+  statusMessage = ''
+  headersSent = false
+  /** Of no meaning here: streams of HTTP/2 end one by one. */
+  shouldKeepAlive = true
+  readonly #exchange: ClientExchange
+  readonly #onEnding: () => void
+  /** By name in lower case. */
+  readonly #fields = new Map<string, { readonly name: string; readonly value: FieldValue }>()
+  #onWritten: (() => void) | undefined
+
+  /** @param onEnding called before the exchange ends */
+  constructor(request: IncomingMessage, exchange: ClientExchange, onEnding: () => void) {
+    super()
+    this.req = request
+    this.#exchange = exchange
+    this.#onEnding = onEnding
+  }
+
+  setHeader(name: string, value: FieldValue): this {
+    validateHeaderName(name)
+    for (const text of [value].flat()) validateHeaderValue(name, String(text))
+    this.#fields.set(name.toLowerCase(), { name, value })
+    return this
+  }
+
+  getHeader(name: string): FieldValue | undefined {
+    return this.#fields.get(name.toLowerCase())?.value
+  }
+
+  getHeaders(): Record<string, FieldValue> {
+    return Object.fromEntries([...this.#fields].map(([name, { value }]) => [name, value]))
+  }
+
+  hasHeader(name: string): boolean {
+    return this.#fields.has(name.toLowerCase())
+  }
+
+  removeHeader(name: string): void {
+    this.#fields.delete(name.toLowerCase())
+  }
+
+  writeHead(status: number, fields: Readonly<Record<string, FieldValue>> = {}): this {
+    this.statusCode = status
+    for (const [name, value] of Object.entries(fields)) this.setHeader(name, value)
+    this.#sendHead()
+    return this
+  }
+
+  writeContinue(): void {
+    this.#exchange.writeInformation(100, '', '')
+  }
+
+  /** More may be written. */
+  onClientDrain(): void {
+    const onWritten = this.#onWritten
+    this.#onWritten = undefined
+    onWritten?.()
+  }
+
+  override _write(chunk: Buffer, _encoding: string, onWritten: () => void): void {
+    this.#sendHead()
+    if (this.#exchange.write(chunk)) onWritten()
+    else this.#onWritten = onWritten
+  }
+
+  override _final(onWritten: () => void): void {
+    this.#sendHead()
+    this.#onEnding()
+    this.#exchange.end()
+    onWritten()
+  }
+
+  override _destroy(error: Error | null, onDestroyed: (error: Error | null) => void): void {
+    if (!this.writableFinished && this.#exchange.head !== undefined) this.#exchange.abort()
+    onDestroyed(error)
+  }
+
+  #sendHead(): void {
+    if (this.headersSent) return
+    this.headersSent = true
+    const isBodiless = this.req.method === 'HEAD' || bodiless.has(this.statusCode)
+    const framing = isBodiless ? 'none' : this.hasHeader('content-length') ? 'counted' : 'chunked'
+    const lines = [...this.#fields.values()].flatMap(({ name, value }) =>
+      [value].flat().map((text) => `${name}: ${text}\r\n`),
+    )
+    if (!this.hasHeader('date')) lines.push(dateLine())
+    this.#exchange.respond(this.statusCode, STATUS_CODES[this.statusCode] ?? '', lines.join(''), framing)
+  }
+}

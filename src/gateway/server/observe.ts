@@ -1,0 +1,157 @@
+import type { CounterSeries } from '#ops/metrics/instrument.ts'
+import type { Metrics } from '#ops/metrics/metrics.ts'
+import { monotonicClock } from '#platform/clock.ts'
+import { METHODS } from '#platform/http.ts'
+import type { Log } from '#platform/log/log.ts'
+import { memoize, memoizeLast } from '#platform/memoize.ts'
+import { createAccessLineWriter } from '../access-line/access-line.ts'
+import { clientClosedRequest, unmatchedRouteName } from '../gate/outcome.ts'
+import type { UnreadableRefusal } from '../refusals/unreadable.ts'
+import type { Arrival } from './arrival.ts'
+
+export interface Observer {
+  /** A request has arrived. */
+  begin(): void
+  /** The request is over: logs and counts it. @param isComplete whether the whole response has been sent */
+  end(arrival: Arrival, isComplete: boolean): void
+  /** A client sent a request that could not be parsed. */
+  recordUnreadable(client: string, refusal: UnreadableRefusal): void
+}
+
+export interface ObserverOptions {
+  readonly metrics: Metrics
+  readonly log: Log
+  /** Whether access logging is on. */
+  readonly logsAccess: boolean
+  /** Which listener it is of, in logs and metrics; undefined = the main one. */
+  readonly listener?: 'decide'
+  /** How many routes the table has. */
+  readonly routeCount: number
+  /** Sends the spans of a request; undefined = tracing is off. */
+  readonly recordTrace: ((arrival: Arrival, now: number) => void) | undefined
+}
+
+/** Registered methods: unregistered names come from clients, and never become a label. */
+export const registeredMethods: ReadonlySet<string> = new Set(METHODS)
+/** The status of a WebSocket, whose request is over when it closes. */
+const switchingProtocols = 101
+const tooManyRequests = 429
+/** Label of a request whose method could not be parsed. */
+const unknownMethod = 'unknown'
+/** Label of a method that is not registered. */
+const otherMethod = 'other'
+
+/** Writes one line for each request and counts it. */
+export function createObserver(options: ObserverOptions): Observer {
+  const { metrics, log, logsAccess, listener = '', recordTrace } = options
+  const seriesNamed = memoize((route: string) => new RouteSeries(metrics, route, listener))
+  const seriesByIndex = Array.from<RouteSeries | undefined>({ length: options.routeCount })
+  const upstreamDurationOf = memoizeLast(
+    memoize((upstream: string) => metrics.upstreamDuration.labels(upstream)),
+  )
+  const overhead = metrics.overhead.labels()
+  const countOfVersion = {
+    '1.0': metrics.requestsByVersion.labels('1.0'),
+    '1.1': metrics.requestsByVersion.labels('1.1'),
+    '2': metrics.requestsByVersion.labels('2'),
+  }
+  const accessLine = createAccessLineWriter(options.listener)
+
+  function end(arrival: Arrival, isComplete: boolean): void {
+    const now = monotonicClock()
+    metrics.requestEnded()
+    count(arrival, now)
+    recordTrace?.(arrival, now)
+    if (arrival.outcome.fault !== undefined) logFault(arrival)
+    if (logsAccess) log.line(accessLine(arrival, now, isComplete), 'request')
+  }
+
+  function count({ head, outcome, arrivedAt, connection }: Arrival, now: number): void {
+    const { route, routeIndex, upstream, sentAt, answeredAt, status = clientClosedRequest } = outcome
+    // How long a WebSocket stays open is not its latency.
+    const endedAt = status === switchingProtocols ? (answeredAt ?? now) : now
+    const series = seriesOf(route, routeIndex)
+    metrics.requestDuration.observeAt(series.durationStart, (endedAt - arrivedAt) / 1_000)
+    metrics.requests.incAt(series.countPlace(head.method, status))
+    countOfVersion[connection.httpVersion].value++
+    // A 429 of an upstream is not counted here.
+    if (status === tooManyRequests && upstream === undefined) metrics.rateLimited.inc({ route })
+    if (upstream === undefined || sentAt === undefined) return
+    upstreamDurationOf(upstream).observe(((answeredAt ?? now) - sentAt) / 1_000)
+    if (answeredAt !== undefined) overhead.observe((sentAt - arrivedAt + endedAt - answeredAt) / 1_000)
+  }
+
+  /** By its place, as finding a name takes longer where there are many routes. */
+  function seriesOf(route: string, index: number | undefined): RouteSeries {
+    if (index === undefined) return seriesNamed(route)
+    const known = seriesByIndex[index]
+    if (known !== undefined) return known
+    const series = seriesNamed(route)
+    seriesByIndex[index] = series
+    return series
+  }
+
+  /** Logged even when access logging is off: the stack is needed to fix it. */
+  function logFault({ requestId, outcome }: Arrival): void {
+    const { route, fault: err } = outcome
+    log.error({ requestId, route, err }, 'internal error: the request was answered 500')
+  }
+
+  function recordUnreadable(client: string, { requestId, error }: UnreadableRefusal): void {
+    const { code, status, cause } = error
+    const reason = cause instanceof Error ? cause.message : undefined
+    metrics.requests.labels(unmatchedRouteName, unknownMethod, String(status), listener).value++
+    if (!logsAccess) return
+    log.info(
+      {
+        listener: options.listener,
+        requestId,
+        client,
+        route: unmatchedRouteName,
+        status,
+        code,
+        reason,
+        isComplete: true,
+      },
+      'request',
+    )
+  }
+
+  return { begin: metrics.requestStarted, end, recordUnreadable }
+}
+
+/** The series of one route. */
+class RouteSeries {
+  /** Of the series of its durations. */
+  readonly durationStart: number
+  readonly #countOf: (method: string) => (status: number) => CounterSeries
+  // Most requests to a route have the method and status of the one before.
+  #lastMethod = ''
+  #lastStatus = 0
+  #lastPlace = 0
+
+  /** @param listener empty = the main one */
+  constructor(metrics: Metrics, route: string, listener: string) {
+    this.durationStart = metrics.requestDuration.labels(route, listener).start
+    this.#countOf = memoize((method: string) =>
+      memoize((status: number) => metrics.requests.labels(route, method, String(status), listener)),
+    )
+  }
+
+  /** The place of the series that counts its requests with this method and status. */
+  countPlace(method: string, status: number): number {
+    if (this.#lastMethod === method && this.#lastStatus === status) return this.#lastPlace
+    const label = methodLabel(method)
+    const { place } = this.#countOf(label)(status)
+    if (label !== method) return place
+    this.#lastMethod = method
+    this.#lastStatus = status
+    this.#lastPlace = place
+    return place
+  }
+}
+
+/** Clients can invent methods, but must not create label values. */
+function methodLabel(method: string): string {
+  return registeredMethods.has(method) ? method : otherMethod
+}

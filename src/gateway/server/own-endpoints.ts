@@ -1,0 +1,200 @@
+import { Socket } from 'node:net'
+import type { ClientExchange } from '#http/exchange/client-exchange.ts'
+import { isExtendedConnect } from '#http/exchange/extended-connect.ts'
+import type { BodyTooSlow, MalformedMessage } from '#http/exchange/malformed-message.ts'
+import type { RequestEvents } from '#http/exchange/request-events.ts'
+import { ownedCopy } from '#http/h1/read-buffers.ts'
+import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { IncomingMessage, ServerResponse } from '#platform/http.ts'
+import { recordStatus } from '../gate/outcome.ts'
+import { sendProblem } from '../refusals/problem.ts'
+import { brokenBodyError } from '../refusals/unreadable.ts'
+import { ownMethods, unlistedMethod } from '../routes/own-paths.ts'
+import { type Arrival, attachArrival } from './arrival.ts'
+import { ExchangeResponse } from './exchange-response.ts'
+
+/** The part of Fastify that is needed here: it serves these endpoints. */
+export interface EndpointRouter {
+  routing(request: IncomingMessage, response: ServerResponse): void
+}
+
+/** The built-in endpoints. */
+export interface OwnEndpoints {
+  /** Carries out a request to one of them, by the routes of its config. */
+  handle(arrival: Arrival, router: EndpointRouter): void
+  /** From now on responses that have not started have `Connection: close`. */
+  startDrain(): void
+  /**
+   * Answers with a problem if this request has not been answered; a started response is aborted.
+   * @returns false where the request is not for these endpoints
+   */
+  abort(arrival: Arrival, error: GatehouseError): boolean
+}
+
+const ownMethodSet: ReadonlySet<string> = new Set(ownMethods)
+
+/**
+ * Hands the connection of a request to Fastify, which needs the objects of node:http: they are created only for these
+ * few requests.
+ */
+export function createOwnEndpoints(): OwnEndpoints {
+  const responses = new Map<Arrival, ServerResponse>()
+
+  function handle(arrival: Arrival, router: EndpointRouter): void {
+    const { connection, outcome, requestId } = arrival
+    const request = createIncomingMessage(arrival)
+    const response = openResponse(request, connection, () => end())
+    attachArrival(request, arrival)
+    response.setHeader('X-Request-Id', requestId)
+    for (const [name, value] of outcome.corsHeaders?.fields ?? []) response.setHeader(name, value)
+    responses.set(arrival, response)
+    response.shouldKeepAlive = connection.canPersist()
+    connection.attach(new NodeHttpAdapter(request, response))
+    const end = () => {
+      responses.delete(arrival)
+      if (response.headersSent) recordStatus(outcome, response.statusCode)
+    }
+    response.once('close', end)
+    response.once('prefinish', () => connection.startSendTimeout())
+    response.once('finish', () => {
+      end()
+      if (connection.socket === undefined) return
+      response.detachSocket(connection.socket)
+      response.emit('close')
+      connection.endExternally({ closes: !response.shouldKeepAlive || hasConnectionClose(response) })
+    })
+    router.routing(request, response)
+  }
+
+  return {
+    handle,
+    startDrain: () => {
+      for (const response of responses.values()) if (!response.headersSent) response.shouldKeepAlive = false
+    },
+    abort: (arrival, error) => {
+      const response = responses.get(arrival)
+      if (!response) return false
+      if (response.headersSent) recordStatus(arrival.outcome, response.statusCode)
+      // A handler still at work on the request may write after the end.
+      response.on('error', () => {})
+      sendProblem(response.req, response, error)
+      return true
+    },
+  }
+}
+
+/** @param onEnding called before the exchange ends, where the exchange is written to */
+function openResponse(
+  request: IncomingMessage,
+  connection: ClientExchange,
+  onEnding: () => void,
+): ServerResponse {
+  // The cast is sound: it has what Fastify and the code here use of a response.
+  if (connection.socket === undefined)
+    return new ExchangeResponse(request, connection, onEnding) as unknown as ServerResponse
+  const response = new ServerResponse(request)
+  response.assignSocket(connection.socket)
+  return response
+}
+
+/** Whether its head has `Connection: close`, whichever code set it: node:http keeps it only there. */
+function hasConnectionClose(response: ServerResponse): boolean {
+  // The cast is sound: a missing property is undefined.
+  return (response as { readonly _last?: boolean })._last === true
+}
+
+class NodeHttpAdapter implements RequestEvents {
+  readonly writesToSocket = true
+  readonly #request: IncomingMessage
+  readonly #response: ServerResponse
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.#request = request
+    this.#response = response
+  }
+
+  onBodyData(chunk: Buffer): void {
+    this.#request.push(ownedCopy(chunk))
+  }
+
+  isChunkReleased(): boolean {
+    return false
+  }
+
+  onBodyEnd(): void {
+    this.#request.complete = true
+    this.#request.push(null)
+  }
+
+  onBodyError(error: MalformedMessage | BodyTooSlow): void {
+    this.#response.shouldKeepAlive = false
+    sendProblem(this.#request, this.#response, brokenBodyError(error))
+  }
+
+  onClientDrain(): void {
+    if (this.#response instanceof ExchangeResponse) this.#response.onClientDrain()
+    else this.#response.emit('drain')
+  }
+
+  onAbort(): void {
+    this.#request.destroy()
+    this.#response.destroy()
+  }
+}
+
+function createIncomingMessage({ connection, head }: Arrival): IncomingMessage {
+  const { method, target, minorVersion, rawHeaders } = head
+  // No endpoint uses it.
+  const request = new IncomingMessage(connection.socket ?? new Socket())
+  // Methods that no endpoint supports, such as CONNECT, need no distinction: each refuses them in the same way.
+  const isListed = ownMethodSet.has(method) && !isExtendedConnect(connection, head)
+  request.method = isListed ? method : unlistedMethod
+  request.url = target
+  // Fastify sets Connection only where it is not 2, whose responses have no such field.
+  const isHttp2 = connection.httpVersion === '2'
+  request.httpVersionMajor = isHttp2 ? 2 : 1
+  request.httpVersionMinor = isHttp2 ? 0 : minorVersion
+  request.httpVersion = `${request.httpVersionMajor}.${request.httpVersionMinor}`
+  request.rawHeaders = [...rawHeaders]
+  request.headers = joinHeaders(rawHeaders)
+  if (connection.bodyState === 'complete') {
+    request.complete = true
+    request.push(null)
+  } else request._read = () => connection.resumeBody()
+  return request
+}
+
+/** Names of which only the first field counts, as in Node. */
+const singletonFields = new Set([
+  'age',
+  'authorization',
+  'content-length',
+  'content-type',
+  'etag',
+  'expires',
+  'from',
+  'host',
+  'if-modified-since',
+  'if-unmodified-since',
+  'last-modified',
+  'location',
+  'max-forwards',
+  'proxy-authorization',
+  'referer',
+  'retry-after',
+  'server',
+  'user-agent',
+])
+
+/** Headers by name in lower case, those of one name joined. */
+export function joinHeaders(rawHeaders: readonly string[]): Record<string, string> {
+  const joined: Record<string, string> = Object.create(null)
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase()
+    const value = rawHeaders[index + 1] ?? ''
+    const existing = joined[name]
+    if (existing === undefined) joined[name] = value
+    else if (!singletonFields.has(name)) joined[name] = existing + (name === 'cookie' ? '; ' : ', ') + value
+  }
+  return joined
+}

@@ -1,0 +1,218 @@
+import type { Upstream } from '#http/client/upstream.ts'
+import { isExtendedConnect } from '#http/exchange/extended-connect.ts'
+import { changedHead } from '#http/exchange/request-head.ts'
+import { monotonicClock } from '#platform/clock.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { memoize } from '#platform/memoize.ts'
+import type { RedirectToSignIn } from '../browser/sign-in-redirect.ts'
+import { createCostField } from '../forward/cost-field.ts'
+import { forward } from '../forward/forward.ts'
+import type { ForwardEvents, ForwardedRequest, SecondTargets } from '../forward/forwarded-request.ts'
+import type { OwnCookies } from '../forward/own-cookies.ts'
+import type { RequestWriter } from '../forward/request-head.ts'
+import { createAdmission } from '../gate/admission.ts'
+import { createGateParts, type GateOptions, type GateResult } from '../gate/gate.ts'
+import type { OpenCalls } from '../gate/open-calls.ts'
+import { answerOptions } from '../gate/options-request.ts'
+import {
+  destinationOf,
+  principalOf,
+  recordAnswered,
+  recordReason,
+  recordSent,
+  recordStatus,
+} from '../gate/outcome.ts'
+import {
+  createUpstreamHeadReader,
+  findForwardingRoute,
+  type UpstreamHeadOptions,
+} from '../gate/route-request.ts'
+import type { Forwarding } from '../lane/lane-arrival.ts'
+import type { LaneRequest } from '../lane/lane-request.ts'
+import { prefersHtml } from '../refusals/error-page.ts'
+import { isGrpcCall } from '../refusals/grpc-status.ts'
+import { answerErrorPage, answerProblem } from '../refusals/problem.ts'
+import { brokenBodyError } from '../refusals/unreadable.ts'
+import { type Route, standardMethods } from '../routes/route.ts'
+import type { RouteTable } from '../routes/table.ts'
+import type { WorkerScopes } from '../routes/worker-scope.ts'
+import type { CheckSecondTargets } from '../second-targets/check.ts'
+import type { Arrival } from './arrival.ts'
+import { isWebSocketUpgrade, type UpgradeHandler } from './upgrade.ts'
+import type { UsageMeter } from './usage-meter.ts'
+import type { WebSockets } from './web-sockets.ts'
+
+export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>, UpstreamHeadOptions {
+  readonly table: RouteTable<Upstream | undefined>
+  readonly writer: RequestWriter
+  readonly checkSecondTargets: CheckSecondTargets
+  readonly onUpgraded: UpgradeHandler
+  /** See WebSockets. */
+  readonly followStream: WebSockets['followStream']
+  readonly openCalls: OpenCalls
+  /** Called for a WebSocket upgrade that is forwarded as an ordinary request, as its route has no WebSockets. */
+  readonly onIgnoredUpgrade: (route: string) => void
+  readonly usageMeter: UsageMeter
+  /** The path of the portal; undefined = there is none. */
+  readonly portalPath: string | undefined
+  /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
+  readonly portalScopes: WorkerScopes | undefined
+  /** Cookies that no upstream may set. */
+  readonly ownCookies: OwnCookies
+  /** undefined = no route leads page visits to the sign-in. */
+  readonly redirectToSignIn: RedirectToSignIn | undefined
+}
+
+export interface RequestProxy {
+  /**
+   * Proxies a request that is not for the gateway itself.
+   * @throws GatehouseError if it cannot be decided or forwarded
+   */
+  handle(arrival: Arrival): void
+  /** Proxies one that the fast lane has admitted. @throws the same */
+  handleAdmitted(request: LaneRequest): void
+}
+
+/** A proxy, and what the fast lane forwards by. */
+export interface LaneProxy extends RequestProxy {
+  readonly forwarding: Forwarding
+}
+
+/**
+ * The proxy path: no body is parsed here. A request is matched to its route, authenticated and authorised, and only
+ * then forwarded.
+ */
+export function createProxy(options: ProxyOptions): LaneProxy {
+  const { table, writer, usageMeter, onIgnoredUpgrade, checkSecondTargets, redirectToSignIn } = options
+  const { ownCookies, portalScopes, openCalls } = options
+  const terms = { writeTrailers: writer.writeTrailers, ownCookies, portalScopes }
+  const readUpstreamHead = createUpstreamHeadReader(options)
+  const { gate, settleAdmitted } = createGateParts<Route<Upstream>>({
+    ...options,
+    findRoute: (arrival) => {
+      const route = findForwardingRoute(table, arrival)
+      if (route instanceof GatehouseError || arrival.head.upgrade === undefined) return route
+      return checkUpgrade(table, route, arrival)
+    },
+  })
+  const events = createEvents(options)
+  const costFieldOf = memoize(createCostField)
+
+  /** @param secondTargets once they are checked; undefined = the request names none */
+  function forwardToUpstream(
+    route: Route<Upstream>,
+    arrival: Arrival,
+    secondTargets: SecondTargets | undefined,
+  ): void {
+    const { connection, head, outcome } = arrival
+    const upstreamHead = readUpstreamHead(route, arrival)
+    if (!upstreamHead) {
+      answerOptions(arrival, route.methods ?? standardMethods)
+      return
+    }
+    const { principal, strippedPrefix, isUpgrade, isLast } = upstreamHead
+    if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
+    if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
+    if (connection.httpVersion === '2' && isGrpcCall(head)) openCalls.onForwarded()
+    forward(
+      {
+        arrival,
+        route,
+        terms,
+        destination: destinationOf(outcome),
+        strippedPrefix,
+        secondTargets,
+        headerLines: writer.writeHead(upstreamHead),
+        isLast,
+        accountId: principal?.accountId,
+        isUpgrade,
+        isFollowed: route.browser !== undefined && principal !== undefined,
+        corsHeaders: outcome.corsHeaders,
+        costField: route.costHeader === undefined ? undefined : costFieldOf(route.costHeader),
+      },
+      events,
+    )
+  }
+
+  /** A person in a browser gets an HTML page. */
+  function refuse(arrival: Arrival, error: GatehouseError): void {
+    if (redirectToSignIn?.(arrival, error)) return
+    const isPage = error.code === 'route-not-found' || arrival.outcome.browser?.signIn === true
+    const wantsPage = isPage && prefersHtml(arrival.head)
+    if (wantsPage) answerErrorPage(arrival, error, options.portalPath)
+    else answerProblem(arrival, error)
+  }
+
+  const handleAdmitted = createAdmission<Route<Upstream>, LaneRequest>({
+    gate: (request) => settleAdmitted(request.route, request, request.decision),
+    checkSecondTargets,
+    sentHead: ({ head }) => head,
+    admit: (route, request) => {
+      const principal = principalOf(request.outcome)
+      if (principal !== undefined) usageMeter.onForwarded(route, principal, request.arrivedAt)
+      request.forward()
+    },
+    refuse,
+  })
+  const handle = createAdmission<Route<Upstream>, Arrival>({
+    gate,
+    checkSecondTargets,
+    sentHead: ({ head }) => head,
+    admit: forwardToUpstream,
+    refuse,
+  })
+  return { handle, handleAdmitted, forwarding: { terms, events } }
+}
+
+/** Finds out whether the route of an upgrade takes it, or as what. */
+function checkUpgrade(
+  table: ProxyOptions['table'],
+  route: Route<Upstream>,
+  arrival: Arrival,
+): GateResult<Route<Upstream>> {
+  const { connection, head, outcome } = arrival
+  if (route.websocket) {
+    // Before the decision: what follows a refused upgrade is not a request.
+    if (isWebSocketUpgrade(head)) connection.closeAfterAnswer()
+    return route
+  }
+  if (!isExtendedConnect(connection, head)) return route
+  // A backend might answer it with 2xx as an ordinary request: it is refused like any other CONNECT.
+  recordReason(outcome, 'a WebSocket over HTTP/2: the route lacks websocket: true')
+  return findForwardingRoute(table, { ...arrival, head: changedHead(head, { method: 'CONNECT' }) })
+}
+
+interface ProxiedRequest extends ForwardedRequest {
+  readonly arrival: Arrival
+  readonly route: Route<Upstream>
+}
+
+function createEvents({
+  onUpgraded,
+  followStream,
+  usageMeter,
+}: Pick<ProxyOptions, 'onUpgraded' | 'followStream' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
+  return {
+    onSent: ({ arrival }, now) => {
+      recordSent(arrival.outcome, now)
+    },
+    onResponseHead: ({ arrival }, status) => {
+      recordStatus(arrival.outcome, status)
+    },
+    onEventStream: ({ arrival }) => followStream(arrival, () => arrival.connection.abort()),
+    onUnits: ({ arrival, route }, units) => {
+      const principal = principalOf(arrival.outcome)
+      if (principal !== undefined) usageMeter.onUnits(route, principal, units)
+    },
+    onResponseEnd: ({ arrival }) => {
+      recordAnswered(arrival.outcome, monotonicClock())
+    },
+    onFailed: ({ arrival }, error) => {
+      answerProblem(arrival, error instanceof GatehouseError ? error : brokenBodyError(error))
+    },
+    onUpgraded: ({ arrival }, accepted) => {
+      recordAnswered(arrival.outcome, monotonicClock())
+      onUpgraded({ arrival, accepted })
+    },
+  }
+}

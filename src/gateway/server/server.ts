@@ -1,0 +1,77 @@
+import type { NameTable } from '#http/h1/name-table.ts'
+import { chooseScope, type ScopeOptions } from '../gate/choose-scope.ts'
+import { answerPreflight } from '../gate/cors.ts'
+import { answerOptions } from '../gate/options-request.ts'
+import type { FastLane } from '../lane/fast-lane.ts'
+import { LaneRequest } from '../lane/lane-request.ts'
+import { answerProblem } from '../refusals/problem.ts'
+import { standardMethods } from '../routes/route.ts'
+import { type Arrival, type ArrivalReader, createArrival } from './arrival.ts'
+import {
+  type ArrivalServer,
+  createArrivalServer,
+  type ListenerEvents,
+  type ServerOptions,
+} from './arrival-server.ts'
+import type { Observer } from './observe.ts'
+import { createOwnEndpoints, type EndpointRouter } from './own-endpoints.ts'
+import type { RequestProxy } from './proxy.ts'
+
+/** How requests are handled under one config. A reload replaces it as a whole: no request meets two of them. */
+export interface Traffic extends ScopeOptions, ArrivalReader {
+  readonly observer: Observer
+  /** The built-in endpoints. */
+  readonly api: EndpointRouter
+  readonly proxy: RequestProxy
+  /** undefined = all requests need more than it does. */
+  readonly fastLane: FastLane | undefined
+  /** The fields of requests that more is done with than forwarding them. */
+  readonly names: NameTable
+}
+
+export interface GatewayServerOptions extends ServerOptions, ListenerEvents {
+  /** Read once for each request. */
+  traffic(): Traffic
+  /** Those of the current traffic: asked for each head. */
+  names(): NameTable
+}
+
+/** The main listener: every request arrives here, and is dispatched by its path. */
+export function createGatewayServer(options: GatewayServerOptions): ArrivalServer {
+  const own = createOwnEndpoints()
+
+  function routeRequest(arrival: Arrival, traffic: Traffic): void {
+    const scope = chooseScope(arrival, traffic)
+    switch (scope) {
+      case 'server':
+        answerOptions(arrival, standardMethods)
+        return
+      case 'own':
+        own.handle(arrival, traffic.api)
+        return
+      case 'routes':
+        traffic.proxy.handle(arrival)
+        return
+      default:
+        answerPreflight(arrival, scope)
+    }
+  }
+
+  return createArrivalServer<Traffic, Arrival>(options, {
+    traffic: options.traffic,
+    names: options.names,
+    read: (connection, head, traffic) =>
+      traffic.fastLane?.(connection, head) ?? createArrival(connection, head, traffic),
+    handle: (arrival, traffic) => {
+      if (arrival instanceof LaneRequest) traffic.proxy.handleAdmitted(arrival)
+      else routeRequest(arrival, traffic)
+    },
+    refuse: answerProblem,
+    abort: (arrival, error) => {
+      if (own.abort(arrival, error)) return
+      arrival.connection.detach()
+      answerProblem(arrival, error)
+    },
+    startDrain: own.startDrain,
+  })
+}

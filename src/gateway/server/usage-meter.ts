@@ -1,0 +1,44 @@
+import type { UsedRoute } from '#accounts/usage-counts.ts'
+import type { UsageRecorder } from '#accounts/usage-recorder.ts'
+import type { Principal } from '#identity/principal.ts'
+import { monotonicClock } from '#platform/clock.ts'
+
+/** Counts what accounts, and principals of foreign issuers, use of routes. */
+export interface UsageMeter {
+  /**
+   * A request of a caller is forwarded: it counts whatever becomes of it.
+   * @param now its time on the monotonic clock
+   */
+  onForwarded(route: MeteredRoute, caller: Principal, now: number): void
+  /**
+   * The units of a forwarded request are known: on a route with `costHeader` by the response, once for each request,
+   * when its head or its trailers have arrived or it has ended without.
+   */
+  onUnits(route: MeteredRoute, caller: Principal, units: number): void
+  /** A request of a caller is allowed, and another proxy forwards it: it is one unit, as its response is not seen. */
+  onDecided(route: MeteredRoute, caller: Principal, now: number): void
+}
+
+/** A route as usage is counted by. */
+export interface MeteredRoute extends UsedRoute {
+  /** undefined = each request is one unit. */
+  readonly costHeader: string | undefined
+}
+
+const requestOfOneUnit = { requests: 1, units: 1 }
+const requestOfUnknownUnits = { requests: 1, units: 0 }
+
+export function createUsageMeter(recorder: Pick<UsageRecorder, 'count'>): UsageMeter {
+  return {
+    onForwarded: (route, caller, now) =>
+      recorder.count(
+        route,
+        caller,
+        route.costHeader === undefined ? requestOfOneUnit : requestOfUnknownUnits,
+        now,
+      ),
+    onDecided: (route, caller, now) => recorder.count(route, caller, requestOfOneUnit, now),
+    onUnits: (route, caller, units) =>
+      recorder.count(route, caller, { requests: 0, units }, monotonicClock()),
+  }
+}

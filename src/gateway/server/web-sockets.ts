@@ -1,0 +1,188 @@
+import { type AdmittedCaller, type AuthState, admittedUntil } from '#identity/authorize.ts'
+import { roleEpochIn, signingKeyIdOf } from '#identity/tokens/token-text.ts'
+import type { Metrics } from '#ops/metrics/metrics.ts'
+import type { Clock } from '#platform/clock.ts'
+import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import { digestOf } from '#platform/secrets/keys.ts'
+import type { Change } from '#store/changes.ts'
+import type { Tunnel } from '../forward/tunnel.ts'
+import { principalOf } from '../gate/outcome.ts'
+import { type Arrival, credentialsOf } from './arrival.ts'
+import { type AcceptedUpgrade, acceptUpgrade } from './upgrade.ts'
+
+/** All open WebSockets, and the streams of events that are followed like them. */
+export interface WebSockets {
+  accept(upgrade: AcceptedUpgrade): void
+  /** Follows the credential of a WebSocket that another part opens. @param open is told what to call once it has closed */
+  watch(arrival: Arrival<unknown>, open: (onClosed: () => void) => Tunnel): void
+  /**
+   * Follows the credential of a stream of events in the same way: the stream ends with it.
+   * @returns what to call once the stream is over
+   */
+  followStream(arrival: Arrival<unknown>, end: () => void): () => void
+  /** Closes those whose credential a change has revoked; undefined = any of them may be affected. */
+  revalidate(change: Change | undefined): void
+  /** Closes all WebSockets, and those that are opened from now on, with a code of RFC 6455 7.4. */
+  closeAll(code: number, reason: string): void
+}
+
+export interface WebSocketsOptions {
+  readonly metrics: Metrics
+  readonly clock: Clock
+  /** A function, since the directory is opened after the source of changes, which needs the WebSockets. */
+  authState(): AuthState
+}
+
+interface OpenWebSocket {
+  readonly tunnel: Tunnel
+  /** Whether it is a stream of events instead. */
+  readonly isStream: boolean
+  /** undefined = anonymous. */
+  readonly caller: AdmittedCaller | undefined
+  /** Set when it is to be checked again without a change. */
+  timer: NodeJS.Timeout | undefined
+}
+
+/** A close code for applications (RFC 6455 7.4.2): the credential is no longer valid. */
+const revokedCode = 4001
+/** Internal error (RFC 6455 7.4.1): whether the credential is still valid cannot be determined. */
+const internalErrorCode = 1011
+/** When to check again if the store was unavailable. */
+const retryMs = 1_000
+/** Node fires a timer above 2^31 ms at once, so it is checked again at least once a day. */
+const recheckMaxMs = 24 * 3_600_000
+
+export function createWebSockets({ metrics, clock, authState }: WebSocketsOptions): WebSockets {
+  const all = new Set<OpenWebSocket>()
+  /** The WebSockets by the IDs that changes name: those of accounts, sessions and foreign principals. */
+  const bySubject = new Map<string, Set<OpenWebSocket>>()
+  /** Set once all are closed: the backend may still accept one that was asked for before. */
+  let closing: Parameters<Tunnel['close']> | undefined
+
+  function watch(arrival: Arrival<unknown>, openTunnel: (onClosed: () => void) => Tunnel): void {
+    metrics.webSocketsOpen.inc()
+    // First: once it is open, the credentials are forgotten.
+    const caller = admittedCallerOf(arrival)
+    const tunnel = openTunnel(() => {
+      remove(open)
+      metrics.webSocketsOpen.dec()
+    })
+    const open: OpenWebSocket = { tunnel, isStream: false, caller, timer: undefined }
+    add(open)
+    if (closing) tunnel.close(...closing)
+  }
+
+  function followStream(arrival: Arrival<unknown>, end: () => void): () => void {
+    const tunnel = { close: end }
+    const open: OpenWebSocket = {
+      tunnel,
+      isStream: true,
+      caller: admittedCallerOf(arrival),
+      timer: undefined,
+    }
+    add(open)
+    return () => remove(open)
+  }
+
+  function add(open: OpenWebSocket): void {
+    all.add(open)
+    for (const subject of subjectsOf(open)) {
+      bySubject.set(subject, (bySubject.get(subject) ?? new Set()).add(open))
+    }
+    // The credential may have been revoked between the decision and the upstream's response.
+    check(open)
+  }
+
+  function remove(open: OpenWebSocket): void {
+    all.delete(open)
+    clearTimeout(open.timer)
+    for (const subject of subjectsOf(open)) {
+      const others = bySubject.get(subject)
+      others?.delete(open)
+      if (others?.size === 0) bySubject.delete(subject)
+    }
+  }
+
+  function check(open: OpenWebSocket): void {
+    const { caller, tunnel } = open
+    if (!caller || !all.has(open)) return
+    admittedUntil(caller, authState(), clock())
+      .then((until) => {
+        // It may be over by now: its connection can already carry another request.
+        if (!all.has(open)) return
+        if (until === 0) tunnel.close(revokedCode, 'revoked')
+        // No change is announced when a key expires, or an overlap ends.
+        else if (until < Number.POSITIVE_INFINITY) {
+          checkLater(open, Math.min(Math.max(0, until - clock()), recheckMaxMs))
+        }
+      })
+      .catch((error: unknown) => {
+        if (!all.has(open)) return
+        if (isStoreUnavailable(error)) checkLater(open, retryMs)
+        else tunnel.close(internalErrorCode, 'internal error')
+      })
+  }
+
+  function checkLater(open: OpenWebSocket, waitMs: number): void {
+    clearTimeout(open.timer)
+    open.timer = setTimeout(() => check(open), waitMs).unref()
+  }
+
+  /** The WebSockets that a change may affect. */
+  function affectedBy(change: Change | undefined): Iterable<OpenWebSocket> {
+    switch (change?.kind) {
+      case 'account':
+        return bySubject.get(change.accountId) ?? []
+      case 'session':
+        return bySubject.get(change.sessionId) ?? []
+      case 'signing-keys':
+        return [...all].filter(({ caller }) => caller?.signedBy !== undefined)
+      case 'subject':
+        return bySubject.get(change.principalId) ?? []
+      case undefined:
+        return all
+      default:
+        return change satisfies never
+    }
+  }
+
+  return {
+    accept: (upgrade) => watch(upgrade.arrival, (onClosed) => acceptUpgrade(upgrade, onClosed)),
+    watch,
+    followStream,
+    revalidate: (change) => {
+      for (const open of affectedBy(change)) check(open)
+    },
+    closeAll: (code, reason) => {
+      closing = [code, reason]
+      for (const { tunnel, isStream } of all) if (!isStream) tunnel.close(code, reason)
+    },
+  }
+}
+
+function admittedCallerOf(arrival: Arrival<unknown>): AdmittedCaller | undefined {
+  const { access } = arrival.outcome
+  const principal = principalOf(arrival.outcome)
+  const credentials = credentialsOf(arrival)
+  if (!principal || !access) return undefined
+  const caller = { principal, access, keyDigest: undefined, signedBy: undefined, roleEpoch: undefined }
+  switch (credentials.kind) {
+    case 'secretKey':
+      return { ...caller, keyDigest: digestOf(credentials.text) }
+    case 'bearer':
+      if (principal.issuer !== undefined) return caller
+      return {
+        ...caller,
+        signedBy: signingKeyIdOf(credentials.text),
+        roleEpoch: roleEpochIn(credentials.text),
+      }
+    default:
+      return undefined
+  }
+}
+
+function subjectsOf({ caller }: OpenWebSocket): string[] {
+  if (!caller) return []
+  const { accountId, sessionId } = caller.principal
+  return sessionId === undefined ? [accountId] : [accountId, sessionId]
+}

@@ -1,0 +1,65 @@
+import type { Socket } from 'node:net'
+import { DirectSocketReader, type SocketReader } from '../h1/socket-reader.ts'
+import type { ConnectionPersistence } from './response-events.ts'
+
+/** How long an idle connection is kept where the upstream does not announce it: less than servers usually do. */
+const defaultKeepAliveMs = 4_000
+/** A connection is closed this long before the upstream announced to close it. */
+const keepAliveMarginMs = 1_000
+
+/** How long to wait for stray bytes after a chunked request; they close the connection. */
+export const strayBytesGraceMs = 150
+
+/** How long a connection may be reused after a response. */
+export function reusableMs({ keepAliveMs }: ConnectionPersistence): number {
+  return Math.max(0, (keepAliveMs ?? defaultKeepAliveMs + keepAliveMarginMs) - keepAliveMarginMs)
+}
+
+/**
+ * Closes a connection that is not reused. Where the target does not expect it, by a reset: the side that closes first
+ * otherwise holds its port for a minute, and clients who request only such responses could use up the ports.
+ */
+export function closeConnection(socket: Socket, { isExpected }: { readonly isExpected: boolean }): void {
+  if (isExpected || 'encrypted' in socket || socket.destroyed) socket.destroy()
+  else socket.resetAndDestroy()
+}
+
+/** How long to read on for a response that the target sent before it stopped reading. */
+export const drainGraceMs = 1_000
+
+type Done = (error?: Error | null) => void
+
+/**
+ * Keeps a socket open after a failed write: Node would destroy it, with the data that were received but not read yet.
+ * Each write costs a little more then. Does nothing the second time.
+ * @param mayStillAnswer asked before each write: whether there could be something to read if it failed
+ * @param onWriteError called for each such failure; returns whether there is something to read
+ */
+export function catchWriteErrors(
+  socket: Socket,
+  mayStillAnswer: () => boolean,
+  onWriteError: (error: Error) => boolean,
+): void {
+  if (Object.hasOwn(socket, '_write')) return
+  const { _write: write, _writev: writev } = socket
+  function guarded(done: Done): Done {
+    if (!mayStillAnswer()) return done
+    return (error) => done(error && onWriteError(error) ? null : error)
+  }
+  socket._write = (chunk, encoding, done) => write.call(socket, chunk, encoding, guarded(done))
+  if (writev) socket._writev = (chunks, done) => writev.call(socket, chunks, guarded(done))
+}
+
+/** Takes off all that a connection has put on its socket, for a new owner. */
+export function handOverSocket(socket: Socket, reader: SocketReader): void {
+  // A connection made with a PooledSocketReader never carries an upgrade.
+  if (reader instanceof DirectSocketReader) reader.release()
+  socket.removeAllListeners()
+  // What catchWriteErrors has put there would keep the connection, and all that it knows of the request. The cast is
+  // sound: it is the prototype of a socket.
+  const { _write: write, _writev: writev } = Object.getPrototypeOf(socket) as Socket
+  socket._write = write
+  if (writev) socket._writev = writev
+  // The new owner adds listeners of its own; until then an error must not be fatal.
+  socket.on('error', () => {})
+}

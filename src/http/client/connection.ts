@@ -1,0 +1,243 @@
+import type { Socket } from 'node:net'
+import { DeadlineSweep } from '#platform/deadline-sweep.ts'
+import { chunksPerTurnMax } from '../h1/chunked-decoder.ts'
+import { hasWrittenAll, ownedCopy } from '../h1/read-buffers.ts'
+import { DirectSocketReader, type PooledSocketReader, type SocketReader } from '../h1/socket-reader.ts'
+import {
+  catchWriteErrors,
+  closeConnection,
+  drainGraceMs,
+  handOverSocket,
+  reusableMs,
+  strayBytesGraceMs,
+} from './connection-socket.ts'
+import type { ExchangeEvents, RequestOptions } from './exchange.ts'
+import { ExchangeDeadline } from './exchange-deadline.ts'
+import { readFailure, timeoutFailure, UpstreamFailure } from './failure.ts'
+import { RequestSender } from './request-sender.ts'
+import type { ConnectionPersistence, ResponseEvents } from './response-events.ts'
+import type { ResponseHead } from './response-head.ts'
+import { ResponseParser } from './response-parser.ts'
+import { noHolder, type UpstreamConnection } from './upstream-connection.ts'
+
+const sweep = new DeadlineSweep(50)
+
+/** One HTTP/1.1 connection to a target: one request at a time, reused as long as both sides agree. */
+export class Connection implements UpstreamConnection {
+  readonly socket: Socket
+  readonly #reader: SocketReader
+  readonly #sender: RequestSender
+  readonly #deadline = new ExchangeDeadline((isForHead) => this.#onTimeout(isForHead))
+  holder = noHolder
+  isBound = false
+  #events: ExchangeEvents | undefined
+  readonly #parser: ResponseParser
+  /** Of the last request: not all of its options, which may be the request itself, with all that it holds. */
+  #body: RequestOptions['body'] = 'none'
+  #isLast = false
+  #persistence: ConnectionPersistence | undefined
+  #isEarlyResponse = false
+  #isHandedOver = false
+  /** Set once the target has stopped reading the body. */
+  #drainTimer: NodeJS.Timeout | undefined
+  /** Until when it may be reused, on the clock of performance.now(). */
+  reusableUntil = 0
+  /** Whether it has carried a request before. */
+  isReused = false
+  readonly mayRefuse = false
+  /** Until when the target may answer chunks that it left unread, as some do, on the clock of performance.now(). */
+  reusableFrom = 0
+
+  /** @param reader given if the socket was created with it */
+  constructor(socket: Socket, reader?: PooledSocketReader) {
+    this.socket = socket
+    this.#reader = reader?.attach(socket, this.#receive) ?? new DirectSocketReader(socket, this.#receive)
+    this.#sender = new RequestSender(socket)
+    this.#parser = new ResponseParser(this.#responseEvents)
+    socket.on('drain', this.#onDrain).on('end', this.#onEnd)
+    socket.on('error', this.#onError).on('close', this.#onClose)
+    sweep.add(this.#deadline)
+  }
+
+  get isOpen(): boolean {
+    return !this.socket.destroyed
+  }
+
+  get pausedAt(): number {
+    return this.#deadline.pausedAt
+  }
+
+  get hasWrittenAll(): boolean {
+    return hasWrittenAll(this.socket)
+  }
+
+  start(head: string, options: RequestOptions, events: ExchangeEvents, now: number): void {
+    this.#events = events
+    const { body, isLast, bindsConnection } = options
+    if (bindsConnection) this.isBound = true
+    this.#body = body
+    this.#isLast = isLast
+    this.#parser.begin(options)
+    this.#isEarlyResponse = false
+    this.#persistence = undefined
+    if (body !== 'none') catchWriteErrors(this.socket, this.#mayStillAnswer, this.#onWriteError)
+    this.#sender.begin(head, body)
+    this.#deadline.start(options, now)
+  }
+
+  redirect(events: ExchangeEvents): void {
+    if (this.#events !== undefined) this.#events = events
+  }
+
+  write(chunk: Buffer): boolean {
+    this.#deadline.onRequestData()
+    return this.#sender.write(chunk)
+  }
+
+  finish(trailers: string): void {
+    this.#sender.end(trailers)
+    this.#deadline.onRequestEnd()
+    if (this.#events && this.#parser.isComplete) this.#complete(true)
+  }
+
+  pause(): void {
+    this.#deadline.pause()
+    this.#reader.pause()
+  }
+
+  resume(): void {
+    if (!this.#deadline.isPaused) return
+    this.#deadline.resume()
+    this.#reader.resume()
+  }
+
+  /** Cancels the request and closes the connection; no more events follow. */
+  destroy(): void {
+    this.#events = undefined
+    this.#clearDeadline()
+    this.socket.destroy()
+  }
+
+  readonly #responseEvents: ResponseEvents = {
+    onInformation: (head) => {
+      this.#deadline.onInformation(head.status)
+      this.#events?.onInformation(head)
+    },
+    onHead: (head, persistence, framing) => {
+      this.#deadline.onHead()
+      // The rest of the request may stay unread.
+      this.#isEarlyResponse =
+        !this.#deadline.isRequestSent || this.#sender.isWriting || this.socket.writableLength > 0
+      this.#persistence = persistence
+      if (persistence.bindsConnection) this.isBound = true
+      this.#events?.onHead(head, framing)
+    },
+    onData: (chunk) => this.#events?.onData(chunk),
+    onEnd: (trailers, last) => this.#events?.onEnd(trailers, last),
+    onUpgrade: (head, rest) => this.#handOver(head, rest),
+  }
+
+  /** The events that this calls may destroy the connection. @returns whether the chunk is released */
+  readonly #receive = (chunk: Buffer): boolean => {
+    const parser = this.#parser
+    // There was no request: this response must never become the response to the next one.
+    if (!this.#events) {
+      this.destroy()
+      return false
+    }
+    try {
+      if (this.#sender.isPending) throw new UpstreamFailure('closed-early', 'the target answered too early')
+      this.#sender.writeNow()
+      const rest = parser.feed(chunk)
+      if (this.#isHandedOver) return false
+      if (!parser.isComplete) {
+        this.#deadline.postpone()
+        if (parser.chunksRead > chunksPerTurnMax) this.#reader.yieldTurn()
+        return this.#events?.onRead() ?? false
+      }
+      this.#complete(rest.length === 0)
+    } catch (error) {
+      this.fail(readFailure(error))
+    }
+    return false
+  }
+
+  readonly #onDrain = (): void => this.#events?.onDrain()
+
+  readonly #onEnd = (): void => {
+    try {
+      // After a failed write the end may come from a reset: it does not complete a response that lasts until close.
+      if (this.#drainTimer)
+        throw new UpstreamFailure('closed-early', 'the target stopped reading the request body')
+      if (this.#events) this.#parser.finish()
+      this.#complete(false)
+    } catch (error) {
+      this.fail(new UpstreamFailure('closed-early', 'the target closed the connection', error))
+    }
+  }
+
+  readonly #onError = (cause: Error): void => {
+    this.fail(new UpstreamFailure('closed-early', 'the connection to the target failed', cause))
+  }
+
+  readonly #onClose = (): void => {
+    sweep.remove(this.#deadline)
+    this.fail(new UpstreamFailure('closed-early', 'the connection to the target was closed'))
+    this.holder.onFree(false)
+  }
+
+  /** The response is complete. Another request may follow only if nothing of this exchange can be taken for its own. */
+  #complete(isClean: boolean): void {
+    this.#clearDeadline()
+    this.#events = undefined
+    const persistence = this.#persistence
+    const isOver =
+      !isClean || this.#isEarlyResponse || this.#drainTimer !== undefined || !persistence?.isPersistent
+    if (isOver || this.socket.destroyed || persistence.mayHaveStrayBody || this.#isLast) {
+      closeConnection(this.socket, { isExpected: isOver })
+      return
+    }
+    this.reusableFrom = this.#body === 'chunked' ? sweep.sweptAt + strayBytesGraceMs : 0
+    this.reusableUntil = sweep.sweptAt + reusableMs(persistence)
+    this.isReused = true
+    this.#reader.resume()
+    this.holder.onFree(true)
+  }
+
+  #handOver(head: ResponseHead, rest: Buffer): void {
+    const events = this.#events
+    this.#clearDeadline()
+    sweep.remove(this.#deadline)
+    this.#events = undefined
+    this.#isHandedOver = true
+    handOverSocket(this.socket, this.#reader)
+    events?.onUpgrade(head, this.socket, ownedCopy(rest))
+  }
+
+  /** A target that closes within the request's body may have sent a reason, such as 413, which is still to be read. */
+  readonly #mayStillAnswer = (): boolean => this.#body !== 'none'
+
+  readonly #onWriteError = (error: Error): boolean => {
+    if (!this.#events) return false
+    this.#drainTimer ??= setTimeout(() => this.#onError(error), drainGraceMs)
+    this.#deadline.freeze()
+    return true
+  }
+
+  fail(failure: UpstreamFailure): void {
+    const events = this.#events
+    const unsent = this.isReused ? this.#sender.unsent(failure, this.#deadline.isRequestSent) : undefined
+    this.destroy()
+    events?.onFailure(unsent ?? failure)
+  }
+
+  #onTimeout(isForHead: boolean): void {
+    const isClientIdle = !this.#deadline.isRequestSent && !this.socket.writableNeedDrain
+    this.fail(timeoutFailure(isForHead ? 'response' : isClientIdle ? 'client' : 'target'))
+  }
+
+  #clearDeadline(): void {
+    this.#deadline.stop()
+    clearTimeout(this.#drainTimer)
+  }
+}

@@ -1,0 +1,135 @@
+import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net'
+import { connect as connectTls, type SecureContext } from 'node:tls'
+import { startDeadline } from '#platform/deadline.ts'
+import { UpstreamFailure } from './failure.ts'
+
+export interface DialOptions {
+  readonly url: URL
+  readonly connectTimeoutMs: number
+  /** For https targets. */
+  readonly tls: TargetTls
+  readonly protocol: UpstreamProtocol
+}
+
+/** What is spoken with a target: over TLS by ALPN, else by prior knowledge. */
+export type UpstreamProtocol = 'http1' | 'http2'
+
+export interface TargetTls {
+  readonly verify: boolean
+  readonly context: SecureContext | undefined
+  /** The last TLS session with this target: the next connection resumes it, which saves most of the handshake. */
+  session: Buffer | undefined
+}
+
+export interface DialEvents {
+  onSocket(socket: Socket): void
+  onFailure(failure: UpstreamFailure): void
+}
+
+const keepAliveDelayMs = 30_000
+
+/**
+ * Connects to a target.
+ * @param onread the memory that a plain socket is to read into
+ * @returns cancels: true if no event was reported yet, and none will be
+ */
+export function dial(
+  { url, connectTimeoutMs, tls, protocol }: DialOptions,
+  events: DialEvents,
+  onread?: OnReadOpts,
+): () => boolean {
+  const socket = url.protocol === 'https:' ? openTls(url, tls, protocol) : openTcp(url, onread)
+  const readyEvent = url.protocol === 'https:' ? 'secureConnect' : 'connect'
+  let isSettled = false
+  const deadline = startDeadline(connectTimeoutMs, onTimeout)
+  socket.setNoDelay(true).setKeepAlive(true, keepAliveDelayMs)
+  socket.once(readyEvent, onReady).on('error', onError)
+
+  function settle(): boolean {
+    if (isSettled) return false
+    isSettled = true
+    deadline.clear()
+    return true
+  }
+
+  function onReady(): void {
+    if (!settle()) return
+    socket.off('error', onError)
+    events.onSocket(socket)
+  }
+
+  function onError(cause: Error): void {
+    const reason = isLocalResourceError(cause) ? 'no-resources' : 'connect-failed'
+    if (settle()) events.onFailure(new UpstreamFailure(reason, describe(cause), cause))
+  }
+
+  function onTimeout(): void {
+    if (!settle()) return
+    socket.destroy()
+    events.onFailure(new UpstreamFailure('connect-timeout', `no connection within ${connectTimeoutMs} ms`))
+  }
+
+  return () => {
+    if (!settle()) return false
+    socket.destroy()
+    return true
+  }
+}
+
+function openTcp(url: URL, onread: OnReadOpts | undefined): Socket {
+  return connectTcp({ host: hostOf(url), port: Number(url.port || 80), ...(onread && { onread }) })
+}
+
+function openTls(url: URL, tls: TargetTls, protocol: UpstreamProtocol): Socket {
+  const { verify, context, session } = tls
+  const host = hostOf(url)
+  const socket = connectTls({
+    host,
+    port: Number(url.port || 443),
+    // A server name is a name, never an address (RFC 6066 3).
+    ...(isIP(host) === 0 && { servername: host }),
+    ...(context && { secureContext: context }),
+    rejectUnauthorized: verify,
+    ALPNProtocols: [protocol === 'http2' ? 'h2' : 'http/1.1'],
+    ...(session && { session }),
+  })
+  // Only the session of a verified server is kept: when it is resumed, the server's name is not checked again.
+  socket.on('session', (next) => {
+    if (socket.authorized || !verify) tls.session = next
+  })
+  socket.once('error', () => {
+    tls.session = undefined
+  })
+  return socket
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '')
+}
+
+/** This machine has run out of descriptors, ports for connections to one address, or memory. */
+const localResourceCodes = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOMEM', 'ENOBUFS', 'EAI_MEMORY'])
+
+/** Whether the failure is local, so that it must not count against the target. */
+function isLocalResourceError(error: Error): boolean {
+  // A name with several addresses: one that refused is evidence against the target.
+  if (error instanceof AggregateError)
+    return error.errors.length > 0 && error.errors.every(isLocalResourceError)
+  return 'code' in error && localResourceCodes.has(String(error.code))
+}
+
+/** OpenSSL's codes where the response to a handshake is not TLS but, for example, HTTP. */
+const plainAnswer = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/
+/** OpenSSL's codes for a certificate whose authority it does not know. */
+const unknownAuthority = /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
+
+/** A text that tells the operator what to do: Node's own advice is for programmers. */
+function describe(error: Error): string {
+  const code = 'code' in error ? String(error.code) : ''
+  if (plainAnswer.test(code)) return 'the target does not speak TLS: use http:// instead of https://'
+  if (unknownAuthority.test(code)) {
+    return `${error.message.split(';', 1)[0]}; set tls.ca of the upstream to its CA certificate`
+  }
+  // When several addresses all failed Node gives one error without a message of its own.
+  return error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message
+}

@@ -1,0 +1,39 @@
+import type { FieldWriter } from '../../h2/framing/stream-connection.ts'
+import { fieldNameOf } from '../../h2/hpack/field-names.ts'
+import { addLines } from '../../h2/response-fields.ts'
+
+/** Fields that a request of HTTP/2 does not have (RFC 9113 8.2.2), or has in another form. */
+const leftOut = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'te', 'host'])
+
+/**
+ * Writes the fields of a request, from its head as HTTP/1.1 writes it: one code decides what a backend gets.
+ * @param head request line, Host, other lines and the empty line, in Latin-1
+ */
+export function requestFields(head: string, scheme: 'http' | 'https'): FieldWriter {
+  const lineEnd = head.indexOf('\r\n')
+  const methodEnd = head.indexOf(' ')
+  return (encoder) => {
+    encoder.add(':method', head.slice(0, methodEnd))
+    encoder.add(':path', head.slice(methodEnd + 1, lineEnd - ' HTTP/1.1'.length))
+    encoder.add(':scheme', scheme)
+    encoder.add(':authority', hostOf(head, lineEnd + 2))
+    addLines(encoder, head, { from: lineEnd + 2, isLeftOut })
+    // The gateway reads trailer fields, whatever the client does; servers of gRPC require that it says so.
+    encoder.add('te', 'trailers')
+  }
+}
+
+/** @param start of the first field line: nearly always it is the Host */
+function hostOf(head: string, start: number): string {
+  for (let at = start; at < head.length; at = head.indexOf('\r\n', at) + 2) {
+    const colon = head.indexOf(':', at)
+    if (colon === -1) return ''
+    if (colon - at === 4 && fieldNameOf(head.slice(at, colon)).name === 'host')
+      return head.slice(colon + 2, head.indexOf('\r\n', colon))
+  }
+  return ''
+}
+
+function isLeftOut(name: string): boolean {
+  return leftOut.has(fieldNameOf(name).name)
+}

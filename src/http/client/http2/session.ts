@@ -1,0 +1,214 @@
+import type { Socket } from 'node:net'
+import { type Deadline, startDeadline } from '#platform/deadline.ts'
+import { DeadlineSweep, type Expiring } from '#platform/deadline-sweep.ts'
+import { FrameConnection } from '../../h2/framing/connection.ts'
+import { errorCode } from '../../h2/framing/constants.ts'
+import type { ConnectionError } from '../../h2/framing/errors.ts'
+import type { FrameStream } from '../../h2/framing/stream.ts'
+import { UpstreamFailure } from '../failure.ts'
+import { ResetBudget } from './reset-budget.ts'
+
+/** How many requests are sent on one connection, if the target allows as many. */
+export const streamsMax = 100
+const streamWindowBytes = 262_144
+const connectionWindowBytes = 4_194_304
+/** A connection without requests is closed after this long. */
+const idleMs = 60_000
+/** Of the fields of a response: as large as its head may be in HTTP/1.1. */
+const headSizeMax = 65_536
+const sweep = new DeadlineSweep(1_000)
+
+export interface SessionOptions {
+  /** Higher than that of each connection to the same target that was made before. */
+  readonly number: number
+  /** How long the target may take to say that it speaks HTTP/2 and takes requests. */
+  readonly timeoutMs: number
+  /** How long it may take to answer a PING. */
+  readonly pingTimeoutMs: number
+}
+
+/** One of the first two is called, once, unless the session is destroyed before. */
+export interface SessionEvents {
+  /** The target takes requests. */
+  onReady(): void
+  onFailure(failure: UpstreamFailure): void
+  /** A request has ended, or the target allows another number of them. */
+  onCapacity(): void
+  /** It takes no more requests; those that it has are completed. */
+  onEnding(): void
+}
+
+/** One connection of HTTP/2 to a target. It takes requests once the target has told how many (RFC 9113 6.5.2). */
+export class UpstreamSession implements Expiring {
+  readonly number: number
+  /** When it is closed, if it is not used again. */
+  deadline = Number.POSITIVE_INFINITY
+  place = -1
+  readonly #connection: FrameConnection
+  /** Whether it has carried a request. */
+  hasServed = false
+  readonly #events: SessionEvents
+  readonly #timer: Deadline
+  readonly #pingTimeoutMs: number
+  readonly #resets = new ResetBudget(performance.now())
+  #pingTimer: Deadline | undefined
+  #streams = 0
+  /** How many requests the target allows at a time; 0 = not said yet. */
+  #streamsMax = 0
+  #isReady = false
+  #isEnding = false
+
+  constructor(socket: Socket, { number, timeoutMs, pingTimeoutMs }: SessionOptions, events: SessionEvents) {
+    this.number = number
+    this.#events = events
+    this.#pingTimeoutMs = pingTimeoutMs
+    this.#connection = new FrameConnection(
+      socket,
+      {
+        isServer: false,
+        settings: { enablePush: 0, initialWindowSize: streamWindowBytes, maxHeaderListSize: headSizeMax },
+        windowBytes: connectionWindowBytes,
+        streamsMax: 0,
+        headSizeMax: () => headSizeMax,
+      },
+      {
+        onStream: () => {},
+        onSettings: this.#onSettings,
+        onGoaway: this.#onGoaway,
+        onPing: () => {},
+        onClose: this.#onClose,
+      },
+    )
+    sweep.add(this)
+    this.#timer = startDeadline(timeoutMs, this.#onTimeout)
+  }
+
+  /** How many requests it takes at a time, if they are not too many for us. */
+  get streamsMax(): number {
+    return this.#streamsMax
+  }
+
+  get isOpen(): boolean {
+    return !this.#isEnding
+  }
+
+  get isIdle(): boolean {
+    return this.#streams === 0
+  }
+
+  get hasRoom(): boolean {
+    return this.#streams < this.#streamsMax && !this.#isEnding
+  }
+
+  /** Takes the place of a request; see `open`. */
+  addStream(): void {
+    this.#streams++
+    this.hasServed = true
+    this.deadline = Number.POSITIVE_INFINITY
+  }
+
+  /** Opens the stream of a request. */
+  open(): FrameStream {
+    const stream = this.#connection.openStream()
+    if (!this.#connection.hasStreamIds) this.retire()
+    return stream
+  }
+
+  removeStream(): void {
+    this.#streams--
+    if (this.#streams === 0) {
+      this.deadline = performance.now() + idleMs
+      if (this.#isEnding) this.#connection.end()
+    }
+    this.#events.onCapacity()
+  }
+
+  /**
+   * To be called when the target has let a request time out. If it does not even answer a PING, the connection may be
+   * dead, which TCP notices only after a quarter of an hour: it gets no more requests, and those that it has time out.
+   */
+  checkAlive(): void {
+    if (this.#pingTimer !== undefined || !this.isOpen) return
+    this.#pingTimer = startDeadline(this.#pingTimeoutMs, () => this.retire())
+    this.#connection.ping(() => {
+      this.#pingTimer?.clear()
+      this.#pingTimer = undefined
+    })
+  }
+
+  /** Completes the requests that it has. */
+  close(): void {
+    this.#isEnding = true
+    if (this.isIdle) this.#connection.end()
+  }
+
+  destroy(): void {
+    this.#timer.clear()
+    this.#isReady = true
+    this.#isEnding = true
+    this.#connection.socket.destroy()
+  }
+
+  /** It was not used for long. */
+  expire(): void {
+    if (this.isIdle) this.retire()
+  }
+
+  readonly #onSettings = (allowed: number): void => {
+    this.#streamsMax = Math.min(streamsMax, allowed)
+    if (this.#isReady) {
+      this.#events.onCapacity()
+      return
+    }
+    // A target that allows none yet may do so soon.
+    if (this.#streamsMax === 0) return
+    this.#isReady = true
+    this.deadline = performance.now() + idleMs
+    this.#timer.clear()
+    this.#events.onReady()
+  }
+
+  /** Streams above the last one were not processed (RFC 9113 6.8); after an error, the others are lost. */
+  readonly #onGoaway = (lastStreamId: number, code: number): void => {
+    this.#fail(new UpstreamFailure('connect-failed', 'the target ended the connection at once (GOAWAY)'))
+    this.#isEnding = true
+    this.#events.onEnding()
+    for (const stream of this.#connection.streams)
+      if (stream.id > lastStreamId) stream.close(errorCode.refusedStream, true)
+      else if (code !== errorCode.noError) stream.onLost(errorCode.cancel)
+    if (this.isIdle) this.#connection.end()
+  }
+
+  readonly #onClose = (error: ConnectionError | undefined): void => {
+    sweep.remove(this)
+    const what =
+      error === undefined ? 'the target closed the connection at once' : `no HTTP/2: ${error.message}`
+    this.#isEnding = true
+    this.#pingTimer?.clear()
+    this.#fail(new UpstreamFailure('connect-failed', what, error))
+    this.#events.onEnding()
+  }
+
+  readonly #onTimeout = (): void => {
+    const detail = 'the target did not say in time (SETTINGS) that it takes requests of HTTP/2'
+    this.#fail(new UpstreamFailure('connect-timeout', detail))
+  }
+
+  /** To be called when a request is cancelled. Before the target ends the connection for all others, it is retired. */
+  onReset(): void {
+    if (!this.#resets.spend(performance.now()) && !this.#isEnding) this.retire()
+  }
+
+  /** It gets no more requests; those that it has are completed. */
+  retire(): void {
+    this.#events.onEnding()
+    this.close()
+  }
+
+  /** Before it was ready. */
+  #fail(failure: UpstreamFailure): void {
+    if (this.#isReady) return
+    this.destroy()
+    this.#events.onFailure(failure)
+  }
+}

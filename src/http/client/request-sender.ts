@@ -1,0 +1,166 @@
+import type { Socket } from 'node:net'
+import { type DeferredWrite, deferWrite, mustWriteNow } from '../h1/deferred-writes.ts'
+import { writeDirectly } from '../h1/direct-writes.ts'
+import { smallChunkBytesMax } from '../h1/response-writer.ts'
+import type { UpstreamFailure } from './failure.ts'
+import { releaseMemory, takeMemory } from './request-memory.ts'
+import { SentBody } from './sent-body.ts'
+import { Unsent } from './unsent.ts'
+
+/**
+ * Writes one request after the other to a socket, at the end of the turn of the event loop. Small pieces of a body are
+ * copied, together with the text around them, as a second write costs far more.
+ */
+export class RequestSender implements DeferredWrite {
+  readonly #socket: Socket
+  readonly #isEncrypted: boolean
+  #framing: 'none' | 'counted' | 'chunked' = 'none'
+  /** A head that waits for the part of its body that follows at once, or for other writes. */
+  #bufferedHead = ''
+  /** A piece of a body that waits for other writes, with the text around it. */
+  #bufferedPiece: Buffer | undefined
+  /** Where the piece of the body begins in it, and how long it is. */
+  #pieceStart = 0
+  #pieceBytes = 0
+  isDeferred = false
+  /** Whether nothing of the request was written yet: so nothing can be an answer to it. */
+  isPending = false
+  /** Whether a head is still to be passed to the system, past the stream of the socket. */
+  isWriting = false
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+    this.#isEncrypted = 'encrypted' in socket
+  }
+
+  /** @param head with the empty line at its end, in Latin-1 */
+  begin(head: string, body: 'none' | 'counted' | 'chunked'): void {
+    if (this.isDeferred) this.writeNow()
+    this.#framing = body
+    this.#bufferedHead = head
+    this.isPending = true
+    deferWrite(this)
+  }
+
+  /**
+   * A piece of the body.
+   * @param chunk up to 16 KiB: valid until this returns; a longer one is not to be changed before it is written
+   * @returns false where more should wait for the socket's drain
+   */
+  write(chunk: Buffer): boolean {
+    if (chunk.length === 0) return true
+    if (this.#socket.destroyed) return this.#keep(chunk)
+    if (this.#bufferedPiece !== undefined) this.writeNow()
+    const isChunked = this.#framing === 'chunked'
+    const before = isChunked ? `${this.#bufferedHead}${chunk.length.toString(16)}\r\n` : this.#bufferedHead
+    this.#bufferedHead = ''
+    if (chunk.length <= smallChunkBytesMax) return this.#writeJoined(before, chunk, isChunked ? '\r\n' : '')
+    this.isPending = false
+    return before === '' ? this.#socket.write(chunk) : this.#writeLarge(before, chunk)
+  }
+
+  /** The body is complete. @param trailers field lines, each ended by CR LF; only chunks can carry them */
+  end(trailers: string): void {
+    if (this.#framing !== 'chunked') return
+    this.writeNow()
+    this.#socket.write(`0\r\n${trailers}\r\n`, 'latin1')
+  }
+
+  /** @param isComplete whether the body is complete @returns undefined where something of the request was written */
+  unsent(cause: UpstreamFailure, isComplete: boolean): Unsent | undefined {
+    if (!this.isPending) return undefined
+    if (this.#framing === 'none') return new Unsent(cause, undefined)
+    const body = new SentBody()
+    const start = this.#pieceStart
+    const taken = this.#bufferedPiece?.subarray(start, start + this.#pieceBytes)
+    // Its memory is used again.
+    if (taken) body.add(Buffer.from(taken))
+    if (isComplete) body.finish('')
+    return new Unsent(cause, body)
+  }
+
+  #writeJoined(before: string, chunk: Buffer, after: string): boolean {
+    const bytes = before.length + chunk.length + after.length
+    // A socket that cannot write at once keeps the memory; with TLS it always does for a while.
+    const isShared = this.#socket.writableLength === 0 && !this.#isEncrypted
+    const piece = isShared ? takeMemory(bytes) : Buffer.allocUnsafe(bytes)
+    let end = piece.write(before, 0, 'latin1')
+    this.#pieceStart = end
+    this.#pieceBytes = chunk.length
+    end += chunk.copy(piece, end)
+    if (after !== '') piece.write(after, end, 'latin1')
+    this.#bufferedPiece = piece
+    if (mustWriteNow(this.#socket, bytes)) return this.#writePiece(piece)
+    deferWrite(this)
+    return true
+  }
+
+  #writePiece(piece: Buffer): boolean {
+    const socket = this.#socket
+    this.#bufferedPiece = undefined
+    this.isPending = false
+    const isFlowing = !socket.destroyed && socket.write(piece)
+    releaseMemory(piece, socket.writableLength > 0)
+    return isFlowing
+  }
+
+  #writeLarge(before: string, chunk: Buffer): boolean {
+    const socket = this.#socket
+    if (this.#framing !== 'chunked') {
+      // Corked they would be sent in one system call, which costs more than two plain writes.
+      socket.write(before, 'latin1')
+      return socket.write(chunk)
+    }
+    socket.cork()
+    socket.write(before, 'latin1')
+    socket.write(chunk)
+    const isFlowing = socket.write('\r\n', 'latin1')
+    socket.uncork()
+    return isFlowing
+  }
+
+  /** Writes what was put off: before anything else happens on the connection. */
+  writeNow(): void {
+    this.isDeferred = false
+    const head = this.#bufferedHead
+    const piece = this.#bufferedPiece
+    if (this.#socket.destroyed) this.#keepPiece()
+    else if (piece !== undefined) this.#writePiece(piece)
+    else if (head !== '') {
+      this.#bufferedHead = ''
+      this.isPending = false
+      this.#writeHead(head)
+    }
+  }
+
+  #writeHead(head: string): void {
+    // The stream is told of failed writes while a body is sent (catchWriteErrors).
+    const isWritten =
+      this.#framing === 'none' ? writeDirectly(this.#socket, head, this.#onWritten) : undefined
+    if (isWritten === undefined) this.#socket.write(head, 'latin1')
+    else this.isWriting = !isWritten
+  }
+
+  readonly #onWritten = (): void => {
+    this.isWriting = false
+  }
+
+  /** The connection is lost, which it is about to report: one piece can be sent on another, several cannot. */
+  #keep(chunk: Buffer): false {
+    if (this.#bufferedPiece !== undefined) this.isPending = false
+    else {
+      this.#bufferedPiece = Buffer.from(chunk)
+      this.#pieceStart = 0
+      this.#pieceBytes = chunk.length
+    }
+    return false
+  }
+
+  /** The connection is lost: what is pending stays so, in memory of its own. */
+  #keepPiece(): void {
+    const piece = this.#bufferedPiece
+    if (piece === undefined) return
+    this.#bufferedPiece = Buffer.from(piece)
+    releaseMemory(piece, false)
+  }
+}

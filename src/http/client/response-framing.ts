@@ -1,0 +1,122 @@
+import { digitsMax, parseDigits } from '../h1/characters.ts'
+import { type MarkedText, sliceValue } from '../h1/field-lines.ts'
+import { mark } from '../h1/name-table.ts'
+import { isNamed } from '../h1/raw-headers.ts'
+import { bindsConnection } from './connection-auth.ts'
+import { InvalidResponse } from './failure.ts'
+import { responseMark } from './response-head.ts'
+
+/** What the fields of a response say about its end and its connection. */
+export interface Framing {
+  contentLength: number | undefined
+  isChunked: boolean
+  isPersistent: boolean
+  keepAliveMs: number | undefined
+  /** Whether a challenge names a scheme that authenticates the connection. */
+  bindsConnection: boolean
+}
+
+const challengeNames = new Set(['www-authenticate', 'proxy-authenticate'])
+
+/** RFC 9112 6 and 9.3. @throws InvalidResponse where the end could be understood in two ways */
+export function readResponseFraming(
+  { text, marked: { at, end } }: MarkedText,
+  isHttp10: boolean,
+): Readonly<Framing> {
+  const framing: Framing = {
+    contentLength: undefined,
+    isChunked: false,
+    isPersistent: !isHttp10,
+    keepAliveMs: undefined,
+    bindsConnection: false,
+  }
+  for (let index = 0; index < end; index += 5) {
+    const found = at[index] ?? 0
+    if (found > mark.keepAlive && found !== responseMark.challenge) continue
+    const value = text.slice(at[index + 2], at[index + 3])
+    if (found !== responseMark.challenge) readFramingField(framing, found, value)
+    else if (bindsConnection(value)) framing.bindsConnection = true
+  }
+  if (framing.isChunked && (framing.contentLength !== undefined || isHttp10)) {
+    throw new InvalidResponse('Transfer-Encoding together with Content-Length, or in HTTP/1.0')
+  }
+  return framing
+}
+
+/** Whether any challenge of a head is of a scheme that authenticates the connection. */
+export function hasBindingChallenge(headers: readonly string[]): boolean {
+  return headers.some((name, index) => index % 2 === 0 && isBindingChallenge(name, headers[index + 1] ?? ''))
+}
+
+/** The value first: it costs less. */
+function isBindingChallenge(name: string, value: string): boolean {
+  return bindsConnection(value) && challengeNames.has(name.toLowerCase())
+}
+
+function readFramingField(framing: Framing, found: number, value: string): void {
+  switch (found) {
+    case mark.contentLength:
+      readLengths(framing, value)
+      break
+    case mark.transferEncoding:
+      if (framing.isChunked || value.toLowerCase() !== 'chunked') {
+        throw new InvalidResponse('a transfer encoding other than chunked')
+      }
+      framing.isChunked = true
+      break
+    case mark.connection:
+      if (value !== 'keep-alive' && closes.test(value)) framing.isPersistent = false
+      break
+    case mark.keepAlive:
+      framing.keepAliveMs = keepAliveTimeoutMs(value)
+      break
+  }
+}
+
+/** Repeated, in one field or more, it is one length (RFC 9110 8.6). */
+function readLengths(framing: Pick<Framing, 'contentLength'>, value: string): void {
+  for (const part of value.includes(',') ? value.split(',') : [value])
+    readLength(framing, sliceValue(part, 0, part.length))
+}
+
+function readLength(framing: Pick<Framing, 'contentLength'>, value: string): void {
+  const length = value.length > digitsMax ? undefined : parseDigits(value)
+  if (length === undefined || (framing.contentLength ?? length) !== length) throw wrongLength()
+  framing.contentLength = length
+}
+
+/** The length that the fields of a head of HTTP/2 say. @throws InvalidResponse where they say two */
+export function readContentLength(headers: readonly string[]): number | undefined {
+  const framing: Pick<Framing, 'contentLength'> = { contentLength: undefined }
+  for (let index = 0; index + 1 < headers.length; index += 2)
+    if (isNamed(headers[index], 'content-length')) readLengths(framing, headers[index + 1] ?? '')
+  return framing.contentLength
+}
+
+/** Whether a 101 says that it begins a WebSocket (RFC 6455 4.2.2). */
+export function isWebSocket(headers: readonly string[]): boolean {
+  let isUpgrade = false
+  let isNamed = false
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index]?.toLowerCase()
+    const value = headers[index + 1] ?? ''
+    if (name === 'upgrade') isNamed = value.toLowerCase() === 'websocket'
+    else if (name === 'connection') isUpgrade ||= /(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i.test(value)
+  }
+  return isUpgrade && isNamed
+}
+
+function wrongLength(): InvalidResponse {
+  return new InvalidResponse('invalid or conflicting Content-Length')
+}
+
+const closes = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
+/** The usual spelling; a regular expression costs as much as the rest of a head. */
+const usualTimeout = 'timeout='
+
+function keepAliveTimeoutMs(value: string): number | undefined {
+  const usual = value.startsWith(usualTimeout) ? parseDigits(value.slice(usualTimeout.length)) : undefined
+  if (usual !== undefined && usual < 1_000_000) return usual * 1_000
+  const seconds = /(?:^|[,; \t])timeout=([0-9]{1,6})/i.exec(value)?.[1]
+  return seconds === undefined ? undefined : Number(seconds) * 1_000
+}

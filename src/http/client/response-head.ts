@@ -1,0 +1,148 @@
+import { valueCharacters } from '../h1/characters.ts'
+import { fieldsOf, type MarkedLines, type MarkedText } from '../h1/field-lines.ts'
+import { headBlock, skip } from '../h1/head-block.ts'
+import { type MarkedName, mark, NameTable } from '../h1/name-table.ts'
+import { InvalidResponse } from './failure.ts'
+
+/** The head of a response, as it was sent. */
+export interface ResponseHead {
+  readonly status: number
+  readonly reason: string
+  /** Name, value, name, value: in their order and case. */
+  readonly headers: readonly string[]
+  /** The lines that were marked while they were read: valid until the event ends. undefined = they were sent in HTTP/2. */
+  readonly lines?: MarkedText | undefined
+}
+
+/** Marks of the fields of responses that are not simply forwarded, besides those that tell where a response ends. */
+export const responseMark = {
+  /** Hop-by-hop, or replaced. */
+  dropped: 16,
+  date: 17,
+  contentType: 18,
+  /** `Cache-Control` and its kin: what the backend says about caching. */
+  caching: 19,
+  vary: 20,
+  setCookie: 21,
+  trailer: 22,
+  /** Rewritten, or withheld. */
+  special: 23,
+  /** It may say that the connection is authenticated. */
+  challenge: 24,
+} as const
+
+const { contentLength, transferEncoding, connection, keepAlive } = mark
+const named = (mark: number, ...names: readonly string[]) => names.map((name) => ({ name, mark }))
+
+export const responseNames: NameTable = new NameTable([
+  ...named(contentLength, 'content-length'),
+  ...named(transferEncoding, 'transfer-encoding'),
+  ...named(connection, 'connection'),
+  ...named(keepAlive, 'keep-alive'),
+  ...named(responseMark.challenge, 'www-authenticate', 'proxy-authenticate'),
+  ...named(responseMark.dropped, 'proxy-connection', 'te', 'upgrade', 'x-request-id'),
+  ...named(responseMark.date, 'date'),
+  ...named(responseMark.contentType, 'content-type'),
+  ...named(responseMark.caching, 'cache-control', 'expires', 'pragma'),
+  ...named(responseMark.vary, 'vary'),
+  ...named(responseMark.setCookie, 'set-cookie'),
+  ...named(responseMark.trailer, 'trailer'),
+  ...named(responseMark.special, 'location', 'content-location', 'service-worker-allowed'),
+] satisfies readonly MarkedName[])
+
+/** A head of HTTP/1.1. Its fields are sliced from its text once somebody asks for all of them. */
+export class ParsedResponseHead implements ResponseHead, MarkedText {
+  readonly status: number
+  readonly reason: string
+  readonly text: string
+  readonly fieldsStart: number
+  readonly fieldsEnd: number
+  readonly marked: MarkedLines
+  #headers: readonly string[] | undefined = undefined
+
+  /** @param end where it has ended in the text */
+  constructor(line: StatusLine, text: string, end: number, marked: MarkedLines) {
+    this.status = line.status
+    this.reason = reasonOf(text, line)
+    this.text = text
+    this.fieldsStart = line.end
+    this.fieldsEnd = end - 2
+    this.marked = marked
+  }
+
+  get lines(): MarkedText {
+    return this
+  }
+
+  get headers(): readonly string[] {
+    this.#headers ??= fieldsOf(this.text, this.fieldsStart, this.fieldsEnd)
+    return this.#headers
+  }
+}
+
+/** One text for nearly all. */
+function reasonOf(text: string, { status, reasonStart, end }: StatusLine): string {
+  if (status === 200 && end - reasonStart === 4 && text.startsWith('OK', reasonStart)) return 'OK'
+  return reasonStart < end - 2 ? text.slice(reasonStart, end - 2) : ''
+}
+
+export interface StatusLine {
+  readonly status: number
+  readonly isHttp10: boolean
+  readonly reasonStart: number
+  /** The index behind its LF. */
+  readonly end: number
+}
+
+const versionPrefix = Buffer.from('HTTP/1.')
+/** The index of the minor version in a status line. */
+const versionAt = versionPrefix.length
+/** The index of the status, and of the byte after it, which shows whether a reason follows. */
+const statusAt = 9
+const statusEnd = 12
+const lf = 0x0a
+const cr = 0x0d
+const space = 0x20
+const zero = 0x30
+
+/**
+ * Reads the status line in the head block (RFC 9112 4): HTTP/1.1 or HTTP/1.0, one space, three digits; then a space and a reason, or nothing.
+ * @returns undefined where it is incomplete @throws InvalidResponse at once where it cannot become one
+ */
+export function readStatusLine(): StatusLine | undefined {
+  const { bytes, length } = headBlock
+  for (let at = 0; at < versionAt; at++) {
+    if (at === length) return undefined
+    if (bytes[at] !== versionPrefix[at]) throw notHttp()
+  }
+  const end = skip(versionAt, valueCharacters)
+  if (end === length || (bytes[end] === cr && end + 1 === length)) return undefined
+  const minorVersion = (bytes[versionAt] ?? 0) - zero
+  const status = numberAt(bytes, statusAt)
+  if (
+    bytes[end] !== cr ||
+    bytes[end + 1] !== lf ||
+    end < statusEnd ||
+    (minorVersion !== 0 && minorVersion !== 1) ||
+    bytes[versionAt + 1] !== space ||
+    status < 100 ||
+    (end > statusEnd && bytes[statusEnd] !== space)
+  )
+    throw notHttp()
+  return { status, isHttp10: minorVersion === 0, reasonStart: statusEnd + 1, end: end + 2 }
+}
+
+/** Three digits; -1 = they are none. */
+function numberAt(bytes: Uint8Array, from: number): number {
+  let number = 0
+  for (let at = from; at < from + 3; at++) {
+    const digit = (bytes[at] ?? 0) - zero
+    if (digit < 0 || digit > 9) return -1
+    number = number * 10 + digit
+  }
+  return number
+}
+
+function notHttp(): InvalidResponse {
+  return new InvalidResponse('no HTTP/1.1 status line')
+}

@@ -1,0 +1,108 @@
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Expiring } from '#platform/deadline-sweep.ts'
+import type { RequestEvents } from './request-events.ts'
+import type { RequestHead } from './request-head.ts'
+
+/**
+ * How much of the request's body has arrived: `buffered` means that a part of it is held back until `resumeBody`, which
+ * shows once `onHead` has returned. A request without a body is `complete`.
+ */
+export type BodyState = 'complete' | 'buffered' | 'pending'
+
+/** How the client knows where a response's body ends. */
+export type ResponseFraming =
+  /** There is no body, whatever the head says: HEAD, 204, 304. */
+  | 'none'
+  /** By its Content-Length, which the caller has to match. */
+  | 'counted'
+  | 'chunked'
+  /** By the end of the connection: the only way in HTTP/1.0 where the length is not known. */
+  | 'until-close'
+
+/** A client's connection, whatever the HTTP version. Its deadline is watched as long as it is open. */
+export interface OpenConnection extends Expiring {
+  readonly socket: Socket
+  /** Those that it serves at this moment. */
+  exchanges(): Iterable<ClientExchange>
+  /**
+   * No more requests are to come, as far as the client can be told without a response.
+   * @param withinMs when the connection will be cut off
+   */
+  startDrain(withinMs: number): void
+}
+
+export type HttpVersion = '1.0' | '1.1' | '2'
+
+/**
+ * The client's side of an exchange: where its request came from, and where its response goes. A connection of HTTP/1.1
+ * has one after the other, and is this for each of them; in HTTP/2 each stream is one.
+ */
+export interface ClientExchange {
+  /** The IP address of the other end, as text. */
+  readonly peerAddress: string
+  readonly protocol: 'http' | 'https'
+  /** The current request. Asynchronous code compares it to see whether its own request is over. */
+  readonly head: RequestHead | undefined
+  /**
+   * What its listener keeps with it, and nobody else looks at. Not in a map: that would change with every stream of
+   * HTTP/2, and costs the collector as much as reading a head.
+   */
+  listenerState: object | undefined
+  readonly httpVersion: HttpVersion
+  readonly bodyState: BodyState
+  /** Whether a part of the response was sent; until then it can be replaced by another response. */
+  readonly isHeadSent: boolean
+  /** Whether everything written has been passed to the system, so that none of its memory is in use. */
+  readonly hasWrittenAll: boolean
+  /** What stands for the connection that it shares with others of its client; undefined = it has its own. */
+  readonly session: object | undefined
+  /** Its own connection, which code that does not use this interface may write to; undefined = it shares one. */
+  readonly socket: Socket | undefined
+  /** Sets the handler of the request; the body is held back until `resumeBody`. undefined = no handler. */
+  attach(events: RequestEvents | undefined): void
+  /** Ends the attached handler's work on the request, as if the client had disconnected. */
+  detach(): void
+  resumeBody(): void
+  pauseBody(): void
+  /** Whether another request may follow on the connection after this response, as far as is known now. */
+  canPersist(): boolean
+  /** Closes the connection after this response, where it serves one exchange at a time. */
+  closeAfterAnswer(): void
+  /** A 1xx. @param lines field lines, each ended by CR LF @returns false where more should wait for onClientDrain */
+  writeInformation(status: number, reason: string, lines: string): boolean
+  /**
+   * Begins the response. A 2xx to an extended CONNECT aborts it: its client would take the tunnel for open.
+   * @param lines field lines, each ended by CR LF, without those of the connection
+   */
+  respond(status: number, reason: string, lines: string, framing: ResponseFraming): void
+  /** @returns false where more should wait for onClientDrain */
+  write(chunk: Buffer): boolean
+  /** Sends what is buffered. @returns false where more should wait for onClientDrain */
+  flush(): boolean
+  /** The response is complete. @param last the rest of a counted body, as text, or the trailer lines after chunks */
+  end(last?: string): void
+  /** Aborts the response, so that no client takes it for complete. */
+  abort(): void
+  /** Starts the timeout for the client to read what was written. @returns false: write no more for now */
+  startSendTimeout(): false
+  /** The response has been written to the socket. */
+  endExternally(how: { readonly closes: boolean }): void
+  /**
+   * Accepts the upgrade of the request; the exchange ends when the stream closes.
+   * @param lines field lines, each ended by CR LF, without those of the connection
+   */
+  acceptUpgrade(reason: string, lines: string): UpgradedStream
+}
+
+/** What is left of an exchange after an upgrade: its bytes belong to the caller. */
+export interface UpgradedStream {
+  readonly stream: TimedDuplex
+  /** What the client has already sent; undefined = nothing. */
+  readonly firstBytes: Buffer | undefined
+}
+
+/** A stream that can tell when nothing has passed for a while, as sockets do. */
+export interface TimedDuplex extends Duplex {
+  setTimeout(ms: number, onTimeout?: () => void): unknown
+}

@@ -1,0 +1,39 @@
+import type { DeadlineSweep } from '#platform/deadline-sweep.ts'
+import type { OpenConnection } from '../exchange/client-exchange.ts'
+import type { Unreadable } from '../exchange/request-events.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
+import type { NameTable } from './name-table.ts'
+import type { KeepAlive } from './response-writer.ts'
+
+/** The limits of a connection. */
+export interface ConnectionLimits {
+  /** From the first byte of a head to its last, and from the opening of the connection to the first byte. */
+  readonly requestTimeoutMs: number
+  readonly keepAliveTimeoutMs: number
+  readonly headBytesMax: number
+  /** Minimum rate of a request's body while the gateway waits for it, in bytes a second over 10 s; from 1. */
+  readonly bodyRateMin: number
+}
+
+/** The settings of a connection, and the callbacks for what its client sends. */
+export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'keepAliveTimeoutMs'> {
+  readonly keepAlive: KeepAlive
+  /** The fields whose lines are marked: asked for each head. */
+  names(): NameTable
+  /** It watches the deadlines of all connections. */
+  readonly connections: Pick<DeadlineSweep<OpenConnection>, 'sweptAt' | 'remove'>
+  /** It watches those of bodies. */
+  readonly bodies: Pick<DeadlineSweep, 'add' | 'remove'>
+  /**
+   * The connection begins with the preface of HTTP/2: it is no longer this connection's. undefined = HTTP/2 is not
+   * spoken here.
+   */
+  readonly onPreface: ((connection: OpenConnection, bytes: Buffer) => void) | undefined
+  /** Whether responses are to announce that the connection ends: asked for each response. */
+  isDraining(): boolean
+  onRequest(connection: Connection, head: RequestHead): void
+  /** The client is to get a response nevertheless; the connection ends with it. */
+  onUnreadable(connection: Connection, what: Unreadable): void
+  /** The exchange of a request is over. @param isComplete whether the whole response was sent */
+  onEnd(connection: Connection, isComplete: boolean): void
+}

@@ -1,0 +1,157 @@
+import { createServer, type Server, Socket } from 'node:net'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import type { DeadlineSweep } from '#platform/deadline-sweep.ts'
+import { unmappedAddress } from '#platform/unmapped-address.ts'
+import type { ClientExchange, OpenConnection } from '../exchange/client-exchange.ts'
+import { createFurtherQueues } from './accept-queues.ts'
+import { ClientConnection } from './client-connection.ts'
+import type { ConnectionLimits, ConnectionOptions } from './connection-events.ts'
+import { keepAliveOf } from './response-writer.ts'
+
+/** What may change while it listens. */
+export interface ReloadableListenerOptions extends ConnectionLimits {
+  /** undefined = plain HTTP. Whether there is TLS cannot change. */
+  readonly tls: TlsOptions | undefined
+}
+
+export interface ListenerOptions
+  extends Omit<ConnectionOptions<ClientExchange>, 'keepAlive' | 'onPreface'>,
+    ReloadableListenerOptions {
+  /** Where it keeps the open connections, tunnels included. */
+  readonly connections: DeadlineSweep<OpenConnection>
+  /** How many servers there are. */
+  readonly acceptQueues: number
+  /**
+   * Takes a connection over that the client has opened with HTTP/2. undefined = it is not spoken here.
+   * @param first what has been read from it already
+   */
+  readonly openSession: ((socket: Socket, first: Buffer | undefined) => OpenConnection) | undefined
+  /** A connection could not be accepted, for example without free file descriptors; the next one may be. */
+  onAcceptError(error: Error): void
+  /** Asked for each connection: whether it may be accepted with so many open. */
+  mayAccept(openConnections: number): boolean
+  /** A connection was closed at once, as it was not accepted. */
+  onDropped(): void
+  /** A client sends plain HTTP to a TLS port. @param peerAddress its IP address @returns the response, in ASCII */
+  answerPlainHttp(peerAddress: string): string
+}
+
+export interface Listener {
+  /** They are to listen on the same port. */
+  readonly servers: readonly [Server, ...Server[]]
+  /**
+   * Applies changed options: the limits to every connection, the certificate to new ones.
+   * @throws where TLS cannot use the certificate: then nothing has changed
+   */
+  adapt(options: ReloadableListenerOptions): void
+}
+
+const keepAliveDelayMs = 30_000
+
+/** A server for HTTP/1.1: it accepts connections and passes on their requests, and hands over those of HTTP/2. */
+export function createListener(options: ListenerOptions): Listener {
+  const keepAlive = keepAliveOf(options.keepAliveTimeoutMs)
+  const { connections, openSession } = options
+  // With TLS the version is what was negotiated (RFC 9113 3.2, 3.3).
+  const onPreface =
+    openSession && options.tls === undefined
+      ? (connection: OpenConnection, bytes: Buffer) => handOver(connection, bytes)
+      : undefined
+  // A copy that connections read at each use, so that changes reach all of them.
+  const currentOptions = { ...options, keepAlive, onPreface }
+  // A client that has half-closed its connection may still wait for its response.
+  const socketOptions = {
+    // With TLS this is set in `accept`, after the handshake: a client that disconnects before that waits for nothing.
+    allowHalfOpen: options.tls === undefined,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: keepAliveDelayMs,
+  }
+
+  function accept(socket: Socket): void {
+    // The client has reset the connection: what it sent could still be read, but from an unknown address.
+    if (socket.remoteAddress === undefined) {
+      socket.destroy()
+      return
+    }
+    if (openSession && 'alpnProtocol' in socket && socket.alpnProtocol === 'h2') {
+      keepSession(openSession(socket, undefined))
+      return
+    }
+    socket.allowHalfOpen = true
+    const connection = new ClientConnection(socket, currentOptions)
+    connections.add(connection)
+  }
+
+  function keepSession(session: OpenConnection): void {
+    connections.add(session)
+    session.socket.once('close', () => connections.remove(session))
+  }
+
+  /** The client speaks HTTP/2 without having negotiated it (RFC 9113 3.3). @param bytes what has been read */
+  function handOver(connection: OpenConnection, bytes: Buffer): void {
+    const { socket } = connection
+    connections.remove(connection)
+    // Half of a connection is of no use in HTTP/2: a client that ends it waits for nothing.
+    socket.allowHalfOpen = false
+    if (openSession) keepSession(openSession(socket, bytes))
+  }
+
+  const { tls, requestTimeoutMs } = options
+  const protocols = [...(openSession ? ['h2'] : []), 'http/1.1', 'http/1.0']
+  const handshake = { ALPNProtocols: protocols, handshakeTimeout: requestTimeoutMs }
+  const tlsServer = tls && createTlsServer({ ...socketOptions, ...tls, ...handshake })
+  const server = tlsServer ?? createServer(socketOptions)
+  server.on(tlsServer ? 'secureConnection' : 'connection', accept)
+  // The client failed the handshake, or was too slow.
+  tlsServer?.on('tlsClientError', (error, socket) => {
+    if (isPlainHttp(error))
+      sendUnencrypted(socket, options.answerPlainHttp(unmappedAddress(socket.remoteAddress ?? '')))
+    socket.destroy()
+  })
+  const servers: Listener['servers'] = [
+    server,
+    ...createFurtherQueues(server, socketOptions, options.acceptQueues - 1),
+  ]
+  for (const each of servers) limitAccepting(each)
+
+  function limitAccepting(each: Server): void {
+    // In a worker, too (Node 23.1; its type does not know it yet).
+    Object.assign(each, { dropMaxConnection: true })
+    Object.defineProperty(each, 'maxConnections', {
+      // Node asks for each connection.
+      get: () => (options.mayAccept(connections.size) ? Number.POSITIVE_INFINITY : 0),
+    })
+    each.on('drop', () => options.onDropped())
+    each.on('error', (error) => {
+      // An error before it listens is handled by the code that starts it.
+      if (each.listening) options.onAcceptError(error)
+    })
+  }
+
+  function adapt(changed: ReloadableListenerOptions): void {
+    // First: where TLS cannot use its certificate, nothing must have changed.
+    if (changed.tls) tlsServer?.setSecureContext(changed.tls)
+    Object.assign(currentOptions, changed, { keepAlive: keepAliveOf(changed.keepAliveTimeoutMs) })
+  }
+
+  return { servers, adapt }
+}
+
+/** OpenSSL's codes where the first bytes are not TLS: the first two for a few methods only. */
+const notTlsCodes = new Set([
+  'ERR_SSL_HTTP_REQUEST',
+  'ERR_SSL_HTTPS_PROXY_REQUEST',
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+])
+
+function isPlainHttp(error: Error): boolean {
+  return 'code' in error && notTlsCodes.has(String(error.code))
+}
+
+/** Writes to the socket below TLS, which has failed. */
+function sendUnencrypted(socket: object, text: string): void {
+  // The cast is sound: it is checked before it is used.
+  const { _parent: below } = socket as { readonly _parent?: unknown }
+  if (below instanceof Socket && below.writable) below.end(text, 'latin1')
+}

@@ -1,0 +1,99 @@
+import type { Socket } from 'node:net'
+import { unmappedAddress } from '#platform/unmapped-address.ts'
+import type { HttpVersion } from '../exchange/client-exchange.ts'
+import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
+import { BodyRate } from './body-rate.ts'
+import type { ConnectionOptions } from './connection-events.ts'
+import { hasWrittenAll } from './read-buffers.ts'
+import { ResponseWriter } from './response-writer.ts'
+import * as timeouts from './timeouts.ts'
+
+/** The part of a client's connection that writes: what is sent, and how long the client may take to read it. */
+export abstract class WritableConnection<Connection> {
+  readonly socket: Socket
+  /** The IP address of the other end, as text. */
+  readonly peerAddress: string
+  readonly protocol: 'http' | 'https'
+  /** The current request. Asynchronous code compares it to see whether its own request is over. */
+  head: RequestHead | undefined
+  listenerState: object | undefined
+  deadline: number
+  place = -1
+  protected readonly options: ConnectionOptions<Connection>
+  protected readonly writer: ResponseWriter
+  protected readonly bodyRate: BodyRate
+
+  constructor(socket: Socket, options: ConnectionOptions<Connection>) {
+    this.socket = socket
+    this.peerAddress = unmappedAddress(socket.remoteAddress ?? '')
+    this.protocol = 'encrypted' in socket ? 'https' : 'http'
+    this.options = options
+    this.writer = new ResponseWriter(socket, options.keepAlive)
+    this.bodyRate = new BodyRate(options, this)
+    this.deadline = performance.now() + options.requestTimeoutMs
+  }
+
+  get httpVersion(): HttpVersion {
+    return this.head?.minorVersion === 0 ? '1.0' : '1.1'
+  }
+
+  get hasWrittenAll(): boolean {
+    return hasWrittenAll(this.socket)
+  }
+
+  /** Each response says whether it is the last. */
+  startDrain(): void {}
+
+  /** All of the response was passed to the system, or cannot be. */
+  protected abstract readonly onAnswerWritten: (error?: Error | null) => void
+
+  /** The body of the request arrives more slowly than `limits.bodyRate`. */
+  abstract onBodyTooSlow(): void
+
+  /** Whether a part of the response was sent; until then it can be replaced by another response. */
+  get isHeadSent(): boolean {
+    return this.writer.hasBegun
+  }
+
+  /** A 1xx. @param lines field lines, each ended by CR LF @returns false where more should wait for onClientDrain */
+  writeInformation(status: number, reason: string, lines: string): boolean {
+    if (status === 100) this.bodyRate.onContinue()
+    return this.writer.writeInformation(status, reason, lines) || this.startSendTimeout()
+  }
+
+  /** @returns false where more should wait for onClientDrain */
+  write(chunk: Buffer): boolean {
+    return this.writer.write(chunk) || this.startSendTimeout()
+  }
+
+  /** Sends what is buffered. @returns false where more should wait for onClientDrain */
+  flush(): boolean {
+    return this.writer.flush() || this.startSendTimeout()
+  }
+
+  /** The response is complete. @param last the rest of a counted body, or the trailers after chunks, in Latin-1 */
+  end(last = ''): void {
+    this.startSendTimeout()
+    this.writer.end(last, this.onAnswerWritten)
+  }
+
+  /** Aborts the response, so that no client takes it for complete. */
+  abort(): void {
+    this.writer.writeParts()
+    // To a client of HTTP/1.0 the end of the connection is the end of the body: only a reset shows that it was cut.
+    if (this.head?.minorVersion === 0 && this.protocol === 'http') this.socket.resetAndDestroy()
+    else this.socket.destroy()
+  }
+
+  /** @param lines field lines, each ended by CR LF */
+  protected writeUpgrade(reason: string, lines: string): void {
+    this.writer.writeUpgrade(reason, lines)
+    if (this.head) this.head = withoutTexts(this.head)
+  }
+
+  /** Starts the timeout for the client to read what was written. @returns false: write no more for now */
+  startSendTimeout(): false {
+    this.deadline = this.options.connections.sweptAt + timeouts.sendTimeoutMs
+    return false
+  }
+}

@@ -1,0 +1,168 @@
+import type { Socket } from 'node:net'
+import type { OpenConnection } from '../exchange/client-exchange.ts'
+import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
+import { keepAliveMarginMs, sendTimeoutMs } from '../h1/timeouts.ts'
+import { ClientStream } from './client-stream.ts'
+import { FrameConnection } from './framing/connection.ts'
+import { errorCode } from './framing/constants.ts'
+import { type ConnectionError, MalformedStream, tooMany } from './framing/errors.ts'
+import type { FrameStream } from './framing/stream.ts'
+import { readRequestHead } from './request-head.ts'
+import { SessionDrain } from './session-drain.ts'
+import type { Peer, StreamOptions, StreamOwner } from './stream-options.ts'
+
+export interface SessionOptions extends StreamOptions {
+  readonly keepAliveTimeoutMs: number
+  /** How long a head may take to arrive, and the first frames after the connection was made. */
+  readonly requestTimeoutMs: number
+  readonly headBytesMax: number
+  /** How many requests a client may have open on one connection. */
+  readonly streamsMax: number
+  isDraining(): boolean
+  /** Whether it may have taken TLS off, or put it on. */
+  isTrustedProxy(address: string): boolean
+  /** A client was cut off for what it did to its connection, such as a flood of frames. */
+  onSessionError(peerAddress: string, error: Error): void
+}
+
+/** Flow control: how much of one body, and of all bodies of a connection, a client may send ahead. */
+const streamWindowBytes = 262_144
+const connectionWindowBytes = 1_048_576
+
+/** A client's connection in HTTP/2. */
+export class ClientSession implements OpenConnection, StreamOwner {
+  readonly socket: Socket
+  readonly options: SessionOptions
+  readonly peer: Peer
+  /** Passed: each sweep looks at the connection and its streams. */
+  readonly deadline = 0
+  place = -1
+  readonly #connection: FrameConnection
+  /** undefined = it takes requests. */
+  #drain: SessionDrain | undefined
+  /** Since when it has had no streams and no PINGs. */
+  #idleSince: number
+  /** When its client was last seen to read, and how often its socket had drained by then. */
+  #readAt: number
+  #drains = 0
+
+  /** @param first what has been read from the socket already */
+  constructor(socket: Socket, peer: Peer, options: SessionOptions, first: Buffer | undefined) {
+    this.socket = socket
+    this.options = options
+    this.peer = peer
+    this.#idleSince = performance.now()
+    this.#readAt = this.#idleSince
+    const { streamsMax } = options
+    this.#connection = new FrameConnection(
+      socket,
+      {
+        isServer: true,
+        settings: {
+          enableConnectProtocol: 1,
+          maxConcurrentStreams: streamsMax,
+          initialWindowSize: streamWindowBytes,
+          maxHeaderListSize: 2 * options.headBytesMax,
+        },
+        windowBytes: connectionWindowBytes,
+        streamsMax,
+        // Twice as much, as each field counts 32 bytes more than in HTTP/1.1 (RFC 9113 6.5.2).
+        headSizeMax: () => 2 * options.headBytesMax,
+      },
+      {
+        onStream: this.#onStream,
+        onSettings: () => {},
+        onGoaway: () => {},
+        onPing: () => {
+          this.#idleSince = options.connections.sweptAt
+        },
+        onClose: this.#onClose,
+      },
+    )
+    if (first !== undefined) this.#connection.receive(first)
+  }
+
+  *exchanges(): Generator<ClientStream> {
+    // The cast is sound: only #onStream writes it.
+    for (const { holder } of this.#connection.streams) yield holder as ClientStream
+  }
+
+  /** Closes the connection once the requests that the client has sent are answered. */
+  startDrain(withinMs: number): void {
+    if (this.#connection.isClosed) return
+    this.#drain ??= new SessionDrain(this.#connection, withinMs)
+  }
+
+  readonly #onStream = (stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void => {
+    const { options } = this
+    const exchange = new ClientStream(stream, this)
+    stream.holder = exchange
+    if (options.isDraining()) this.startDrain(Number.POSITIVE_INFINITY)
+    try {
+      if (!isWhole) throw new HeadTooLarge()
+      assertHeadSize(fields, options.headBytesMax)
+      this.#assertScheme(fields)
+      exchange.begin(readRequestHead(fields, isLast))
+    } catch (error) {
+      if (error instanceof MalformedStream) {
+        stream.refuse(errorCode.protocolError)
+        return
+      }
+      if (!(error instanceof MalformedMessage || error instanceof HeadTooLarge)) throw error
+      exchange.isBodiless = pseudoField(fields, ':method') === 'HEAD'
+      options.onUnreadable(exchange, error)
+    }
+  }
+
+  /** It is the connection's, unless a trusted proxy has another with its client (RFC 9110 7.4). */
+  #assertScheme(fields: readonly string[]): void {
+    const { peerAddress, protocol } = this.peer
+    const scheme = pseudoField(fields, ':scheme')
+    if (scheme === protocol || scheme === undefined || scheme.toLowerCase() === protocol) return
+    if (!isHttp(scheme) || !this.options.isTrustedProxy(peerAddress))
+      throw new MalformedMessage(':scheme', `must be ${protocol}, as the connection is`)
+  }
+
+  onStreamClosed(): void {
+    this.#idleSince = this.options.connections.sweptAt
+    this.#drain?.advance()
+  }
+
+  expire(now: number): void {
+    for (const stream of this.exchanges()) if (stream.deadline <= now) stream.expire()
+    const { isBlocked, drains } = this.#connection.output
+    if (!isBlocked || drains !== this.#drains) this.#readAt = now
+    this.#drains = drains
+    if (now - this.#readAt > sendTimeoutMs) this.socket.destroy()
+    // No other frame can be read until it has ended (RFC 9113 4.3).
+    if (now - this.#connection.unfinishedSince > this.options.requestTimeoutMs)
+      this.#connection.fail(
+        tooMany('a head, or another frame, was not finished within listen.requestTimeout'),
+      )
+    const idleMs = this.#connection.streams.size === 0 ? now - this.#idleSince : 0
+    if (idleMs > this.options.keepAliveTimeoutMs + keepAliveMarginMs)
+      this.startDrain(Number.POSITIVE_INFINITY)
+  }
+
+  readonly #onClose = (error: ConnectionError | undefined): void => {
+    if (error) this.options.onSessionError(this.peer.peerAddress, error)
+  }
+}
+
+/** undefined = it has none. */
+function pseudoField(fields: readonly string[], name: string): string | undefined {
+  for (let index = 0; fields[index]?.[0] === ':'; index += 2)
+    if (fields[index] === name) return fields[index + 1]
+  return undefined
+}
+
+function isHttp(scheme: string): boolean {
+  return /^https?$/i.test(scheme)
+}
+
+/** The size of a head as HTTP/1.1 would write it. */
+function assertHeadSize(raw: readonly string[], bytesMax: number): void {
+  let bytes = 0
+  for (const text of raw) bytes += text.length + 2
+  if (bytes > bytesMax) throw new HeadTooLarge()
+}

@@ -1,0 +1,249 @@
+import type {
+  BodyState,
+  ClientExchange,
+  ResponseFraming,
+  UpgradedStream,
+} from '../exchange/client-exchange.ts'
+import { isExtendedConnect } from '../exchange/extended-connect.ts'
+import { BodyTooSlow } from '../exchange/malformed-message.ts'
+import type { RequestEvents } from '../exchange/request-events.ts'
+import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
+import { BodyRate, type BodySender } from '../h1/body-rate.ts'
+import { LingeringClose } from '../h1/lingering-close.ts'
+import { sendTimeoutMs } from '../h1/timeouts.ts'
+import { errorCode } from './framing/constants.ts'
+import type { FrameStream } from './framing/stream.ts'
+import type { StreamEvents } from './framing/stream-connection.ts'
+import { addLines, headWriter, isAcceptOfKey } from './response-fields.ts'
+import { StreamDuplex } from './stream-duplex.ts'
+import type { StreamOptions, StreamOwner } from './stream-options.ts'
+
+/** The client's side of an exchange in HTTP/2: one stream. */
+export class ClientStream implements ClientExchange, StreamEvents, BodySender {
+  readonly httpVersion = '2'
+  readonly socket = undefined
+  head: RequestHead | undefined
+  listenerState: object | undefined
+  /** Whether its responses have no body: known here of requests whose head cannot be read. */
+  isBodiless = false
+  /** On the clock of performance.now(): its connection looks at it in each sweep. */
+  deadline = Number.POSITIVE_INFINITY
+  readonly #stream: FrameStream
+  readonly session: StreamOwner
+  #events: RequestEvents | undefined
+  /** undefined = the request has no body. */
+  #bodyRate: BodyRate | undefined
+  /** undefined = the response was not sent, or nothing is to come after it. */
+  #lingering: LingeringClose | undefined
+  #hasBegun = false
+  #isAnswering = true
+  #framing: ResponseFraming = 'none'
+  /** The head of the response until it is sent; 0 = there is none. */
+  #status = 0
+  #lines = ''
+
+  constructor(stream: FrameStream, owner: StreamOwner) {
+    this.#stream = stream
+    this.session = owner
+    stream.events = this
+  }
+
+  /** Starts the exchange. */
+  begin(head: RequestHead): void {
+    this.head = head
+    const { body, expectsContinue } = head
+    if (body.kind !== 'none') {
+      this.#bodyRate = new BodyRate(this.options, this)
+      this.#bodyRate.begin(expectsContinue)
+    }
+    if (body.kind !== 'chunked' && head.upgrade === undefined)
+      this.#stream.body.expectedBytes = body.kind === 'counted' ? body.length : 0
+    this.options.onRequest(this, head)
+  }
+
+  get options(): StreamOptions {
+    return this.session.options
+  }
+
+  get peerAddress(): string {
+    return this.session.peer.peerAddress
+  }
+
+  get protocol(): 'http' | 'https' {
+    return this.session.peer.protocol
+  }
+
+  get bodyState(): BodyState {
+    return this.#bodyRate === undefined || this.#stream.body.isRead ? 'complete' : 'pending'
+  }
+
+  get isHeadSent(): boolean {
+    return this.#hasBegun
+  }
+
+  get hasWrittenAll(): boolean {
+    return this.#stream.hasSentAll
+  }
+
+  attach(events: RequestEvents | undefined): void {
+    this.#events = events
+  }
+
+  detach(): void {
+    const events = this.#events
+    this.#events = undefined
+    events?.onAbort()
+  }
+
+  resumeBody(): void {
+    if (this.bodyState === 'complete') return
+    if (this.#isAnswering) this.#bodyRate?.start()
+    this.#stream.body.resume()
+  }
+
+  pauseBody(): void {
+    this.#bodyRate?.stop()
+    this.#stream.body.pause()
+  }
+
+  canPersist(): boolean {
+    return true
+  }
+
+  closeAfterAnswer(): void {}
+
+  writeInformation(status: number, _reason: string, lines: string): boolean {
+    if (status === 100) this.#bodyRate?.onContinue()
+    if (this.#hasBegun) return true
+    return this.#stream.sendInformation(headWriter(status, lines)) || this.startSendTimeout()
+  }
+
+  respond(status: number, _reason: string, lines: string, framing: ResponseFraming): void {
+    // Only acceptUpgrade opens a tunnel.
+    if (status < 300 && this.head && isExtendedConnect(this, this.head)) {
+      this.abort()
+      return
+    }
+    this.#framing = this.isBodiless ? 'none' : framing
+    this.#status = status
+    this.#lines = lines
+  }
+
+  write(chunk: Buffer): boolean {
+    if (this.#framing === 'none' || chunk.length === 0) return true
+    this.#sendHead(false)
+    return this.#stream.write(chunk) || this.startSendTimeout()
+  }
+
+  flush(): boolean {
+    this.#sendHead(false)
+    return true
+  }
+
+  end(last = ''): void {
+    if (!this.#isAnswering) return
+    this.startSendTimeout()
+    const hasTrailers = this.#framing === 'chunked' && last !== ''
+    if (this.#framing === 'counted' && last !== '') this.write(Buffer.from(last, 'latin1'))
+    if (hasTrailers || this.#hasBegun) {
+      this.#sendHead(false)
+      this.#stream.end(hasTrailers ? (encoder) => addLines(encoder, last) : undefined)
+    } else this.#sendHead(true)
+  }
+
+  /** Other code writes to sockets only. */
+  endExternally(): void {}
+
+  acceptUpgrade(_reason: string, lines: string): UpgradedStream {
+    this.#bodyRate?.stop()
+    this.#events = undefined
+    this.#hasBegun = true
+    if (this.head) this.head = withoutTexts(this.head)
+    this.#stream.sendHead(headWriter(200, lines, { isLeftOut: isAcceptOfKey }), false)
+    return { stream: new StreamDuplex(this.#stream, () => this.onClose()), firstBytes: undefined }
+  }
+
+  abort(): void {
+    this.#stream.reset(errorCode.internalError)
+  }
+
+  startSendTimeout(): false {
+    this.deadline = this.options.connections.sweptAt + sendTimeoutMs
+    return false
+  }
+
+  /** The client has read nothing of its response for too long, or has not ended its body after it. */
+  expire(): void {
+    this.#stream.reset(this.#lingering === undefined ? errorCode.cancel : errorCode.noError)
+  }
+
+  onBodyTooSlow(): void {
+    this.#events?.onBodyError(new BodyTooSlow('the body arrives more slowly than limits.bodyRate'))
+  }
+
+  /** Only streams that this side has opened have a further head. */
+  onHead(): void {}
+
+  onData(chunk: Buffer): void {
+    if (this.#lingering !== undefined) this.#discard(this.#lingering, chunk.length)
+    this.#bodyRate?.count(chunk.length)
+    this.#events?.onBodyData(chunk)
+  }
+
+  isReleased(): boolean {
+    return this.#lingering !== undefined || this.#events?.isChunkReleased() === true
+  }
+
+  onEnd(trailers: readonly string[]): void {
+    this.#bodyRate?.stop()
+    this.#events?.onBodyEnd(trailers)
+  }
+
+  onDrain(): void {
+    if (!this.#isAnswering) return
+    this.deadline = Number.POSITIVE_INFINITY
+    this.#events?.onClientDrain()
+  }
+
+  onEndSent(): void {
+    this.#finish(true)
+  }
+
+  onClose(): void {
+    this.session.onStreamClosed()
+    if (!this.#isAnswering) return
+    const events = this.#events
+    this.#finish(false)
+    // As with a socket, which is closed later: whoever aborts an exchange is not called back within.
+    if (events) process.nextTick(() => events.onAbort())
+  }
+
+  #sendHead(isLast: boolean): void {
+    const status = this.#status
+    if (status === 0) return
+    this.#status = 0
+    this.#hasBegun = true
+    this.#stream.sendHead(headWriter(status, this.#lines), isLast)
+  }
+
+  /** The exchange is over; what the client still sends is not needed. */
+  #finish(isComplete: boolean): void {
+    if (!this.#isAnswering) return
+    this.#isAnswering = false
+    this.#bodyRate?.stop()
+    this.#events = undefined
+    this.options.onEnd(this, isComplete)
+    this.head = undefined
+    if (!isComplete || !this.#stream.discardRest()) return
+    // It is read on: RFC 9113 8.1 allows a reset after the response, but curl and others that are still sending lose the
+    // response by it. The stream stays one of those that the client may have open.
+    this.#lingering = new LingeringClose()
+    this.deadline = this.#lingering.begin(performance.now())
+  }
+
+  #discard(lingering: LingeringClose, bytes: number): void {
+    const deadline = lingering.discard(bytes, this.options.connections.sweptAt)
+    if (deadline === undefined) this.#stream.reset(errorCode.noError)
+    else this.deadline = deadline
+  }
+}

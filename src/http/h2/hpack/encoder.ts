@@ -1,0 +1,127 @@
+import { copyString } from '#platform/copy-string.ts'
+import { DynamicTable, entrySize, tableSizeDefault } from './dynamic-table.ts'
+import { type FieldName, fieldNameOf, keptLengthMax } from './field-names.ts'
+import { staticIndexMax } from './static-table.ts'
+
+/** Texts up to this long are written without a call into the runtime, which takes longer. */
+const shortLengthMax = 24
+/** An integer takes no more than this (RFC 7541 5.1). */
+const integerBytesMax = 6
+
+/** The last value of a name. */
+interface LastValue {
+  value: string
+  /** The number of its entry in the table; 0 = it has none. */
+  entry: number
+}
+
+/** Where blocks are written: each is copied before the next one begins. */
+let scratch = Buffer.allocUnsafeSlow(16_384)
+
+/**
+ * Encodes the field blocks of one direction of a connection (RFC 7541). A value enters the table when it comes twice in
+ * a row: those that differ each time push nothing out. Strings are not compressed, which would cost more than it saves.
+ */
+export class HpackEncoder {
+  readonly #table = new DynamicTable()
+  readonly #last = new Map<FieldName, LastValue>()
+  /** The smallest size of the table since the last block; undefined = it has not changed. */
+  #smallestSize: number | undefined
+  #length = 0
+
+  /** The peer allows another size of the table. */
+  limitTable(size: number): void {
+    const allowed = Math.min(size, tableSizeDefault)
+    if (allowed === this.#table.sizeMax) return
+    this.#table.resize(allowed)
+    this.#smallestSize = Math.min(allowed, this.#smallestSize ?? allowed)
+  }
+
+  /** Begins a block. */
+  begin(): void {
+    this.#length = 0
+    const smallest = this.#smallestSize
+    if (smallest === undefined) return
+    this.#smallestSize = undefined
+    // Both, if it has grown again (RFC 7541 4.2).
+    this.#writeInteger(0x20, 0x1f, smallest)
+    if (smallest !== this.#table.sizeMax) this.#writeInteger(0x20, 0x1f, this.#table.sizeMax)
+  }
+
+  /** @param text the name, in any case @param value in Latin-1 */
+  add(text: string, value: string): void {
+    const name = fieldNameOf(text)
+    const index = name.indexes?.get(value)
+    if (index !== undefined) this.#writeInteger(0x80, 0x7f, index)
+    else if (!name.isKept || value.length > keptLengthMax)
+      this.#writeLiteral(name.isSecret ? 0x10 : 0, 0x0f, name, value)
+    else this.#addKept(name, value)
+  }
+
+  /** @returns the block, valid until the next one begins, on any connection */
+  end(): Buffer {
+    return scratch.subarray(0, this.#length)
+  }
+
+  #addKept(name: FieldName, value: string): void {
+    const last = this.#last.get(name)
+    if (last?.value === value) {
+      this.#addAgain(name, last)
+      return
+    }
+    if (last === undefined) this.#last.set(name, { value: copyString(value), entry: 0 })
+    else {
+      last.value = copyString(value)
+      last.entry = 0
+    }
+    this.#writeLiteral(0, 0x0f, name, value)
+  }
+
+  #addAgain(name: FieldName, last: LastValue): void {
+    const table = this.#table
+    const age = last.entry === 0 ? undefined : table.ageOf(last.entry)
+    if (age !== undefined) this.#writeInteger(0x80, 0x7f, staticIndexMax + 1 + age)
+    else if (entrySize(name.name, last.value) > table.sizeMax) this.#writeLiteral(0, 0x0f, name, last.value)
+    else {
+      this.#writeLiteral(0x40, 0x3f, name, last.value)
+      table.add(name.name, last.value)
+      last.entry = table.added
+    }
+  }
+
+  #writeLiteral(pattern: number, mask: number, { index, name }: FieldName, value: string): void {
+    this.#writeInteger(pattern, mask, index)
+    if (index === 0) this.#writeString(name)
+    this.#writeString(value)
+  }
+
+  /** @param mask the bits of its first byte, whose others are in the pattern (RFC 7541 5.1) */
+  #writeInteger(pattern: number, mask: number, value: number): void {
+    this.#reserve(integerBytesMax)
+    if (value < mask) {
+      scratch[this.#length++] = pattern | value
+      return
+    }
+    scratch[this.#length++] = pattern | mask
+    let rest = value - mask
+    for (; rest >= 128; rest >>>= 7) scratch[this.#length++] = 0x80 | (rest & 0x7f)
+    scratch[this.#length++] = rest
+  }
+
+  #writeString(text: string): void {
+    const { length } = text
+    this.#writeInteger(0, 0x7f, length)
+    this.#reserve(length)
+    if (length > shortLengthMax) {
+      scratch.write(text, this.#length, 'latin1')
+      this.#length += length
+    } else for (let at = 0; at < length; at++) scratch[this.#length++] = text.charCodeAt(at)
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#length + bytes <= scratch.length) return
+    const larger = Buffer.allocUnsafeSlow(2 * (this.#length + bytes))
+    scratch.copy(larger, 0, 0, this.#length)
+    scratch = larger
+  }
+}

@@ -1,0 +1,32 @@
+import type { DeadlineSweep } from '#platform/deadline-sweep.ts'
+import type { ClientExchange } from '../exchange/client-exchange.ts'
+import type { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
+import type { RequestHead } from '../exchange/request-head.ts'
+
+/** The settings of streams, read at each use, and the callbacks for what clients send. */
+export interface StreamOptions {
+  /** Minimum rate of a request's body while the gateway waits for it, in bytes a second over 10 s; from 1. */
+  readonly bodyRateMin: number
+  /** It watches the deadlines of all connections. */
+  readonly connections: Pick<DeadlineSweep, 'sweptAt'>
+  /** It watches those of bodies. */
+  readonly bodies: Pick<DeadlineSweep, 'add' | 'remove'>
+  onRequest(exchange: ClientExchange, head: RequestHead): void
+  /** The client is to get a response nevertheless. */
+  onUnreadable(exchange: ClientExchange, what: MalformedMessage | HeadTooLarge): void
+  /** The exchange of a request is over. @param isComplete whether the whole response was sent */
+  onEnd(exchange: ClientExchange, isComplete: boolean): void
+}
+
+/** The other end of a connection. */
+export interface Peer {
+  readonly peerAddress: string
+  readonly protocol: 'http' | 'https'
+}
+
+/** The connection that a stream belongs to. */
+export interface StreamOwner {
+  readonly peer: Peer
+  readonly options: StreamOptions
+  onStreamClosed(): void
+}

@@ -1,0 +1,189 @@
+import type { Access, SchemeName } from '#gateway/routes/route.ts'
+import { type Clock, monotonicClock } from '#platform/clock.ts'
+import { authenticate, type Schemes } from './authenticate.ts'
+import type { Credential, Credentials } from './credentials.ts'
+import type { AllowedDecision, Decision } from './decision.ts'
+import { accessCookieCarrier, type Carrier } from './keys/carriers.ts'
+import { KnownCredentials } from './known-credentials.ts'
+import type { Directory } from './principal.ts'
+
+/** Identifies the caller of each request. */
+export interface Authenticator {
+  /**
+   * Synchronous where everything is cached and current. Throws or rejects only where it cannot be decided.
+   * @param now the current time on the clock of performance.now()
+   */
+  decide(access: Access, credentials: Credentials, now: number): Decision | Promise<Decision>
+  /**
+   * The credential that is a part of a text, if it was accepted within the last second and nothing has changed since: see
+   * `allowed` of it. Counts as a look-up in the cache.
+   * @param carrier undefined = a bearer token, or a secret key that may come as one
+   */
+  recall?(access: Access, sent: SentCredential, now: number): RecalledCredential | undefined
+  /** Whether the store has to be asked about a secret key that may as well be made up: see look-up-guard.ts. */
+  mustLookUp?(credentials: Credentials): boolean
+  /**
+   * Brings the cache up to date: to be called before a caller is rejected for a role or a profile from the cache.
+   * @throws GatehouseError `store-unavailable`
+   */
+  confirm(): Promise<void>
+}
+
+/** Where a credential is in a text, and in which place it came. */
+export interface SentCredential {
+  readonly text: string
+  readonly from: number
+  readonly to: number
+  /** undefined = as `Authorization: Bearer` */
+  readonly carrier: Carrier | undefined
+}
+
+export interface RecalledCredential {
+  readonly credential: Credential
+  readonly decision: AllowedDecision
+}
+
+export interface AuthenticatorOptions {
+  readonly schemes: Schemes
+  readonly directory: Pick<Directory, 'version' | 'countHit' | 'confirm' | 'isCurrent' | 'catchUp'>
+  /** Milliseconds since 1970. */
+  readonly clock: Clock
+  /** The clock of `now`; default: performance.now(). */
+  readonly monotonic?: Clock
+}
+
+/** How long a decision is reused; after that the age of the cached account is checked again. */
+const decisionReuseMs = 1_000
+const secondsMax = 2 ** 30
+
+/**
+ * Decides about each credential at most once a second while nothing changes: any change of an account, a session or a
+ * signing key, and a loss of the store, invalidates all earlier decisions. A process that was suspended or starved, so
+ * that the change log was not read for a while, does not use its caches until it has read the log again. In the last
+ * second of what a decision was granted for, each request is decided about.
+ */
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { schemes, directory, clock, monotonic = monotonicClock } = options
+  const startedAt = clock()
+  const known = new KnownCredentials()
+
+  /** V8 has whole numbers of 31 bits in the object itself, but another object for any other. */
+  function secondsOf(time: number): number {
+    return (time - startedAt) / 1_000
+  }
+
+  function decideIfCurrent(access: Access, sent: Credential, now: number): Decision | Promise<Decision> {
+    const credential = knownOf(sent)
+    const time = clock()
+    return directory.isCurrent(now, time)
+      ? decideOrReuse(access, credential, now, time)
+      : decideAfterCatchUp(access, credential)
+  }
+
+  /** The one that is kept of those with its text from its place. */
+  function knownOf(sent: Credential): Credential {
+    const found = known.find(sent.text, 0, sent.text.length)
+    return found?.kind === sent.kind && found.carrier === sent.carrier ? found : sent
+  }
+
+  async function decideAfterCatchUp(access: Access, credential: Credential): Promise<Decision> {
+    await directory.catchUp()
+    return decideOrReuse(access, credential, monotonic(), clock())
+  }
+
+  function decideOrReuse(
+    access: Access,
+    credential: Credential,
+    now: number,
+    time: number,
+  ): Decision | Promise<Decision> {
+    const version = directory.version()
+    const recent = recentOf(access, credential, version, now, time)
+    if (recent !== undefined) {
+      if (recent.kind === 'allowed') directory.countHit()
+      return recent
+    }
+    const decision = authenticate(access, credential, schemes)
+    if (decision instanceof Promise) return decideAgainIfStale(access, credential, decision)
+    if (version !== undefined && decision.holdsUntil > 0) {
+      credential.recent = decision
+      credential.recentAccess = access
+      credential.recentVersion = version
+      credential.recentUntil = Math.floor(now) + decisionReuseMs
+      credential.recentEnd = Math.min(Math.floor(secondsOf(decision.holdsUntil)), secondsMax)
+      credential.recentError = undefined
+      if (decision.kind === 'allowed' && credential.carrier !== accessCookieCarrier) known.keep(credential)
+    }
+    return decision
+  }
+
+  /** The last decision about it, if it still holds. */
+  function recentOf(
+    access: Access,
+    { kind, recent, recentAccess, recentVersion, recentUntil, recentEnd }: Credential,
+    version: object | undefined,
+    now: number,
+    time: number,
+  ): Decision | undefined {
+    return recent !== undefined &&
+      recentAccess !== undefined &&
+      recentVersion === version &&
+      (recentAccess === access || isDecidedAlike(kind, access, recentAccess)) &&
+      now < recentUntil &&
+      secondsOf(time) < recentEnd
+      ? recent
+      : undefined
+  }
+
+  function recall(
+    access: Access,
+    { text, from, to, carrier }: SentCredential,
+    now: number,
+  ): RecalledCredential | undefined {
+    const credential = known.find(text, from, to)
+    if (credential === undefined || (credential.carrier ?? bearerCarrier) !== (carrier ?? bearerCarrier))
+      return undefined
+    const time = clock()
+    if (!directory.isCurrent(now, time)) return undefined
+    const decision = recentOf(access, credential, directory.version(), now, time)
+    if (decision?.kind !== 'allowed') return undefined
+    directory.countHit()
+    return { credential, decision }
+  }
+
+  /** The result of a look-up is outdated if this process stalled before it read the response. */
+  async function decideAgainIfStale(
+    access: Access,
+    credential: Credential,
+    decision: Promise<Decision>,
+  ): Promise<Decision> {
+    const settled = await decision
+    return directory.isCurrent(monotonic(), clock()) ? settled : decideAfterCatchUp(access, credential)
+  }
+
+  return {
+    recall,
+    decide: (access, credentials, now) =>
+      credentials.kind === 'secretKey' || credentials.kind === 'bearer'
+        ? decideIfCurrent(access, credentials, now)
+        : authenticate(access, credentials, schemes),
+    mustLookUp: (credentials) =>
+      credentials.kind === 'secretKey' &&
+      credentials.recent === undefined &&
+      schemes.secretKey.mustLookUp?.(credentials.text) === true,
+    confirm: directory.confirm,
+  }
+}
+
+const bearerCarrier = 'bearer'
+
+/** Whether an allowed credential is allowed by both: roles and scopes are looked at afterwards. */
+function isDecidedAlike(kind: SchemeName, one: Access, other: Access): boolean {
+  return (
+    one.kind === 'protected' &&
+    other.kind === 'protected' &&
+    one.issuers === other.issuers &&
+    one.schemes.includes(kind) &&
+    other.schemes.includes(kind)
+  )
+}

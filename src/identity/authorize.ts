@@ -1,0 +1,97 @@
+import type { Access } from '#gateway/routes/route.ts'
+import { isWithin } from '#platform/address-ranges.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { findCompactKey } from '#platform/secrets/keys.ts'
+import { portalEpochIn } from '#store/portal-key-id.ts'
+import { keyOfSession, keyState, validUntil } from '#store/secret-keys.ts'
+import type { CachedKey, Directory, Principal } from './principal.ts'
+import type { Keyring } from './tokens/keyring.ts'
+
+/**
+ * Why an authenticated caller is rejected; undefined = authorised.
+ * @throws GatehouseError `store-unavailable` where the profile is needed and not known now
+ */
+export function authorize(
+  access: Access,
+  principal: Pick<Principal, 'role' | 'scopes' | 'issuer' | 'profile'> | undefined,
+): ErrorCode | undefined {
+  if (access.kind === 'public' || principal === undefined) return undefined
+  if (access.roles && !access.roles.has(principal.role)) return 'role-forbidden'
+  if (!isWithinScopes(access.scopes, principal)) return 'scope-forbidden'
+  if (!access.verifiedOnly) return undefined
+  if (!principal.profile) throw new GatehouseError('store-unavailable')
+  return principal.profile.isVerified ? undefined : 'account-unverified'
+}
+
+/**
+ * A key or token with scopes passes only where the route names scopes, and it has all of these; one without scopes is
+ * not limited. But a token of a foreign issuer that names no scopes was granted none.
+ */
+function isWithinScopes(
+  required: readonly string[] | undefined,
+  { scopes, issuer }: Pick<Principal, 'scopes' | 'issuer'>,
+): boolean {
+  if (scopes.length === 0) return issuer === undefined || required === undefined
+  return required?.every((scope) => scopes.includes(scope)) === true
+}
+
+/** Whether a principal may come from a client address. */
+export function isFromAllowedAddress({ addresses }: Principal, address: string): boolean {
+  return addresses.length === 0 || isWithin(addresses, address)
+}
+
+/** A caller admitted for longer than one request, and the credential. */
+export interface AdmittedCaller {
+  readonly principal: Principal
+  readonly access: Access
+  /** Digest of the secret key; undefined for a bearer token. */
+  readonly keyDigest: Uint8Array | undefined
+  /** ID of the key that signed the bearer token; undefined for a secret key. */
+  readonly signedBy: string | undefined
+  /** Epoch of the role that the bearer token carries; undefined for a secret key. */
+  readonly roleEpoch: number | undefined
+}
+
+/** What the check depends on. */
+export interface AuthState {
+  readonly directory: Directory
+  readonly keyring: Pick<Keyring, 'find'>
+  /** Whether tokens of a foreign issuer are still accepted. */
+  hasIssuer(name: string): boolean
+}
+
+/**
+ * Until when an admitted caller would still be admitted: the account and role are the same, the key or session is still
+ * valid, and the token's signing key has not been retired; a principal of a foreign issuer is not blocked. That an access token has expired meanwhile does not matter.
+ * @returns when the secret key ends, Infinity = it does not; 0 = the caller would not be admitted any more
+ * @throws GatehouseError `store-unavailable` where it cannot be decided now
+ */
+export async function admittedUntil(
+  { principal, access, keyDigest, signedBy, roleEpoch }: AdmittedCaller,
+  { directory, keyring, hasIssuer }: AuthState,
+  now: number,
+): Promise<number> {
+  const { accountId, role, sessionId, issuer } = principal
+  if (issuer !== undefined) {
+    const isAdmitted = hasIssuer(issuer) && !(await directory.subject(accountId)).isBlocked
+    return isAdmitted ? Number.POSITIVE_INFINITY : 0
+  }
+  if (signedBy !== undefined && !keyring.find(signedBy)) return 0
+  const account = await directory.account(accountId)
+  if (!account || account.isDisabled || account.role !== role) return 0
+  // The role may have changed and changed back since.
+  if (roleEpoch !== undefined && roleEpoch < account.roleEpoch) return 0
+  if (authorize(access, { ...principal, profile: account.profile }) !== undefined) return 0
+  if (keyDigest !== undefined) return endOfKey(findCompactKey(account.keys, keyDigest), now)
+  const session = sessionId === undefined ? undefined : await directory.session(sessionId)
+  const isOpen = session !== undefined && !session.isEnded && session.sessionEpoch === account.sessionEpoch
+  if (!isOpen) return 0
+  const portalEpoch = portalEpochIn(session.keyId)
+  if (portalEpoch !== undefined) return portalEpoch === account.portalEpoch ? Number.POSITIVE_INFINITY : 0
+  return endOfKey(keyOfSession(account.keys, session.keyId), now)
+}
+
+function endOfKey(key: CachedKey | undefined, now: number): number {
+  return key && keyState(key, now) === 'valid' ? validUntil(key) : 0
+}

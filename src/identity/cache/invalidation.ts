@@ -1,0 +1,239 @@
+import { type Clock, monotonicClock } from '#platform/clock.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { ChangeLogReading, ChangeStore, LoggedChange } from '#store/changes.ts'
+import { createCatchUp } from './catch-up.ts'
+import { createCurrency, type Moment } from './currency.ts'
+import type { StoreConnectionState } from './store-connection-state.ts'
+
+export interface InvalidationOptions {
+  readonly store: ChangeStore
+  readonly storeConnection: StoreConnectionState
+  /** How often the change log is read. */
+  readonly pollMs: number
+  /** The same while the store announces the changes of others, and no request uses what is cached. */
+  readonly idlePollMs: number
+  /** Milliseconds since 1970. */
+  readonly clock: Clock
+  /** For spans; default: performance.now(). */
+  readonly monotonic?: Clock
+  /** Drops the entries that a change affects. If it throws, the change counts as a gap: everything is dropped. */
+  apply(change: LoggedChange): void
+  /**
+   * Drops everything, as it is not known what has changed.
+   * @param reason `start`: this is the first reading
+   */
+  clear(reason: 'start' | 'gap'): void
+  /** The store has responded, or has not. */
+  onStoreAnswer(error?: unknown): void
+  /** The delay between a change and its application here. */
+  onDelay(delayMs: number): void
+  /** A fault: a listener threw. The store has responded nevertheless. */
+  onFault(error: unknown): void
+}
+
+export interface Invalidation {
+  /**
+   * Reads the change log now; resolves whether or not the store responded.
+   * @throws what `clear` or `onStoreAnswer` throws: then nothing counts as read, and it is read again
+   */
+  poll(): Promise<void>
+  /**
+   * Resolves once a reading that began after this call has been applied. All callers share it.
+   * @throws GatehouseError `store-unavailable`; what `poll` throws
+   */
+  confirm(): Promise<void>
+  /**
+   * To be called where `storeConnection` is not current: resolves once a reading that began after this call has been
+   * applied, or the store is unreachable, so that `cache.maxStale` applies.
+   * @throws what `poll` throws
+   */
+  catchUp(): Promise<void>
+  /** To be called where cached data is used from `storeConnection.refreshAt` on: reads the change log soon. */
+  refresh(): void
+  close(): void
+}
+
+/**
+ * The minimum time between the starts of readings for `confirm`: a flood of wrong credentials must not become a flood
+ * of readings.
+ */
+const confirmGapMs = 5
+
+/**
+ * Keeps the caches consistent with the store: what this process changes is dropped before the change is answered, what
+ * others change when it is announced, and at the latest when the log is read next. A gap in the log drops everything,
+ * and so does a change that cannot be applied.
+ */
+export function openInvalidation(options: InvalidationOptions): Invalidation {
+  const {
+    store,
+    storeConnection,
+    pollMs,
+    idlePollMs,
+    clock,
+    monotonic = monotonicClock,
+    clear,
+    onStoreAnswer,
+    onDelay,
+  } = options
+  const { onFault } = options
+  const currency = createCurrency(storeConnection, clock, monotonic)
+  let position: number | undefined
+  /** When a change could not be applied. */
+  let missedAt = 0
+  /** Entries after the position that were already announced. */
+  const announced = new Set<number>()
+  let running: Promise<void> | undefined
+  let startedAt = Number.NEGATIVE_INFINITY
+  let isIdle = false
+  /** Repeats every `pollMs`, or fires once after `idlePollMs`. */
+  let timer = setInterval(pollAgain, pollMs).unref()
+  let isClosed = false
+  /** The reading that has not begun yet. */
+  let next: Promise<void> | undefined
+
+  function onChange(logged: LoggedChange): void {
+    if (announced.has(logged.position) || (position !== undefined && logged.position <= position)) return
+    announced.add(logged.position)
+    applyAndMeasure(logged)
+  }
+
+  /** An announced change is applied again: after a failover another change may have taken its position. */
+  function reapply(logged: LoggedChange): void {
+    if (announced.has(logged.position)) apply(logged)
+    else applyAndMeasure(logged)
+  }
+
+  function applyAndMeasure(logged: LoggedChange): void {
+    apply(logged)
+    onDelay(Math.max(0, clock() - logged.at))
+  }
+
+  /** An entry that may not have been dropped must not be used: a change that fails here is a gap in the log. */
+  function apply(logged: LoggedChange): void {
+    try {
+      options.apply(logged)
+    } catch (error) {
+      onFault(error)
+      missedAt = clock()
+      storeConnection.completeSince = Math.max(storeConnection.completeSince, missedAt)
+      clear('gap')
+    }
+  }
+
+  async function read(): Promise<void> {
+    const begun = currency.begin()
+    const reading = await readChangeLog(begun)
+    if (!reading) return
+    // First: what has changed meanwhile can be looked up again now.
+    storeConnection.isUp = true
+    const { head, changes, completeSince } = reading
+    // What was looked up before the first reading may have changed since.
+    if (changes === undefined || position === undefined) clear(position === undefined ? 'start' : 'gap')
+    if (position === undefined) for (const logged of changes ?? []) apply(logged)
+    else for (const logged of changes ?? []) reapply(logged)
+    recordReading(head, completeSince, begun)
+    onStoreAnswer()
+  }
+
+  /** @returns undefined where the store does not respond */
+  async function readChangeLog(begun: Moment): Promise<ChangeLogReading | undefined> {
+    try {
+      return await store.readChanges(position)
+    } catch (error) {
+      storeConnection.isUp = false
+      currency.onFailure(begun)
+      onStoreAnswer(error)
+      return undefined
+    }
+  }
+
+  function recordReading(head: number, completeSince: number, begun: Moment): void {
+    const before = position === undefined ? missedAt : storeConnection.completeSince
+    storeConnection.completeSince = Math.max(before, completeSince)
+    currency.onRead(begun)
+    position = head
+    for (const known of announced) if (known <= head) announced.delete(known)
+    if (!store.isListening()) return
+    isIdle = true
+    storeConnection.refreshAt = begun.now + pollMs
+  }
+
+  function poll(): Promise<void> {
+    if (!running) {
+      startedAt = performance.now()
+      const wasIdle = isIdle
+      // Unless this reading shows otherwise: that the store is reachable, and announces changes.
+      isIdle = false
+      storeConnection.refreshAt = Number.POSITIVE_INFINITY
+      running = read().finally(() => {
+        running = undefined
+        currency.end()
+        if (isIdle || wasIdle) schedule()
+      })
+    }
+    return running
+  }
+
+  function schedule(): void {
+    clearInterval(timer)
+    if (isClosed) return
+    const waitMs = Math.max(0, Math.round(startedAt + idlePollMs - performance.now()))
+    timer = (isIdle ? setTimeout(pollAgain, waitMs) : setInterval(pollAgain, pollMs)).unref()
+  }
+
+  function pollAgain(): void {
+    if (!isClosed) poll().catch(onFault)
+  }
+
+  function refresh(): void {
+    storeConnection.refreshAt = Number.POSITIVE_INFINITY
+    // After the request that asks for it.
+    setImmediate(pollAgain)
+  }
+
+  function confirm(): Promise<void> {
+    next ??= readNext()
+    return next
+  }
+
+  async function readNext(): Promise<void> {
+    try {
+      await waitForSlot()
+    } finally {
+      next = undefined
+    }
+    await poll()
+    assertUp()
+  }
+
+  /** Waits until no reading is in flight, which may have begun too early, and the last began long enough ago. */
+  async function waitForSlot(): Promise<void> {
+    for (;;) {
+      assertUp()
+      await running
+      assertUp()
+      const waitMs = startedAt + confirmGapMs - performance.now()
+      if (waitMs <= 0 && !running) return
+      // A timer may fire early by part of a millisecond.
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, Math.ceil(waitMs)))
+    }
+  }
+
+  function assertUp(): void {
+    if (!storeConnection.isUp) throw new GatehouseError('store-unavailable')
+  }
+
+  store.onChange(onChange)
+
+  return {
+    poll,
+    confirm,
+    catchUp: createCatchUp({ storeConnection, currency, monotonic, poll }),
+    refresh,
+    close: () => {
+      isClosed = true
+      clearInterval(timer)
+    },
+  }
+}

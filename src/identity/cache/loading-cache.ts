@@ -1,0 +1,215 @@
+import type { Clock } from '#platform/clock.ts'
+import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import { createLru } from './lru.ts'
+import type { StoreConnectionState } from './store-connection-state.ts'
+
+/** `stale`: served while the store is unreachable (stale-if-error, RFC 5861). */
+export type LookUpResult = 'hit' | 'negative_hit' | 'miss' | 'stale'
+
+export interface LoadingCacheOptions<Value> {
+  readonly entriesMax: number
+  /** After how long an entry is refreshed, in the background. */
+  readonly ttlMs: number
+  /** How long an entry is used without confirmation from the store; 0 = not at all. */
+  readonly maxStaleMs: number
+  /** Absent keys are kept apart, so that made-up keys cannot evict known ones. */
+  readonly absentEntriesMax: number
+  readonly absentTtlMs: number
+  readonly storeConnection: Readonly<StoreConnectionState>
+  load(key: string): Promise<Value | undefined>
+  /** What other processes have cached, for when the store is unreachable; undefined = there are none. */
+  readonly recall?: ((key: string) => Promise<Value | undefined>) | undefined
+  /** Called with what was loaded, and when the load began. */
+  readonly onLoaded?: ((key: string, value: Value, begunAt: number) => void) | undefined
+  /** Whether a key is known to have existed: then its absence is final. */
+  hasChanged(key: string): boolean
+  /** For spans. */
+  readonly monotonic: Clock
+  /** Called for every look-up. */
+  report(result: LookUpResult): void
+}
+
+/** Caches what was loaded; concurrent callers of the same key share one load. */
+export interface LoadingCache<Value> {
+  /**
+   * The value at once where it is cached, or known to be absent; else a promise.
+   * @throws GatehouseError `store-unavailable` where the key is not cached and the store is unreachable
+   */
+  get(key: string): Value | undefined | Promise<Value | undefined>
+  /** Drops a key: the result of a load that began before is discarded. */
+  drop(key: string): void
+  /**
+   * Drops a key that has changed, and if it was cached loads it again in the background: a revocation is then known
+   * even if the store becomes unreachable.
+   * @returns what was cached
+   */
+  reload(key: string): Value | undefined
+  /** Replaces the entry of a key. */
+  set(key: string, value: Value): void
+  clear(): void
+}
+
+interface Entry<Value> {
+  readonly value: Value
+  readonly loadedAt: number
+}
+
+interface Absence {
+  readonly loadedAt: number
+  /** The key existed once: an ID is never reused. */
+  readonly isGone: boolean
+}
+
+interface Load<Value> {
+  readonly promise: Promise<Value | undefined>
+}
+
+/** How many entries are loaded in the background at the same time: after an outage all of them are due at once. */
+const refreshesMax = 64
+
+export function createLoadingCache<Value extends object>(
+  options: LoadingCacheOptions<Value>,
+): LoadingCache<Value> {
+  const {
+    ttlMs,
+    maxStaleMs,
+    absentTtlMs,
+    storeConnection,
+    load,
+    hasChanged,
+    monotonic,
+    report,
+    recall,
+    onLoaded,
+  } = options
+  const entries = createLru<Entry<Value>>(options.entriesMax)
+  const absences = createLru<Absence>(options.absentEntriesMax)
+  const loads = new Map<string, Load<Value>>()
+  /** Keys that were cached and have changed, to be loaded in the background. */
+  const due = new Set<string>()
+  let refreshes = 0
+
+  function get(key: string): Value | undefined | Promise<Value | undefined> {
+    const now = monotonic()
+    const entry = entries.get(key)
+    if (entry === undefined) return getAbsent(key, now)
+    if (storeConnection.isUp && now - entry.loadedAt < ttlMs) {
+      report('hit')
+      return entry.value
+    }
+    // The change log confirms what it has not dropped: as long as it is read, and for maxStaleMs after.
+    const isWithinMaxStale = now - Math.max(entry.loadedAt, storeConnection.readAt) < maxStaleMs
+    return isWithinMaxStale ? serveAndRefresh(key, entry) : getAbsent(key, now)
+  }
+
+  /** A key without an entry, or with one that is too old. */
+  function getAbsent(key: string, now: number): undefined | Promise<Value | undefined> {
+    const absence = absences.get(key)
+    if (absence !== undefined && isKnownAbsent(absence, now)) {
+      report('negative_hit')
+      return undefined
+    }
+    report('miss')
+    const current = loads.get(key)
+    if (current) return current.promise
+    if (!storeConnection.isUp && !recall) throw new GatehouseError('store-unavailable')
+    return startLoad(key).promise
+  }
+
+  function isKnownAbsent({ loadedAt, isGone }: Absence, now: number): boolean {
+    return now - loadedAt < absentTtlMs || (isGone && !storeConnection.isUp)
+  }
+
+  function serveAndRefresh(key: string, { value }: Entry<Value>): Value {
+    report(storeConnection.isUp ? 'hit' : 'stale')
+    if (storeConnection.isUp && refreshes < refreshesMax && !loads.has(key)) refresh(key)
+    return value
+  }
+
+  function refresh(key: string): void {
+    refreshes++
+    const done = () => {
+      refreshes--
+      refreshDue()
+    }
+    startLoad(key).promise.then(done, done)
+  }
+
+  function refreshDue(): void {
+    // A key that is requested later is loaded then.
+    if (!storeConnection.isUp) due.clear()
+    for (const key of due) {
+      if (refreshes >= refreshesMax) return
+      due.delete(key)
+      if (!loads.has(key)) refresh(key)
+    }
+  }
+
+  function startLoad(key: string): Load<Value> {
+    const startedAt = monotonic()
+    const promise = loadIfUp(key).then(acceptLoaded, recallOnOutage)
+    const current: Load<Value> = { promise }
+    loads.set(key, current)
+    return current
+
+    function acceptLoaded(value: Value | undefined): Value | undefined | Promise<Value | undefined> {
+      // The key was dropped during this load: the value may be outdated. Load it again.
+      if (loads.get(key) !== current) return (loads.get(key) ?? startLoad(key)).promise
+      loads.delete(key)
+      const loadedAt = monotonic()
+      if (value === undefined) {
+        entries.delete(key)
+        absences.set(key, { loadedAt, isGone: absences.get(key)?.isGone || hasChanged(key) })
+      } else {
+        entries.set(key, { value, loadedAt })
+        onLoaded?.(key, value, startedAt)
+      }
+      return value
+    }
+
+    /** What other processes have cached is at least as old as the last reading of the change log. */
+    async function recallOnOutage(error: unknown): Promise<Value> {
+      const loadedAt = storeConnection.readAt
+      const isTooOld = monotonic() - loadedAt >= maxStaleMs
+      const known = isStoreUnavailable(error) && !isTooOld ? await recall?.(key) : undefined
+      const isDropped = loads.get(key) !== current
+      if (!isDropped) loads.delete(key)
+      if (known === undefined || isDropped) throw error
+      entries.set(key, { value: known, loadedAt })
+      return known
+    }
+  }
+
+  async function loadIfUp(key: string): Promise<Value | undefined> {
+    if (!storeConnection.isUp) throw new GatehouseError('store-unavailable')
+    return load(key)
+  }
+
+  function drop(key: string): void {
+    entries.delete(key)
+    absences.delete(key)
+    loads.delete(key)
+  }
+
+  return {
+    get,
+    drop,
+    reload: (key) => {
+      const known = entries.get(key)?.value
+      if (known !== undefined || absences.get(key) !== undefined) due.add(key)
+      drop(key)
+      refreshDue()
+      return known
+    },
+    set: (key, value) => {
+      drop(key)
+      entries.set(key, { value, loadedAt: monotonic() })
+    },
+    clear: () => {
+      due.clear()
+      entries.clear()
+      absences.clear()
+      loads.clear()
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import { hash } from 'node:crypto'
+import { copyString } from '#platform/copy-string.ts'
+import type { VerifiedTokens } from '../tokens/access-token.ts'
+import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
+import { createLru } from './lru.ts'
+
+/** What a verified token takes: long IDs and scopes count in addition. */
+const verifiedBytesEach = 512
+/** What an entry takes besides the texts of its claims: digest, objects, numbers, and its slots in the cache. */
+const entryBytes = 384
+/** What a scope takes besides its text. */
+const scopeBytes = 32
+/** How many of those used last are kept with their text, and how many bytes they take together. */
+const recentMax = 8_192
+const recentBytesMax = 8 * 1_024 * 1_024
+/** How many rejected tokens are cached at most, and of what length: together no more than 9 MiB. */
+const refusedMax = 4_096
+const refusedLengthMax = 2_048
+/**
+ * Texts are looked up by their last characters, 72 bits of the signature: hashing all of it takes time by its length,
+ * and every request brings a new string.
+ */
+const tailLength = 12
+
+/** The result for one token. */
+interface CachedFinding<Finding> {
+  /** The whole token: two tokens may end alike. */
+  readonly token: string
+  readonly finding: Finding
+}
+
+/**
+ * Tokens whose signature was verified: a look-up instead of 73 us for ES256. Cleared when keys change. They are kept by
+ * their SHA-256, which takes a tenth of the memory of their text; those used last by their text too, as comparing takes
+ * a tenth of the time of digesting. Rejected tokens are kept apart, so that made-up ones evict no valid ones.
+ * @param entriesMax of valid tokens, of 512 bytes each: fewer where their claims are longer
+ */
+export function createVerifiedTokens(entriesMax: number): VerifiedTokens & { clear(): void } {
+  const verified = createLru<AccessTokenClaims>(entriesMax, {
+    bytesMax: entriesMax * verifiedBytesEach,
+    sizeOf: bytesOf,
+  })
+  const recent = createLru<CachedFinding<AccessTokenClaims>>(Math.min(entriesMax, recentMax), {
+    bytesMax: recentBytesMax,
+    sizeOf: ({ token, finding }) => token.length + bytesOf(finding),
+  })
+  const refused = createLru<CachedFinding<string>>(refusedMax)
+
+  function findByDigest(token: string): AccessTokenClaims | undefined {
+    const claims = verified.get(digestOf(token))
+    if (claims) keep(recent, token, claims)
+    return claims
+  }
+
+  return {
+    get: (token) => findingOf(recent.get(tailOf(token)), token) ?? findByDigest(token),
+    set: (token, claims) => {
+      verified.set(digestOf(token), claims)
+      keep(recent, token, claims)
+    },
+    setRefused: (token, reason) => {
+      if (token.length <= refusedLengthMax) keep(refused, token, reason)
+    },
+    refusalReason: (token) => findingOf(refused.get(tailOf(token)), token),
+    clear: () => {
+      verified.clear()
+      recent.clear()
+      refused.clear()
+    },
+  }
+}
+
+function bytesOf({ accountId, sessionId, role, scopes }: AccessTokenClaims): number {
+  const scopesBytes = scopes.reduce((sum, scope) => sum + scopeBytes + scope.length, 0)
+  return entryBytes + accountId.length + sessionId.length + role.length + scopesBytes
+}
+
+function digestOf(token: string): string {
+  // Of all encodings the fastest.
+  return hash('sha256', token, 'base64url')
+}
+
+function keep<Finding>(
+  cache: { set(key: string, value: CachedFinding<Finding>): void },
+  token: string,
+  finding: Finding,
+): void {
+  // Copies: a slice of a request's head would keep the whole head in memory.
+  cache.set(copyString(tailOf(token)), { token: copyString(token), finding })
+}
+
+function tailOf(token: string): string {
+  return token.slice(-tailLength)
+}
+
+function findingOf<Finding>(known: CachedFinding<Finding> | undefined, token: string): Finding | undefined {
+  return known?.token === token ? known.finding : undefined
+}

@@ -1,0 +1,152 @@
+import { memoizeBounded } from '#platform/memoize.ts'
+import { includesAudience } from '../tokens/access-token-claims.ts'
+import { type ClaimPath, claimAt, type IssuerOptions, type RoleMapping } from './issuer.ts'
+import { principalId } from './principal-id.ts'
+import { findMissingClaim } from './required-claims.ts'
+
+/** What a token of an issuer says, as far as the gateway uses it. Times are in milliseconds. */
+export interface ForeignClaims {
+  /** The name of the issuer in the config. */
+  readonly issuer: string
+  /** See principal-id.ts. */
+  readonly principalId: string
+  readonly role: string
+  /** Empty = the token names none, or they are not read. */
+  readonly scopes: readonly string[]
+  readonly email: string | undefined
+  readonly isEmailVerified: boolean
+  /** That of all users of the issuer; undefined = none. */
+  readonly plan: string | undefined
+  /** From the later of `iat` and `nbf` up to `exp`, with the clock tolerance on both sides. */
+  readonly validFrom: number
+  readonly validUntil: number
+}
+
+/** A claim that keeps a token from being accepted, in words for the log. */
+export interface WrongClaim {
+  readonly wrong: string
+}
+
+type Payload = Readonly<Record<string, unknown>>
+
+/** In UTF-16 code units: OpenID Connect allows 255 characters (Core 1.0, 2). */
+export const subjectLengthMax = 255
+/** Like those of scopes of keys: anything longer is no name. */
+const scopeLengthMax = 128
+const scopesMax = 100
+const emailLengthMax = 254
+/** RFC 6749 3.3. */
+const scopeCharacters = /^[!#-[\]-~]+$/
+const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+
+/** Reads the claims of a token; times are not compared with the clock. */
+export function parseForeignClaims(
+  payload: Payload,
+  issuer: IssuerOptions,
+  clockToleranceMs: number,
+): ForeignClaims | WrongClaim {
+  const { iss, aud, iat, nbf, exp } = payload
+  if (iss !== issuer.issuer) return { wrong: 'iss' }
+  if (!isForUs(aud, issuer)) return { wrong: 'aud' }
+  const missing = findMissingClaim(payload, issuer.require)
+  if (missing !== undefined) return { wrong: `${missing} (require)` }
+  const purpose = wrongPurpose(payload)
+  if (purpose !== undefined) return { wrong: purpose }
+  if (!isTime(exp)) return { wrong: 'exp' }
+  if (iat !== undefined && !isTime(iat)) return { wrong: 'iat' }
+  if (nbf !== undefined && !isTime(nbf)) return { wrong: 'nbf' }
+  const subject = claimAt(payload, issuer.subject)
+  if (!isSubject(subject)) return { wrong: issuer.subject.join('.') }
+  const scopes = issuer.scopes && readScopes(claimAt(payload, issuer.scopes))
+  if (scopes === null) return { wrong: issuer.scopes?.join('.') ?? 'scope' }
+  return {
+    issuer: issuer.name,
+    principalId: principalId(issuer.name, subject),
+    role: roleOf(payload, issuer.role),
+    scopes: scopes ?? noScopes,
+    email: issuer.email && readEmail(payload, issuer.email),
+    isEmailVerified: payload.email_verified === true,
+    plan: issuer.plan,
+    validFrom: Math.max(iat ?? 0, nbf ?? 0) * 1_000 - clockToleranceMs,
+    validUntil: exp * 1_000 + clockToleranceMs,
+  }
+}
+
+function isForUs(aud: unknown, { audiences }: IssuerOptions): boolean {
+  return audiences.length === 0 || audiences.some((audience) => includesAudience(aud, audience))
+}
+
+/**
+ * Tokens that issuers sign for other purposes (RFC 8725 2.8) and that `typ` does not always tell apart: ID tokens
+ * (OpenID Connect Core 1.0, 3.1.3.6), logout tokens and other security events (RFC 8417), and what Keycloak and Cognito
+ * name in claims of their own.
+ */
+function wrongPurpose(payload: Payload): string | undefined {
+  const { typ, token_use: use, at_hash, c_hash, nonce, auth_time, events, cnf } = payload
+  if (events !== undefined) return 'events: a security event, no access token'
+  if (at_hash !== undefined || c_hash !== undefined) return 'at_hash or c_hash: an ID token'
+  // What the client sent to the provider for its ID token, which may well come without any hash (Core 1.0, 3.1.3.6).
+  if (nonce !== undefined) return 'nonce: an ID token'
+  if (auth_time !== undefined && !accessClaims.some((name) => isNamed(payload[name])))
+    return `auth_time without ${accessClaims.join(', ')}: an ID token`
+  if (use !== undefined && use !== 'access') return 'token_use: no access token'
+  if (typ !== undefined && typ !== 'Bearer') return 'the claim typ: no access token'
+  // Whoever sends it has to prove that it has the key (RFC 8705 3, RFC 9449 7.1), which is not checked here.
+  if (cnf !== undefined) return 'cnf: bound to a key'
+  return undefined
+}
+
+/** What only access tokens say: whom they were issued to and for what (RFC 9068 2.2), with the names of Entra and Okta. */
+const accessClaims = ['client_id', 'scope', 'cid', 'scp'] as const
+
+function isNamed(value: unknown): boolean {
+  return (typeof value === 'string' || Array.isArray(value)) && value.length > 0
+}
+
+/** A text that can be part of an ID. A lone surrogate has no encoding of its own: two subjects would get one ID. */
+export function isSubject(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value.length > 0 &&
+    value.length <= subjectLengthMax &&
+    value.isWellFormed() &&
+    !controlCharacters.test(value)
+  )
+}
+
+/** By the map only: a role of that name in the token means nothing by itself. */
+function roleOf(payload: Payload, { claim, map, default: fallback }: RoleMapping): string {
+  const value = claim && claimAt(payload, claim)
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return map.find(([name]) => values.includes(name))?.[1] ?? fallback
+}
+
+const noScopes: readonly string[] = []
+
+/** Most tokens of an issuer have the same scopes: one list for all of them. */
+const splitScopes = memoizeBounded({ entriesMax: 1_000, keyLengthMax: 1_024 }, (text) => [
+  ...new Set(text.split(' ').filter((scope) => scope !== '')),
+])
+
+/** @returns null where it is neither a text (RFC 9068 2.2.3) nor a list of scopes; undefined = there is none */
+function readScopes(value: unknown): readonly string[] | null | undefined {
+  if (value === undefined || value === null) return undefined
+  const scopes = typeof value === 'string' ? splitScopes(value) : value
+  return Array.isArray(scopes) && scopes.length <= scopesMax && scopes.every(isScope) ? scopes : null
+}
+
+function isScope(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= scopeLengthMax && scopeCharacters.test(value)
+}
+
+/** An e-mail is only told to upstreams: one that cannot be told is left out. */
+function readEmail(payload: Payload, path: ClaimPath): string | undefined {
+  const value = claimAt(payload, path)
+  const isEmail =
+    typeof value === 'string' && value.length <= emailLengthMax && /^[^\s@]+@[^\s@]+$/.test(value)
+  return isEmail ? value : undefined
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0
+}

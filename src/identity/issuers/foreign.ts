@@ -1,0 +1,104 @@
+import { unlimited } from '#store/secret-keys.ts'
+import type { CachedSubject, Directory, Principal } from '../principal.ts'
+import { type Authentication, rejected } from '../scheme.ts'
+import type { ForeignClaims } from './foreign-claims.ts'
+import type { ForeignTokens, ForeignVerdict } from './foreign-tokens.ts'
+
+/** `Authorization: Bearer <JWT>` of foreign issuers. */
+export interface ForeignScheme {
+  /**
+   * @param issuers names of those that are accepted
+   * @returns undefined where the token is of none of them: it may be one of ours
+   * @throws GatehouseError `store-unavailable`, also as a rejection, where it is not known whether the subject is blocked
+   */
+  authenticate(
+    token: string,
+    issuers: ReadonlySet<string>,
+  ): Authentication | undefined | Promise<Authentication>
+}
+
+export interface ForeignSchemeOptions {
+  readonly tokens: ForeignTokens
+  readonly directory: Pick<Directory, 'subject' | 'confirm'>
+  /** Whether a token is known to be one of ours: then it need not be read here. */
+  isOwn(token: string): boolean
+}
+
+const expired = rejected('token-expired')
+const blocked = rejected('subject-blocked')
+
+/** A subject is refused as blocked only after the cache was brought up to date: it may have been unblocked since. */
+export function createForeignScheme({ tokens, directory, isOwn }: ForeignSchemeOptions): ForeignScheme {
+  function authenticate(
+    token: string,
+    issuers: ReadonlySet<string>,
+  ): Authentication | undefined | Promise<Authentication> {
+    if (isOwn(token)) return undefined
+    const verdict = tokens.verify(token, issuers)
+    if (verdict === undefined) return undefined
+    return verdict instanceof Promise ? verdict.then(decideVerdict) : decideVerdict(verdict)
+  }
+
+  function decideVerdict(verdict: ForeignVerdict): Authentication | Promise<Authentication> {
+    return verdict.kind === 'valid' ? decideClaims(verdict.claims) : toRejection(verdict)
+  }
+
+  function decideClaims(claims: ForeignClaims): Authentication | Promise<Authentication> {
+    const subject = directory.subject(claims.principalId)
+    return subject instanceof Promise
+      ? subject.then((found) => decideOrConfirm(claims, found))
+      : decideOrConfirm(claims, subject)
+  }
+
+  function decideOrConfirm(
+    claims: ForeignClaims,
+    { isBlocked }: CachedSubject,
+  ): Authentication | Promise<Authentication> {
+    return isBlocked ? confirmBlocked(claims) : authenticated(claims)
+  }
+
+  function confirmBlocked(claims: ForeignClaims): Promise<Authentication> {
+    return directory.confirm().then(
+      async () => {
+        const { isBlocked } = await directory.subject(claims.principalId)
+        return isBlocked ? blocked : authenticated(claims)
+      },
+      // What is known to be blocked stays refused while the store is unreachable.
+      () => blocked,
+    )
+  }
+
+  return { authenticate }
+}
+
+function toRejection(verdict: Exclude<ForeignVerdict, { readonly kind: 'valid' }>): Authentication {
+  switch (verdict.kind) {
+    case 'expired':
+      return expired
+    case 'invalid': {
+      const { isFinal, reason } = verdict
+      return rejected('token-invalid', { holdsUntil: isFinal ? Number.POSITIVE_INFINITY : 0, reason })
+    }
+    case 'undecided':
+      return rejected('issuer-unavailable', { reason: verdict.reason })
+    default:
+      return verdict satisfies never
+  }
+}
+
+function authenticated(claims: ForeignClaims): Authentication {
+  const { issuer, principalId, role, scopes, email, isEmailVerified, plan, validUntil } = claims
+  const principal: Principal = {
+    accountId: principalId,
+    key: undefined,
+    scopes,
+    addresses: unlimited,
+    plan,
+    issuer,
+    role,
+    scheme: 'bearer',
+    sessionId: undefined,
+    profile: { email, firstName: '', lastName: '', isVerified: isEmailVerified },
+  }
+  return { kind: 'authenticated', principal, holdsUntil: validUntil }
+}

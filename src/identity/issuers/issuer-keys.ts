@@ -1,0 +1,188 @@
+import type { Clock } from '#platform/clock.ts'
+import { startDeadline } from '#platform/deadline.ts'
+import { parseJson } from '#platform/json.ts'
+import type { Log } from '#platform/log/log.ts'
+import { errorMessage } from '#platform/system-error.ts'
+import { fetchTimeoutMs } from './fetch-json.ts'
+import type { IssuerAlgorithm, IssuerOptions } from './issuer.ts'
+import type { FetchedKeySet, FetchReason, KeySetFetches, KeySetOutcome } from './key-set-fetches.ts'
+import { type PublicKey, parsePublicKeys } from './public-keys.ts'
+
+/** The public keys of one issuer, fetched in the background. */
+export interface IssuerKeys {
+  /** `never-had`: no keys could be fetched yet. `several`: the ID is not unique, or there is none. */
+  find(kid: string | undefined, algorithm: IssuerAlgorithm): PublicKey | 'never-had' | 'unknown' | 'several'
+  /**
+   * Fetches the keys again for an unknown ID, at most once in `refetchGapMs` (key-set-fetches.ts), whoever asks.
+   * @returns once the keys are as new as may be, or after `waitMs`: whether they are those that the issuer has now
+   */
+  refetch(): Promise<boolean>
+  /** Resolves once a fetch that is under way has ended, or after `waitMs`. */
+  settled(): Promise<void>
+  state(): IssuerState
+  close(): void
+}
+
+/** What operators see of an issuer. */
+export interface IssuerState {
+  readonly issuer: string
+  /** How many keys are known; 0 = none could be fetched yet. */
+  readonly keys: number
+  /** Whether the last fetch succeeded. */
+  readonly isUp: boolean
+}
+
+export interface IssuerKeysOptions {
+  readonly issuer: IssuerOptions
+  readonly log: Pick<Log, 'info' | 'error'>
+  /** Monotonic. */
+  readonly monotonic: Clock
+  /** Called when keys were fetched: `removed` = one that was known is none any more, or another. */
+  onReplaced(change: 'added' | 'removed'): void
+  /** Called for each fetch that was made for these keys; not for what a fetch for other workers has brought. */
+  onFetched(isSuccess: boolean): void
+  readonly fetches: Pick<KeySetFetches, 'fetch'>
+  /** Whether the keys are fetched at once and refreshed; false = only by `refetch`. Default true. */
+  readonly isRefreshed?: boolean
+}
+
+/** How often keys are fetched anyway: a key that the issuer withdraws is refused after this time at the latest. */
+const refreshMs = 5 * 60_000
+/** How soon a failed fetch is repeated: first, and at most, doubled in between. */
+const retryMs = { first: 1_000, max: 30_000 }
+/** How long a request waits for a fetch. */
+const waitMs = 1_000
+
+export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
+  const { issuer, log, monotonic, onReplaced, onFetched, fetches, isRefreshed = true } = options
+  let keys: readonly PublicKey[] = []
+  let isUp = false
+  /** What was logged last. */
+  let reported: 'up' | 'down' | undefined
+  let fetching: Promise<void> | undefined
+  /** Until then keys are not fetched again for an unknown ID. */
+  let pausedUntil = Number.NEGATIVE_INFINITY
+  let failures = 0
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+
+  function fetchOnce(reason: FetchReason): Promise<void> {
+    fetching ??= fetchNow(reason).finally(() => {
+      fetching = undefined
+    })
+    return fetching
+  }
+
+  async function fetchNow(reason: FetchReason): Promise<void> {
+    const { outcome, ageMs, pauseMs, isShared } = await load(reason)
+    if (isClosed) return
+    pausedUntil = monotonic() + pauseMs
+    const loaded = parseKeys(outcome)
+    if (!isShared) onFetched(!('failure' in loaded))
+    if ('failure' in loaded) recordFailure(loaded.failure)
+    else recordSuccess(loaded)
+    schedule(ageMs)
+  }
+
+  async function load(reason: FetchReason): Promise<FetchedKeySet> {
+    const { kind } = issuer.keys
+    if (kind === 'file') {
+      const outcome = { url: undefined, document: parseJson(issuer.keys.text) }
+      return { outcome, ageMs: 0, pauseMs: 0, isShared: false }
+    }
+    const url = issuer.keys.kind === 'url' ? issuer.keys.url : undefined
+    return fetches.fetch({ issuer: issuer.issuer, url }, reason)
+  }
+
+  function parseKeys(outcome: KeySetOutcome): readonly PublicKey[] | { readonly failure: string } {
+    if ('failure' in outcome) return outcome
+    try {
+      return parsePublicKeys(outcome.document, issuer.algorithms)
+    } catch (error) {
+      const where = outcome.url === undefined ? '' : `${outcome.url}: `
+      return { failure: where + errorMessage(error) }
+    }
+  }
+
+  function recordSuccess(loaded: readonly PublicKey[]): void {
+    const before = keys
+    keys = loaded
+    isUp = true
+    failures = 0
+    const known = new Set(loaded.map(({ fingerprint }) => fingerprint))
+    if (before.some(({ fingerprint }) => !known.has(fingerprint))) onReplaced('removed')
+    else if (loaded.length > before.length) onReplaced('added')
+    if (reported === 'down') log.info({ issuer: issuer.name }, 'keys of the issuer can be fetched again')
+    reported = 'up'
+  }
+
+  function recordFailure(reason: string): void {
+    isUp = false
+    failures++
+    if (reported !== 'down')
+      log.error(
+        { issuer: issuer.name, reason, keys: keys.length },
+        keys.length > 0
+          ? 'keys of the issuer cannot be fetched: those that are known stay valid'
+          : 'keys of the issuer cannot be fetched: its tokens are answered 503',
+      )
+    reported = 'down'
+  }
+
+  /** @param ageMs of what is known: a withdrawn key is refused no later because another worker has fetched */
+  function schedule(ageMs: number): void {
+    clearTimeout(timer)
+    if (!isRefreshed || issuer.keys.kind === 'file') return
+    const delayMs = isUp ? refreshMs - ageMs : Math.min(retryMs.first * 2 ** (failures - 1), retryMs.max)
+    timer = setTimeout(() => void fetchOnce('refresh'), Math.max(0, delayMs)).unref()
+  }
+
+  async function refetch(): Promise<boolean> {
+    if (issuer.keys.kind === 'file' && isUp) return true
+    if (!fetching && monotonic() < pausedUntil) return isUp
+    return withTimeout(
+      fetchOnce('unknown-key').then(() => isUp),
+      // Without refreshing there is one request, which has time.
+      isRefreshed ? waitMs : 2 * fetchTimeoutMs,
+    )
+  }
+
+  if (isRefreshed) void fetchOnce('refresh')
+
+  return {
+    find: (kid, algorithm) => {
+      if (keys.length === 0) return 'never-had'
+      const fitting = keys.filter(
+        (key) => (kid === undefined || key.kid === kid) && key.algorithms.includes(algorithm),
+      )
+      const [only] = fitting
+      if (only === undefined) return 'unknown'
+      return fitting.length === 1 ? only : 'several'
+    },
+    refetch,
+    settled: async () =>
+      void (
+        fetching &&
+        (await withTimeout(
+          fetching.then(() => true),
+          waitMs,
+        ))
+      ),
+    state: () => ({ issuer: issuer.name, keys: keys.length, isUp }),
+    close: () => {
+      isClosed = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Resolves to false where the work takes too long; it goes on nevertheless. */
+async function withTimeout(work: Promise<boolean>, timeoutMs: number): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>()
+  const deadline = startDeadline(timeoutMs, () => resolve(false))
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    deadline.clear()
+  }
+}

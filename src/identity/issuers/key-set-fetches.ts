@@ -1,0 +1,94 @@
+import type { Clock } from '#platform/clock.ts'
+import { errorMessage } from '#platform/system-error.ts'
+import { fetchKeySet, type KeySet, type KeySetLocation } from './load-keys.ts'
+
+/** What a fetch has brought: a document, or why there is none, in words for the log. */
+export type KeySetOutcome = KeySet | { readonly failure: string }
+
+/** The answer to a request for keys. */
+export interface FetchedKeySet {
+  readonly outcome: KeySetOutcome
+  /** How long ago the fetch began, in milliseconds. */
+  readonly ageMs: number
+  /** How long keys are not fetched again for an unknown ID; 0 = they would be now. */
+  readonly pauseMs: number
+  /** Whether the fetch was begun for another request. */
+  readonly isShared: boolean
+}
+
+/** Why keys are fetched: because it is time to, or because a token names an unknown one. */
+export type FetchReason = 'refresh' | 'unknown-key'
+
+/** Fetches key sets of issuers, for whoever needs them. */
+export interface KeySetFetches {
+  /**
+   * Requests at the same time share one fetch; for unknown keys one is made at most once in `refetchGapMs`, and
+   * requests in between get what the last fetch has brought. Never rejects.
+   */
+  fetch(location: KeySetLocation, reason: FetchReason): Promise<FetchedKeySet>
+  /** Aborts what is under way. */
+  close(): void
+}
+
+/** The least time between two fetches for unknown IDs, which anybody can make up. */
+export const refetchGapMs = 10_000
+/** How old what is shared with a refresh may be: workers of an instance refresh at about the same time. */
+const sharedForMs = 500
+
+interface Fetch {
+  readonly beganAt: number
+  readonly outcome: Promise<KeySetOutcome>
+  isOver: boolean
+}
+
+interface LocationState {
+  latest: Fetch
+  /** When the latest fetch for an unknown key began. */
+  refetchedAt: number
+}
+
+/** @param monotonic milliseconds */
+export function openKeySetFetches(monotonic: Clock): KeySetFetches {
+  const abort = new AbortController()
+  const states = new Map<string, LocationState>()
+
+  function begin(location: KeySetLocation): Fetch {
+    const outcome = fetchKeySet(location, abort.signal).catch((error: unknown) => ({
+      failure: errorMessage(error),
+    }))
+    const begun: Fetch = { beganAt: monotonic(), outcome, isOver: false }
+    void outcome.then(() => {
+      begun.isOver = true
+    })
+    return begun
+  }
+
+  /** Locations that have left the config are not kept. */
+  function prune(now: number): void {
+    for (const [key, { latest }] of states)
+      if (latest.isOver && now - latest.beganAt > refetchGapMs) states.delete(key)
+  }
+
+  async function fetchOrShare(location: KeySetLocation, reason: FetchReason): Promise<FetchedKeySet> {
+    const now = monotonic()
+    const key = JSON.stringify([location.issuer, location.url])
+    const known = states.get(key)
+    const isShared = known !== undefined && mayShare(known, reason, now)
+    const latest = isShared ? known.latest : begin(location)
+    const isRefetch = reason === 'unknown-key' && !isShared
+    const refetchedAt = isRefetch ? now : (known?.refetchedAt ?? Number.NEGATIVE_INFINITY)
+    prune(now)
+    states.set(key, { latest, refetchedAt })
+    const outcome = await latest.outcome
+    const endedAt = monotonic()
+    const pauseMs = Math.max(0, (states.get(key)?.refetchedAt ?? refetchedAt) + refetchGapMs - endedAt)
+    return { outcome, ageMs: endedAt - latest.beganAt, pauseMs, isShared }
+  }
+
+  return { fetch: fetchOrShare, close: () => abort.abort() }
+}
+
+function mayShare({ latest, refetchedAt }: LocationState, reason: FetchReason, now: number): boolean {
+  if (!latest.isOver) return true
+  return reason === 'unknown-key' ? now - refetchedAt < refetchGapMs : now - latest.beganAt < sharedForMs
+}

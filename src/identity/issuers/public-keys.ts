@@ -1,0 +1,99 @@
+import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto'
+import { isRecord } from '#platform/json.ts'
+import { memoize } from '#platform/memoize.ts'
+import { createSignatureVerifier } from '../tokens/jwt.ts'
+import type { IssuerAlgorithm } from './issuer.ts'
+
+/** A public key of an issuer. */
+export interface PublicKey {
+  /** undefined = it has no ID. */
+  readonly kid: string | undefined
+  /** Those that its type and its `alg` allow, and that are accepted of the issuer; at least one. */
+  readonly algorithms: readonly IssuerAlgorithm[]
+  /** The same for the same key with the same ID and algorithms. */
+  readonly fingerprint: string
+  /** Verifies signatures, and nothing else. */
+  verifierOf(algorithm: IssuerAlgorithm): (token: string) => unknown
+}
+
+/** How many keys a set may have: issuers publish a handful, and each token is matched against all. */
+export const publicKeysMax = 100
+/** Fewer bits can be factored; more take so long to verify that tokens could keep the process busy. */
+const rsaBits = { min: 2_048, max: 8_192 }
+/** A smaller exponent makes signatures easy to forge, with 1 trivial (FIPS 186-5 A.1.1). */
+const rsaExponentMin = 65_537n
+
+const rsaAlgorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const
+const curveAlgorithms: Readonly<Record<string, IssuerAlgorithm>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+}
+
+/**
+ * Reads a JSON Web Key Set (RFC 7517). Keys that cannot verify tokens of the issuer are passed over: those of other
+ * types, for encryption, too weak, symmetric or private.
+ * @throws Error, in words for the log, if it is no key set, has too many keys, or none can be used
+ */
+export function parsePublicKeys(
+  document: unknown,
+  accepted: readonly IssuerAlgorithm[],
+): readonly PublicKey[] {
+  if (!isRecord(document) || !Array.isArray(document.keys)) throw new Error('it is no JSON Web Key Set')
+  if (document.keys.length > publicKeysMax) throw new Error(`it has more than ${publicKeysMax} keys`)
+  const keys = document.keys.flatMap((jwk: unknown) => (isRecord(jwk) ? readKey(jwk, accepted) : []))
+  if (keys.length === 0) throw new Error(`it has no key for ${accepted.join(', ')}`)
+  return keys
+}
+
+function readKey(
+  jwk: Readonly<Record<string, unknown>>,
+  accepted: readonly IssuerAlgorithm[],
+): readonly PublicKey[] {
+  const { kid, kty, alg, use, key_ops: operations } = jwk
+  // A private key in public is not worth anything any more.
+  if (kty === 'oct' || Object.hasOwn(jwk, 'd')) return []
+  if (use !== undefined && use !== 'sig') return []
+  if (Array.isArray(operations) && !operations.includes('verify')) return []
+  if (kid !== undefined && typeof kid !== 'string') return []
+  const key = importKey(jwk)
+  if (!key) return []
+  const named = alg === 'Ed25519' ? 'EdDSA' : alg
+  const algorithms = algorithmsOf(key).filter(
+    (one) => accepted.includes(one) && (named === undefined || named === one),
+  )
+  if (algorithms.length === 0) return []
+  const fingerprint = `${kid} ${algorithms} ${key.export({ format: 'der', type: 'spki' }).toString('base64')}`
+  const verifierOf = memoize((algorithm: IssuerAlgorithm) => createSignatureVerifier(key, algorithm))
+  return [{ kid, algorithms, fingerprint, verifierOf }]
+}
+
+function importKey(jwk: Readonly<Record<string, unknown>>): KeyObject | undefined {
+  try {
+    // The cast is sound: whatever it has that is not of the type of a key is refused here.
+    return createPublicKey({ format: 'jwk', key: jwk as webcrypto.JsonWebKey })
+  } catch {
+    return undefined
+  }
+}
+
+function algorithmsOf({
+  asymmetricKeyType,
+  asymmetricKeyDetails: details = {},
+}: KeyObject): readonly IssuerAlgorithm[] {
+  switch (asymmetricKeyType) {
+    case 'rsa': {
+      const { modulusLength: bits = 0, publicExponent = 0n } = details
+      const isSafe = bits >= rsaBits.min && bits <= rsaBits.max && publicExponent >= rsaExponentMin
+      return isSafe ? rsaAlgorithms : []
+    }
+    case 'ec': {
+      const algorithm = curveAlgorithms[details.namedCurve ?? '']
+      return algorithm === undefined ? [] : [algorithm]
+    }
+    case 'ed25519':
+      return ['EdDSA']
+    default:
+      return []
+  }
+}

@@ -1,0 +1,140 @@
+import type { RateLimit, RouteRate } from '#gateway/routes/route.ts'
+import { clientNetwork } from '#platform/client-network.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Rate, RateResult } from '#store/rates.ts'
+import type { Principal } from '../principal.ts'
+import type { RateLimiter } from './rate-limiter.ts'
+
+/** Who is counted. */
+interface RateSubject {
+  readonly principal: Principal | undefined
+  readonly address: string
+}
+
+/** @returns `rate-limited` if the caller has to wait */
+export function takeRate(
+  limiter: Pick<RateLimiter, 'take'>,
+  rate: RouteRate,
+  caller: RateSubject,
+): GatehouseError | undefined | Promise<GatehouseError | undefined> {
+  const by = countedBy(rate.by, caller.principal)
+  const purpose = by === rate.by ? rate.purpose : rate.purposes[by]
+  return takeFrom(limiter, purpose, rateSubject(by, caller), rate)
+}
+
+/**
+ * Synchronous where this process counts alone.
+ * @param purpose what is counted
+ * @param subject who is counted
+ * @returns `rate-limited` if it has to wait
+ */
+export function takeFrom(
+  limiter: Pick<RateLimiter, 'take'>,
+  purpose: string,
+  subject: string,
+  rate: Rate,
+): GatehouseError | undefined | Promise<GatehouseError | undefined> {
+  const taken = limiter.take(purpose, subject, rate)
+  return taken instanceof Promise ? excessLater(rate, taken) : excessOf(rate, taken)
+}
+
+/** In a function of its own: what a function within the other captured would be allocated at each of its calls. */
+async function excessLater(rate: Rate, taken: Promise<RateResult>): Promise<GatehouseError | undefined> {
+  return excessOf(rate, await taken)
+}
+
+function excessOf({ limit }: Rate, taken: RateResult): GatehouseError | undefined {
+  return taken.isAllowed ? undefined : new GatehouseError('rate-limited', { rate: { limit, ...taken } })
+}
+
+/** By what a caller is counted: the account or its key, if there is one, else the client address. */
+export function countedBy(by: RateLimit['by'], principal: Principal | undefined): RateLimit['by'] {
+  if (by === 'ip' || !principal) return 'ip'
+  // The name of the key is not known in an outage: then all keys of the account count together.
+  return by === 'account' || principal.key === undefined ? 'account' : 'key'
+}
+
+/** @param by as `countedBy` gives it */
+export function rateSubject(by: RateLimit['by'], { principal, address }: RateSubject): string {
+  if (by === 'ip' || !principal) return clientNetwork(address)
+  return by === 'account' ? principal.accountId : `${principal.accountId} ${principal.key}`
+}
+
+/** Wrong credentials of an address. */
+const failurePurpose = 'failure ip'
+
+/** Session starts of one account: burst 600, then 10 per second. Each is a write to the store. */
+export const sessionStartRate: Rate = { limit: 600, perMs: 60_000 }
+
+/** Portal forms of one account: burst 600, then one in six seconds. */
+export const portalActionRate: Rate = { limit: 600, perMs: 3_600_000 }
+
+/** @throws GatehouseError `rate-limited` if the account starts too many sessions */
+export function takeSessionStart(limiter: Pick<RateLimiter, 'take'>, accountId: string): Promise<void> {
+  return takeOrThrow(limiter, 'session start', accountId, sessionStartRate)
+}
+
+/** @throws GatehouseError `rate-limited` if the account submits too many portal forms: each may be audited */
+export function takePortalAction(limiter: Pick<RateLimiter, 'take'>, accountId: string): Promise<void> {
+  return takeOrThrow(limiter, 'portal act', accountId, portalActionRate)
+}
+
+/** The same for callers that wait for it. @throws GatehouseError `rate-limited` */
+export async function takeOrThrow(
+  limiter: Pick<RateLimiter, 'take'>,
+  purpose: string,
+  subject: string,
+  rate: Rate,
+): Promise<void> {
+  const excess = await takeFrom(limiter, purpose, subject, rate)
+  if (excess) throw excess
+}
+
+/**
+ * Counts a wrong credential of an address: first in this process, so that a flood never reaches the store, then in all
+ * workers, and across instances unless it is malformed. To be called once the credential is known to be wrong: a valid
+ * one is never rejected because of others. Synchronous where only this process counts it.
+ * @returns `too-many-failures` if there were too many
+ */
+export function countFailure(
+  limiter: RateLimiter,
+  rate: Rate,
+  { address, isMalformed }: { readonly address: string; readonly isMalformed: boolean },
+): GatehouseError | undefined | Promise<GatehouseError | undefined> {
+  const subject = clientNetwork(address)
+  const here = limiter.takeInProcess(failurePurpose, subject, rate)
+  if (!here.isAllowed) return tooManyFailures(rate, here)
+  if (isMalformed && !limiter.takeInInstance) return undefined
+  return countShared(limiter, rate, { subject, here, isMalformed })
+}
+
+/**
+ * How many more wrong credentials a network may send to this process now. Nothing is counted: at a rate without
+ * intervals a use is free.
+ */
+export function failuresLeft(
+  limiter: Pick<RateLimiter, 'takeInProcess'>,
+  { limit, perMs }: Rate,
+  address: string,
+): number {
+  const { resetMs } = limiter.takeInProcess(failurePurpose, clientNetwork(address), {
+    limit: Number.POSITIVE_INFINITY,
+    perMs,
+  })
+  // Times are rounded up to a millisecond.
+  return Math.floor((perMs - resetMs + 1) / (perMs / limit))
+}
+
+async function countShared(
+  limiter: RateLimiter,
+  rate: Rate,
+  { subject, here, isMalformed }: { subject: string; here: RateResult; isMalformed: boolean },
+): Promise<GatehouseError | undefined> {
+  const known = (await limiter.takeInInstance?.(failurePurpose, subject, rate).catch(() => here)) ?? here
+  const taken = known.isAllowed && !isMalformed ? await limiter.take(failurePurpose, subject, rate) : known
+  return taken.isAllowed ? undefined : tooManyFailures(rate, taken)
+}
+
+function tooManyFailures({ limit }: Rate, taken: RateResult): GatehouseError {
+  return new GatehouseError('too-many-failures', { rate: { limit, ...taken } })
+}

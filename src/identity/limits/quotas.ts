@@ -1,0 +1,218 @@
+import type { Clock } from '#platform/clock.ts'
+import { type Quota, type QuotaStore, quotaUsed, quotaWindow } from '#store/quotas.ts'
+import { openIdleReservations } from './idle-reservations.ts'
+import { createQuotaExchange } from './quota-exchange.ts'
+import { expectedSoon, newReservation, type QuotaResult, type Reservation } from './quota-reservation.ts'
+
+/** Counts the requests of accounts against quotas, across instances as long as the store is reachable. */
+export interface Quotas {
+  /**
+   * Takes one request. Synchronous while this process has some reserved, and while the store is unreachable.
+   * @param now the time of the request on the monotonic clock
+   */
+  take(accountId: string, quota: Quota, now: number): QuotaResult | Promise<QuotaResult>
+  /**
+   * How many requests have passed in a window. What other processes have reserved counts as not used.
+   * @throws GatehouseError `store-unavailable`
+   */
+  readUsed(accountId: string, window: string): Promise<number>
+  /** Gives back what is reserved. */
+  close(): Promise<void>
+}
+
+export interface QuotasOptions {
+  readonly store: QuotaStore
+  readonly storeConnection: { readonly isUp: boolean }
+  /** Milliseconds since 1970: windows are those of UTC. */
+  readonly clock: Clock
+  /** Monotonic. */
+  readonly monotonic: Clock
+  /** The number of processes last known. */
+  processes(): number
+}
+
+/** How many accounts are kept, in some 40 MB; beyond that the one that was first used the longest ago is dropped. */
+const reservationsMax = 100_000
+/** How long a quota that was used up is not asked for again: a plan may be changed, or a reservation be given back. */
+const usedUpMs = 1_000
+/** How often it is checked that a window has not ended otherwise than by its end: the system's clock may be set. */
+const windowCheckMs = 1_000
+/** How long reservations that run low wait for others: those of all accounts are one write. */
+const refillDelayMs = 100
+const allowed: QuotaResult = { isAllowed: true, resetMs: 0 }
+
+/**
+ * Each process reserves some requests of a quota at once, and asks again when most are used (see takeOfQuota). While
+ * the store is unreachable it allows its share: the limit divided by the number of processes last known, at least one,
+ * less what has passed here in this window; the store is told of it later.
+ */
+export function openQuotas({ store, storeConnection, clock, monotonic, processes }: QuotasOptions): Quotas {
+  const { holder, request } = createQuotaExchange({ store, clock, monotonic, processes })
+  const reservations = new Map<string, Reservation>()
+  const idle = openIdleReservations({ reservations, storeConnection, processes, giveBack: startGiveBack })
+  let low: Reservation[] = []
+
+  function take(accountId: string, quota: Quota, now: number): QuotaResult | Promise<QuotaResult> {
+    const known = reservations.get(accountId)
+    if (known !== undefined && now < known.currentUntil && known.per === quota.per && known.left > 0)
+      return takeOne(known, quota.limit)
+    // Nobody is refused before the clock is read again: the next window may have begun.
+    const current = currentReservation(accountId, quota.per, now)
+    if (current.left > 0) return takeOne(current, quota.limit)
+    if (!storeConnection.isUp) return takeShare(current, quota.limit)
+    if (current.usedUpUntil > 0 && monotonic() < current.usedUpUntil) return usedUp(current)
+    const { promise, resolve } = Promise.withResolvers<QuotaResult>()
+    current.waiting.push(resolve)
+    current.limit = quota.limit
+    if (!current.isAsking) current.settled = ask(current)
+    return promise
+  }
+
+  function takeOne(reservation: Reservation, limit: number): QuotaResult {
+    reservation.left--
+    reservation.passed++
+    if (reservation.left === reservation.refillAt) refillSoon(reservation, limit)
+    return allowed
+  }
+
+  function currentReservation(accountId: string, per: Quota['per'], now: number): Reservation {
+    const time = clock()
+    const known = reservations.get(accountId)
+    const current = known?.per === per && time < known.endsAt ? known : begin(accountId, per, time)
+    current.currentUntil = now + Math.min(windowCheckMs, current.endsAt - time)
+    return current
+  }
+
+  function begin(accountId: string, per: Quota['per'], time: number): Reservation {
+    const replaced = reservations.get(accountId)
+    if (replaced) drop(replaced)
+    else if (reservations.size >= reservationsMax) dropFirst()
+    const begun = newReservation(accountId, per, quotaWindow(per, time))
+    reservations.set(accountId, begun)
+    return begun
+  }
+
+  function refillSoon(reservation: Reservation, limit: number): void {
+    reservation.limit = limit
+    if (low.push(reservation) === 1) setTimeout(refillLow, refillDelayMs).unref()
+  }
+
+  function refillLow(): void {
+    const refilled = low
+    low = []
+    if (!storeConnection.isUp) return
+    for (const reservation of refilled) {
+      const isLow = reservation.left <= reservation.refillAt
+      if (isLow && !reservation.isAsking && !reservation.isDropped) reservation.settled = refill(reservation)
+    }
+  }
+
+  async function refill(reservation: Reservation): Promise<void> {
+    reservation.isAsking = true
+    const ahead = expectedSoon(reservation, monotonic())
+    await request(reservation, { needed: 0, ahead, kept: reservation.left })
+    await ask(reservation)
+  }
+
+  /** Asks for all that wait, until none does. */
+  async function ask(reservation: Reservation): Promise<void> {
+    reservation.isAsking = true
+    while (reservation.waiting.length > 0) await askOnce(reservation)
+    reservation.isAsking = false
+    if (reservation.isDropped) await giveBack(reservation)
+    else idle.watch(reservation)
+  }
+
+  async function askOnce(reservation: Reservation): Promise<void> {
+    const { waiting } = reservation
+    // What a refill has brought meanwhile.
+    for (const answer of waiting.splice(0, reservation.left)) answer(takeReserved(reservation))
+    const needed = waiting.length
+    if (needed === 0) return
+    const ahead = expectedSoon(reservation, monotonic())
+    const granted = await request(reservation, { needed, ahead, kept: 0 })
+    if (granted === undefined) {
+      for (const answer of takeWaiting(reservation)) answer(takeShare(reservation, reservation.limit))
+      return
+    }
+    if (granted < needed) reservation.usedUpUntil = monotonic() + usedUpMs
+    const answered = granted < needed ? takeWaiting(reservation) : waiting.splice(0, needed)
+    for (const answer of answered) answer(takeReserved(reservation))
+  }
+
+  function takeReserved(reservation: Reservation): QuotaResult {
+    if (reservation.left === 0) return usedUp(reservation)
+    reservation.left--
+    reservation.passed++
+    return allowed
+  }
+
+  function takeShare(reservation: Reservation, limit: number): QuotaResult {
+    if (reservation.passed >= Math.max(1, Math.floor(limit / processes()))) return usedUp(reservation)
+    reservation.passed++
+    reservation.uncounted++
+    return allowed
+  }
+
+  function usedUp({ endsAt }: Reservation): QuotaResult {
+    return { isAllowed: false, resetMs: endsAt - clock() }
+  }
+
+  function dropFirst(): void {
+    const [first] = reservations.values()
+    if (first) drop(first)
+  }
+
+  function drop(reservation: Reservation): void {
+    reservations.delete(reservation.accountId)
+    reservation.isDropped = true
+    if (!reservation.isAsking) void giveBack(reservation)
+  }
+
+  function startGiveBack(reservation: Reservation): void {
+    if (!reservation.isAsking) reservation.settled = giveBackAndAsk(reservation)
+  }
+
+  /** Whoever comes meanwhile waits for it. */
+  async function giveBackAndAsk(reservation: Reservation): Promise<void> {
+    reservation.isAsking = true
+    await giveBack(reservation)
+    await ask(reservation)
+  }
+
+  async function giveBack(reservation: Reservation): Promise<void> {
+    const { left, uncounted, unanswered } = reservation
+    if (left === 0 && uncounted === 0 && !unanswered) return
+    await request(reservation, { needed: 0, ahead: 0, kept: 0 })
+  }
+
+  /** What is asked for is answered first: it would be repeated otherwise, and its answer counted twice. */
+  async function giveBackLast(reservation: Reservation): Promise<void> {
+    await reservation.settled
+    await giveBack(reservation)
+  }
+
+  async function readUsed(accountId: string, window: string): Promise<number> {
+    const state = await store.readQuota(accountId, window)
+    const own = reservations.get(accountId)
+    if (own?.window !== window) return quotaUsed(state)
+    return quotaUsed(state, { holder, left: own.left, uncounted: own.uncounted })
+  }
+
+  return {
+    take,
+    readUsed,
+    close: async () => {
+      idle.close()
+      low = []
+      if (storeConnection.isUp) await Promise.all([...reservations.values()].map(giveBackLast))
+      reservations.clear()
+    },
+  }
+}
+
+function takeWaiting(reservation: Reservation): Reservation['waiting'] {
+  const { waiting } = reservation
+  reservation.waiting = []
+  return waiting
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '#platform/clock.ts'
+import { createLocalRates } from '#store/local-rates.ts'
+import type { InstanceCounts, Rate, RateResult, RateStore } from '#store/rates.ts'
+
+/** Counts requests, across instances as long as the store is reachable. */
+export interface RateLimiter {
+  /** As `RateStore.takeFromRate`: synchronous where this process counts alone. */
+  take(purpose: string, subject: string, rate: Rate): RateResult | Promise<RateResult>
+  /** Counts in this process only, without the store. */
+  takeInProcess(purpose: string, subject: string, rate: Rate): RateResult
+  /** Counts in all workers of this instance, without the store; undefined = there is only one. */
+  readonly takeInInstance: InstanceCounts['take'] | undefined
+  /** The number of processes last known, at least 1. */
+  instances(): number
+  /**
+   * Sends a heartbeat if one is due: to be called before another command is sent to the store. One write and one reply
+   * for both wake an idle process less often.
+   */
+  beat(): void
+  close(): void
+}
+
+export interface RateLimiterOptions {
+  readonly store: RateStore
+  readonly storeConnection: { readonly isUp: boolean }
+  /** Monotonic: rates are spans. */
+  readonly clock: Clock
+  /** Counts that the workers of this instance share; undefined = there is only one worker. */
+  readonly counts?: InstanceCounts | undefined
+}
+
+/** How long after a heartbeat the next is due: it is then sent with the next reading of the change log. */
+const heartbeatDueMs = 900
+/** When it is sent at the latest: others know of this instance, and it of others, within this time. */
+const heartbeatMs = 1_300
+/** How soon it is sent once the store is reachable, and repeated where it failed. */
+const heartbeatRetryMs = 100
+
+/**
+ * While the store is unreachable each instance counts for itself, and allows its share: the limit divided by the
+ * number of instances last known, and at least one.
+ */
+export function openRateLimiter({ store, storeConnection, clock, counts }: RateLimiterOptions): RateLimiter {
+  const local = createLocalRates(clock)
+  // A second set of counters: `takeInProcess` must not use up the outage share in `local`.
+  const inProcess = createLocalRates(clock)
+  const instance = randomUUID()
+  let instances = 1
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+  /** When the next heartbeat is due; Infinity = the last is on its way, or is repeated soon. */
+  let dueAt = Number.POSITIVE_INFINITY
+
+  /** @returns whether it was sent */
+  async function sendHeartbeat(): Promise<boolean> {
+    if (!storeConnection.isUp) return false
+    try {
+      instances = Math.max(1, await store.heartbeat(instance))
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  async function heartbeat(): Promise<void> {
+    if (isClosed) return
+    clearTimeout(timer)
+    dueAt = Number.POSITIVE_INFINITY
+    const isSent = await sendHeartbeat()
+    if (isClosed) return
+    if (isSent) dueAt = clock() + heartbeatDueMs
+    timer = setTimeout(heartbeat, isSent ? heartbeatMs : heartbeatRetryMs).unref()
+  }
+
+  function beat(): void {
+    if (clock() >= dueAt) void heartbeat()
+  }
+
+  function take(purpose: string, subject: string, rate: Rate): RateResult | Promise<RateResult> {
+    if (!storeConnection.isUp) return takeShare(purpose, subject, rate)
+    const taken = store.takeFromRate(purpose, subject, rate)
+    return taken instanceof Promise ? orShare(taken, purpose, subject, rate) : taken
+  }
+
+  /** In a function of its own: what a function within the other captured would be allocated at each of its calls. */
+  function orShare(
+    taken: Promise<RateResult>,
+    purpose: string,
+    subject: string,
+    rate: Rate,
+  ): Promise<RateResult> {
+    return taken.catch(() => takeShare(purpose, subject, rate))
+  }
+
+  function takeShare(purpose: string, subject: string, rate: Rate): RateResult {
+    return local.take(purpose, subject, { ...rate, limit: Math.max(1, Math.floor(rate.limit / instances)) })
+  }
+
+  setImmediate(heartbeat)
+
+  const takeInInstance: RateLimiter['takeInInstance'] =
+    counts && ((purpose, subject, rate) => counts.take(`here ${purpose}`, subject, rate))
+
+  return {
+    take,
+    takeInProcess: inProcess.take,
+    takeInInstance,
+    instances: () => instances,
+    beat,
+    close: () => {
+      isClosed = true
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import type { Configuration } from 'openid-client'
+import type { Clock } from '#platform/clock.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { fetchTimeoutMs } from '../issuers/fetch-json.ts'
+import type { OidcOptions } from './oidc-options.ts'
+import { providerFetch } from './provider-fetch.ts'
+
+/** The metadata of the provider: its endpoints and what it supports. */
+export interface Discovery {
+  /**
+   * Asks the provider with the first sign-in, and again once the answer is an hour old, in the background. After a
+   * failure it is asked again with the first sign-in that comes 2 s later or more.
+   * @throws GatehouseError `sign-in-provider-unavailable`
+   */
+  find(): Promise<Configuration>
+}
+
+export interface DiscoveryOptions extends Pick<OidcOptions, 'issuer' | 'clientId' | 'clientSecret'> {
+  readonly clockToleranceMs: number
+  readonly clock: Clock
+}
+
+const freshMs = 3_600_000
+/** A provider that is down is asked once in this time, however many people want to sign in. */
+export const discoveryCooldownMs = 2_000
+
+export function createDiscovery(options: DiscoveryOptions): Discovery {
+  const { clock } = options
+  let known: { readonly configuration: Configuration; readonly at: number } | undefined
+  let failed: { readonly error: unknown; readonly at: number } | undefined
+  let pending: Promise<Configuration> | undefined
+
+  /** One request for all who wait. */
+  function refresh(): Promise<Configuration> {
+    pending ??= discover(options)
+      .then(
+        (configuration) => {
+          known = { configuration, at: clock() }
+          failed = undefined
+          return configuration
+        },
+        (error: unknown) => {
+          failed = { error, at: clock() }
+          throw error
+        },
+      )
+      .finally(() => {
+        pending = undefined
+      })
+    return pending
+  }
+
+  const isCoolingDown = () => failed !== undefined && isRecent(failed.at, discoveryCooldownMs)
+  /** A clock that was set back must not make anything recent for ever. */
+  const isRecent = (at: number, spanMs: number) => Math.abs(clock() - at) < spanMs
+
+  return {
+    find: async () => {
+      if (known) {
+        // What is known still serves where the provider cannot be asked.
+        if (!isRecent(known.at, freshMs) && !isCoolingDown()) refresh().catch(() => {})
+        return known.configuration
+      }
+      if (isCoolingDown()) throw unavailable(failed?.error)
+      return refresh().catch((error: unknown) => {
+        throw unavailable(error)
+      })
+    },
+  }
+}
+
+export function unavailable(cause: unknown): GatehouseError {
+  return new GatehouseError('sign-in-provider-unavailable', { cause })
+}
+
+async function discover({
+  issuer,
+  clientId,
+  clientSecret,
+  clockToleranceMs,
+}: DiscoveryOptions): Promise<Configuration> {
+  // With the first sign-in, so that the start does not wait for it.
+  const client = await import('openid-client')
+  const timeout = fetchTimeoutMs / 1_000
+  const asked = await client.discovery(new URL(issuer), clientId, undefined, client.None(), {
+    timeout,
+    [client.customFetch]: providerFetch,
+    ...(issuer.startsWith('http:') && { execute: [client.allowInsecureRequests] }),
+  })
+  const metadata = asked.serverMetadata()
+  const configuration = new client.Configuration(
+    metadata,
+    clientId,
+    { [client.clockTolerance]: Math.ceil(clockToleranceMs / 1_000) },
+    clientAuthentication(client, clientSecret, metadata.token_endpoint_auth_methods_supported),
+  )
+  configuration.timeout = timeout
+  configuration[client.customFetch] = providerFetch
+  // The config accepts http only for a provider on this machine.
+  if (issuer.startsWith('http:')) client.allowInsecureRequests(configuration)
+  // Signatures are checked although the ID token comes from the provider itself (OpenID Connect Core 1.0, 3.1.3.7).
+  client.enableNonRepudiationChecks(configuration)
+  return configuration
+}
+
+/** As the provider supports it: client_secret_basic where it says nothing (OpenID Connect Discovery 1.0, 3). */
+function clientAuthentication(
+  { None, ClientSecretBasic, ClientSecretPost }: typeof import('openid-client'),
+  secret: string | undefined,
+  supported: readonly string[] = ['client_secret_basic'],
+) {
+  if (secret === undefined) return None()
+  const isPostOnly = !supported.includes('client_secret_basic') && supported.includes('client_secret_post')
+  return isPostOnly ? ClientSecretPost(secret) : ClientSecretBasic(secret)
+}

@@ -1,0 +1,239 @@
+import type { AccountActionsOf } from '#accounts/account-actions.ts'
+import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit-entry-factory.ts'
+import { type KeyOptions, makeDefaultKey, makeKey } from '#accounts/make-key.ts'
+import { clientNetwork } from '#platform/client-network.ts'
+import type { Clock } from '#platform/clock.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { type Account, emailKey, mayBeAnothers } from '#store/account.ts'
+import type { AccountReader } from '#store/accounts.ts'
+import type { AuditStore } from '#store/audit.ts'
+import type { IdentityLink, PortalStore } from '#store/portal.ts'
+import type { Rate } from '#store/rates.ts'
+import type { Visitor } from '#store/visitor.ts'
+import type { KnownClients } from '../known-clients.ts'
+import { takeOrThrow } from '../limits/limits.ts'
+import type { RateLimiter } from '../limits/rate-limiter.ts'
+import type { PortalSessions, SignedIn } from '../portal-sessions.ts'
+import type { Person } from './person.ts'
+import { type Reason, reasonTexts } from './refusals.ts'
+
+/** Which account a person signs in to whom an OpenID provider has authenticated. */
+export interface OidcSignIn {
+  /**
+   * Starts a session: for the account that is linked with the person; else for the account with the person's verified
+   * e-mail, which is linked from then on; else for a new one, where the config names its role.
+   * @param clientTokens those of browsers that have signed in before
+   * @throws GatehouseError `sign-in-refused`, `account-disabled`; both are in the audit log. TakeOverNeeded where
+   *   somebody else may have used the account with the e-mail
+   */
+  signIn(person: Person, clientTokens: readonly string[], visitor: Visitor): Promise<SignedIn>
+  /**
+   * Goes on where TakeOverNeeded was thrown: links the account, whose password, second factor, sessions and keys end,
+   * and starts a session.
+   * @throws GatehouseError as signIn
+   */
+  takeOver(person: KnownPerson, clientTokens: readonly string[], visitor: Visitor): Promise<SignedIn>
+  /**
+   * Checks that a person who has authenticated again is the owner of an account. One that is linked with nobody, and has
+   * the person's verified e-mail, is linked: who has a session of it is no stranger to it.
+   * @throws GatehouseError `sign-in-refused`; it is in the audit log
+   */
+  assertOwner(person: Person, of: ConfirmedSession, visitor: Visitor): Promise<void>
+  /** To be called before the provider is asked about what a browser came back with. @throws GatehouseError `rate-limited` */
+  admit(visitor: Visitor): Promise<void>
+}
+
+/** A person at the provider, and the verified e-mail. */
+export type KnownPerson = Pick<Person, 'identity'> & { readonly email: string }
+
+/** The session in which somebody was asked to authenticate again. */
+export interface ConfirmedSession {
+  readonly accountId: string
+  readonly sessionId: string
+}
+
+/** The account with the person's e-mail has been used without the provider, by whoever set its password first. */
+export class TakeOverNeeded extends Error {
+  readonly person: KnownPerson
+
+  constructor(person: KnownPerson) {
+    super('the person has to take the account over, or to prove to be its owner')
+    this.person = person
+  }
+}
+
+export interface OidcSignInOptions {
+  readonly store: AccountReader &
+    Pick<PortalStore, 'findAccountByIdentity' | 'findPortalSession' | 'linkIdentity'> &
+    Pick<AuditStore, 'appendAudit'>
+  readonly sessions: Pick<PortalSessions, 'start'>
+  readonly knownClients: Pick<KnownClients, 'find'>
+  readonly actionsOf: AccountActionsOf
+  /** For the keys of an account that is taken over. */
+  readonly keyOptions: KeyOptions
+  /** The role of accounts that are made for people who have none; undefined = none is made. */
+  readonly provision: string | undefined
+  /** The name of the provider, for messages. */
+  readonly label: string
+  readonly limiter: RateLimiter
+  readonly clock: Clock
+}
+
+/** How often browsers of one network may come back: each time the provider is asked. */
+export const callbackRate: Rate = { limit: 120, perMs: 60_000 }
+/** How many refusals each process writes to the audit log. */
+const auditRate: Rate = { limit: 1_000, perMs: 3_600_000 }
+
+export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
+  const { store, sessions, knownClients, actionsOf, keyOptions, provision, label, limiter, clock } = options
+  const system = { kind: 'system', channel: 'system' } as const
+  const entry = createAuditEntryFactory(system, clock)
+
+  async function signIn(
+    person: Person,
+    clientTokens: readonly string[],
+    visitor: Visitor,
+  ): Promise<SignedIn> {
+    return start(person, await findOrLink(person, visitor), clientTokens, visitor)
+  }
+
+  async function takeOver(
+    { identity, email }: KnownPerson,
+    clientTokens: readonly string[],
+    visitor: Visitor,
+  ): Promise<SignedIn> {
+    const person = { identity, email, isEmailVerified: true, firstName: '', lastName: '' }
+    const linked = await store.findAccountByIdentity(identity)
+    if (linked) return start(person, linked, clientTokens, visitor)
+    const found = await store.findAccountByEmail(email)
+    if (!found) throw await refuse(person, visitor, 'no-account')
+    if (found.isDisabled) return start(person, found, clientTokens, visitor)
+    const proof = {
+      kind: 'take-over',
+      secretKey: makeDefaultKey(found.id, keyOptions).stored,
+      apiKey: makeKey('apiKey', found.id, keyOptions).stored,
+    } as const
+    return start(person, await link(person, found, visitor, proof), clientTokens, visitor)
+  }
+
+  async function start(
+    person: Person,
+    account: Account,
+    clientTokens: readonly string[],
+    visitor: Visitor,
+  ): Promise<SignedIn> {
+    const { issuer, subject } = person.identity
+    try {
+      const client = knownClients.find(account.id, clientTokens)
+      return await sessions.start(account, visitor, { client, details: { issuer, subject } })
+    } catch (error) {
+      if (!(error instanceof GatehouseError) || error.code !== 'account-disabled') throw error
+      await audit(person, { account, visitor, reason: 'account-disabled' })
+      throw new GatehouseError('account-disabled', { accountId: account.id })
+    }
+  }
+
+  async function findOrLink(person: Person, visitor: Visitor): Promise<Account> {
+    const linked = await store.findAccountByIdentity(person.identity)
+    if (linked) return linked
+    const { email } = person
+    if (email === undefined) throw await refuse(person, visitor, 'no-email')
+    // Whoever can enter any e-mail at the provider could otherwise sign in to any account.
+    if (!person.isEmailVerified) throw await refuse(person, visitor, 'email-unverified')
+    const found = (await store.findAccountByEmail(email)) ?? (await provide({ ...person, email }, visitor))
+    if (found.isDisabled) return found
+    return link({ ...person, email }, found, visitor)
+  }
+
+  async function link(
+    person: WithEmail,
+    account: Account,
+    visitor: Visitor,
+    proof?: IdentityLink['proof'],
+  ): Promise<Account> {
+    const { identity, email } = person
+    const details = { ...identity, ...(proof?.kind === 'take-over' && { takenOver: true }) }
+    const audited = ownAuditEntry({ account, action: 'identity-linked', details }, visitor, clock)
+    const outcome = await store.linkIdentity(account.id, { identity, email, proof }, audited)
+    // The same person may have signed in twice at the same moment.
+    const linked = await store.findAccountByIdentity(identity)
+    if (linked) return linked
+    if (outcome === 'linked') return account
+    const { portal, isVerified } = (await store.findAccount(account.id)) ?? account
+    const isOthers = portal.identity?.issuer === identity.issuer
+    if (!proof && !isOthers && mayBeAnothers({ portal, isVerified }))
+      throw new TakeOverNeeded({ identity, email })
+    throw await refuse(person, visitor, 'linked-otherwise', account)
+  }
+
+  async function assertOwner(
+    person: Person,
+    { accountId, sessionId }: ConfirmedSession,
+    visitor: Visitor,
+  ): Promise<void> {
+    const [linked, account, session] = await Promise.all([
+      store.findAccountByIdentity(person.identity),
+      store.findAccount(accountId),
+      store.findPortalSession(accountId, sessionId),
+    ])
+    if (account?.isDisabled === false && linked?.id === accountId) return
+    const { email, isEmailVerified } = person
+    const isOpen = session?.epoch === account?.portal.epoch && clock() < (session?.expiresAt ?? 0)
+    if (account && !linked && isOpen && !account.isDisabled && email !== undefined && isEmailVerified) {
+      const isTheirs = emailKey(account.email) === emailKey(email)
+      const isFree = account.portal.identity?.issuer !== person.identity.issuer
+      if (isTheirs && isFree)
+        return void (await link({ ...person, email }, account, visitor, { kind: 'session' }))
+    }
+    throw await refuse(person, visitor, 'another-person', account)
+  }
+
+  async function provide(person: WithEmail, visitor: Visitor): Promise<Account> {
+    if (provision === undefined) throw await refuse(person, visitor, 'no-account')
+    const { email, firstName, lastName } = person
+    const input = { email, firstName, lastName, role: provision, isVerified: true }
+    try {
+      return (await actionsOf(system).accounts.create(input)).account
+    } catch (error) {
+      const isTaken = error instanceof GatehouseError && error.code === 'account-exists'
+      const found = isTaken ? await store.findAccountByEmail(email) : undefined
+      if (!found) throw error
+      return found
+    }
+  }
+
+  /** Records the refusal. @returns the error to throw */
+  async function refuse(
+    person: Person,
+    visitor: Visitor,
+    reason: Reason,
+    account?: Account,
+  ): Promise<GatehouseError> {
+    await audit(person, { account, visitor, reason })
+    const { issuer } = person.identity
+    return new GatehouseError('sign-in-refused', {
+      detail: reasonTexts[reason](label),
+      accountId: account?.id,
+      cause: new Error(`${reason}: a person of ${issuer}`),
+    })
+  }
+
+  async function audit(
+    { identity, email }: Person,
+    { account, visitor, reason }: { account: Account | undefined; visitor: Visitor; reason: string },
+  ): Promise<void> {
+    if (!limiter.takeInProcess('audit', 'oidc sign-in-failed', auditRate).isAllowed) return
+    const { address } = visitor
+    const details = { reason, address, ...identity, ...(email !== undefined && { email }) }
+    await store.appendAudit(entry('sign-in-failed', account, details))
+  }
+
+  return {
+    signIn,
+    takeOver,
+    assertOwner,
+    admit: ({ address }) => takeOrThrow(limiter, 'oidc', clientNetwork(address), callbackRate),
+  }
+}
+
+type WithEmail = Person & { readonly email: string }

@@ -1,0 +1,169 @@
+import type { AuthorizationResponseError, Configuration } from 'openid-client'
+import type { Clock } from '#platform/clock.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { createDiscovery, unavailable } from './discovery.ts'
+import type { OidcOptions } from './oidc-options.ts'
+import { type Claims, hasEmail, type Person, parsePerson } from './person.ts'
+import { ProviderUnreachable } from './provider-fetch.ts'
+
+/** What one sign-in is bound by; only the browser that started it has it, sealed. */
+export interface SignInSecrets {
+  readonly state: string
+  readonly nonce: string
+  /** Of PKCE (RFC 7636). */
+  readonly verifier: string
+  /** When it was started. */
+  readonly startedAt: number
+  /** Whether the person has to authenticate anew, whether or not the provider knows them already. */
+  readonly isFresh: boolean
+}
+
+/** An OpenID provider at which people sign in: the authorization code flow, with PKCE, state and nonce. */
+export interface OidcProvider {
+  /** @throws GatehouseError `sign-in-provider-unavailable`, as all of these */
+  start(isFresh: boolean): Promise<{ readonly url: string; readonly secrets: SignInSecrets }>
+  /**
+   * Redeems the code with which the browser came back.
+   * @param url the whole URL that it came back to
+   * @throws GatehouseError `sign-in-refused`
+   */
+  finish(url: URL, secrets: SignInSecrets): Promise<AuthenticatedPerson>
+  /** Where the person is signed out at the provider too; undefined = it has no such page. */
+  signOutUrl(idToken: string | undefined): Promise<string | undefined>
+}
+
+export interface AuthenticatedPerson {
+  readonly person: Person
+  /** For the sign-out. */
+  readonly idToken: string
+}
+
+export interface OidcProviderOptions {
+  readonly oidc: OidcOptions
+  /** Where browsers come back to; the provider has to know it. */
+  readonly redirectUri: string
+  /** Where they come back to after signing out. */
+  readonly signedOutUri: string
+  readonly clockToleranceMs: number
+  readonly clock: Clock
+}
+
+export function createOidcProvider(options: OidcProviderOptions): OidcProvider {
+  const { oidc, redirectUri, signedOutUri, clockToleranceMs, clock } = options
+  const discovery = createDiscovery({ ...oidc, clockToleranceMs, clock })
+
+  async function start(isFresh: boolean): ReturnType<OidcProvider['start']> {
+    const configuration = await discovery.find()
+    const client = await import('openid-client')
+    const secrets: SignInSecrets = {
+      state: client.randomState(),
+      nonce: client.randomNonce(),
+      verifier: client.randomPKCECodeVerifier(),
+      startedAt: clock(),
+      isFresh,
+    }
+    const url = client.buildAuthorizationUrl(configuration, {
+      redirect_uri: redirectUri,
+      scope: oidc.scopes.join(' '),
+      state: secrets.state,
+      nonce: secrets.nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(secrets.verifier),
+      code_challenge_method: 'S256',
+      // Both: some providers know only one of them. Whether it was done, auth_time shows.
+      ...(isFresh && { max_age: '0', prompt: 'login' }),
+    })
+    return { url: url.href, secrets }
+  }
+
+  async function finish(url: URL, secrets: SignInSecrets): Promise<AuthenticatedPerson> {
+    const configuration = await discovery.find()
+    try {
+      const { state, nonce, verifier, startedAt, isFresh } = secrets
+      const client = await import('openid-client')
+      const tokens = await client.authorizationCodeGrant(configuration, url, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+        // The person authenticated after the start: it was so long ago.
+        ...(isFresh && { maxAge: Math.max(0, Math.ceil((clock() - startedAt) / 1_000)) }),
+      })
+      const idToken = tokens.claims()
+      if (!idToken || tokens.id_token === undefined) throw new Error('no ID token')
+      const claims = await claimsOf(configuration, idToken, tokens.access_token)
+      const { issuer } = configuration.serverMetadata()
+      const person = parsePerson({ issuer, subject: idToken.sub }, claims, oidc.claims)
+      if (!person) throw new Error('the sub of the ID token cannot be stored')
+      return { person, idToken: tokens.id_token }
+    } catch (error) {
+      throw toRefusal(error)
+    }
+  }
+
+  /** All from one place: `email_verified` of the one says nothing about the e-mail of the other. */
+  async function claimsOf(
+    configuration: Configuration,
+    idToken: Claims & { readonly sub: string },
+    accessToken: string,
+  ): Promise<Claims> {
+    const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined
+    if (hasEmail(idToken, oidc.claims) || !hasUserInfo) return idToken
+    const client = await import('openid-client')
+    return client.fetchUserInfo(configuration, accessToken, idToken.sub)
+  }
+
+  async function signOutUrl(idToken: string | undefined): Promise<string | undefined> {
+    const configuration = await discovery.find()
+    if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined
+    const client = await import('openid-client')
+    return client.buildEndSessionUrl(configuration, {
+      post_logout_redirect_uri: signedOutUri,
+      ...(idToken !== undefined && { id_token_hint: idToken }),
+      // Its page refuses requests without this parameter of its own.
+      ...(cognitoIssuer.test(oidc.issuer) && { logout_uri: signedOutUri }),
+    }).href
+  }
+
+  return { start, finish, signOutUrl }
+}
+
+const cognitoIssuer = /^https:\/\/cognito-idp\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?\//
+
+/** The error of a sign-in that was not completed; its cause is for the log, and has no code and no token. */
+function toRefusal(error: unknown): GatehouseError {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ProviderUnreachable || cause.name === 'TimeoutError') return unavailable(cause)
+  }
+  const reason = describe(error)
+  const detail = refusalText(error, reason)
+  return new GatehouseError('sign-in-refused', {
+    ...(detail !== undefined && { detail }),
+    cause: new Error(reason),
+  })
+}
+
+/** What people are told; undefined = the text of the table. */
+function refusalText(error: unknown, reason: string): string | undefined {
+  const refusal = providerRefusal(error)
+  if (refusal !== undefined) return `The sign-in service answered “${refusal}”. Start again.`
+  if (!/auth_time|End-User authentication/.test(reason)) return undefined
+  return 'The sign-in service did not ask you to sign in again, or does not say when you did. Try again, or ask an administrator.'
+}
+
+/** What the provider says instead of signing somebody in (RFC 6749 4.1.2.1), such as `access_denied`. */
+function providerRefusal(error: unknown): string | undefined {
+  // The cast is sound: every member is checked, by its type.
+  const { code, error: name } = error as Partial<AuthorizationResponseError>
+  const isRefusal = code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR' && typeof name === 'string'
+  return isRefusal && /^[a-z_]{1,40}$/.test(name) ? name : undefined
+}
+
+/** The messages, from the outermost to the innermost: those of the library name what was wrong, not its value. */
+function describe(error: unknown): string {
+  const messages: string[] = []
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { error: name } = cause as { readonly error?: unknown }
+    messages.push(typeof name === 'string' ? `${cause.message} (${name.slice(0, 40)})` : cause.message)
+  }
+  return messages.join(': ')
+}

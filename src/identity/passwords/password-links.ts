@@ -1,0 +1,99 @@
+import { ownAuditEntry } from '#accounts/audit-entry-factory.ts'
+import type { Clock } from '#platform/clock.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { isSameText } from '#platform/secrets/constant-time.ts'
+import { assertGoodPassword, type Passwords } from '#platform/secrets/passwords.ts'
+import { type LinkToken, parseLinkToken } from '#platform/secrets/portal-tokens.ts'
+import type { Account } from '#store/account.ts'
+import { passwordLinkOf } from '#store/account-changes/portal-changes.ts'
+import type { AccountReader } from '#store/accounts.ts'
+import type { PasswordProof, PortalStore } from '#store/portal.ts'
+import type { Visitor } from '#store/visitor.ts'
+import { workOwnerOf } from './password-check.ts'
+
+/** Links that permit a new password: set-up links, and those for a forgotten password. */
+export interface PasswordLinks {
+  /**
+   * Whether a link works, before anything is typed; it is not redeemed.
+   * @returns when it expires
+   * @throws GatehouseError `link-invalid` (unknown, used, replaced by a later one, expired, or sent to an e-mail that
+   *   the account no longer has), `account-disabled`
+   */
+  check(token: string): Promise<{ readonly expiresAt: number }>
+  /**
+   * Sets the password, and redeems the link in the same step. All portal sessions of the account end, and no other link
+   * for its password works any more; keys and token sessions stay.
+   * @throws GatehouseError as check, and `request-invalid` (field `password`), `sign-in-busy`
+   */
+  redeem(link: { readonly token: string; readonly password: string }, visitor: Visitor): Promise<Account>
+}
+
+export interface PasswordSetterOptions {
+  readonly store: AccountReader & Pick<PortalStore, 'setPassword'>
+  readonly passwords: Passwords
+  readonly clock: Clock
+}
+
+interface OpenLink {
+  readonly kind: 'setup-link' | 'reset-link'
+  readonly token: LinkToken
+  readonly account: Account
+  readonly expiresAt: number
+}
+
+export function createPasswordLinks(options: PasswordSetterOptions): PasswordLinks {
+  const { store, clock } = options
+  const setPassword = createPasswordSetter(options)
+
+  async function find(text: string): Promise<OpenLink> {
+    const setup = parseLinkToken('setup', text)
+    const token = setup ?? parseLinkToken('reset', text)
+    const account = token && (await store.findAccount(token.accountId))
+    if (!token || !account) throw new GatehouseError('link-invalid')
+    const kind = setup ? 'setup-link' : 'reset-link'
+    const pending = passwordLinkOf(account, kind)
+    if (!pending || !isSameText(pending.digest, token.digest) || clock() >= pending.expiresAt)
+      throw new GatehouseError('link-invalid')
+    if (account.isDisabled) throw new GatehouseError('account-disabled')
+    return { kind, token, account, expiresAt: pending.expiresAt }
+  }
+
+  return {
+    check: find,
+    redeem: async ({ token: text, password }, visitor) => {
+      // The link is checked before the password is hashed, which is expensive.
+      const { kind, token, account } = await find(text)
+      assertGoodPassword(password, account)
+      const proof = { kind, digest: token.digest, now: clock() }
+      const changed = await setPassword({ account, password, proof, action: 'password-set' }, visitor)
+      if (!changed) throw new GatehouseError('link-invalid')
+      return changed
+    },
+  }
+}
+
+export interface NewPassword {
+  readonly account: Account
+  readonly password: string
+  readonly proof: PasswordProof
+  readonly action: 'password-set' | 'password-changed'
+}
+
+/** @returns the account with its new password; undefined where the proof is not valid, or no longer */
+export function createPasswordSetter({ store, passwords, clock }: PasswordSetterOptions) {
+  return async function setPassword(
+    { account, password, proof, action }: NewPassword,
+    visitor: Visitor,
+  ): Promise<Account | undefined> {
+    const hashed = await passwords.hash(password, workOwnerOf(visitor, true))
+    const change = { password: hashed, proof, endsSessions: true }
+    const outcome = await store.setPassword(
+      account.id,
+      change,
+      ownAuditEntry({ account, action }, visitor, clock),
+    )
+    if (outcome !== 'set') return undefined
+    const changed = await store.findAccount(account.id)
+    return changed?.portal.password === hashed ? changed : undefined
+  }
+}

@@ -1,0 +1,184 @@
+import { emailLengthMax } from '#accounts/account-input.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { assertGoodPassword, type Passwords } from '#platform/secrets/passwords.ts'
+import type { Account } from '#store/account.ts'
+import type { Visitor } from '#store/visitor.ts'
+import {
+  createPortalSessions,
+  type PortalSessionsOptions,
+  type SignedIn,
+  type Viewer,
+} from '../portal-sessions.ts'
+import { SecondFactorNeeded, type SecondFactors } from '../second-factor/second-factors.ts'
+import type { IssuedTokens } from '../tokens/sessions.ts'
+import { type PasswordCheck, workOwnerOf } from './password-check.ts'
+import { createPasswordLinks, createPasswordSetter, type PasswordLinks } from './password-links.ts'
+
+export interface SignInAttempt {
+  readonly email: string
+  readonly password: string
+  /** Default: none. */
+  readonly clientTokens?: readonly string[]
+}
+
+/**
+ * Sign-in and sign-out of the portal. A portal session is looked up in the store at each request, never in a cache: its
+ * end takes effect on every instance at once, and while the store is unreachable it is 503 `store-unavailable`.
+ */
+export interface SignIn {
+  /**
+   * Starts a session. A wrong password, an unknown e-mail and an account without a password get the same response
+   * after the same time.
+   * @param attempt with the tokens of browsers that have signed in before
+   * @param visitor one `address` may use only a share of the queue of password checks
+   * @throws GatehouseError `credentials-invalid`, `account-disabled` (for the right password),
+   *   `sign-in-busy` (503), `too-many-failures` (429); SecondFactorNeeded for the right password of an account with one
+   */
+  signIn(attempt: SignInAttempt, visitor: Visitor): Promise<SignedIn>
+  /**
+   * Goes on where SecondFactorNeeded was thrown.
+   * @throws GatehouseError `request-invalid` (field `code`), `credentials-invalid` (it took too long, or the password
+   *   was changed), `account-disabled`, `too-many-failures`
+   */
+  signInWithCode(attempt: CodeAttempt, visitor: Visitor): Promise<SignedIn>
+  readonly factors: Omit<SecondFactors, 'createPending' | 'findPending'>
+  /** Links for passwords. */
+  readonly links: Pick<PasswordLinks, 'check'>
+  /**
+   * Sets the first password, or a new one, with the token of a link, and signs in. All other portal sessions of the
+   * account end.
+   * @returns undefined where a second factor is needed to sign in
+   * @throws GatehouseError as PasswordLinks
+   */
+  redeemLink(
+    link: { readonly token: string; readonly password: string },
+    visitor: Visitor,
+  ): Promise<SignedIn | undefined>
+  /**
+   * Who is signed in with the token of a cookie; undefined = nobody, or no longer. Records when the session was last
+   * used, at most once a minute.
+   */
+  find(token: string, visitor: Visitor): Promise<Viewer | undefined>
+  /**
+   * Checks the password again, since somebody else may be at the keyboard.
+   * @throws GatehouseError `credentials-invalid`, `sign-in-busy`, `too-many-failures`
+   */
+  confirm(viewer: Viewer, password: string, visitor: Visitor): Promise<void>
+  /**
+   * Ends all sessions of the account, and starts a new one for the caller.
+   * @throws GatehouseError `credentials-invalid` (the current one is wrong), `request-invalid` (field
+   *   `password`), `sign-in-busy`, `too-many-failures`
+   */
+  changePassword(
+    viewer: Viewer,
+    change: { readonly current: string; readonly password: string },
+    visitor: Visitor,
+  ): Promise<SignedIn>
+  /** See PortalSessions. */
+  renewTokens(viewer: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined>
+  canResume(viewer: Viewer, visitor: Visitor): Promise<boolean>
+  signOut(viewer: Viewer, visitor: Visitor): Promise<void>
+  /** Ends every portal session of the account, including this one. */
+  signOutEverywhere(viewer: Viewer, visitor: Visitor): Promise<void>
+}
+
+export interface SignInOptions extends PortalSessionsOptions {
+  readonly passwords: Passwords
+  readonly check: PasswordCheck
+  readonly factors: SecondFactors
+}
+
+export interface CodeAttempt {
+  /** Of SecondFactorNeeded. */
+  readonly pending: string
+  /** As it was typed. */
+  readonly code: string
+  readonly clientTokens: readonly string[]
+}
+
+export function createSignIn(options: SignInOptions): SignIn {
+  const { store, passwords, check, factors, knownClients } = options
+  const sessions = createPortalSessions(options)
+  const links = createPasswordLinks(options)
+  const setPassword = createPasswordSetter(options)
+
+  async function signIn({ email, password, clientTokens = [] }: SignInAttempt, visitor: Visitor) {
+    await check.admit(email, visitor)
+    const found = email.length > emailLengthMax ? undefined : await store.findAccountByEmail(email)
+    const client = found && knownClients.find(found.id, clientTokens)
+    const account = await check.verify({ email, account: found, password, visitor, client })
+    if (account.isDisabled) throw new GatehouseError('account-disabled', { accountId: account.id })
+    const current = await rehashIfNeeded(account, password, visitor)
+    if (current.portal.secondFactor) throw new SecondFactorNeeded(factors.createPending(current))
+    return sessions.start(current, visitor, { client })
+  }
+
+  async function signInWithCode({ pending, code, clientTokens }: CodeAttempt, visitor: Visitor) {
+    const account = await factors.findPending(pending)
+    if (!account) throw new GatehouseError('credentials-invalid')
+    if (account.isDisabled) throw new GatehouseError('account-disabled', { accountId: account.id })
+    const client = knownClients.find(account.id, clientTokens)
+    return sessions.start(await factors.check(account, { code, visitor, client }), visitor, { client })
+  }
+
+  /**
+   * Rehashes the password if its stored hash is outdated: only at a sign-in is the password known.
+   * @throws GatehouseError `credentials-invalid` where it was replaced meanwhile
+   */
+  async function rehashIfNeeded(account: Account, password: string, visitor: Visitor): Promise<Account> {
+    const { password: stored } = account.portal
+    if (stored === undefined || !passwords.needsRehash(stored)) return account
+    const hashed = await passwords.hash(password, workOwnerOf(visitor, true))
+    const proof = { kind: 'password', password: stored } as const
+    await store.setPassword(account.id, { password: hashed, proof, endsSessions: false })
+    const renewed = await store.findAccount(account.id)
+    // Another sign-in may have rehashed the password concurrently.
+    const isRight =
+      renewed?.portal.password === hashed ||
+      (await passwords.verify(password, renewed?.portal.password, workOwnerOf(visitor, true)))
+    if (!renewed || !isRight) throw new GatehouseError('credentials-invalid')
+    return renewed
+  }
+
+  async function redeemLink(link: { token: string; password: string }, visitor: Visitor) {
+    const account = await links.redeem(link, visitor)
+    return account.portal.secondFactor ? undefined : sessions.start(account, visitor)
+  }
+
+  /** A session is a known client. */
+  async function confirm({ account, session }: Viewer, password: string, visitor: Visitor): Promise<void> {
+    const { email } = account
+    await check.admit(email, visitor)
+    await check.verify({ email, account, password, visitor, client: session.id })
+  }
+
+  async function changePassword(
+    viewer: Viewer,
+    { current, password }: { current: string; password: string },
+    visitor: Visitor,
+  ) {
+    assertGoodPassword(password, viewer.account)
+    await confirm(viewer, current, visitor)
+    const { account } = viewer
+    const { password: stored = '' } = account.portal
+    const proof = { kind: 'password', password: stored } as const
+    const changed = await setPassword({ account, password, proof, action: 'password-changed' }, visitor)
+    if (!changed) throw new GatehouseError('credentials-invalid')
+    return sessions.start(changed, visitor)
+  }
+
+  return {
+    signIn,
+    signInWithCode,
+    factors,
+    links,
+    redeemLink,
+    find: sessions.find,
+    confirm,
+    changePassword,
+    renewTokens: sessions.renewTokens,
+    canResume: sessions.canResume,
+    signOut: sessions.end,
+    signOutEverywhere: sessions.endAll,
+  }
+}

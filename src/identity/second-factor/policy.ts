@@ -1,0 +1,15 @@
+import { type Account, adminRole } from '#store/account.ts'
+
+/** Who needs a second factor to use the portal. */
+export const secondFactorPolicies = ['nobody', 'admins', 'everybody'] as const
+
+export type SecondFactorPolicy = (typeof secondFactorPolicies)[number]
+
+/**
+ * Whether an account has to set up a second factor before it may do anything else in the portal. Who has no password
+ * signs in at a provider, which asks for what it wants.
+ */
+export function needsSecondFactor({ role, portal }: Account, policy: SecondFactorPolicy): boolean {
+  if (policy === 'nobody' || portal.password === undefined || portal.secondFactor !== undefined) return false
+  return policy === 'everybody' || role === adminRole
+}

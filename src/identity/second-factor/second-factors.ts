@@ -1,0 +1,199 @@
+import { createHmac } from 'node:crypto'
+import { ownAuditEntry } from '#accounts/audit-entry-factory.ts'
+import type { Clock } from '#platform/clock.ts'
+import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { isSameText } from '#platform/secrets/constant-time.ts'
+import { type KeySource, keysOf } from '#platform/secrets/key-source.ts'
+import { codeUri, createCodeSecret, isCodeSecret, stepOfCode } from '#platform/secrets/one-time-codes.ts'
+import {
+  createRecoveryCodes,
+  isRecoveryCode,
+  newRecoveryDigests,
+  possibleRecoveryDigests,
+} from '#platform/secrets/recovery-codes.ts'
+import type { Sealer } from '#platform/secrets/sealing.ts'
+import type { Account } from '#store/account.ts'
+import type { AccountReader } from '#store/accounts.ts'
+import type { AuditAction } from '#store/audit-entry.ts'
+import type { SecondFactorStore, SecondFactorUse } from '#store/second-factor.ts'
+import type { Visitor } from '#store/visitor.ts'
+import type { PasswordCheck } from '../passwords/password-check.ts'
+
+/** The password was right, and the account has a second factor: the code is still needed. */
+export class SecondFactorNeeded extends Error {
+  /** Stands for the right password for five minutes; worth nothing without the code. */
+  readonly pending: string
+
+  constructor(pending: string) {
+    super('a one-time code is needed')
+    this.pending = pending
+  }
+}
+
+/** A secret that is not stored yet. */
+export interface NewSecondFactor {
+  readonly secret: string
+  /** For the QR code. */
+  readonly uri: string
+}
+
+/** One-time codes of an authenticator app, beside the password (RFC 6238). */
+export interface SecondFactors {
+  /** A new secret, for an account that has none; nothing is stored. @param secret one that was shown before */
+  propose(account: Account, secret?: string): NewSecondFactor
+  /**
+   * Enables it with the first code of the app. The caller has confirmed the password.
+   * @returns the recovery codes, shown only now
+   * @throws GatehouseError `request-invalid` (field `code`)
+   */
+  enable(account: Account, given: CodeGiven & { readonly secret: string }): Promise<readonly string[]>
+  /** Replaces the recovery codes. @throws GatehouseError as `check` */
+  renewRecoveryCodes(account: Account, given: CodeGiven): Promise<readonly string[]>
+  /** @throws GatehouseError as `check` */
+  disable(account: Account, given: CodeGiven): Promise<void>
+  /** Stands for a right password until the code has come. */
+  createPending(account: Account): string
+  /** The account of a right password; undefined = it is too old, or the password has been changed. */
+  findPending(pending: string): Promise<Account | undefined>
+  /**
+   * Uses up a code of the app, or a recovery code; wrong ones are counted as wrong passwords are.
+   * @returns the account, for a right code
+   * @throws GatehouseError `request-invalid` (field `code`: wrong, too old or used before), `too-many-failures`
+   */
+  check(account: Account, given: CodeGiven): Promise<Account>
+}
+
+export interface CodeGiven {
+  /** As it was typed. */
+  readonly code: string
+  readonly visitor: Visitor
+  /** A client that has signed in before; undefined = an unknown one. */
+  readonly client: string | undefined
+}
+
+export interface SecondFactorsOptions {
+  readonly store: AccountReader & SecondFactorStore
+  readonly check: Pick<PasswordCheck, 'admit' | 'countCode'>
+  readonly sealer: Sealer
+  /** For recovery codes and pending sign-ins; derived from the sealing keys. */
+  readonly keys: KeySource
+  /** The name that apps show. */
+  readonly issuer: string
+  readonly clock: Clock
+}
+
+const pendingLifetimeMs = 5 * 60_000
+const pendingPattern = /^([0-9A-Za-z]{16})\.(\d{1,16})\.([\w-]{43})$/
+
+export function createSecondFactors(options: SecondFactorsOptions): SecondFactors {
+  const { store, check: passwordCheck, sealer, keys, issuer, clock } = options
+
+  function propose({ email }: Account, given?: string): NewSecondFactor {
+    const secret = given !== undefined && isCodeSecret(given) ? given : createCodeSecret()
+    return { secret, uri: codeUri(secret, { issuer, email }) }
+  }
+
+  function newRecoveryCodes({ id }: Account) {
+    const codes = createRecoveryCodes()
+    return { codes, digests: newRecoveryDigests(keysOf(keys), id, codes) }
+  }
+
+  function audited(account: Account, action: AuditAction, { visitor }: CodeGiven) {
+    return ownAuditEntry({ account, action }, visitor, clock)
+  }
+
+  async function enable(
+    account: Account,
+    given: CodeGiven & { readonly secret: string },
+  ): Promise<readonly string[]> {
+    const { secret, code } = given
+    const now = clock()
+    const step = isCodeSecret(secret) ? stepOfCode(secret, withoutSpaces(code), now) : undefined
+    if (step === undefined) throw invalidField('code', wrongCode)
+    const { codes, digests } = newRecoveryCodes(account)
+    const sealed = Buffer.from(sealer.seal(secret, secondFactorPurpose(account))).toString('base64url')
+    const factor = { sealed, enabledAt: now, lastStep: step, recoveryDigests: digests }
+    const isEnabled = await store.enableSecondFactor(
+      account.id,
+      factor,
+      audited(account, 'second-factor-enabled', given),
+    )
+    if (!isEnabled) throw invalidField('code', 'A second factor is already set up.')
+    return codes
+  }
+
+  /** What the code uses up; undefined = it is wrong. */
+  function useOf(account: Account, typed: string): SecondFactorUse | undefined {
+    const code = withoutSpaces(typed).toLowerCase()
+    const { sealed = '', recoveryDigests = [] } = account.portal.secondFactor ?? {}
+    if (isRecoveryCode(code)) {
+      const possible = possibleRecoveryDigests(keysOf(keys), account.id, code)
+      const digest = possible.find((candidate) => recoveryDigests.includes(candidate))
+      return digest === undefined ? undefined : { kind: 'recovery', digest }
+    }
+    const secret = sealer.unseal(Buffer.from(sealed, 'base64url'), secondFactorPurpose(account))
+    const step = secret === undefined ? undefined : stepOfCode(secret, code, clock())
+    return step === undefined ? undefined : { kind: 'step', step }
+  }
+
+  async function check(account: Account, given: CodeGiven): Promise<Account> {
+    const { visitor, client, code } = given
+    await passwordCheck.admit(account.email, visitor)
+    // Counted before it is looked at, so that concurrent guesses cannot exceed the limit.
+    await passwordCheck.countCode({ account, visitor, client }, async () => {
+      const use = useOf(account, code)
+      if (!use) return false
+      const entry = use.kind === 'recovery' ? audited(account, 'recovery-code-used', given) : undefined
+      return store.useSecondFactor(account.id, use, entry)
+    })
+    const after = await store.findAccount(account.id)
+    if (!after) throw new GatehouseError('credentials-invalid')
+    return after
+  }
+
+  async function renewRecoveryCodes(account: Account, given: CodeGiven): Promise<readonly string[]> {
+    await check(account, given)
+    const { codes, digests } = newRecoveryCodes(account)
+    await store.setRecoveryCodes(account.id, digests, audited(account, 'recovery-codes-renewed', given))
+    return codes
+  }
+
+  async function disable(account: Account, given: CodeGiven): Promise<void> {
+    await check(account, given)
+    await store.disableSecondFactor(account.id, audited(account, 'second-factor-disabled', given))
+  }
+
+  /** Bound to the password: a new one makes it worthless. */
+  function signatureOf(key: Uint8Array, { id, portal }: Account, at: string): string {
+    const text = `pending ${id} ${at} ${portal.epoch} ${portal.password ?? ''}`
+    return createHmac('sha256', key).update(text).digest('base64url')
+  }
+
+  function createPending(account: Account): string {
+    const at = String(clock())
+    return `${account.id}.${at}.${signatureOf(keysOf(keys)[0], account, at)}`
+  }
+
+  async function findPending(pending: string): Promise<Account | undefined> {
+    const [, id, at = '', signature = ''] = pendingPattern.exec(pending) ?? []
+    const age = clock() - Number(at)
+    if (id === undefined || age < 0 || age >= pendingLifetimeMs) return undefined
+    const account = await store.findAccount(id)
+    const isOurs = account && keysOf(keys).some((key) => isSameText(signatureOf(key, account, at), signature))
+    return isOurs ? account : undefined
+  }
+
+  return { propose, enable, renewRecoveryCodes, disable, createPending, findPending, check }
+}
+
+const wrongCode = 'The code is wrong or too old. Does the clock of your phone run right?'
+
+/** What the secret of an account's app is sealed for. */
+export function secondFactorPurpose({ id }: Pick<Account, 'id'>): string {
+  return `secondFactor:${id}`
+}
+
+/** Apps show codes in groups. */
+function withoutSpaces(code: string): string {
+  return code.replaceAll(/\s/g, '')
+}

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto'
+import { unlimited } from '#store/secret-keys.ts'
+
+/** The claims of an access token (RFC 9068, without the optional ones). Times are in milliseconds. */
+export interface AccessTokenClaims {
+  readonly accountId: string
+  readonly sessionId: string
+  readonly role: string
+  /** Of `scope` (RFC 9068 2.2.3): what its key is limited to; empty = it is not limited. */
+  readonly scopes: readonly string[]
+  /** Counts the roles that the account has had, from 1; part of `jti`. */
+  readonly roleEpoch: number
+  readonly issuedAt: number
+  /** From the later of `iat` and `nbf` up to `exp`, with the clock tolerance on both sides. */
+  readonly validFrom: number
+  readonly validUntil: number
+}
+
+/** The claims that every access token of ours must have. */
+export interface ExpectedClaims {
+  readonly issuer: string
+  readonly audience: string
+  readonly clockToleranceMs: number
+}
+
+/** The epoch of an account whose role has never changed, and of a token that does not hold one. */
+const firstRoleEpoch = 1
+/** Hexadecimal digits of the epoch: 48 bits, the first two groups of a UUID. */
+const epochDigits = 12
+const tokenIdPattern = /^([0-9a-f]{8})-([0-9a-f]{4})-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+/** @returns undefined where a claim is missing or wrong; times are not compared with the clock */
+export function parseClaims(
+  payload: Readonly<Record<string, unknown>>,
+  expected: ExpectedClaims,
+): AccessTokenClaims | undefined {
+  const { iss, aud, sub, sid, role, iat, nbf = iat, exp, jti, scope = '' } = payload
+  if (iss !== expected.issuer || !includesAudience(aud, expected.audience)) return undefined
+  if (
+    typeof sub !== 'string' ||
+    typeof sid !== 'string' ||
+    typeof role !== 'string' ||
+    typeof jti !== 'string' ||
+    typeof scope !== 'string'
+  ) {
+    return undefined
+  }
+  if (!isTime(iat) || !isTime(nbf) || !isTime(exp)) return undefined
+  const validFrom = Math.max(iat, nbf) * 1_000 - expected.clockToleranceMs
+  const validUntil = exp * 1_000 + expected.clockToleranceMs
+  const roleEpoch = roleEpochOf(jti)
+  const scopes = scope === '' ? unlimited : scope.split(' ')
+  const issuedAt = iat * 1_000
+  return { accountId: sub, sessionId: sid, role, scopes, roleEpoch, issuedAt, validFrom, validUntil }
+}
+
+/**
+ * The `jti` of an access token: a UUID of version 8 (RFC 9562 5.8), random but for its first 48 bits. These are the
+ * epoch of the token's role: `iat` cannot show whether the token was issued before or after a change, as it is
+ * in whole seconds and of another clock.
+ */
+export function createTokenId(roleEpoch: number): string {
+  const epoch = roleEpoch.toString(16).padStart(epochDigits, '0')
+  // What follows the epoch and the version.
+  return `${epoch.slice(0, 8)}-${epoch.slice(8)}-8${randomUUID().slice(15)}`
+}
+
+/** The epoch in a `jti`; 1 without one: from before epochs existed, or from another issuer with the same key. */
+export function roleEpochOf(tokenId: string): number {
+  const [, high, low] = tokenIdPattern.exec(tokenId) ?? []
+  return high === undefined || low === undefined ? firstRoleEpoch : Number.parseInt(high + low, 16)
+}
+
+export function includesAudience(aud: unknown, audience: string): boolean {
+  return Array.isArray(aud) ? aud.includes(audience) : aud === audience
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0
+}

@@ -1,0 +1,183 @@
+import type { Clock } from '#platform/clock.ts'
+import { isRecord } from '#platform/json.ts'
+import { memoizeByObject } from '#platform/memoize.ts'
+import { unlimited } from '#store/secret-keys.ts'
+import {
+  type AccessTokenClaims,
+  createTokenId,
+  type ExpectedClaims,
+  includesAudience,
+  parseClaims,
+} from './access-token-claims.ts'
+import { createJwtSigner, createJwtVerifier } from './jwt.ts'
+import type { Keyring } from './keyring.ts'
+import type { SigningKey } from './signing-keys.ts'
+import { accessTokenType, headerOf, isCanonical, payloadOf, signingKeyIdOf } from './token-text.ts'
+
+/** The subject of a token. */
+export interface TokenSubject
+  extends Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'> {
+  /** The client of OAuth 2 that it is issued to, as `client_id`; absent = none. */
+  readonly clientId?: string | undefined
+  /** What the key of its session is limited to; absent = it is not limited. */
+  readonly limits?: TokenLimits
+}
+
+export interface TokenLimits {
+  readonly scopes: readonly string[]
+  /** When the key ends, in milliseconds since 1970; Infinity = it does not. */
+  readonly validUntil: number
+}
+
+const noLimits: TokenLimits = { scopes: unlimited, validUntil: Number.POSITIVE_INFINITY }
+
+export type AccessTokenVerdict =
+  | { readonly kind: 'valid'; readonly claims: AccessTokenClaims }
+  | { readonly kind: 'expired' }
+  | {
+      readonly kind: 'invalid'
+      /** In words for the log. */
+      readonly reason: string
+      /** Only another set of keys could make the token valid: it need not be checked again. */
+      readonly isFinal: boolean
+    }
+
+export interface AccessTokens {
+  issue(subject: TokenSubject): string
+  /** To be called before anything is changed for a token. @throws GatehouseError `store-unavailable` */
+  assertCanIssue(): void
+  /** Checks signature, header, claims and time. @throws GatehouseError `store-unavailable` without keys */
+  verify(token: string): AccessTokenVerdict
+  /** Whether a token that is not finally invalid may have been signed by a new key that is not loaded here yet. */
+  mayHaveNewKey(token: string): boolean
+}
+
+/** Results of verification, by the token's text; to be dropped when the keys change. */
+export interface VerifiedTokens {
+  get(token: string): AccessTokenClaims | undefined
+  set(token: string, claims: AccessTokenClaims): void
+  /** Caches, as far as there is room, a token that only other keys could make valid, and why it is invalid. */
+  setRefused(token: string, reason: string): void
+  /** Why a token was rejected; undefined = not cached. */
+  refusalReason(token: string): string | undefined
+}
+
+export interface AccessTokensOptions extends ExpectedClaims {
+  readonly keyring: Keyring
+  readonly verified: VerifiedTokens
+  readonly accessLifetimeMs: number
+  readonly clock: Clock
+}
+
+const expired = { kind: 'expired' } as const
+
+export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
+  const { keyring, verified, issuer, audience, accessLifetimeMs, clockToleranceMs, clock } = options
+  const expected = { issuer, audience, clockToleranceMs }
+  // By key and not by its ID, under which a key may be replaced.
+  const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, accessTokenType))
+  const verifierOf = memoizeByObject(createJwtVerifier)
+
+  function issue(subject: TokenSubject): string {
+    const { accountId, clientId, sessionId, role, roleEpoch, limits = noLimits } = subject
+    const key = keyring.signer(clock())
+    const iat = Math.floor(clock() / 1_000)
+    const exp = Math.min(iat + Math.ceil(accessLifetimeMs / 1_000), Math.floor(limits.validUntil / 1_000))
+    const claims = {
+      iss: issuer,
+      aud: audience,
+      sub: accountId,
+      sid: sessionId,
+      role,
+      iat,
+      exp,
+      jti: createTokenId(roleEpoch),
+      ...(clientId !== undefined && { client_id: clientId }),
+      ...(limits.scopes.length > 0 && { scope: limits.scopes.join(' ') }),
+    }
+    return signerOf(key)(claims)
+  }
+
+  function verify(token: string): AccessTokenVerdict {
+    const claims = verified.get(token)
+    if (claims) return verifyTimes(claims)
+    const reason = verified.refusalReason(token)
+    return reason === undefined ? verifyUncached(token) : { kind: 'invalid', reason, isFinal: true }
+  }
+
+  function verifyTimes(claims: AccessTokenClaims): AccessTokenVerdict {
+    const now = clock()
+    // At the time of exp it has expired (RFC 7519 4.1.4).
+    if (now >= claims.validUntil) return expired
+    if (now >= claims.validFrom) return { kind: 'valid', claims }
+    return { kind: 'invalid', reason: notYetValidReason(claims, expected, now), isFinal: false }
+  }
+
+  function verifyUncached(token: string): AccessTokenVerdict {
+    const kid = canonicalKeyIdOf(token)
+    const key = kid === undefined ? undefined : keyring.find(kid)
+    const claims = key && verifyWithKey(token, key)
+    if (claims) {
+      verified.set(token, claims)
+      return verifyTimes(claims)
+    }
+    const reason = invalidReason(token, key, expected)
+    // Otherwise its key may still be added.
+    const isFinal = kid === undefined || key !== undefined
+    if (isFinal) verified.setRefused(token, reason)
+    return { kind: 'invalid', reason, isFinal }
+  }
+
+  function verifyWithKey(token: string, key: SigningKey): AccessTokenClaims | undefined {
+    const payload = decode(verifierOf(key), token)
+    return isRecord(payload) ? parseClaims(payload, expected) : undefined
+  }
+
+  function mayHaveNewKey(token: string): boolean {
+    const kid = canonicalKeyIdOf(token)
+    if (kid === undefined || !keyring.mayBeNew(kid)) return false
+    const payload = payloadOf(token)
+    return payload !== undefined && parseClaims(payload, expected) !== undefined
+  }
+
+  return { issue, assertCanIssue: () => void keyring.signer(clock()), verify, mayHaveNewKey }
+}
+
+/** The key ID of a token whose encoding and header are like ours. */
+function canonicalKeyIdOf(token: string): string | undefined {
+  return isCanonical(token) ? signingKeyIdOf(token) : undefined
+}
+
+/** Whatever makes the verifier throw, the token is not ours. */
+function decode(verifyToken: (token: string) => unknown, token: string): unknown {
+  try {
+    return verifyToken(token)
+  } catch {
+    return undefined
+  }
+}
+
+/** Why a token is invalid, for the log; the signature is not verified again. */
+function invalidReason(token: string, key: SigningKey | undefined, expected: ExpectedClaims): string {
+  const [header, payload] = [headerOf(token), payloadOf(token)]
+  if (!header || !payload || !isCanonical(token)) return 'malformed'
+  // First: nothing else in a token of another issuer is a hint at what is wrong.
+  if (payload.iss !== expected.issuer) return 'wrong iss'
+  if (signingKeyIdOf(token) === undefined)
+    return header.typ === accessTokenType ? 'no kid, or crit' : 'wrong typ'
+  if (!key) return 'unknown kid'
+  if (header.alg !== key.material.algorithm) return 'wrong alg'
+  if (!includesAudience(payload.aud, expected.audience)) return 'wrong aud'
+  return parseClaims(payload, expected) ? 'bad signature' : 'a claim is missing or wrong'
+}
+
+/** The same for a token that is not valid yet. */
+function notYetValidReason(
+  { issuedAt, validFrom }: AccessTokenClaims,
+  { clockToleranceMs }: ExpectedClaims,
+  now: number,
+): string {
+  const startsAt = validFrom + clockToleranceMs
+  const seconds = Math.max(1, Math.ceil((startsAt - now) / 1_000))
+  return `${issuedAt === startsAt ? 'iat' : 'nbf'} is ${seconds} s in the future`
+}

@@ -1,0 +1,94 @@
+import type { Clock } from '#platform/clock.ts'
+import { memoizeByObject } from '#platform/memoize.ts'
+import { createJwtSigner } from './jwt.ts'
+import type { Keyring } from './keyring.ts'
+import type { SigningKey } from './signing-keys.ts'
+
+/** `typ` of an assertion: that of an access token differs, so that neither is accepted for the other. */
+const assertionType = 'gatehouse-assertion+jwt'
+
+/** The caller whom an assertion is about. */
+export interface AssertionSubject {
+  readonly accountId: string
+  readonly role: string
+  readonly scheme: string
+  /** Only with a bearer token. */
+  readonly sessionId: string | undefined
+  /** What the key or token is limited to; empty = it is not limited, and there is no claim `scope`. */
+  readonly scopes: readonly string[]
+  /** The name of the foreign issuer of its token, which is part of the ID too; undefined = an account. */
+  readonly issuer?: string | undefined
+}
+
+export interface CachedAssertion {
+  readonly text: string
+  readonly key: SigningKey
+  /** Until when it may be reused, in milliseconds since 1970. */
+  readonly usableUntil: number
+}
+
+export interface Assertions {
+  /**
+   * A JWT that identifies the caller to one upstream, valid for at least another half of the lifetime.
+   * @throws GatehouseError `store-unavailable` while there is no signing key
+   */
+  issue(subject: AssertionSubject, upstream: string): string
+}
+
+export interface AssertionsOptions {
+  readonly keyring: Pick<Keyring, 'signer'>
+  /** Assertions by name; it may evict any of them at any time. */
+  readonly cache: {
+    get(name: string): CachedAssertion | undefined
+    set(name: string, assertion: CachedAssertion): void
+  }
+  readonly issuer: string
+  readonly lifetimeMs: number
+  readonly clock: Clock
+}
+
+/**
+ * Assertions, signed once for many requests: a signature costs more than all the rest of a request. The cache key holds
+ * all that they assert, so that another role or session gets another assertion.
+ */
+export function createAssertions(options: AssertionsOptions): Assertions {
+  const { keyring, cache, issuer, lifetimeMs, clock } = options
+  const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, assertionType))
+
+  function sign(
+    { accountId, role, scheme, sessionId, scopes, issuer: foreign }: AssertionSubject,
+    upstream: string,
+    key: SigningKey,
+  ) {
+    const now = clock()
+    const text = signerOf(key)({
+      iss: issuer,
+      aud: upstream,
+      sub: accountId,
+      role,
+      scheme,
+      ...(sessionId !== undefined && { sid: sessionId }),
+      ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+      ...(foreign !== undefined && { issuer: foreign }),
+      iat: Math.floor(now / 1_000),
+      exp: Math.ceil((now + lifetimeMs) / 1_000),
+    })
+    return { text, key, usableUntil: now + lifetimeMs / 2 }
+  }
+
+  return {
+    issue: (subject, upstream) => {
+      const now = clock()
+      // Asked each time: an assertion signed with a retired or replaced key must not be reused.
+      const key = keyring.signer(now)
+      const { accountId, role, scheme, sessionId = '', scopes } = subject
+      // No scope contains a comma. The role is last: only it may hold any character.
+      const name = `${upstream} ${accountId} ${scheme} ${sessionId} ${scopes.join(',')} ${role}`
+      const cached = cache.get(name)
+      if (cached?.key === key && now <= cached.usableUntil) return cached.text
+      const assertion = sign(subject, upstream, key)
+      cache.set(name, assertion)
+      return assertion.text
+    },
+  }
+}

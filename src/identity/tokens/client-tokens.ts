@@ -1,0 +1,89 @@
+import type { Clock } from '#platform/clock.ts'
+import type { AccountReader } from '#store/accounts.ts'
+import type { SessionStore } from '#store/sessions.ts'
+import type { Visitor } from '#store/visitor.ts'
+import type { AccessTokens } from './access-token.ts'
+import type { FindKeyPairOwner, KeyPair } from './key-pair.ts'
+import type { RefreshTokens } from './refresh-token.ts'
+import { limitsOf, narrowed } from './session-limits.ts'
+import type { StartSession } from './session-start.ts'
+
+/** What clients of OAuth 2 do with tokens that the gateway's own endpoints have no word for. */
+export interface ClientTokens {
+  readonly findOwner: FindKeyPairOwner
+  /**
+   * Starts a session of one access token, without a refresh token (RFC 6749 4.4.3): it ends with the token.
+   * @param scopes what the token is limited to; undefined = all that the key has
+   * @throws GatehouseError as FindKeyPairOwner; `rate-limited`; `scope-forbidden` where the key has not all of the scopes
+   */
+  grant(pair: KeyPair, visitor: Visitor, scopes: readonly string[] | undefined): Promise<GrantedToken>
+  /** The open session of a refresh token, which stays as it is; undefined = it is none, or its session is over. */
+  inspect(refreshToken: string): Promise<InspectedSession | undefined>
+  /** Ends a session; one that has ended is no error. */
+  end(sessionId: string): Promise<void>
+}
+
+export interface GrantedToken {
+  readonly accessToken: string
+  /** Empty = it is not limited. */
+  readonly scopes: readonly string[]
+}
+
+export interface InspectedSession {
+  readonly accountId: string
+  /** What its key is limited to; empty = it is not. */
+  readonly scopes: readonly string[]
+  /** Whether it is the token that was handed out last. */
+  readonly isCurrent: boolean
+  /** Milliseconds since 1970. */
+  readonly rotatedAt: number
+  readonly endsAt: number
+}
+
+export interface ClientTokensOptions {
+  readonly store: Pick<AccountReader, 'findAccount'> & Pick<SessionStore, 'findSession' | 'endSession'>
+  readonly startSession: StartSession
+  readonly findOwner: FindKeyPairOwner
+  readonly accessTokens: AccessTokens
+  readonly refreshTokens: Pick<RefreshTokens, 'parse'>
+  readonly accessLifetimeMs: number
+  readonly refreshIdleMs: number
+  readonly clockToleranceMs: number
+  readonly clock: Clock
+}
+
+/** `exp` is in whole seconds, rounded up. */
+const secondMs = 1_000
+
+export function createClientTokens(options: ClientTokensOptions): ClientTokens {
+  const { store, startSession, findOwner, accessTokens, refreshTokens, refreshIdleMs, clock } = options
+  const lifetimeMs = options.accessLifetimeMs + secondMs + options.clockToleranceMs
+
+  return {
+    findOwner,
+    grant: async (pair, visitor, scopes) => {
+      accessTokens.assertCanIssue()
+      const { account, session } = await startSession(pair, visitor, {
+        lifetimeMs,
+        idleMs: lifetimeMs,
+        assertMay: (key) => void narrowed({ scopes: key.scopes, validUntil: 0 }, scopes),
+      })
+      const { id: accountId, role, roleEpoch } = account
+      const limits = narrowed(limitsOf(account, session), scopes)
+      const subject = { accountId, clientId: accountId, sessionId: session.id, role, roleEpoch, limits }
+      return { accessToken: accessTokens.issue(subject), scopes: limits.scopes }
+    },
+    inspect: async (refreshToken) => {
+      const token = refreshTokens.parse(refreshToken)
+      const session = token && (await store.findSession(token.sessionId))
+      const account = session && (await store.findAccount(session.accountId))
+      if (!account || account.isDisabled || session.end !== undefined) return undefined
+      const { accountId, generation, rotatedAt, sessionEpoch } = session
+      const endsAt = Math.min(session.expiresAt, rotatedAt + refreshIdleMs)
+      if (sessionEpoch !== account.sessionEpoch || endsAt <= clock()) return undefined
+      const { scopes } = limitsOf(account, session)
+      return { accountId, scopes, isCurrent: token.generation === generation, rotatedAt, endsAt }
+    },
+    end: async (sessionId) => void (await store.endSession(sessionId, 'revoked')),
+  }
+}

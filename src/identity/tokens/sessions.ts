@@ -1,0 +1,179 @@
+import type { Clock } from '#platform/clock.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Account } from '#store/account.ts'
+import { portalEpochIn } from '#store/portal-key-id.ts'
+import type { RefreshTokenUse, RotationRefusal, Session, SessionStore } from '#store/sessions.ts'
+import type { Visitor } from '#store/visitor.ts'
+import type { AccessTokens } from './access-token.ts'
+import type { Acknowledgements } from './acknowledgements.ts'
+import type { RefreshTokens } from './refresh-token.ts'
+import { limitsOf, narrowed } from './session-limits.ts'
+import type { StartSession } from './session-start.ts'
+
+/** The tokens issued to a caller, and how long the refresh token can be used. */
+export interface IssuedTokens {
+  readonly account: Account
+  readonly accessToken: string
+  readonly refreshToken: string
+  /** Until the session ends if it is not refreshed. */
+  readonly refreshLifetimeMs: number
+}
+
+export interface RefreshedTokens extends IssuedTokens {
+  /** To be called once the response was sent: only then does the grace period of the previous token begin. */
+  acknowledge(): void
+}
+
+/** Sessions: one sign-in and all its rotations (RFC 9700 4.14). */
+export interface Sessions {
+  /**
+   * Starts a session with both keys of an account.
+   * @throws GatehouseError `credentials-invalid` (the same for every wrong pair); for a right one
+   *   `secret-key-expired`, `account-disabled`, `address-forbidden`, `rate-limited`
+   */
+  start(secretKey: string, apiKey: string, visitor: Visitor): Promise<IssuedTokens>
+  /**
+   * Exchanges a refresh token for the next one. The previous token returns the same next one again until that is known
+   * to be delivered, and for the grace period after that; reuse of an older token revokes the session (reuse
+   * detection).
+   * @param client only for a client of OAuth 2
+   * @throws GatehouseError `refresh-token-invalid`, `-expired`, `-reused`, `session-revoked`; `scope-forbidden`
+   */
+  refresh(refreshToken: string, visitor: Visitor, client?: RefreshingClient): Promise<RefreshedTokens>
+  /** Ends the session of a refresh token, whether or not it is current; unknown tokens are no error. */
+  revoke(refreshToken: string): Promise<void>
+}
+
+/** The access token names it (RFC 9068 2.2), and has no more scopes than it asks for. */
+export interface RefreshingClient {
+  /** undefined = all that the key of the session has. */
+  readonly scopes: readonly string[] | undefined
+}
+
+export interface SessionsOptions {
+  readonly store: Pick<SessionStore, 'rotateSession' | 'endSession'>
+  readonly startSession: StartSession
+  readonly accessTokens: AccessTokens
+  readonly refreshTokens: RefreshTokens
+  readonly refreshLifetimeMs: number
+  readonly refreshIdleMs: number
+  readonly reuseGraceMs: number
+  /** Whether an account has to set up a second factor before a session of the portal gives it any token. */
+  readonly needsEnrolment: (account: Account) => boolean
+  readonly acknowledgements: Pick<Acknowledgements, 'enqueue' | 'writeNow' | 'flushSession'>
+  readonly clock: Clock
+}
+
+/**
+ * A shorter grace period could end before a batched acknowledgement is written: then it is written before the response
+ * is sent.
+ */
+const acknowledgeFirstBelowMs = 100
+
+const refusals = {
+  unknown: 'session-revoked',
+  expired: 'refresh-token-expired',
+  reused: 'refresh-token-reused',
+  revoked: 'session-revoked',
+} as const satisfies Record<RotationRefusal, ErrorCode>
+
+interface TokenUse extends Pick<RefreshTokenUse, 'sessionId' | 'generation' | 'visitor'> {
+  readonly client: RefreshingClient | undefined
+}
+
+export function createSessions(options: SessionsOptions): Sessions {
+  const { store, startSession, accessTokens, refreshTokens, refreshLifetimeMs, refreshIdleMs } = options
+  const { reuseGraceMs, acknowledgements, needsEnrolment, clock } = options
+  const acknowledgesFirst = reuseGraceMs < acknowledgeFirstBelowMs
+  /** With a short grace period: the last refresh in flight of each session. */
+  const inFlight = new Map<string, Promise<unknown>>()
+
+  function issueTokens(
+    account: Account,
+    session: Pick<Session, 'id' | 'generation' | 'rotatedAt' | 'expiresAt' | 'keyId'>,
+    client?: RefreshingClient,
+  ): IssuedTokens {
+    const { id: accountId, role, roleEpoch } = account
+    const limits = narrowed(limitsOf(account, session), client?.scopes)
+    return {
+      account,
+      accessToken: accessTokens.issue({
+        accountId,
+        clientId: client && accountId,
+        sessionId: session.id,
+        role,
+        roleEpoch,
+        limits,
+      }),
+      refreshToken: refreshTokens.create(session.id, session.generation),
+      refreshLifetimeMs: Math.max(
+        0,
+        Math.min(session.expiresAt, session.rotatedAt + refreshIdleMs) - clock(),
+      ),
+    }
+  }
+
+  async function start(secretKey: string, apiKey: string, visitor: Visitor): Promise<IssuedTokens> {
+    accessTokens.assertCanIssue()
+    const terms = { lifetimeMs: refreshLifetimeMs, idleMs: refreshIdleMs }
+    const { account, session } = await startSession({ secretKey, apiKey }, visitor, terms)
+    return issueTokens(account, session)
+  }
+
+  async function refresh(
+    refreshToken: string,
+    visitor: Visitor,
+    client?: RefreshingClient,
+  ): Promise<RefreshedTokens> {
+    const token = refreshTokens.parse(refreshToken)
+    if (!token) throw new GatehouseError('refresh-token-invalid')
+    accessTokens.assertCanIssue()
+    const use = { ...token, visitor, client }
+    return acknowledgesFirst ? refreshSerially(use) : rotate(use)
+  }
+
+  /**
+   * Waits for a refresh of the same session in flight in this process: then it is known whether that was the only one.
+   */
+  async function refreshSerially(use: TokenUse): Promise<RefreshedTokens> {
+    const { sessionId } = use
+    const before = inFlight.get(sessionId)
+    if (before) await before.catch(() => {})
+    const refreshing = rotate(use)
+    inFlight.set(sessionId, refreshing)
+    try {
+      return await refreshing
+    } finally {
+      if (inFlight.get(sessionId) === refreshing) inFlight.delete(sessionId)
+    }
+  }
+
+  async function rotate({ client, ...use }: TokenUse): Promise<RefreshedTokens> {
+    await acknowledgements.flushSession(use.sessionId)
+    const rotation = await store.rotateSession({
+      ...use,
+      now: clock(),
+      graceMs: reuseGraceMs,
+      idleMs: refreshIdleMs,
+    })
+    if (rotation.kind === 'over') throw new GatehouseError(refusals[rotation.reason])
+    const { account, session } = rotation
+    // It was required, or removed, since the sign-in: the portal lets the person set it up, and has new tokens then.
+    if (portalEpochIn(session.keyId) !== undefined && needsEnrolment(account))
+      throw new GatehouseError('session-revoked')
+    const issued = issueTokens(account, session, client)
+    if (session.acknowledgedAt !== undefined) return { ...issued, acknowledge: () => {} }
+    const given = { sessionId: session.id, generation: session.generation, at: clock() }
+    if (!acknowledgesFirst) return { ...issued, acknowledge: () => acknowledgements.enqueue(given) }
+    await acknowledgements.writeNow(given)
+    return { ...issued, acknowledge: () => {} }
+  }
+
+  async function revoke(refreshToken: string): Promise<void> {
+    const token = refreshTokens.parse(refreshToken)
+    if (token) await store.endSession(token.sessionId, 'revoked')
+  }
+
+  return { start, refresh, revoke }
+}

@@ -1,0 +1,143 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { LookUpResult } from '#identity/cache/loading-cache.ts'
+import type { IssuerState } from '#identity/issuers/issuer-keys.ts'
+import { FastCounter, register } from './instrument.ts'
+
+/** Instruments for authentication and the store. */
+export function createAuthInstruments(registry: Registry) {
+  const registers = [registry]
+  const decisions = new FastCounter({
+    name: 'gatehouse_auth_decisions_total',
+    help: 'Authentication and authorization decisions: scheme is secretKey, bearer, cookie (the access cookie) or none; reason is ok, anonymous or the error code.',
+    labelNames: ['scheme', 'outcome', 'reason'],
+  })
+  const keyCache = new FastCounter({
+    name: 'gatehouse_key_cache_requests_total',
+    help: 'Account cache look-ups: hit, negative_hit (known not to exist), miss, or stale (served while the store is unreachable).',
+    labelNames: ['result'],
+  })
+  register(registry, [decisions, keyCache])
+  const tokensIssued = new Counter({
+    name: 'gatehouse_tokens_issued_total',
+    help: 'Access tokens issued, by grant: keys, refresh or portal (for the cookie of a browser that is signed in there).',
+    labelNames: ['grant'],
+    registers,
+  })
+  const storeUp = new Gauge({
+    name: 'gatehouse_store_up',
+    help: '1 = the store responded to the last request, 0 = it did not; with several workers, the lowest value.',
+    aggregator: 'min',
+    registers,
+  })
+  const storeWritable = new Gauge({
+    name: 'gatehouse_store_writable',
+    help: '1 = the store accepts writes, 0 = it rejects them or is unreachable; with several workers, the lowest value.',
+    aggregator: 'min',
+    registers,
+  })
+  const revocationDelay = new Histogram({
+    name: 'gatehouse_revocation_delay_seconds',
+    help: 'Revocation delay: time from a change in the store (key reset, role change, account disabled, session ended, …) to its effect in this process.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+    registers,
+  })
+  const unknownPlanRequests = new Counter({
+    name: 'gatehouse_unknown_plan_requests_total',
+    help: 'Requests of accounts whose plan is not in the config: they are not limited by any plan.',
+    registers,
+  })
+  return {
+    decisions,
+    keyCache,
+    unknownPlanRequests,
+    tokensIssued,
+    storeUp,
+    storeWritable,
+    revocationDelay,
+    ...createAcknowledgementInstruments(registers),
+    ...createIssuerInstruments(registers),
+  }
+}
+
+/** The series of each result, looked up once. */
+export function createLookUpCounter({
+  keyCache,
+}: {
+  readonly keyCache: FastCounter
+}): (result: LookUpResult) => void {
+  const counts = {
+    hit: keyCache.labels('hit'),
+    negative_hit: keyCache.labels('negative_hit'),
+    miss: keyCache.labels('miss'),
+    stale: keyCache.labels('stale'),
+  }
+  return (result) => {
+    counts[result].value++
+  }
+}
+
+/** Keys of foreign issuers. */
+function createIssuerInstruments(registers: Registry[]) {
+  let readIssuers = (): readonly IssuerState[] => []
+  new Gauge({
+    name: 'gatehouse_issuer_up',
+    help: '1 = the keys of the foreign issuer could be fetched when it was last asked, 0 = they could not; with several workers, the lowest value.',
+    labelNames: ['issuer'],
+    aggregator: 'min',
+    registers,
+    collect() {
+      // Issuers that a reload has removed must disappear.
+      this.reset()
+      for (const { issuer, isUp } of readIssuers()) this.set({ issuer }, Number(isUp))
+    },
+  })
+  new Gauge({
+    name: 'gatehouse_issuer_keys',
+    help: 'Public keys that are known of the foreign issuer; 0 = its tokens are answered 503; with several workers, the lowest value.',
+    labelNames: ['issuer'],
+    aggregator: 'min',
+    registers,
+    collect() {
+      this.reset()
+      for (const { issuer, keys } of readIssuers()) this.set({ issuer }, keys)
+    },
+  })
+  const issuerFetches = new Counter({
+    name: 'gatehouse_issuer_fetches_total',
+    help: 'How often the keys of a foreign issuer were fetched, by outcome: ok or failed.',
+    labelNames: ['issuer', 'outcome'],
+    registers,
+  })
+  return {
+    issuerFetches,
+    /** @param read returns the current state of every issuer */
+    collectIssuers: (read: () => readonly IssuerState[]) => {
+      readIssuers = read
+    },
+  }
+}
+
+/** Acknowledgements of issued refresh tokens to the store. */
+function createAcknowledgementInstruments(registers: Registry[]) {
+  let readWaiting = () => 0
+  new Gauge({
+    name: 'gatehouse_refresh_acknowledgements_pending',
+    help: 'Refresh tokens issued but not yet acknowledged to the store: until then the previous token stays valid, whatever `reuseGrace` is.',
+    registers,
+    collect() {
+      this.set(readWaiting())
+    },
+  })
+  const acknowledgementsLost = new Counter({
+    name: 'gatehouse_refresh_acknowledgements_lost_total',
+    help: 'Refresh tokens issued whose acknowledgement was lost: the previous token stays valid until the new one is used.',
+    registers,
+  })
+  return {
+    acknowledgementsLost,
+    /** @param read returns the number of pending ones */
+    collectPendingAcknowledgements: (read: () => number) => {
+      readWaiting = read
+    },
+  }
+}

@@ -1,0 +1,168 @@
+import { memoize } from '#platform/memoize.ts'
+import { countsByBound, unpackHistogram } from '../metrics/histogram.ts'
+import type { PackedSnapshot } from '../metrics/metrics.ts'
+import { type Buckets, type Quantiles, quantilesOf } from './quantiles.ts'
+
+/** Those of the library may be numbers. */
+type Labels = Readonly<Record<string, string | number>>
+type AskedLabels = Readonly<Record<string, string>>
+type Metric = PackedSnapshot[number]
+
+/** The values of the metrics, or their increase since an earlier snapshot. */
+export interface MetricsReading {
+  /** Sum of the series that have these labels and pass; 0 where there is none. */
+  sum(name: string, labels?: AskedLabels, passes?: (labels: Labels) => boolean): number
+  /** The values of a label. */
+  labelValues(name: string, label: string, labels?: AskedLabels): readonly string[]
+  /** Those of a histogram, of all its series with these labels together. */
+  buckets(name: string, labels?: AskedLabels): Buckets
+  /** undefined where nothing was observed. */
+  quantiles(name: string, labels?: AskedLabels): Quantiles | undefined
+  /** Splits it by the values of a label: looking at all series again for each of thousands of routes takes a minute. */
+  by(label: string): (value: string) => MetricsReading
+}
+
+/** @param since counters and histograms show their increase since then; gauges their current values */
+export function readMetrics(now: PackedSnapshot, since: PackedSnapshot = []): MetricsReading {
+  const current = new Map(now.map((metric) => [metric.name, metric]))
+  const before = new Map(
+    since.filter(({ type }) => String(type) !== 'gauge').map((metric) => [metric.name, metric]),
+  )
+  // Only what is asked for: a histogram has seventeen samples for each route.
+  const samplesOfMetric = memoize((name: string) => {
+    const metric = current.get(name)
+    const earlier = before.get(name)
+    const samples = metric === undefined ? [] : samplesOf(metric)
+    return earlier === undefined ? samples : increasesOf(samples, samplesOf(earlier))
+  })
+  return readingOf(samplesOfMetric, (name) => {
+    const metric = before.has(name) ? undefined : current.get(name)
+    return metric !== undefined && 'rows' in metric ? countsByBound(metric) : undefined
+  })
+}
+
+/**
+ * @param samplesOfMetric none where there is no such metric
+ * @param wholeOf a histogram of which no sample need be made; undefined = it needs to
+ */
+function readingOf(
+  samplesOfMetric: (metric: string) => readonly Sample[],
+  wholeOf: (histogram: string) => Buckets | undefined,
+): MetricsReading {
+  function find(name: string, labels: AskedLabels): readonly Sample[] {
+    const own = samplesOfMetric(name)
+    // The series of a histogram are stored under its own name.
+    const whole = own.length > 0 ? own : samplesOfMetric(name.replace(/_(?:bucket|count|sum)$/, ''))
+    const asked = Object.entries(labels)
+    return whole.filter(
+      (series) =>
+        series.name === name && asked.every(([label, value]) => String(series.labels[label]) === value),
+    )
+  }
+
+  function sum(
+    name: string,
+    labels: AskedLabels = {},
+    passes: (labels: Labels) => boolean = () => true,
+  ): number {
+    return find(name, labels).reduce(
+      (total, series) => (passes(series.labels) ? total + series.value : total),
+      0,
+    )
+  }
+
+  function buckets(name: string, labels?: AskedLabels): Buckets {
+    return (labels === undefined ? wholeOf(name) : undefined) ?? bucketsOfSamples(name, labels)
+  }
+
+  function bucketsOfSamples(name: string, labels: AskedLabels = {}): Buckets {
+    const found = new Map<number, number>()
+    for (const { labels: own, value } of find(`${name}_bucket`, labels)) {
+      const bound = own.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(own.le)
+      found.set(bound, (found.get(bound) ?? 0) + value)
+    }
+    return found
+  }
+
+  function by(label: string): (value: string) => MetricsReading {
+    const groups = memoize((metric: string) =>
+      Map.groupBy(samplesOfMetric(metric), ({ labels }) => String(labels[label])),
+    )
+    return (value) =>
+      readingOf(
+        (metric) => groups(metric).get(value) ?? [],
+        () => undefined,
+      )
+  }
+
+  return {
+    sum,
+    buckets,
+    by,
+    quantiles: (name, labels) => quantilesOf(buckets(name, labels)),
+    labelValues: (name, label, labels = {}) => [
+      ...new Set(find(name, labels).flatMap(({ labels }) => (label in labels ? String(labels[label]) : []))),
+    ],
+  }
+}
+
+interface Sample {
+  readonly name: string
+  readonly labels: Labels
+  /** As it is, or its increase. */
+  readonly value: number
+}
+
+/** With the increase of each; never below 0, as a worker that died may have counted more than it reported. */
+function increasesOf(samples: readonly Sample[], before: readonly Sample[]): readonly Sample[] {
+  const earlierValueOf = createLookUp(before)
+  return samples.map((sample, place) => {
+    const { name, labels, value } = sample
+    return { name, labels, value: Math.max(0, value - earlierValueOf(sample, place)) }
+  })
+}
+
+function samplesOf(metric: Metric): readonly Sample[] {
+  const { values }: { readonly values: readonly object[] } =
+    'rows' in metric ? unpackHistogram(metric) : metric
+  return values.map((sample) => {
+    // The cast is sound: samples of a histogram name the bucket, sum or count that they belong to, and samples without
+    // labels have no such member, whatever the library's types say.
+    const {
+      metricName: name = metric.name,
+      labels = {},
+      value,
+    } = sample as Omit<Sample, 'labels'> & {
+      readonly metricName?: string
+      readonly labels?: Labels
+    }
+    return { name, labels, value }
+  })
+}
+
+/** Finds the value of a series among samples, first where it is in its own snapshot: series mostly keep their places. */
+function createLookUp(samples: readonly Sample[]): (of: Sample, place: number) => number {
+  let byKey: ReadonlyMap<string, number> | undefined
+  return (of, place) => {
+    const there = samples[place]
+    if (there !== undefined && isSameSeries(there, of)) return there.value
+    byKey ??= new Map(samples.map((sample) => [keyOf(sample), sample.value]))
+    return byKey.get(keyOf(of)) ?? 0
+  }
+}
+
+function isSameSeries(a: Sample, b: Sample): boolean {
+  const labels = Object.keys(a.labels)
+  return (
+    a.name === b.name &&
+    labels.length === Object.keys(b.labels).length &&
+    labels.every((label) => a.labels[label] === b.labels[label])
+  )
+}
+
+/** Its name and labels, whatever their order. */
+function keyOf({ name, labels }: Sample): string {
+  let key = name
+  for (const label of Object.keys(labels).toSorted()) key += `\n${label}\n${labels[label]}`
+  return key
+}

@@ -1,0 +1,138 @@
+import type { UpstreamConfig } from '#http/client/upstream.ts'
+import type { StoreHealth } from '#identity/cache/store-connection-state.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { StoreState } from '#store/diagnostics.ts'
+import type { PackedSnapshot } from '../metrics/metrics.ts'
+import { type FigureNames, type Figures, figuresOf } from './figures.ts'
+import { createHistory, type Point, type Sample, sampleMs } from './history.ts'
+import { type MetricsReading, readMetrics } from './read-metrics.ts'
+
+/** The state of the gateway at one moment. */
+export interface Status {
+  readonly status: StoreHealth | 'shutting-down'
+  readonly version: string
+  /** ISO 8601. */
+  readonly at: string
+  readonly uptimeS: number
+  readonly workers: number
+  readonly inFlight: number
+  readonly webSocketsOpen: number
+  readonly lastReloadSuccessful: boolean
+  readonly store: StoreState & {
+    readonly driver: string
+    readonly isUp: boolean
+    /** Whether it accepts writes. */
+    readonly isWritable: boolean
+  }
+  readonly upstreams: readonly { readonly name: string; readonly targets: readonly TargetState[] }[]
+  readonly sinceStart: Figures
+  /** The last minute, or the time since the start; null right after the start. */
+  readonly recent: (Figures & { readonly seconds: number }) | null
+  /** The last hour, oldest first. */
+  readonly series: readonly Point[]
+}
+
+export interface TargetState {
+  readonly url: string
+  readonly weight: number
+  /** null where its health is not checked. */
+  readonly isHealthy: boolean | null
+}
+
+/** What of the config is shown. */
+export interface StatusConfig extends FigureNames {
+  readonly store: { readonly driver: string }
+  readonly upstreams: readonly Pick<UpstreamConfig, 'name' | 'targets'>[]
+}
+
+export interface StatusOptions {
+  /** The current config. */
+  config(): StatusConfig
+  health(): StoreHealth | Promise<StoreHealth>
+  storeState(): StoreState | Promise<StoreState>
+  isShuttingDown(): boolean
+  snapshot(): Promise<PackedSnapshot>
+  readonly version: string
+  readonly clock: Clock
+}
+
+/** Reports the current state, and samples the metrics for the history. */
+export interface StatusReader {
+  read(): Promise<Status>
+  /** Takes the first sample; a timer takes further ones. */
+  start(): Promise<void>
+  close(): void
+}
+
+export function openStatusReader(options: StatusOptions): StatusReader {
+  const { config, health, storeState, isShuttingDown, snapshot, version, clock } = options
+  const startedAt = clock()
+  const history = createHistory()
+
+  async function sample(): Promise<Sample> {
+    const shown = await snapshot()
+    const taken = { at: clock(), snapshot: shown.filter(({ name }) => name.startsWith('gatehouse_')) }
+    history.add(taken.at, taken.snapshot)
+    return taken
+  }
+
+  async function read(): Promise<Status> {
+    const [current, identity, state] = await Promise.all([sample(), health(), storeState()])
+    const now = current.at
+    const before = history.oldestRecentSample(now)
+    const currentConfig = config()
+    const totals = readMetrics(current.snapshot)
+    return {
+      status: isShuttingDown() ? 'shutting-down' : identity,
+      version,
+      at: new Date(now).toISOString(),
+      uptimeS: Math.floor((now - startedAt) / 1_000),
+      workers: totals.sum('gatehouse_workers'),
+      inFlight: totals.sum('gatehouse_http_requests_in_flight'),
+      webSocketsOpen: totals.sum('gatehouse_websockets_open'),
+      lastReloadSuccessful: totals.sum('gatehouse_config_last_reload_successful') === 1,
+      store: {
+        driver: currentConfig.store.driver,
+        isUp: totals.sum('gatehouse_store_up') === 1,
+        isWritable: totals.sum('gatehouse_store_writable') === 1,
+        ...state,
+      },
+      upstreams: targetsOf(currentConfig, totals),
+      sinceStart: figuresOf(totals, currentConfig),
+      recent: before
+        ? {
+            seconds: (now - before.at) / 1_000,
+            ...figuresOf(readMetrics(current.snapshot, before.snapshot), currentConfig),
+          }
+        : null,
+      series: history.points(now),
+    }
+  }
+
+  // A failed sample is skipped; the next one covers its interval.
+  const timer = setInterval(() => void sample().catch(() => {}), sampleMs).unref()
+
+  return {
+    read,
+    start: async () => void (await sample()),
+    close: () => clearInterval(timer),
+  }
+}
+
+const healthy = 'gatehouse_upstream_target_healthy'
+
+function targetsOf({ upstreams }: StatusConfig, reading: MetricsReading): Status['upstreams'] {
+  return upstreams.map(({ name, targets }) => {
+    const watched = new Set(reading.labelValues(healthy, 'target', { upstream: name }))
+    return {
+      name,
+      targets: targets.map(({ url: { origin }, weight }) => ({
+        url: origin,
+        weight,
+        isHealthy: watched.has(origin)
+          ? reading.sum(healthy, { upstream: name, target: origin }) === 1
+          : null,
+      })),
+    }
+  })
+}

@@ -1,0 +1,126 @@
+import { isNamed, onlyValueOf } from '#http/h1/raw-headers.ts'
+import { createRandomHex } from './random-hex.ts'
+
+/** The place of a request in a trace (W3C Trace Context). */
+interface TraceContext {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string
+  /** The caller's span; undefined if the trace starts here. 16 hexadecimal digits. */
+  readonly parentId: string | undefined
+  readonly isSampled: boolean
+}
+
+/** A request in its trace. */
+export interface Trace extends TraceContext {
+  /** The span of the whole request. */
+  readonly spanId: string
+  /** The span of the upstream request, which the upstream gets as its parent. */
+  readonly upstreamSpanId: string
+  /** The client's header fields that go on: name, value, name, value. The array that came, where nothing is dropped. */
+  readonly rawHeaders: readonly string[]
+  /** The traceparent that the upstream gets beside them; undefined = none, or the client's is among them. */
+  readonly traceparent: string | undefined
+}
+
+/** Finds the place of a request in its trace, or starts a trace. */
+export interface Tracer {
+  /** @param rawHeaders name, value, name, value, as they arrived */
+  startTrace(rawHeaders: readonly string[]): Trace
+}
+
+/**
+ * Follows the decision of the caller (parent-based), and samples a share of the traces that start here.
+ * @param sampleRatio from 0 to 1
+ */
+export function createTracer(sampleRatio: number): Tracer {
+  return {
+    startTrace: (rawHeaders) => {
+      const text = onlyValueOf(rawHeaders, 'traceparent')
+      const parent = text === undefined ? undefined : parseTraceparent(text)
+      return parent ? continueTrace(parent, rawHeaders) : newTrace(rawHeaders, Math.random() < sampleRatio)
+    },
+  }
+}
+
+function newTrace(rawHeaders: readonly string[], isSampled: boolean): Trace {
+  const traceId = newTraceId()
+  const spanId = newSpanId()
+  // Without spans nobody can tell one ID from two.
+  const upstreamSpanId = isSampled ? newSpanId() : spanId
+  return {
+    traceId,
+    parentId: undefined,
+    isSampled,
+    spanId,
+    upstreamSpanId,
+    rawHeaders: withoutTraceHeaders(rawHeaders, true),
+    traceparent: formatTraceparent(traceId, upstreamSpanId, isSampled),
+  }
+}
+
+function continueTrace(parent: TraceContext, rawHeaders: readonly string[]): Trace {
+  const spanId = newSpanId()
+  const upstreamSpanId = newSpanId()
+  // The gateway sends no span: the upstream's parent is then the caller's span.
+  if (!parent.isSampled) return { ...parent, spanId, upstreamSpanId, rawHeaders, traceparent: undefined }
+  return {
+    ...parent,
+    spanId,
+    upstreamSpanId,
+    rawHeaders: withoutTraceHeaders(rawHeaders, false),
+    traceparent: formatTraceparent(parent.traceId, upstreamSpanId, true),
+  }
+}
+
+/**
+ * tracestate belongs to the traceparent that came with it (W3C Trace Context 3.3).
+ * @returns the same array where it has neither, as most have: what is cached for it is then found
+ */
+function withoutTraceHeaders(rawHeaders: readonly string[], dropsState: boolean): readonly string[] {
+  const isDropped = (name: string | undefined) =>
+    isNamed(name, 'traceparent') || (dropsState && isNamed(name, 'tracestate'))
+  let kept: string[] | undefined
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    if (isDropped(rawHeaders[index])) kept ??= rawHeaders.slice(0, index)
+    else kept?.push(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '')
+  }
+  return kept ?? rawHeaders
+}
+
+const traceparentPattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
+const allZeros = /^0+$/
+
+/** @returns undefined if the text is malformed: then a trace starts here */
+export function parseTraceparent(text: string): TraceContext | undefined {
+  const [whole, version, traceId = '', parentId = '', flags = '', more] = traceparentPattern.exec(text) ?? []
+  if (whole === undefined || allZeros.test(traceId) || allZeros.test(parentId)) return undefined
+  // Only later versions may add something, which is then ignored (W3C Trace Context 4.3).
+  if (version === '00' && more !== undefined) return undefined
+  return { traceId, parentId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
+}
+
+/** The traceparent of whoever is called because of a request, with the span of that request as its parent. */
+export function traceparentOf({
+  traceId,
+  spanId,
+  isSampled,
+  parentId,
+  rawHeaders,
+}: Trace): string | undefined {
+  // The gateway sends no span, as in startTrace.
+  if (parentId !== undefined && !isSampled) return onlyValueOf(rawHeaders, 'traceparent')
+  return formatTraceparent(traceId, spanId, isSampled)
+}
+
+function formatTraceparent(traceId: string, spanId: string, isSampled: boolean): string {
+  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
+}
+
+/** 16 random bytes for a trace, as hexadecimal digits. */
+function newTraceId(): string {
+  return createRandomHex(32)
+}
+
+function newSpanId(): string {
+  return createRandomHex(16)
+}

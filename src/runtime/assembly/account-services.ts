@@ -1,0 +1,193 @@
+import {
+  type AccountActionsOf,
+  type AccountActionsOptions,
+  createAccountActions,
+} from '#accounts/account-actions.ts'
+import { createHeldKeys, type HeldKeys } from '#accounts/held-keys.ts'
+import { createNotices, type SendNotice } from '#accounts/mails/notices.ts'
+import { deliverInBackground, type Outbox } from '#accounts/mails/outbox.ts'
+import type { KeyOptions } from '#accounts/make-key.ts'
+import { createEmailVerification, type EmailVerification, type SendMail } from '#accounts/profile.ts'
+import type { Config } from '#config/config.ts'
+import { type BlockedSubjectsOf, createBlockedSubjects } from '#identity/issuers/blocked-subjects.ts'
+import { createKnownClients } from '#identity/known-clients.ts'
+import type { Quotas } from '#identity/limits/quotas.ts'
+import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
+import { createOidcSignIn, type OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
+import { createPasswordCheck } from '#identity/passwords/password-check.ts'
+import { createPasswordResets, type PasswordResets } from '#identity/passwords/password-resets.ts'
+import { createSignIn, type SignIn } from '#identity/passwords/sign-in.ts'
+import { withoutPasswords } from '#identity/passwords/without-passwords.ts'
+import { createPortalSessions, type PortalSessions } from '#identity/portal-sessions.ts'
+import { createSecondFactors } from '#identity/second-factor/second-factors.ts'
+import type { PortalTokens } from '#identity/tokens/portal-tokens.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Log } from '#platform/log/log.ts'
+import { deriveKeys, type KeySource } from '#platform/secrets/key-source.ts'
+import { createPasswords } from '#platform/secrets/passwords.ts'
+import { createSealer } from '#platform/secrets/sealing.ts'
+import type { Store } from '#store/store.ts'
+
+/** What account holders and admins can do with accounts, in the portal and through the admin API. */
+export interface AccountServices {
+  readonly signIn: SignIn
+  /** undefined = people sign in by password only. */
+  readonly oidcSignIn: OidcSignIn | undefined
+  /** For browsers that have signed in on another host. */
+  readonly sessions: Pick<PortalSessions, 'resume'>
+  readonly actionsOf: AccountActionsOf
+  readonly emailVerification: EmailVerification
+  readonly passwordResets: PasswordResets
+}
+
+export interface AccountServicesOptions {
+  readonly config: Config
+  readonly store: Store
+  readonly sealingKeys: KeySource
+  readonly limiter: RateLimiter
+  readonly outbox: Outbox
+  readonly quotas: Pick<Quotas, 'readUsed'>
+  /** undefined = the access cookie is not enabled. */
+  readonly portalTokens?: PortalTokens | undefined
+  readonly clock: Clock
+}
+
+export function createAccountServices(options: AccountServicesOptions): AccountServices {
+  const { config, store, sealingKeys, limiter, outbox, quotas, portalTokens, clock } = options
+  const passwords = createPasswords({ pepper: deriveKeys(sealingKeys, 'password') })
+  const knownClients = createKnownClients(deriveKeys(sealingKeys, 'known clients'))
+  const { sessionLifetimeMs, oidc } = config.portal
+  const hasTokenCookies = config.portal.host === undefined
+  const check = createPasswordCheck({ store, passwords, limiter, failures: config.failures, clock })
+  const factors = createSecondFactors({
+    store,
+    check,
+    sealer: createSealer(sealingKeys),
+    keys: deriveKeys(sealingKeys, 'second factor'),
+    issuer: new URL(config.portal.origin).host,
+    clock,
+  })
+  const portalSessions = { store, knownClients, sessionLifetimeMs, portalTokens, hasTokenCookies, clock }
+  const signIn = createSignIn({ passwords, check, factors, ...portalSessions })
+  const actionsOf = createConfiguredActions({ ...options, readQuotaUsed: quotas.readUsed })
+  const sessions = createPortalSessions(portalSessions)
+  const portalUrl = config.portal.origin + config.portal.path
+  const passwordResets = createPasswordResets({
+    store,
+    limiter,
+    outbox,
+    sendMail: config.mail && lazyMailer(config.mail),
+    portalUrl,
+    linkLifetimeMs: config.portal.resetLinkLifetimeMs,
+    clock,
+  })
+  const byPassword = { signIn, passwordResets }
+  return {
+    ...(oidc?.acceptsPasswords === false ? withoutPasswords(byPassword, oidc.label) : byPassword),
+    oidcSignIn:
+      oidc &&
+      createOidcSignIn({
+        ...oidc,
+        store,
+        sessions,
+        knownClients,
+        actionsOf,
+        keyOptions: keyOptionsOf(options),
+        limiter,
+        clock,
+      }),
+    sessions,
+    actionsOf,
+    emailVerification: createEmailVerification({ store, clock }),
+  }
+}
+
+interface ConfiguredActionsOptions
+  extends Omit<AccountServicesOptions, 'limiter' | 'outbox' | 'quotas'>,
+    Pick<AccountActionsOptions, 'limiter' | 'readQuotaUsed'> {
+  /** undefined = actions wait until their mails are sent, as commands do. */
+  readonly outbox?: Outbox | undefined
+}
+
+/** Only the account actions, for commands, which have no sign-in. */
+export function createConfiguredActions({
+  config,
+  store,
+  sealingKeys,
+  limiter,
+  outbox,
+  readQuotaUsed,
+  clock,
+}: ConfiguredActionsOptions): AccountActionsOf {
+  const sendMail = config.mail && lazyMailer(config.mail)
+  const deliver = sendMail && (outbox ? deliverInBackground(outbox, sendMail) : sendMail)
+  return createAccountActions({
+    store,
+    ...keyOptionsOf({ config, sealingKeys, clock }),
+    keysMax: config.keys.maxPerAccount,
+    plans: config.plans,
+    readQuotaUsed,
+    limiter,
+    setupLinkLifetimeMs: config.portal.setupLinkLifetimeMs,
+    refreshIdleMs: config.tokens.refreshIdleMs,
+    portalUrl: config.portal.origin + config.portal.path,
+    sendMail,
+    deliverSetupMail: config.portal.acceptsPasswords ? deliver : undefined,
+  })
+}
+
+function keyOptionsOf({
+  config,
+  sealingKeys,
+  clock,
+}: Pick<AccountServicesOptions, 'config' | 'sealingKeys' | 'clock'>): KeyOptions {
+  const { reveal, prefix } = config.keys
+  return { sealer: createSealer(sealingKeys), reveal, prefix, clock }
+}
+
+/** What people are told by mail; undefined = nothing. */
+export function createConfiguredNotices({
+  config: { mail, portal },
+  ...parts
+}: Pick<AccountServicesOptions, 'config' | 'store' | 'outbox' | 'limiter'>): SendNotice | undefined {
+  if (!mail?.notices) return undefined
+  return createNotices({ ...parts, sendMail: lazyMailer(mail), portalUrl: portal.origin + portal.path })
+}
+
+/** Who of foreign issuers is refused. */
+export function createConfiguredSubjects({
+  config,
+  store,
+  clock,
+}: Pick<AccountServicesOptions, 'config' | 'store' | 'clock'>): BlockedSubjectsOf {
+  return createBlockedSubjects({ store, issuers: config.issuers.map(({ name }) => name), clock })
+}
+
+/** What whoever holds a key can do without an account. */
+export function createConfiguredHeldKeys({
+  config,
+  store,
+  clock,
+  log,
+  actionsOf,
+}: Pick<AccountServicesOptions, 'config' | 'store' | 'clock'> &
+  Pick<AccountServices, 'actionsOf'> & { readonly log: Log }): HeldKeys {
+  return createHeldKeys({
+    store,
+    actionsOf,
+    clock,
+    portalUrl: config.portal.origin + config.portal.path,
+    sendMail: config.mail && lazyMailer(config.mail),
+    onMailFailure: (err, account) =>
+      log.error({ err, account }, 'the owner of a revoked key could not be told by mail'),
+  })
+}
+
+/** Loads the library with the first mail, so that startup does not wait for it. */
+function lazyMailer(mail: NonNullable<Config['mail']>): SendMail {
+  let sending: Promise<SendMail> | undefined
+  return async (message) => {
+    sending ??= import('#accounts/mails/mailer.ts').then(({ createMailer }) => createMailer(mail))
+    return (await sending)(message)
+  }
+}

@@ -1,0 +1,172 @@
+import { knownRoles } from '#accounts/account-input.ts'
+import type { KeyUses } from '#accounts/key-uses.ts'
+import type { Outbox } from '#accounts/mails/outbox.ts'
+import type { ApiOptions } from '#api/api.ts'
+import type { SignInReturnOptions } from '#api/sign-in-return.ts'
+import type { Config } from '#config/config.ts'
+import type { IsReturnPath } from '#gateway/browser/return-path.ts'
+import { handsOver, signInHostsOf } from '#gateway/routes/sign-in-hosts.ts'
+import { createCarriers } from '#identity/keys/carriers.ts'
+import type { Quotas } from '#identity/limits/quotas.ts'
+import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
+import type { OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
+import { createOidcProvider } from '#identity/oidc/provider.ts'
+import { createSignInCodes } from '#identity/second-factor/sign-in-codes.ts'
+import type { Metrics } from '#ops/metrics/metrics.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Log } from '#platform/log/log.ts'
+import type { KeySource } from '#platform/secrets/key-source.ts'
+import { createSealer } from '#platform/secrets/sealing.ts'
+import { readVersion } from '#platform/version.ts'
+import { callbackPath } from '#portal/oidc/oidc-paths.ts'
+import { createPortalOidc, type PortalOidc } from '#portal/oidc/portal-oidc.ts'
+import type { PortalHandOver } from '#portal/page-context.ts'
+import { createPortal } from '#portal/portal.ts'
+import { createPortalCookie, type PortalCookie } from '#portal/portal-cookie.ts'
+import { portalEpochIn } from '#store/portal-key-id.ts'
+import type { Store } from '#store/store.ts'
+import {
+  type AccountServices,
+  createAccountServices,
+  createConfiguredHeldKeys,
+  createConfiguredSubjects,
+} from './account-services.ts'
+import { accessCookieOf, createConfiguredHandOverKeys } from './browser-parts.ts'
+import type { CallerAuth } from './caller-auth.ts'
+
+/** What the endpoints of the gateway itself are made of. */
+export interface ApiPartsOptions {
+  readonly config: Config
+  readonly callerAuth: CallerAuth
+  readonly store: Store
+  readonly sealingKeys: KeySource
+  readonly keyUses: KeyUses
+  readonly clock: Clock
+  /** The URL at which this machine reaches this gateway, once it listens. */
+  gatewayUrl(): string
+  readonly limiter: RateLimiter
+  readonly quotas: Quotas
+  readonly outbox: Outbox
+  readonly metrics: Metrics
+  readonly log: Log
+  /** undefined = no route leads page visits to the sign-in. */
+  readonly isReturnPath?: IsReturnPath | undefined
+}
+
+/** The endpoints of the gateway itself, and the portal if there is one. */
+export function createApiOptions(options: ApiPartsOptions): ApiOptions {
+  const { config, callerAuth, limiter, metrics, keyUses } = options
+  const { enabled } = config.portal
+  const { sessions, ...accountServices } = createAccountServices({
+    ...options,
+    portalTokens: config.accessCookie.enabled ? callerAuth.portalTokens : undefined,
+  })
+  const handOver = createHandOver(sessions, options)
+  return {
+    sessions: callerAuth.sessions,
+    clientTokens: callerAuth.clientTokens,
+    issuer: config.tokens.issuer,
+    introspection: config.tokens.introspection,
+    keyring: callerAuth.keyring,
+    limiter,
+    metrics,
+    failures: config.failures,
+    cookie: config.cookie,
+    accessCookie: accessCookieOf(config),
+    origins: config.cors.origins,
+    publicOrigin: config.publicOrigin,
+    requestTimeoutMs: config.listen.requestTimeoutMs,
+    version: readVersion(),
+    admin: {
+      actionsOf: accountServices.actionsOf,
+      subjectsOf: createConfiguredSubjects(options),
+      isPortalSession: async (id) => {
+        const session = await callerAuth.directory.session(id)
+        // Whatever is not known to have been started with keys counts as signed in.
+        return !session || session.isEnded || portalEpochIn(session.keyId) !== undefined
+      },
+      authenticator: callerAuth.authenticator,
+      keyUses,
+      hasSetupLinks: config.portal.acceptsPasswords,
+      clock: options.clock,
+    },
+    heldKeys: createConfiguredHeldKeys({ ...options, actionsOf: accountServices.actionsOf }),
+    accept: config.keys.accept,
+    portal: enabled ? createPortal({ ...portalOptions(accountServices, options), handOver }) : undefined,
+    signInReturn: handOver,
+  }
+}
+
+/** undefined where page visits sign in on their own host, or nowhere. */
+function createHandOver(
+  sessions: AccountServices['sessions'],
+  { config, sealingKeys, limiter, clock, isReturnPath }: ApiPartsOptions,
+): (PortalHandOver & SignInReturnOptions) | undefined {
+  const accessCookie = accessCookieOf(config)
+  if (!accessCookie || !isReturnPath || !handsOver(config.portal, config.routes)) return undefined
+  return {
+    codes: createSignInCodes({ sealer: createSealer(sealingKeys), sessions, limiter, clock }),
+    hosts: signInHostsOf(config.routes, config.publicOrigin),
+    keys: createConfiguredHandOverKeys(config),
+    accessCookie,
+    isReturnPath,
+  }
+}
+
+function portalOptions(
+  { oidcSignIn, ...accountServices }: Omit<AccountServices, 'sessions'>,
+  options: ApiPartsOptions,
+) {
+  const { config, limiter, clock, gatewayUrl, isReturnPath } = options
+  const accessCookie = accessCookieOf(config)
+  const { publicOrigin, portal, routes, identityHeaders, keys, plans } = config
+  const cookie = createPortalCookie({
+    path: portal.path,
+    isSecure: publicOrigin.startsWith('https:'),
+    isAlone: portal.host !== undefined,
+    // A cookie of the portal's own host would reach no route.
+    tokens:
+      portal.host === undefined && accessCookie
+        ? { access: accessCookie, refresh: config.cookie }
+        : undefined,
+  })
+  return {
+    ...accountServices,
+    limiter,
+    path: portal.path,
+    canMailLinks: config.mail !== undefined && portal.acceptsPasswords,
+    requireSecondFactor: portal.requireSecondFactor,
+    publicOrigin,
+    origin: portal.origin,
+    routes,
+    identityHeaders,
+    carriers: createCarriers(keys.accept),
+    roles: knownRoles(routes),
+    plans: Object.keys(plans),
+    issuers: config.issuers.map(({ name }) => name),
+    subjectsOf: createConfiguredSubjects(options),
+    cookie,
+    oidc: oidcSignIn && portalOidc(oidcSignIn, cookie, options),
+    clock,
+    gatewayUrl,
+    isReturnPath,
+  }
+}
+
+function portalOidc(
+  signIn: OidcSignIn,
+  cookie: PortalCookie,
+  { config, sealingKeys, clock }: ApiPartsOptions,
+): PortalOidc | undefined {
+  const { oidc, path, origin } = config.portal
+  if (!oidc) return undefined
+  const portalUrl = origin + path
+  const provider = createOidcProvider({
+    oidc,
+    redirectUri: portalUrl + callbackPath,
+    signedOutUri: `${portalUrl}/sign-in`,
+    clockToleranceMs: config.tokens.clockToleranceMs,
+    clock,
+  })
+  return createPortalOidc({ oidc, provider, signIn, sealer: createSealer(sealingKeys), cookie, clock })
+}

@@ -1,0 +1,89 @@
+import type { Config } from '#config/config.ts'
+import type { Schemes } from '#identity/authenticate.ts'
+import { type CachedDirectory, createDirectory, type DirectoryOptions } from '#identity/cache/directory.ts'
+import { createImportedKeys, type ImportedKeysOptions } from '#identity/cache/imported-keys.ts'
+import { createVerifiedForeignTokens } from '#identity/cache/verified-foreign-tokens.ts'
+import { createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
+import { createForeignScheme } from '#identity/issuers/foreign.ts'
+import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
+import { type Issuers, type IssuersOptions, openIssuers } from '#identity/issuers/open-issuers.ts'
+import { createSecretKeyScheme } from '#identity/keys/secret-key.ts'
+import { type AccessTokens, createAccessTokens, type VerifiedTokens } from '#identity/tokens/access-token.ts'
+import { createBearerScheme } from '#identity/tokens/bearer.ts'
+import { createKeyring, type Keyring } from '#identity/tokens/keyring.ts'
+
+/** The parts that authenticate a caller, built once for the gateway and for `explain`. */
+export interface AuthParts {
+  /** Empty; the key loader fills it. */
+  readonly keyring: Keyring
+  readonly verified: VerifiedTokens & { clear(): void }
+  readonly directory: CachedDirectory
+  readonly accessTokens: AccessTokens
+  readonly schemes: Schemes
+  /** To be closed. */
+  readonly issuers: Issuers
+}
+
+export interface AuthPartsOptions
+  extends Pick<
+    DirectoryOptions,
+    | 'store'
+    | 'storeConnection'
+    | 'report'
+    | 'confirm'
+    | 'catchUp'
+    | 'refresh'
+    | 'clock'
+    | 'monotonic'
+    | 'memory'
+  > {
+  readonly config: Pick<Config, 'tokens' | 'cache' | 'issuers'>
+  /** How the keys of foreign issuers are fetched. */
+  readonly fetching: Pick<IssuersOptions, 'log' | 'isRefreshed' | 'onFetched' | 'fetches'>
+  readonly store: DirectoryOptions['store'] & ImportedKeysOptions['store']
+}
+
+export function createAuthParts({ config, fetching, ...options }: AuthPartsOptions): AuthParts {
+  const { tokens, cache } = config
+  const { clock } = options
+  const keyring = createKeyring(tokens.algorithm, tokens.keys.length > 0 ? 'config' : 'store')
+  const verified = createVerifiedTokens(cache.entriesMax)
+  const directory = createDirectory({
+    ...options,
+    ...cache,
+    tokenLifetimeMs: tokens.accessLifetimeMs + tokens.clockToleranceMs,
+    clockToleranceMs: tokens.clockToleranceMs,
+  })
+  const accessTokens = createAccessTokens({ keyring, verified, ...tokens, clock })
+  const importedKeys = createImportedKeys({
+    store: options.store,
+    directory,
+    negativeTtlMs: cache.negativeTtlMs,
+    monotonic: options.monotonic,
+  })
+  const verifiedForeign = createVerifiedForeignTokens(cache.entriesMax)
+  const issuers = openIssuers({
+    ...fetching,
+    issuers: config.issuers,
+    verified: verifiedForeign,
+    monotonic: options.monotonic,
+    onReplaced: directory.invalidateDecisions,
+  })
+  const { clockToleranceMs } = tokens
+  const schemes = {
+    secretKey: createSecretKeyScheme(directory, clock, importedKeys),
+    bearer: createBearerScheme(accessTokens, directory, clock),
+    foreign: createForeignScheme({
+      directory,
+      tokens: createForeignTokens({
+        issuers: issuers.all,
+        ownIssuer: tokens.issuer,
+        verified: verifiedForeign,
+        clockToleranceMs,
+        clock,
+      }),
+      isOwn: (token) => verified.get(token) !== undefined,
+    }),
+  }
+  return { keyring, verified, directory, accessTokens, schemes, issuers }
+}

@@ -1,0 +1,246 @@
+import type { KeyUses } from '#accounts/key-uses.ts'
+import type { Config } from '#config/config.ts'
+import { type Authenticator, createAuthenticator } from '#identity/authenticator.ts'
+import type { CachedDirectory } from '#identity/cache/directory.ts'
+import { type WorkerMemory, withCachedSigningKeys } from '#identity/cache/instance-memory.ts'
+import { type Invalidation, openInvalidation } from '#identity/cache/invalidation.ts'
+import {
+  createStoreConnectionState,
+  type StoreConnectionState,
+  type StoreHealth,
+} from '#identity/cache/store-connection-state.ts'
+import type { KeySetFetches } from '#identity/issuers/key-set-fetches.ts'
+import type { Issuers } from '#identity/issuers/open-issuers.ts'
+import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
+import type { Directory } from '#identity/principal.ts'
+import type { Acknowledgements } from '#identity/tokens/acknowledgements.ts'
+import { createKeyLoader, type KeyLoader } from '#identity/tokens/key-loader.ts'
+import { type Keyring, toSigningKey } from '#identity/tokens/keyring.ts'
+import { createSigningKeys } from '#identity/tokens/signing-keys.ts'
+import { createLookUpCounter } from '#ops/metrics/auth-instruments.ts'
+import type { Metrics } from '#ops/metrics/metrics.ts'
+import { type Clock, monotonicClock } from '#platform/clock.ts'
+import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
+import type { Log } from '#platform/log/log.ts'
+import type { KeySource } from '#platform/secrets/key-source.ts'
+import { createSealer } from '#platform/secrets/sealing.ts'
+import type { Change } from '#store/changes.ts'
+import type { Store } from '#store/store.ts'
+import { isStoreFailure } from '#store/store-failure.ts'
+import { createAuthParts } from './auth-parts.ts'
+import { createTokenIssuers, type TokenIssuers } from './issued-tokens.ts'
+import { createConnectionLogger, createFaultLogger } from './store-monitor.ts'
+
+/** Authentication of callers on top of one store. */
+export interface CallerAuth extends TokenIssuers {
+  readonly authenticator: Authenticator
+  readonly keyring: Keyring
+  readonly directory: Directory
+  /** Foreign issuers and the state of their keys. */
+  readonly issuers: Omit<Issuers, 'all' | 'close'>
+  /** Whether tokens of a foreign issuer are accepted. */
+  hasIssuer(name: string): boolean
+  /** The current state of the connection to the store. */
+  readonly storeConnection: Readonly<StoreConnectionState>
+  /** Whether the store is reachable, or the cache can still serve. */
+  health(): StoreHealth
+  /** Stops listening to the store; the parts above continue with what they have. */
+  close(): void
+}
+
+export interface CallerAuthOptions {
+  readonly config: Config
+  /** An open store; the caller closes it. */
+  readonly store: Store
+  readonly sealingKeys: KeySource
+  readonly keyUses: KeyUses
+  readonly limiter: Pick<RateLimiter, 'take' | 'beat'>
+  readonly acknowledgements: Acknowledgements
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Milliseconds since 1970. */
+  readonly clock: Clock
+  /** Shared with other workers; undefined = there are none. */
+  readonly memory?: WorkerMemory | undefined
+  /** Fetches keys of issuers for all workers; undefined = there are no others. */
+  readonly keySetFetches?: Pick<KeySetFetches, 'fetch'> | undefined
+  /** Called on a change, once caches and keys reflect it; undefined = any change. */
+  onChange(change: Change | undefined): void
+}
+
+/**
+ * How often the change log is read: SQLite is a local file, Redis a server that others use too. With the time that a
+ * reading may take (250 ms, store/open.ts) it has to stay well below `currentForMs` of identity/cache/currency.ts.
+ */
+const pollMs = { sqlite: 25, redis: 150 } as const
+/**
+ * How often it is read while the store announces changes and no request uses the caches: each reading wakes an idle
+ * process. A lost announcement has to be found within 500 ms, and cached data has to stay current, for the next
+ * request (docs/decisions/0008-change-log.md).
+ */
+const idlePollMs = 400
+/** How long a start waits for the store before it continues without it. */
+const initialConnectTimeoutMs = 500
+
+/** Leaves nothing open if it throws. @throws OperatorError for an unreadable key; GatehouseError without the store */
+export async function openCallerAuth(options: CallerAuthOptions): Promise<CallerAuth> {
+  const { config, store, metrics, clock, memory, onChange } = options
+  const storeConnection = createStoreConnectionState()
+  storeConnection.readAt = memory?.lastReadAt ?? storeConnection.readAt
+  const { keyring, verified, directory, accessTokens, schemes, issuers } = createAuthParts({
+    config,
+    fetching: {
+      log: options.log,
+      isRefreshed: true,
+      fetches: options.keySetFetches,
+      onFetched: (issuer, isSuccess) =>
+        metrics.issuerFetches.inc({ issuer, outcome: isSuccess ? 'ok' : 'failed' }),
+    },
+    store,
+    storeConnection,
+    clock,
+    monotonic: monotonicClock,
+    memory,
+    report: createLookUpCounter(metrics),
+    confirm: async () => {
+      await invalidation.confirm()
+      await keyLoader.settled()
+    },
+    catchUp: async () => {
+      await invalidation.catchUp()
+      // A signing key may have been retired meanwhile; while the store is unreachable, the known ones count.
+      await keyLoader.settled().catch(throwUnlessStoreUnavailable)
+    },
+    refresh: () => invalidation.refresh(),
+  })
+  const keyLoader = createConfiguredKeyLoader(options, keyring, () => {
+    verified.clear()
+    directory.invalidateDecisions()
+    onChange({ kind: 'signing-keys' })
+  })
+  const invalidation = openCacheInvalidation(options, { storeConnection, directory, keyLoader })
+  try {
+    await loadInitialKeys(options, keyLoader)
+    await invalidation.poll()
+  } catch (error) {
+    invalidation.close()
+    issuers.close()
+    throw error
+  }
+
+  return {
+    authenticator: createAuthenticator({ schemes, directory, clock }),
+    ...createTokenIssuers(options, accessTokens),
+    keyring,
+    directory,
+    issuers,
+    hasIssuer: issuers.has,
+    storeConnection,
+    health: () => healthOf(keyring, storeConnection, monotonicClock() - config.cache.maxStaleMs),
+    close: () => {
+      invalidation.close()
+      issuers.close()
+    },
+  }
+}
+
+/** @param staleAt a cache that was last confirmed then, or before, is too old; on the monotonic clock */
+function healthOf(keyring: Keyring, storeConnection: StoreConnectionState, staleAt: number): StoreHealth {
+  if (!keyring.isLoaded()) return 'store-unavailable'
+  if (storeConnection.isUp) return 'ok'
+  return storeConnection.readAt > staleAt ? 'degraded' : 'store-unavailable'
+}
+
+function createConfiguredKeyLoader(
+  { config: { tokens }, store, memory, sealingKeys, log, clock }: CallerAuthOptions,
+  keyring: Keyring,
+  onReplaced: () => void,
+): KeyLoader {
+  const { algorithm } = tokens
+  return createKeyLoader({
+    keyring,
+    signingKeys: createSigningKeys({
+      store: memory ? withCachedSigningKeys(store, memory) : store,
+      sealer: createSealer(sealingKeys),
+      algorithm,
+      clock,
+    }),
+    configured: tokens.keys.map(toSigningKey),
+    algorithm,
+    log,
+    clock,
+    onReplaced,
+  })
+}
+
+/** The gateway starts even if Redis is unreachable, but not if its data or its signing keys cannot be read. */
+async function loadInitialKeys(
+  { config, store, memory }: CallerAuthOptions,
+  keyLoader: KeyLoader,
+): Promise<void> {
+  if (config.store.driver === 'sqlite') return keyLoader.load()
+  const readyError: unknown = await store.ready(initialConnectTimeoutMs).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  // A worker that replaces another serves the cached callers.
+  if (isUnsupportedStore(readyError) && memory?.lastReadAt === undefined) throw readyError
+  if (config.tokens.keys.length > 0) return keyLoader.load()
+  if (readyError !== undefined && !memory) return
+  await keyLoader.load().catch(throwUnlessStoreUnavailable)
+}
+
+/** Whether a reachable store is one that this program cannot use. */
+function isUnsupportedStore(readyError: unknown): boolean {
+  return readyError instanceof OperatorError && isStoreFailure(readyError.cause, 'newer')
+}
+
+interface InvalidatedParts {
+  readonly storeConnection: StoreConnectionState
+  readonly directory: CachedDirectory
+  readonly keyLoader: KeyLoader
+}
+
+/** Keeps caches and keys consistent with the store. */
+function openCacheInvalidation(
+  { config, store, limiter, memory, log, metrics, clock, onChange }: CallerAuthOptions,
+  { storeConnection, directory, keyLoader }: InvalidatedParts,
+): Invalidation {
+  const logConnectionChange = createConnectionLogger(log, metrics)
+  const logFaultOnce = createFaultLogger(log)
+  return openInvalidation({
+    store: {
+      onChange: store.onChange,
+      isListening: store.isListening,
+      readChanges: (after) => {
+        limiter.beat()
+        return store.readChanges(after)
+      },
+    },
+    storeConnection,
+    pollMs: pollMs[config.store.driver],
+    idlePollMs,
+    clock,
+    apply: (logged) => {
+      directory.apply(logged)
+      if (logged.change.kind === 'signing-keys') keyLoader.reload()
+      else onChange(logged.change)
+    },
+    clear: (reason) => {
+      if (reason === 'start') memory?.watch()
+      else memory?.clear()
+      directory.clear()
+      keyLoader.reload()
+      onChange(undefined)
+    },
+    onStoreAnswer: (error) => {
+      logConnectionChange(error)
+      if (!storeConnection.isUp) return
+      logFaultOnce(undefined)
+      keyLoader.catchUp()
+    },
+    onDelay: (delayMs) => metrics.revocationDelay.observe(delayMs / 1_000),
+    onFault: logFaultOnce,
+  })
+}

@@ -1,0 +1,166 @@
+import type { StoreConnectionState } from '#identity/cache/store-connection-state.ts'
+import type { Metrics } from '#ops/metrics/metrics.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { everySecond } from '#platform/every-second.ts'
+import type { Log } from '#platform/log/log.ts'
+import { errorMessage } from '#platform/system-error.ts'
+import type { StoreDiagnostics, StoreState } from '#store/diagnostics.ts'
+import { isStoreFailure } from '#store/store-failure.ts'
+
+export interface StoreMonitorOptions {
+  readonly store: StoreDiagnostics
+  readonly storeConnection: Pick<StoreConnectionState, 'isUp'>
+  readonly log: Log
+  readonly metrics: Pick<Metrics, 'storeWritable'>
+}
+
+export interface StoreMonitor {
+  state(): StoreState
+  close(): void
+}
+
+/** How long a successful write vouches for the next: an idle store is probed after that. */
+const writeTrustMs = 5_000
+/** How often the settings of the store are read. */
+const risksMs = 60_000
+
+/**
+ * Monitors whether a reachable store also accepts writes: with a full disk, a lock, or a master that became a replica
+ * every refresh and reset fails while all callers are still authenticated, which nobody would notice. A failed write
+ * triggers a test write, which decides.
+ */
+export function openStoreMonitor({
+  store,
+  storeConnection,
+  log,
+  metrics,
+}: StoreMonitorOptions): StoreMonitor {
+  let refusal: string | undefined
+  let risks: readonly string[] = []
+  let lastWriteAt = Number.NEGATIVE_INFINITY
+  let risksReadAt = Number.NEGATIVE_INFINITY
+  let isProbing = false
+  let wasUncertain = false
+  let isClosed = false
+
+  function updateMetric(): void {
+    metrics.storeWritable.set(Number(storeConnection.isUp && refusal === undefined))
+  }
+
+  function setRefusal(reason: string | undefined): void {
+    if (isClosed) return
+    const before = refusal
+    refusal = reason
+    updateMetric()
+    if (before === undefined && reason !== undefined)
+      log.error({ reason }, 'store rejects writes: tokens, sessions, accounts and keys cannot be changed')
+    if (before !== undefined && reason === undefined) log.info('store accepts writes again')
+  }
+
+  async function probe(): Promise<void> {
+    if (isProbing) return
+    isProbing = true
+    try {
+      await store.probeWrite()
+      lastWriteAt = performance.now()
+      wasUncertain = false
+      setRefusal(undefined)
+    } catch (error) {
+      if (isRefusal(error)) setRefusal(refusalReason(error))
+    } finally {
+      isProbing = false
+    }
+  }
+
+  /** A store that is unreachable or has lost its data is reported separately. */
+  function isRefusal(error: unknown): boolean {
+    if (!storeConnection.isUp || isStoreFailure(error, 'lost', 'unreachable')) return false
+    // One response may be late on a busy machine; a write that Redis blocks, or no replica confirms, fails again.
+    const isRepeated = wasUncertain
+    wasUncertain = isStoreFailure(error, 'unanswered', 'unconfirmed')
+    return !wasUncertain || isRepeated
+  }
+
+  async function readRisks(): Promise<void> {
+    risksReadAt = performance.now()
+    const found = await store.findRisks().catch(() => undefined)
+    if (found === undefined) {
+      risksReadAt = Number.NEGATIVE_INFINITY
+      return
+    }
+    for (const risk of found) if (!risks.includes(risk)) log.warn({ option: 'store' }, risk)
+    risks = found
+  }
+
+  function tick(): void {
+    updateMetric()
+    if (!storeConnection.isUp) {
+      // It may be another server when it is reachable again.
+      risksReadAt = Number.NEGATIVE_INFINITY
+      lastWriteAt = Number.NEGATIVE_INFINITY
+      return
+    }
+    const now = performance.now()
+    if (refusal !== undefined || now - lastWriteAt >= writeTrustMs) void probe()
+    if (now - risksReadAt >= risksMs) void readRisks()
+  }
+
+  store.onWrite((isAccepted) => {
+    if (isAccepted) lastWriteAt = performance.now()
+    else if (storeConnection.isUp && refusal === undefined) void probe()
+  })
+  const stop = everySecond(tick)
+  tick()
+
+  return {
+    state: () => ({ writesRefused: (storeConnection.isUp ? refusal : undefined) ?? null, risks }),
+    close: () => {
+      isClosed = true
+      stop()
+    },
+  }
+}
+
+/** The message of the store: the code adds nothing. */
+function refusalReason(error: unknown): string {
+  return errorMessage(error instanceof GatehouseError ? (error.cause ?? error) : error)
+}
+
+/** What all workers together report. */
+export function mergeStoreStates(states: readonly StoreState[]): StoreState {
+  return {
+    writesRefused: states.find(({ writesRefused }) => writesRefused !== null)?.writesRefused ?? null,
+    risks: [...new Set(states.flatMap(({ risks }) => risks))],
+  }
+}
+
+/**
+ * Logs once each that the store is unreachable, that it came back without its data or with that of a newer program,
+ * and that it is reachable again.
+ */
+export function createConnectionLogger(log: Log, metrics: Metrics): (error: unknown) => void {
+  let wasUp: boolean | undefined
+  let wasLost = false
+  return (err) => {
+    const loss = isStoreFailure(err, 'lost', 'newer') ? err.cause.message : undefined
+    const isUp = err === undefined
+    metrics.storeUp.set(Number(isUp))
+    if (isUp && wasUp === false) log.info('store reachable again')
+    if (loss !== undefined && !wasLost) log.error({ err }, loss)
+    else if (!isUp && wasUp !== false) log.error({ err }, 'store unreachable')
+    wasUp = isUp
+    // A loss is reported once, even if the store was unreachable in between.
+    wasLost = loss !== undefined || (wasLost && !isUp)
+  }
+}
+
+/** Logs each fault once, until the change log has been read without it: while it lasts, every poll repeats it. */
+export function createFaultLogger(log: Log): (error: unknown) => void {
+  let reported: string | undefined
+  return (err) => {
+    const reason = err === undefined ? undefined : errorMessage(err)
+    if (reason !== undefined && reason !== reported)
+      log.error({ err }, 'cannot apply a change from the store')
+    reported = reason
+  }
+}

@@ -1,0 +1,120 @@
+import { auditData } from '#accounts/audit-log.ts'
+import { type KeyUses, openKeyUses } from '#accounts/key-uses.ts'
+import { createOutbox, type Outbox } from '#accounts/mails/outbox.ts'
+import { openUsageRecorder, type UsageRecorder } from '#accounts/usage-recorder.ts'
+import type { Config } from '#config/config.ts'
+import { withPrincipals } from '#identity/issuers/principal-usage.ts'
+import { openQuotas, type Quotas } from '#identity/limits/quotas.ts'
+import { openRateLimiter, type RateLimiter } from '#identity/limits/rate-limiter.ts'
+import { type Acknowledgements, openAcknowledgements } from '#identity/tokens/acknowledgements.ts'
+import type { Metrics } from '#ops/metrics/metrics.ts'
+import { type Clock, monotonicClock } from '#platform/clock.ts'
+import type { Log } from '#platform/log/log.ts'
+import type { KeySource } from '#platform/secrets/key-source.ts'
+import { type OpenSealingKeys, openSealingKeys } from '#platform/secrets/sealing-key.ts'
+import { openStore } from '#store/open.ts'
+import type { InstanceCounts } from '#store/rates.ts'
+import type { Store } from '#store/store.ts'
+
+/** The store, and what is written to it in the background or counted in it. */
+export interface StoreServices {
+  readonly sealingKeys: KeySource
+  /** See OpenSealingKeys. */
+  readonly rereadSealingKeys: OpenSealingKeys['reread']
+  readonly store: Store
+  readonly limiter: RateLimiter
+  readonly quotas: Quotas
+  readonly keyUses: KeyUses
+  readonly usageRecorder: UsageRecorder
+  readonly acknowledgements: Acknowledgements
+  readonly outbox: Outbox
+  /** Whether the store is reachable. */
+  readonly storeConnection: { readonly isUp: boolean }
+  /** Writes what is pending, and closes the store last. */
+  close(): Promise<void>
+}
+
+export interface StoreServicesOptions {
+  readonly config: Config
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly clock: Clock
+  /** See WorkerOptions. */
+  readonly counts?: InstanceCounts | undefined
+  /** Asked at each use: the part that follows the store is opened later, and a reload may replace it. */
+  isStoreUp(): boolean
+}
+
+/** How long a shutdown waits for mails that are being sent. */
+const mailGraceMs = 5_000
+
+/** @throws OperatorError if the sealing key or the database is not available */
+export async function openStoreServices(options: StoreServicesOptions): Promise<StoreServices> {
+  const { config, log, metrics, clock, counts, isStoreUp } = options
+  const mayCreate = config.store.driver === 'sqlite'
+  const { keys: sealingKeys, reread } = openSealingKeys(config.keys.sealingKey, { mayCreate })
+  const store = await openStore(config.store, 'request', counts)
+  // A copy that someone with write access to the store cannot change.
+  store.onAudit((entry) => log.info({ event: 'audit', ...auditData(entry) }, 'audit log entry'))
+  const storeConnection = {
+    get isUp() {
+      return isStoreUp()
+    },
+  }
+  const limiter = openRateLimiter({ store, storeConnection, clock: monotonicClock, counts })
+  const quotas = openQuotas({
+    store,
+    storeConnection,
+    clock,
+    monotonic: monotonicClock,
+    processes: limiter.instances,
+  })
+  const keyUses = openKeyUses({ store, clock })
+  const usageRecorder = openUsageRecorder({
+    store: withPrincipals(store),
+    clock,
+    onLoss: ({ requests, error, isFirst }) => {
+      metrics.usageLost.inc(requests)
+      // Once in an outage: the metric goes on.
+      if (isFirst)
+        log.error({ err: error }, 'cannot record what accounts use: some requests will not be counted')
+    },
+  })
+  const acknowledgements = openAcknowledgements({
+    store,
+    onLoss: (err, count) => {
+      metrics.acknowledgementsLost.inc(count)
+      log.error({ err, count }, 'cannot record which refresh tokens were issued')
+    },
+  })
+  metrics.collectPendingAcknowledgements(acknowledgements.pendingCount)
+
+  const outbox = createOutbox({
+    onFailure: (err, about) => log.error({ err, ...about }, 'a mail could not be sent'),
+  })
+
+  async function close(): Promise<void> {
+    // First: what sends a mail may write to the store.
+    await outbox.close(mailGraceMs)
+    limiter.close()
+    await quotas.close()
+    await keyUses.close()
+    await usageRecorder.close()
+    await acknowledgements.close()
+    await store.close()
+  }
+
+  return {
+    sealingKeys,
+    rereadSealingKeys: reread,
+    store,
+    limiter,
+    quotas,
+    keyUses,
+    usageRecorder,
+    acknowledgements,
+    outbox,
+    storeConnection,
+    close,
+  }
+}

@@ -1,0 +1,178 @@
+import type { SendNotice } from '#accounts/mails/notices.ts'
+import type { UsageRecorder } from '#accounts/usage-recorder.ts'
+import { buildApi } from '#api/api.ts'
+import { createReturnPathCheck } from '#gateway/browser/return-path.ts'
+import { createDecideArrivalReader } from '#gateway/decide/decide-arrival.ts'
+import { createDecide } from '#gateway/decide/decide-request.ts'
+import type { DecideTraffic } from '#gateway/decide/decide-server.ts'
+import { createDecisionWriter } from '#gateway/decide/decision-headers.ts'
+import { createIdentityWriter } from '#gateway/forward/identity-headers.ts'
+import { createCors } from '#gateway/gate/cors.ts'
+import type { OpenCalls } from '#gateway/gate/open-calls.ts'
+import { createFieldReader } from '#gateway/gate/request-fields.ts'
+import { createFastLane } from '#gateway/lane/fast-lane.ts'
+import { compileRoutes } from '#gateway/routes/compile.ts'
+import { createOwnPaths } from '#gateway/routes/own-paths.ts'
+import { createRouteTable } from '#gateway/routes/table.ts'
+import { createSecondTargetCheck } from '#gateway/second-targets/check.ts'
+import { createIgnoredUpgradeLog } from '#gateway/server/ignored-upgrades.ts'
+import { createObserver } from '#gateway/server/observe.ts'
+import { createProxy } from '#gateway/server/proxy.ts'
+import type { Traffic } from '#gateway/server/server.ts'
+import { createTraceRecorder } from '#gateway/server/trace-recorder.ts'
+import type { UpgradeHandler } from '#gateway/server/upgrade.ts'
+import { createUsageMeter } from '#gateway/server/usage-meter.ts'
+import type { WebSockets } from '#gateway/server/web-sockets.ts'
+import { createCarriers } from '#identity/keys/carriers.ts'
+import type { Exporter } from '#ops/tracing/exporter.ts'
+import { createTracer } from '#ops/tracing/tracer.ts'
+import { createAddressSet } from '#platform/address-ranges.ts'
+import { monotonicClock } from '#platform/clock.ts'
+import { createConfiguredNotices } from './account-services.ts'
+import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
+import {
+  createBrowserParts,
+  createConfiguredBasicKeyCheck,
+  createConfiguredKeyHeaderReader,
+  createConfiguredOwnCookies,
+} from './browser-parts.ts'
+import { createAssertionHeader, createConfiguredWriter, ownHeaderNames } from './request-writer.ts'
+import { createTakePlan } from './take-plan.ts'
+import type { OpenUpstreams } from './upstreams.ts'
+
+export interface TrafficOptions extends Omit<ApiPartsOptions, 'isReturnPath'> {
+  readonly upstreams: OpenUpstreams
+  readonly usageRecorder: UsageRecorder
+  readonly onUpgraded: UpgradeHandler
+  /** See WebSockets. */
+  readonly followStream: WebSockets['followStream']
+  readonly openCalls: OpenCalls
+  /** A peer asks for decisions that is no trusted proxy. */
+  onUntrustedProxy(peerAddress: string): void
+  /** Sends the spans; undefined = nothing is traced. */
+  readonly exporter: Exporter | undefined
+}
+
+/** What the listeners share under one config. */
+export interface WorkerTraffic extends Traffic {
+  /** undefined = there is no listener for other proxies. */
+  readonly decide: DecideTraffic | undefined
+  /** Tells people by mail what happened to their account; undefined = nothing is told. */
+  readonly sendNotice: SendNotice | undefined
+}
+
+export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraffic> {
+  const { config, callerAuth, upstreams, limiter, metrics, log, keyUses, onUpgraded, exporter } = options
+  const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
+  const carriers = createCarriers(config.keys.accept)
+  const table = createRouteTable(
+    compileRoutes(config.routes, upstreams.byName, carriers, config.publicOrigin),
+  )
+  const ownPaths = createOwnPaths(config.portal, config.routes)
+  const cors = createCors({ origins: config.cors.origins, table, ownPaths })
+  const assertion = createAssertionHeader(options)
+  const usageMeter = createUsageMeter(options.usageRecorder)
+  const { readAccessCookie, redirectToSignIn } = createBrowserParts(config)
+  const isReturnPath = redirectToSignIn && createReturnPathCheck(table, ownPaths)
+  const gate = {
+    authenticator: callerAuth.authenticator,
+    limiter,
+    takePlan: createTakePlan(options),
+    failures: config.failures,
+    metrics,
+    keyUses,
+    checkBasicKey: createConfiguredBasicKeyCheck(config),
+    readKeyHeaders: createConfiguredKeyHeaderReader(config),
+    readAccessCookie,
+  }
+  const checkSecondTargets = createSecondTargetCheck({
+    ...gate,
+    table,
+    ownPaths,
+    publicOrigin: config.publicOrigin,
+  })
+  const writer = createConfiguredWriter(options, carriers, assertion)
+  const trusted = createAddressSet(config.trustedProxies)
+  const ownCookies = createConfiguredOwnCookies(config)
+  const proxy = createProxy({
+    ...gate,
+    table,
+    checkSecondTargets,
+    ownCookies,
+    redirectToSignIn,
+    onUpgraded,
+    followStream: options.followStream,
+    openCalls: options.openCalls,
+    onIgnoredUpgrade: createIgnoredUpgradeLog(log, monotonicClock),
+    usageMeter,
+    portalScopes: ownPaths.portalScopes,
+    portalPath: portalLinkOf(config),
+    tracer,
+    writer,
+  })
+  const fastLane =
+    cors || assertion
+      ? undefined
+      : createFastLane({
+          names: writer.names,
+          carriers,
+          trusted,
+          ownPaths,
+          table,
+          authenticator: gate.authenticator,
+          ownCookies,
+          writeIdentity: createIdentityWriter(config.identityHeaders),
+          isTraced: tracer !== undefined,
+          forwarding: proxy.forwarding,
+        })
+  const reader = {
+    trusted,
+    fieldReader: createFieldReader(carriers),
+  }
+  const observerOptions = {
+    metrics,
+    log,
+    logsAccess: config.log.access,
+    routeCount: table.routes.length,
+    recordTrace: tracer && exporter && createTraceRecorder(tracer, exporter),
+  }
+  return {
+    ...reader,
+    observer: createObserver(observerOptions),
+    ownPaths,
+    sendNotice: createConfiguredNotices(options),
+    api: await buildApi({ ...createApiOptions({ ...options, isReturnPath }), protectedResources: config }),
+    proxy,
+    fastLane,
+    names: writer.names,
+    cors,
+    decide: config.decide && {
+      trusted: reader.trusted,
+      observer: createObserver({ ...observerOptions, listener: 'decide' }),
+      read: createDecideArrivalReader({
+        ...reader,
+        identityNames: ownHeaderNames(config),
+        onUntrusted: options.onUntrustedProxy,
+      }),
+      decide: createDecide({
+        ...gate,
+        table,
+        checkSecondTargets,
+        ownPaths,
+        cors,
+        redirectToSignIn,
+        usageMeter,
+        tracer,
+        writer: createDecisionWriter({ identityHeaders: config.identityHeaders, assertion }),
+      }),
+    },
+  }
+}
+
+/** What pages of the gateway link to: a path, or the URL where the portal has a host of its own. */
+function portalLinkOf({
+  portal: { enabled, host, origin, path },
+}: TrafficOptions['config']): string | undefined {
+  if (!enabled) return undefined
+  return host === undefined ? path : origin + path
+}

@@ -1,0 +1,148 @@
+import type { Config } from '#config/config.ts'
+import { createDecideServer } from '#gateway/decide/decide-server.ts'
+import type { Arrival } from '#gateway/server/arrival.ts'
+import type { ListenerEvents, ServerOptions } from '#gateway/server/arrival-server.ts'
+import { createDrain } from '#gateway/server/drain.ts'
+import { listenOnAll, urlOf } from '#gateway/server/listen.ts'
+import { createGatewayServer } from '#gateway/server/server.ts'
+import { acceptQueuesMax } from '#http/h1/accept-queues.ts'
+import type { Metrics } from '#ops/metrics/metrics.ts'
+import type { Log } from '#platform/log/log.ts'
+import { watchDescriptors } from './descriptors.ts'
+import type { WorkerTraffic } from './traffic.ts'
+
+/** The listeners of a worker: the main one, and the one for other proxies if it is configured. */
+export interface WorkerListeners {
+  /** @throws OperatorError if an address is not available: then nothing listens */
+  listen(): Promise<WorkerUrls>
+  /** Applies the options of another config. @throws where TLS cannot use the certificate: nothing has changed then */
+  reconfigure(config: Config): void
+  /** Requests of the main one that have no complete response yet. */
+  openArrivals(): Iterable<Arrival>
+  /** @returns false if requests were aborted at the timeout */
+  drain(timeoutMs: number): Promise<boolean>
+}
+
+export interface WorkerUrls {
+  readonly url: string
+  /** undefined = there is no listener for other proxies. */
+  readonly decideUrl: string | undefined
+}
+
+export interface WorkerListenersOptions {
+  readonly config: Config
+  readonly ticketKeys: Buffer | undefined
+  /** Read once for each request. */
+  traffic(): WorkerTraffic
+  readonly metrics: Metrics
+  readonly log: Log
+}
+
+export function createWorkerListeners(options: WorkerListenersOptions): WorkerListeners {
+  const { config, traffic, metrics, log } = options
+  const mayAcceptInAll = watchDescriptors()
+  let isDraining = false
+  const events: ListenerEvents = {
+    // Workers take the connections of one queue in turns.
+    acceptQueues: config.listen.workers === 1 ? acceptQueuesMax : 1,
+    isDraining: () => isDraining,
+    mayAccept: () => mayAcceptInAll(servers.reduce((sum, { connections }) => sum + connections.size, 0)),
+    onDropped: createDropLogger(metrics, log),
+    onAcceptError: (err) => log.warn({ err }, 'cannot accept a connection'),
+    onSessionError: createSessionErrorLogger(metrics, log),
+  }
+  const main = createGatewayServer({
+    ...config.listen,
+    ...events,
+    ticketKeys: options.ticketKeys,
+    traffic,
+    names: () => traffic().names,
+  })
+  const decide =
+    config.decide && createDecideServer({ ...decideOptions(config), ...events, traffic: decideTraffic })
+  const servers = decide ? [main, decide] : [main]
+  const drains = servers.map(createDrain)
+
+  function decideTraffic() {
+    const { decide: current } = traffic()
+    // A reload can neither add nor remove it (restart-problems.ts).
+    if (!current) throw new Error('a listener for other proxies that is not in the config')
+    return current
+  }
+
+  async function listenDecide(): Promise<string | undefined> {
+    if (!config.decide || !decide) return undefined
+    const port = await listenOnAll(decide.servers, config.decide, 'decide.host and decide.port')
+    return urlOf('http', config.decide.host, port)
+  }
+
+  return {
+    openArrivals: main.openArrivals,
+    listen: async () => {
+      // First: a client that reaches the main listener may expect that proxies are answered too.
+      const decideUrl = await listenDecide()
+      try {
+        const port = await listenOnAll(main.servers, config.listen, 'listen.host and listen.port')
+        return { url: urlOf(config.listen.tls ? 'https' : 'http', config.listen.host, port), decideUrl }
+      } catch (error) {
+        for (const server of decide?.servers ?? []) server.close()
+        throw error
+      }
+    },
+    reconfigure: (next) => {
+      main.reconfigure(next.listen)
+      decide?.reconfigure(decideOptions(next))
+    },
+    drain: async (timeoutMs) => {
+      isDraining = true
+      const ends = await Promise.all(drains.map((each) => each.drain(timeoutMs)))
+      return ends.every((isClean) => isClean)
+    },
+  }
+}
+
+/** The head of a client comes with a description, in which its target stands once more. */
+const headFactor = 2
+
+/** The limits of the main listener, but for TLS: proxies ask over a private network. */
+function decideOptions({ listen: main }: Config): ServerOptions {
+  return { ...main, headersBytesMax: main.headersBytesMax * headFactor, tls: undefined }
+}
+
+/** How often dropped connections, or cut ones of HTTP/2, are logged, at most. */
+const logIntervalMs = 10_000
+
+function createDropLogger({ connectionsDropped }: Metrics, log: Log): () => void {
+  const report = createTotalsReporter()
+  return function onDropped() {
+    connectionsDropped.inc()
+    report((connections) => log.warn({ connections }, 'connections dropped: almost out of file descriptors'))
+  }
+}
+
+function createSessionErrorLogger(
+  { http2ConnectionsCut }: Metrics,
+  log: Log,
+): ListenerEvents['onSessionError'] {
+  const report = createTotalsReporter()
+  return function onSessionError(client, err) {
+    http2ConnectionsCut.inc()
+    report((connections) =>
+      log.warn({ client, connections, err }, 'HTTP/2 connections cut off: the client broke the protocol'),
+    )
+  }
+}
+
+/** Counts what is reported, and writes the first and then totals: under a flood there are thousands. */
+function createTotalsReporter(): (write: (total: number) => void) => void {
+  let total = 0
+  let reportedAt = Number.NEGATIVE_INFINITY
+  return function report(write) {
+    total++
+    const now = performance.now()
+    if (now - reportedAt < logIntervalMs) return
+    write(total)
+    reportedAt = now
+    total = 0
+  }
+}

@@ -1,0 +1,175 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Config } from '#config/config.ts'
+import type { WorkerMemory } from '#identity/cache/instance-memory.ts'
+import type { Acknowledgements } from '#identity/tokens/acknowledgements.ts'
+import { type Exporter, openExporter } from '#ops/tracing/exporter.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
+import { readVersion } from '#platform/version.ts'
+import type { Change, LoggedChange } from '#store/changes.ts'
+import type { Store } from '#store/store.ts'
+import { type CallerAuth, type CallerAuthOptions, openCallerAuth } from './caller-auth.ts'
+import { buildTraffic, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
+import { closeUpstreams, noUpstreams, type OpenUpstreams, openUpstreams } from './upstreams.ts'
+
+/** The parts that are built from one config. */
+export interface WorkerParts {
+  readonly config: Config
+  readonly callerAuth: CallerAuth
+  readonly upstreams: OpenUpstreams
+  readonly traffic: WorkerTraffic
+  readonly exporter: Exporter | undefined
+  /** Closes what `other` does not use; undefined = everything. */
+  closeUnshared(other: WorkerParts | undefined): void
+}
+
+export interface WorkerPartsOptions
+  extends Omit<TrafficOptions, 'config' | 'callerAuth' | 'upstreams' | 'store' | 'exporter'> {
+  readonly store: SharedStore
+  /** See CallerAuthOptions. */
+  readonly memory: WorkerMemory | undefined
+  readonly keySetFetches: CallerAuthOptions['keySetFetches']
+  readonly acknowledgements: Acknowledgements
+  /** Called for changes in this CallerAuth, once it is open. */
+  onChange(change: Change | undefined, callerAuth: CallerAuth): void
+}
+
+/**
+ * Builds the parts of a config; unchanged parts are reused from `before`, with their caches and connections.
+ * @throws OperatorError, with nothing left open
+ */
+export type BuildWorkerParts = (config: Config, before?: WorkerParts) => Promise<WorkerParts>
+
+export function createWorkerPartsBuilder({
+  store,
+  memory,
+  keySetFetches,
+  acknowledgements,
+  onChange,
+  ...shared
+}: WorkerPartsOptions): BuildWorkerParts {
+  async function openLeasedCallerAuth(config: Config): Promise<CallerAuth> {
+    const { sealingKeys, keyUses, limiter, log, metrics, clock } = shared
+    const lease = store.lease()
+    let opened: CallerAuth | undefined
+    try {
+      const callerAuth = await openCallerAuth({
+        config,
+        store: lease.store,
+        sealingKeys,
+        keyUses,
+        limiter,
+        acknowledgements,
+        log,
+        metrics,
+        clock,
+        memory,
+        keySetFetches,
+        onChange: (change) => opened && onChange(change, opened),
+      })
+      opened = {
+        ...callerAuth,
+        close: () => {
+          callerAuth.close()
+          lease.release()
+        },
+      }
+      return opened
+    } catch (error) {
+      lease.release()
+      throw error
+    }
+  }
+
+  return async function build(config, before) {
+    const isReused = before && isDeepStrictEqual(callerAuthConfig(config), callerAuthConfig(before.config))
+    const callerAuth = isReused ? before.callerAuth : await openLeasedCallerAuth(config)
+    const upstreams = openUpstreams(config.upstreams, before?.upstreams ?? noUpstreams, shared.log)
+
+    const hasSameTracing = before && isDeepStrictEqual(config.tracing, before.config.tracing)
+    const exporter = hasSameTracing ? before.exporter : openTraceExporter(config, shared)
+
+    function closeUnshared(other: WorkerParts | undefined): void {
+      if (other?.callerAuth !== callerAuth) callerAuth.close()
+      closeUpstreams(upstreams, other?.upstreams ?? noUpstreams)
+      if (other?.exporter !== exporter) void exporter?.close()
+    }
+
+    try {
+      if (before) assertStoreConnected(callerAuth, !isReused)
+      // Until then the previous config serves the issuers that it has keys of.
+      if (before && !isReused) await callerAuth.issuers.settled()
+      const traffic = await buildTraffic({
+        config,
+        callerAuth,
+        upstreams,
+        store: store.whole,
+        exporter,
+        ...shared,
+      })
+      return { config, callerAuth, upstreams, traffic, exporter, closeUnshared }
+    } catch (error) {
+      closeUnshared(before)
+      throw error
+    }
+  }
+}
+
+function openTraceExporter(
+  { tracing }: Config,
+  { metrics, log }: Pick<TrafficOptions, 'metrics' | 'log'>,
+): Exporter | undefined {
+  if (!tracing) return undefined
+  const { spans } = metrics
+  return openExporter({
+    url: tracing.url,
+    resource: { 'service.name': 'gatehouse', 'service.version': readVersion() },
+    counts: { sent: spans.labels('sent'), dropped: spans.labels('dropped'), failed: spans.labels('failed') },
+    log,
+  })
+}
+
+/** The parts of a config that the caches, the keys and the sessions depend on. */
+function callerAuthConfig({ tokens, issuers, cache, sessionsMax }: Config): unknown {
+  return { tokens, issuers, cache, sessionsMax }
+}
+
+/** New caches have no accounts and no keys: while the store is unreachable every caller would be rejected. */
+function assertStoreConnected({ storeConnection, keyring }: CallerAuth, isNew: boolean): void {
+  if (!isNew || (storeConnection.isUp && keyring.isLoaded())) return
+  throw new OperatorError('the store is unreachable, and changed tokens or cache settings require it', {
+    hint: 'Reload again once /readyz reports ok.',
+  })
+}
+
+/** One store for several users that come and go, each with its own listeners. */
+interface SharedStore {
+  /** The store for users that do not listen for changes. */
+  readonly whole: Store
+  /** The store for one more user, whose listeners are removed by `release`. */
+  lease(): { readonly store: Store; release(): void }
+}
+
+export function createSharedStore(store: Store): SharedStore {
+  const all = new Set<(change: LoggedChange) => void>()
+  store.onChange((change) => {
+    for (const listener of all) listener(change)
+  })
+
+  function lease(): ReturnType<SharedStore['lease']> {
+    const own: ((change: LoggedChange) => void)[] = []
+    return {
+      store: {
+        ...store,
+        onChange: (listener) => {
+          own.push(listener)
+          all.add(listener)
+        },
+      },
+      release: () => {
+        for (const listener of own) all.delete(listener)
+      },
+    }
+  }
+
+  return { whole: store, lease }
+}

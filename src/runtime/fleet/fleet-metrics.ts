@@ -1,0 +1,81 @@
+import { addCumulative, type MergedMetrics, mergeMetrics } from '#ops/metrics/merge-metrics.ts'
+import {
+  type Metrics,
+  type MetricsSnapshot,
+  type PackedSnapshot,
+  unpackSnapshot,
+} from '#ops/metrics/metrics.ts'
+import type { WorkerProcess } from './worker-process.ts'
+
+/** The metrics of all workers, merged. */
+export interface FleetMetrics {
+  /** The whole exposition in Prometheus text format. */
+  text(): Promise<string>
+  /** The same as plain JSON. */
+  snapshot(): Promise<MetricsSnapshot>
+  /** To be called when a worker has died: keeps the counts that it reported last. */
+  onWorkerExit(worker: WorkerProcess): void
+  close(): void
+}
+
+export interface FleetMetricsOptions {
+  readonly metrics: Metrics
+  workers(): readonly WorkerProcess[]
+}
+
+/** How often workers are sampled, so that little is lost when one dies. */
+const sampleMs = 1_000
+const sampleTimeoutMs = 2_000
+
+export function createFleetMetrics({ metrics, workers }: FleetMetricsOptions): FleetMetrics {
+  let endedCounts: MetricsSnapshot = []
+  /** Additions run one after another, since each adds to the result of the previous one. */
+  let additions: Promise<void> = Promise.resolve()
+
+  /** A worker that does not respond keeps its last sample. */
+  async function sample(): Promise<void> {
+    await Promise.all(
+      workers().map(async (worker) => {
+        try {
+          worker.lastSample = await worker.channel.request('sample', null, sampleTimeoutMs)
+        } catch {}
+      }),
+    )
+  }
+
+  async function merge(): Promise<MergedMetrics> {
+    await sample()
+    metrics.workersUp.set(workers().length)
+    const instance = await metrics.snapshot()
+    await allAdded()
+    // Synchronously: a worker is either among the members or in `endedCounts`, never in both or in neither.
+    return mergeMetrics({
+      instance,
+      workers: workers().map(({ lastSample }) => unpackSnapshot(lastSample)),
+      ended: endedCounts,
+    })
+  }
+
+  async function addEnded(last: PackedSnapshot): Promise<void> {
+    endedCounts = await addCumulative(endedCounts, unpackSnapshot(last))
+  }
+
+  async function allAdded(): Promise<void> {
+    for (let awaited: Promise<void> | undefined; awaited !== additions; ) {
+      awaited = additions
+      await awaited
+    }
+  }
+
+  const timer = setInterval(() => void sample(), sampleMs).unref()
+
+  return {
+    text: async () => (await merge()).text(),
+    snapshot: async () => (await merge()).snapshot(),
+    onWorkerExit: ({ lastSample }) => {
+      metrics.workerDeaths.inc()
+      additions = additions.then(() => addEnded(lastSample))
+    },
+    close: () => clearInterval(timer),
+  }
+}

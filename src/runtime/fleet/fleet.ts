@@ -1,0 +1,207 @@
+import { randomBytes } from 'node:crypto'
+import type { LoadedConfig } from '#config/load.ts'
+import { mergeHealth, type StoreHealth } from '#identity/cache/store-connection-state.ts'
+import { openKeySetFetches } from '#identity/issuers/key-set-fetches.ts'
+import type { Metrics } from '#ops/metrics/metrics.ts'
+import { monotonicClock } from '#platform/clock.ts'
+import type { Log } from '#platform/log/log.ts'
+import type { StoreState } from '#store/diagnostics.ts'
+import { createLocalRates } from '#store/local-rates.ts'
+import type { RequestServer } from '../assembly/request-server.ts'
+import { mergeStoreStates } from '../assembly/store-monitor.ts'
+import type { WorkerUrls } from '../assembly/worker-listeners.ts'
+import { createFleetMemory } from './fleet-memory.ts'
+import { createFleetMetrics } from './fleet-metrics.ts'
+import type { WorkerPorts } from './messages.ts'
+import { startOnPorts } from './start-on-port.ts'
+import {
+  configureCluster,
+  startTimeoutMs as defaultStartTimeoutMs,
+  type WorkerProcess,
+} from './worker-process.ts'
+import { createWorkerSlot, type WorkerSlot } from './worker-slot.ts'
+
+export interface FleetOptions {
+  readonly loaded: LoadedConfig
+  readonly log: Log
+  /** The metrics of this process, which represent the instance. */
+  readonly metrics: Metrics
+  /** How long a worker may take to start; default: `startTimeoutMs` of worker-process.ts. */
+  readonly startTimeoutMs?: number
+}
+
+/** How long a worker may take to build a config, and to commit it. */
+const changeTimeoutMs = 30_000
+const healthTimeoutMs = 1_000
+/** How much longer than its drain a worker may take to respond. */
+const drainGraceMs = 5_000
+/** Maximum size of the fleet memory, in bytes of text. */
+const memoryBytesMax = 64 * 1_024 * 1_024
+
+/**
+ * Starts the workers, and replaces those that die. This process serves no requests: it counts for the workers,
+ * fetches the keys of issuers for them, merges their metrics, and makes them reload and exit together.
+ * @throws OperatorError if the first worker cannot serve requests
+ */
+export async function openFleet(options: FleetOptions): Promise<RequestServer> {
+  const { loaded, log, metrics, startTimeoutMs = defaultStartTimeoutMs } = options
+  const { listen, decide } = loaded.config
+  const rates = createLocalRates(monotonicClock)
+  const ticketKeys = randomBytes(48).toString('base64')
+  // Accounts and sessions, as many of each as a worker caches.
+  const memory = createFleetMemory({
+    entriesMax: 2 * loaded.config.cache.entriesMax,
+    bytesMax: memoryBytesMax,
+  })
+  const keySetFetches = openKeySetFetches(monotonicClock)
+  /** When any worker last read the change log, as last reported. */
+  let lastReadAt: number | null = null
+  let { snapshot } = loaded
+  /** The ports of all workers: not 0, as those started later need the same. */
+  let ports: WorkerPorts = { listen: listen.port, decide: decide?.port }
+  /** While a change is in progress no worker is started: it might get neither config. */
+  let changing: Promise<unknown> = Promise.resolve()
+
+  async function startOptions() {
+    await changing
+    return { snapshot, ports, ticketKeys, workers: listen.workers, lastReadAt }
+  }
+
+  configureCluster()
+  const slots = Array.from({ length: listen.workers }, (_, index) =>
+    createWorkerSlot({
+      number: index + 1,
+      startOptions,
+      log,
+      startTimeoutMs,
+      handlers: {
+        take: (takes) => takes.map(({ purpose, subject, rate }) => rates.take(purpose, subject, rate)),
+        remember: (notes) => {
+          memory.remember(index, notes)
+          return null
+        },
+        recall: memory.recall,
+        fetchKeySet: ({ location, reason }) => keySetFetches.fetch(location, reason),
+      },
+      onDeath: (worker) => {
+        memory.removeWorker(index)
+        fleetMetrics.onWorkerExit(worker)
+      },
+      onHung: () => metrics.workerHangs.inc(),
+      onPingReply: ({ lastReadAt: readAt }) => {
+        if (readAt !== null) lastReadAt = Math.max(lastReadAt ?? readAt, readAt)
+      },
+    }),
+  )
+  const workers = () => slots.flatMap((slot) => slot.worker() ?? [])
+  const fleetMetrics = createFleetMetrics({ metrics, workers })
+
+  async function closeAll(): Promise<void> {
+    fleetMetrics.close()
+    keySetFetches.close()
+    await Promise.all(slots.map((slot) => slot.stop(0)))
+    const left = workers()
+    for (const worker of left) worker.kill()
+    await Promise.all(left.map(({ ended }) => ended))
+  }
+
+  /** Starts the first worker alone, so that files are created once and an error is reported once. */
+  async function startAll(): Promise<WorkerUrls> {
+    const [first, ...others] = slots
+    if (!first) throw new Error('a fleet without workers')
+    const { urls } = await startOnPorts({ listen, decide }, (chosen) => {
+      ports = chosen
+      return first.start()
+    })
+    await Promise.all(others.map((slot) => slot.start()))
+    return urls
+  }
+
+  /** Waits for workers that are starting: they have the config that is about to be replaced. */
+  async function allStarted(): Promise<void> {
+    const starts = slots.flatMap((slot) => slot.starting() ?? [])
+    if (starts.length === 0) return
+    await Promise.all(starts)
+    await allStarted()
+  }
+
+  async function prepare(next: LoadedConfig) {
+    const { promise, resolve: done } = Promise.withResolvers<void>()
+    await allStarted()
+    changing = promise
+    const running = workers()
+    const discard = () => {
+      done()
+      for (const { channel } of running) channel.request('discard', null).catch(() => {})
+    }
+    const prepared = await Promise.allSettled(
+      running.map(({ channel }) => channel.request('prepare', { snapshot: next.snapshot }, changeTimeoutMs)),
+    )
+    // A worker that has exited meanwhile is replaced by one with the new config: this does not fail the reload.
+    const asked = prepared.filter((_, index) => running[index]?.hasEnded() === false)
+    const refusal = (asked.length > 0 ? asked : prepared).find((outcome) => outcome.status === 'rejected')
+    if (refusal) {
+      discard()
+      throw refusal.reason
+    }
+    return { discard, commit: () => commit(next, running).finally(done) }
+  }
+
+  /** All workers commit it: one that fails is replaced by a new one with the new config. */
+  async function commit(next: LoadedConfig, running: readonly WorkerProcess[]): Promise<void> {
+    snapshot = next.snapshot
+    log.level = next.config.log.level
+    await Promise.all(
+      running.map(({ channel, kill }) => channel.request('commit', null, changeTimeoutMs).catch(kill)),
+    )
+  }
+
+  /** Workers that do not respond are left out. */
+  async function health(): Promise<StoreHealth> {
+    return mergeHealth(
+      await answersOf(workers().map(({ channel }) => channel.request('health', null, healthTimeoutMs))),
+    )
+  }
+
+  async function storeState(): Promise<StoreState> {
+    return mergeStoreStates(
+      await answersOf(workers().map(({ channel }) => channel.request('storeState', null, healthTimeoutMs))),
+    )
+  }
+
+  /** A worker that is still starting has the same deadline for its start and its requests together. */
+  async function drainSlot(slot: WorkerSlot, deadline: number): Promise<boolean> {
+    await slot.stop(deadline - performance.now())
+    const timeoutMs = Math.max(0, deadline - performance.now())
+    const ending = slot.worker()?.channel.request('drain', { timeoutMs }, timeoutMs + drainGraceMs)
+    return ending?.catch(() => false) ?? true
+  }
+
+  async function drain(timeoutMs: number): Promise<boolean> {
+    const deadline = performance.now() + timeoutMs
+    const ends = await Promise.all(slots.map((slot) => drainSlot(slot, deadline)))
+    return ends.every((isClean) => isClean)
+  }
+
+  try {
+    const urls = await startAll()
+    return {
+      ...urls,
+      health,
+      storeState,
+      metricsText: fleetMetrics.text,
+      metricsSnapshot: fleetMetrics.snapshot,
+      prepare,
+      drain,
+      close: closeAll,
+    }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+async function answersOf<Answer>(asked: readonly Promise<Answer>[]): Promise<readonly Answer[]> {
+  const answers = await Promise.allSettled(asked)
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+}

@@ -1,0 +1,90 @@
+import type { ConfigSnapshot } from '#config/snapshot.ts'
+import type { StoreHealth } from '#identity/cache/store-connection-state.ts'
+import type { FetchedKeySet, FetchReason } from '#identity/issuers/key-set-fetches.ts'
+import type { KeySetLocation } from '#identity/issuers/load-keys.ts'
+import type { PackedSnapshot } from '#ops/metrics/metrics.ts'
+import type { StoreState } from '#store/diagnostics.ts'
+import type { Rate, RateResult } from '#store/rates.ts'
+import type { WorkerUrls } from '../assembly/worker-listeners.ts'
+
+/** Of the main listener, and of the one for other proxies if it is configured. */
+export interface WorkerPorts {
+  readonly listen: number
+  readonly decide: number | undefined
+}
+
+/** Sent to a worker at its start. */
+export interface WorkerStartOptions {
+  readonly snapshot: ConfigSnapshot
+  /** None is 0: all workers listen on the same ports. */
+  readonly ports: WorkerPorts
+  /** 48 bytes in base64: a TLS session of one worker can be resumed by any. */
+  readonly ticketKeys: string
+  /** The worker's number, from 1, and how many workers there are. */
+  readonly worker: number
+  readonly workers: number
+  /** When a worker last read the change log, as far as is known (toSharedClock); null = never. */
+  readonly lastReadAt: number | null
+}
+
+/** Requests of the fleet to a worker. Both sides have the same version: the fleet starts its own files. */
+export type RequestsToWorker = {
+  /** Answered once it serves requests. */
+  start: { given: WorkerStartOptions; answer: WorkerUrls }
+  /** Builds another config beside the current one. */
+  prepare: { given: { readonly snapshot: ConfigSnapshot }; answer: null }
+  commit: { given: null; answer: null }
+  discard: { given: null; answer: null }
+  /** Answered immediately by a worker that is not hung. */
+  ping: { given: null; answer: PingReply }
+  sample: { given: null; answer: PackedSnapshot }
+  health: { given: null; answer: StoreHealth }
+  storeState: { given: null; answer: StoreState }
+  /** Answered when the drain is over: false if requests were aborted. Then the worker exits. */
+  drain: { given: { readonly timeoutMs: number }; answer: boolean }
+}
+
+/** Requests of a worker to the fleet. */
+export type RequestsToFleet = {
+  /** Counts for all workers together. */
+  take: { given: readonly RateRequest[]; answer: readonly RateResult[] }
+  /** See InstanceMemory. */
+  remember: { given: readonly MemoryUpdate[]; answer: null }
+  recall: { given: readonly string[]; answer: readonly unknown[] }
+  /** Fetches the keys of a foreign issuer once for all workers. */
+  fetchKeySet: {
+    given: { readonly location: KeySetLocation; readonly reason: FetchReason }
+    answer: FetchedKeySet
+  }
+}
+
+/** The response of a worker to a ping. */
+export interface PingReply {
+  /** When it last read the change log (toSharedClock); null = never. */
+  readonly lastReadAt: number | null
+}
+
+/** What a worker has looked up or seen change; times are on the shared clock (toSharedClock). */
+export type MemoryUpdate =
+  | { readonly kind: 'learn'; readonly key: string; readonly value: unknown; readonly at: number }
+  | { readonly kind: 'forget'; readonly key: string; readonly at: number }
+  | { readonly kind: 'watch' | 'clear'; readonly at: number }
+
+export interface RateRequest {
+  readonly purpose: string
+  readonly subject: string
+  readonly rate: Rate
+}
+
+/** Of the clock of performance.now() in this process, on that of the machine. */
+const originMs = Number(process.hrtime.bigint()) / 1e6 - performance.now()
+
+/** A moment of performance.now() on the monotonic clock of the machine, which all its processes share; milliseconds. */
+export function toSharedClock(now: number): number {
+  return now + originMs
+}
+
+/** A moment on the clock of the machine as performance.now() of this process would have returned it. */
+export function fromSharedClock(sharedMs: number): number {
+  return sharedMs - originMs
+}

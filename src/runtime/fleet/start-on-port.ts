@@ -1,0 +1,58 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { listen } from '#gateway/server/listen.ts'
+import { hasErrorCode } from '#platform/system-error.ts'
+import type { WorkerPorts } from './messages.ts'
+
+/** Where the workers listen; undefined = there is no such listener. */
+interface Addresses {
+  readonly listen: Address
+  readonly decide: Address | undefined
+}
+
+interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+/** A pick fails only if another process takes the port within the second that a worker needs to start. */
+const picksMax = 5
+
+/**
+ * Starts the first worker on the ports of all workers, also those started later. For port 0 this is a free one; if
+ * another process takes it before the worker does, the start is retried on another.
+ * @throws OperatorError if an address is not available; what `start` throws
+ */
+export async function startOnPorts<Started>(
+  addresses: Addresses,
+  start: (ports: WorkerPorts) => Promise<Started>,
+): Promise<Started> {
+  const isChosen = addresses.listen.port !== 0 && addresses.decide?.port !== 0
+  for (let picks = 1; ; picks++) {
+    try {
+      return await start(await pickPorts(addresses))
+    } catch (error) {
+      if (isChosen || picks === picksMax || !isTaken(error)) throw error
+    }
+  }
+}
+
+async function pickPorts({ listen: main, decide }: Addresses): Promise<WorkerPorts> {
+  return {
+    listen: await pickPort(main, 'listen.host and listen.port'),
+    decide: decide && (await pickPort(decide, 'decide.host and decide.port')),
+  }
+}
+
+async function pickPort(address: Address, optionNames: string): Promise<number> {
+  if (address.port !== 0) return address.port
+  const probe = createServer()
+  const port = await listen(probe, address, optionNames)
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof Error && hasErrorCode(error.cause, 'EADDRINUSE')
+}

@@ -1,0 +1,129 @@
+import type { ReloadOutcome } from '#api/ops.ts'
+import { buildOps } from '#api/ops.ts'
+import type { LoadedConfig } from '#config/load.ts'
+import { listen, urlOf } from '#gateway/server/listen.ts'
+import { createMetrics, type Metrics } from '#ops/metrics/metrics.ts'
+import { openStatusReader } from '#ops/status/status.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Log } from '#platform/log/log.ts'
+import { readVersion } from '#platform/version.ts'
+import { createReload } from './assembly/reload.ts'
+import type { RequestServer } from './assembly/request-server.ts'
+import { openWorker } from './assembly/worker.ts'
+
+export interface Gateway {
+  /** The URL for clients, such as `http://127.0.0.1:8080`. */
+  readonly url: string
+  /** The URL for operators. */
+  readonly opsUrl: string
+  /** The URL for other proxies; undefined = there is no such listener. */
+  readonly decideUrl: string | undefined
+  /** Reads the config again and applies it, or reports its problems; reloads run one at a time. */
+  reload(): Promise<ReloadOutcome>
+  /**
+   * Shuts down: first only /readyz says so, then no new connections are accepted, then the remaining ones finish.
+   * @returns false if requests had to be aborted
+   */
+  shutDown(): Promise<boolean>
+}
+
+export interface GatewayOptions {
+  readonly loaded: LoadedConfig
+  /** Reads the config again. @throws OperatorError if it cannot be used */
+  rereadConfig(): LoadedConfig
+  readonly log: Log
+  /** Default: the system's. */
+  readonly clock?: Clock
+}
+
+/**
+ * Builds everything from the config and starts to listen: in this process, or in workers.
+ * @throws OperatorError if a key, the database or an address is not available
+ */
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const { loaded, rereadConfig, log, clock = Date.now } = options
+  const version = readVersion()
+  const metrics = createMetrics({ version })
+  let { config } = loaded
+  let isShuttingDown = false
+  const requestServer = await openRequestServer(options, metrics).catch((error) => {
+    metrics.close()
+    throw error
+  })
+  const reload = createReload({
+    rereadConfig,
+    log,
+    metrics,
+    currentConfig: () => config,
+    isShuttingDown: () => isShuttingDown,
+    prepare: requestServer.prepare,
+    onReloaded: (next) => {
+      config = next
+    },
+  })
+  /** In the order in which what was opened is closed again if the rest cannot be opened. */
+  const closings: (() => unknown)[] = [() => requestServer.drain(0), requestServer.close, metrics.close]
+
+  async function openOps() {
+    const status = openStatusReader({
+      config: () => config,
+      health: requestServer.health,
+      storeState: requestServer.storeState,
+      isShuttingDown: () => isShuttingDown,
+      snapshot: requestServer.metricsSnapshot,
+      version,
+      clock,
+    })
+    closings.unshift(status.close)
+    const ops = await buildOps({
+      contentType: metrics.contentType,
+      address: () => config.ops,
+      metricsText: requestServer.metricsText,
+      health: requestServer.health,
+      storeState: requestServer.storeState,
+      isShuttingDown: () => isShuttingDown,
+      readStatus: status.read,
+      reload,
+    })
+    closings.unshift(() => ops.close())
+    const port = await listen(ops.server, config.ops, 'ops.host and ops.port')
+    await status.start()
+    return { status, ops, opsUrl: urlOf('http', config.ops.host, port) }
+  }
+
+  const { status, ops, opsUrl } = await openOps().catch(async (error) => {
+    for (const close of closings) await close()
+    throw error
+  })
+
+  async function shutDown(): Promise<boolean> {
+    isShuttingDown = true
+    status.close()
+    await new Promise((resolve) => setTimeout(resolve, config.shutdown.delayMs))
+    const isClean = await requestServer.drain(config.shutdown.drainMs)
+    await requestServer.close()
+    // Last, so that /readyz reports until the end that the gateway is shutting down.
+    await ops.close()
+    metrics.close()
+    return isClean
+  }
+
+  const { url, decideUrl } = requestServer
+  return { url, opsUrl, decideUrl, reload, shutDown }
+}
+
+async function openRequestServer(options: GatewayOptions, metrics: Metrics): Promise<RequestServer> {
+  const { loaded, log, clock = Date.now } = options
+  if (loaded.config.listen.workers > 1) {
+    // Loaded only for several workers: a single one does not need it.
+    const { openFleet } = await import('./fleet/fleet.ts')
+    return openFleet({ loaded, log, metrics })
+  }
+  const worker = await openWorker({ config: loaded.config, log, metrics, clock })
+  return {
+    ...worker,
+    prepare: (next) => worker.prepare(next.config),
+    metricsText: metrics.text,
+    metricsSnapshot: metrics.ownSnapshot,
+  }
+}

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
+import type { TestGateway } from '../../setup/gateway.ts'
+import { rawRequest } from '../../setup/raw-client.ts'
+import { startDecideGateway } from './support.ts'
+
+/** The part of the file that a router with forwardAuth goes by. */
+interface TraefikConfig {
+  readonly http: {
+    readonly routers: { readonly application: { readonly middlewares: readonly string[] } }
+    readonly middlewares: Readonly<
+      Record<
+        string,
+        {
+          readonly headers?: { readonly customRequestHeaders: Readonly<Record<string, string>> }
+          readonly forwardAuth?: { readonly address: string; readonly authResponseHeaders: readonly string[] }
+        }
+      >
+    >
+  }
+}
+
+// The cast is sound: the test fails where the file has another form.
+const config = parse(readFileSync('deploy/proxies/traefik.yaml', 'utf8')) as TraefikConfig
+
+type Fields = Readonly<Record<string, string>>
+
+/** Go writes names like this, whatever the client sent. */
+const canonical = (name: string) =>
+  name.toLowerCase().replaceAll(/(^|-)[a-z]/g, (start) => start.toUpperCase())
+
+/** What forwardAuth sends, as its documentation says: the client's headers, and five properties of the request. */
+function question(address: string, line: string, fields: Fields): readonly string[] {
+  const { host, pathname } = new URL(address)
+  const [method = '', uri = ''] = line.split(' ')
+  const described = {
+    ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [canonical(name), value])),
+    'User-Agent': 'curl/8.5.0',
+    'X-Forwarded-For': '203.0.113.7',
+    'X-Forwarded-Host': 'app.example.com',
+    'X-Forwarded-Method': method,
+    'X-Forwarded-Port': '443',
+    'X-Forwarded-Proto': 'https',
+    'X-Forwarded-Server': 'traefik-0',
+    'X-Forwarded-Uri': uri,
+    'X-Real-Ip': '203.0.113.7',
+    'Accept-Encoding': 'gzip',
+  }
+  return [
+    `GET ${pathname} HTTP/1.1`,
+    `Host: ${host}`,
+    ...Object.entries(described).map(([name, value]) => `${name}: ${value}`),
+  ]
+}
+
+/** The middlewares of the router in their order. @returns the headers for the backend, or the status of a refusal */
+async function passThrough(
+  t: Test,
+  { decideUrl }: TestGateway,
+  line: string,
+  sent: Fields,
+): Promise<Fields | number> {
+  let fields: Fields = Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => [canonical(name), value]),
+  )
+  for (const name of config.http.routers.application.middlewares) {
+    const { headers, forwardAuth } = config.http.middlewares[name] ?? {}
+    if (headers) {
+      const removed = new Set(Object.keys(headers.customRequestHeaders).map(canonical))
+      fields = Object.fromEntries(Object.entries(fields).filter(([each]) => !removed.has(each)))
+    }
+    if (forwardAuth) {
+      t.equal(forwardAuth.address, 'http://127.0.0.1:8081/decide')
+      const response = await rawRequest(t, decideUrl, question(`${decideUrl}/decide`, line, fields))
+      if (response.status < 200 || response.status > 299) return response.status
+      for (const each of forwardAuth.authResponseHeaders.map(canonical)) {
+        const { [each]: _, ...others } = fields
+        const value = response.headers[each.toLowerCase()]
+        fields = value === undefined ? others : { ...others, [each]: value }
+      }
+    }
+  }
+  return fields
+}
+
+t.test(
+  'a request that Traefik describes reaches its backend with the identity, and without credentials',
+  async (t) => {
+    const gateway = await startDecideGateway(t)
+    const { account, secretKey } = await gateway.createAccount()
+    const got = await passThrough(t, gateway, 'POST /key/1?a=b', {
+      SecretKey: secretKey,
+      'X-User-Role': 'Admin',
+      'X-Custom': 'kept',
+      Connection: 'close, X-User-Id',
+    })
+    const { 'X-Request-Id': requestId, ...rest } = Object(got) as Record<string, string>
+    t.match(requestId, /^[0-9a-f-]{36}$/)
+    t.strictSame(rest, { 'X-User-Id': account.id, 'X-User-Role': 'User', 'X-Custom': 'kept' })
+  },
+)
+
+t.test('an anonymous request that Traefik describes has no identity', async (t) => {
+  const gateway = await startDecideGateway(t)
+  const got = await passThrough(t, gateway, 'GET /public', { 'X-User-Id': 'admin', 'X-User-Email': 'a@b' })
+  t.match(got, { 'X-User-Id': '', 'X-User-Role': '' })
+  t.notMatch(got, { 'X-User-Email': /./ })
+})
+
+t.test('a request that Traefik describes is refused with the status of the main listener', async (t) => {
+  const gateway = await startDecideGateway(t)
+  const { secretKey } = await gateway.createAccount()
+  const cases: readonly (readonly [line: string, fields: Fields, status: number])[] = [
+    ['GET /key', {}, 401],
+    ['GET /admin', { SecretKey: secretKey }, 403],
+    ['GET /nowhere', {}, 404],
+    ['GET /public/../admin', {}, 400],
+    ['GET /public', { X_User_Id: 'admin' }, 403],
+  ]
+  for (const [line, fields, status] of cases)
+    t.equal(await passThrough(t, gateway, line, fields), status, line)
+})

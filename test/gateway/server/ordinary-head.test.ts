@@ -1,0 +1,139 @@
+import t from 'tap'
+import { createHeaderRules, identityNames } from '#gateway/forward/header-rules.ts'
+import { framingLine } from '#gateway/forward/hop-by-hop-lines.ts'
+import { createIdentityWriter } from '#gateway/forward/identity-headers.ts'
+import { createOwnCookies } from '#gateway/forward/own-cookies.ts'
+import { createRequestWriter } from '#gateway/forward/request-head.ts'
+import { createFieldReader } from '#gateway/gate/request-fields.ts'
+import { createOrdinaryHeadReader } from '#gateway/lane/ordinary-head.ts'
+import type { ParsedHead } from '#http/h1/parsed-head.ts'
+import { RequestParser } from '#http/h1/request-parser.ts'
+import { createCarriers } from '#identity/keys/carriers.ts'
+import { createRandom } from '../../http/client/random.ts'
+import { identityHeaders, inputOf } from '../forward/heads.ts'
+
+const carriers = createCarriers(['SecretKey', 'X-Api-Key', 'bearer'])
+const rules = createHeaderRules(['X-User-Id', 'X-User-Role', 'X-Caller'], carriers)
+const ownCookies = createOwnCookies({ names: ['refreshToken'] })
+const read = createOrdinaryHeadReader({ carriers, ownCookies, passesTraceparent: true })
+const writeIdentity = createIdentityWriter(identityHeaders)
+const writer = createRequestWriter({ rules, writeIdentity, assertion: undefined, ownCookies })
+const fieldReader = createFieldReader(carriers)
+
+function parse(lines: readonly string[]): ParsedHead {
+  const parser = new RequestParser({ headBytesMax: 16_384, names: () => rules.names })
+  const head = parser.feed(Buffer.from(`GET / HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`, 'latin1'))
+  if (!head) throw new Error('an incomplete head')
+  return head
+}
+
+/** What the plain writer makes of the fields of a client. */
+function writtenPlainly({ rawHeaders, body }: ParsedHead): string {
+  const { connectionOptions } = fieldReader.read({ rawHeaders }).uncommon
+  const lines = writer.writeHead({ ...inputOf(rawHeaders), body, connectionOptions })
+  return lines.slice(0, lines.lastIndexOf('X-Forwarded-Proto: https'))
+}
+
+/** What is forwarded of the fields of a client; undefined = the head is not an ordinary one. */
+function writtenAtOnce(head: ParsedHead): string | undefined {
+  const lines = read(head)?.lines
+  return lines === undefined ? undefined : lines + framingLine(head.body)
+}
+
+const ordinary = ['Host: x.example', 'User-Agent: test', 'Accept: */*', 'X-A: 1', 'Cookie: a=b; c=d']
+
+const spellings = (name: string) => [
+  name,
+  name.toLowerCase(),
+  name.toUpperCase(),
+  name.replaceAll('-', '_'),
+  name.replaceAll('-', '.'),
+  name.replaceAll('-', ''),
+  `${name}-`,
+  `X${name}`,
+]
+const special = [
+  ...identityNames,
+  ...['X-Caller', 'SecretKey', 'X-Api-Key', 'Authorization', 'Proxy-Authorization', 'Proxy'],
+  ...['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host', 'X-Forwarded-Prefix', 'X-Forwarded-Any'],
+  ...['Forwarded', 'X-Real-IP', 'X-Original-URL', 'X-Rewrite-URL', 'X-Request-Id', 'traceparent'],
+  ...['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override', 'Destination', 'New-URI', 'If'],
+  ...['Connection', 'Keep-Alive', 'Proxy-Connection', 'TE', 'Trailer', 'Upgrade', 'Expect', 'Host', 'Cookie'],
+]
+const values = [
+  'x',
+  'close',
+  'keep-alive',
+  'Bearer x',
+  'Basic eDp5',
+  'refreshToken=1',
+  '',
+  ' x',
+  'x\t',
+  '\xe9',
+]
+
+t.test('an ordinary head is forwarded as the plain writer does, in the order of its fields', async (t) => {
+  const head = parse([...ordinary, 'SecretKey: k', 'X-Request-Id: 1', 'X-Forwarded-For: 192.0.2.1', 'X-B: 2'])
+  t.equal(
+    writtenAtOnce(head),
+    'User-Agent: test\r\nAccept: */*\r\nX-A: 1\r\nCookie: a=b; c=d\r\nX-B: 2\r\n',
+    'and nothing else',
+  )
+  t.equal(writtenAtOnce(head), writtenPlainly(head))
+  t.equal(read(head)?.host, 'x.example')
+  t.equal(read(head)?.carrier, 'SecretKey')
+})
+
+t.test('whatever field comes at whatever place, nothing goes on that the plain writer drops', async (t) => {
+  let atOnce = 0
+  for (const name of special.flatMap(spellings))
+    for (const value of values)
+      for (let place = 0; place <= ordinary.length; place++) {
+        const head = parse(ordinary.toSpliced(place, 0, `${name}: ${value}`))
+        const written = writtenAtOnce(head)
+        if (written === undefined) continue
+        atOnce++
+        if (written !== writtenPlainly(head)) t.fail(`${name}: ${value} at ${place}`)
+      }
+  t.ok(atOnce > 10_000, `${atOnce} heads were ordinary ones`)
+})
+
+t.test('random heads of such fields are forwarded alike, or left to the plain writer', async (t) => {
+  const seed = Number(process.env.SEED ?? 47)
+  const random = createRandom(seed)
+  const lines = [...ordinary, ...special.flatMap((name) => values.map((value) => `${name}: ${value}`))]
+  let atOnce = 0
+  for (let round = 0; round < 20_000; round++) {
+    const head = parse(
+      Array.from({ length: 1 + random.below(8) }, () => random.pick(lines)).concat('Host: y'),
+    )
+    const written = writtenAtOnce(head)
+    if (written === undefined) continue
+    atOnce++
+    if (written !== writtenPlainly(head)) t.fail(`seed ${seed}: ${head.text}`)
+  }
+  t.ok(atOnce > 200, `${atOnce} of 20,000 were ordinary ones`)
+})
+
+t.test('what could be read in two ways is left to the plain writer', async (t) => {
+  for (const lines of [
+    ['SecretKey: a', 'SecretKey: b'],
+    ['SecretKey: a', 'X-Api-Key: b'],
+    ['SecretKey: a', 'Authorization: Bearer b'],
+    ['Authorization: Bearer a', 'Authorization: Bearer b'],
+    ['Authorization: bearer a'],
+    ['Authorization: Basic eDp5'],
+    ['Authorization: NTLM TlRM'],
+    ['SecretKey:'],
+    ['Host: y.example'],
+    ['Connection: close, X-A'],
+    ['Connection: TE', 'TE: trailers'],
+    ['Cookie: refreshToken=1'],
+    ['Cookie: refresh%54oken=1'],
+    ['X-A:1'],
+    ['X-A: 1 '],
+  ])
+    t.equal(read(parse([...ordinary, ...lines])), undefined, lines.join(' | '))
+  t.equal(read(parse(['X-A: 1'])), undefined, 'no Host')
+})

@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
+import t from 'tap'
+import { readMetrics } from '../../gateway/support/metrics.ts'
+import { startServer } from '../../setup/backend.ts'
+import { startGateway } from '../../setup/gateway.ts'
+import { until } from '../../setup/net.ts'
+import { ask, connectHttp2 } from './ask.ts'
+
+/** How a client, or the backend, ends what is open; the backend has been asked three times and has not finished. */
+const endings: Readonly<
+  Record<string, (streams: readonly ClientHttp2Stream[], session: ClientHttp2Session) => void>
+> = {
+  'the client resets the streams': (streams) => {
+    for (const stream of streams) stream.close(constants.NGHTTP2_CANCEL)
+  },
+  'the client loses its connection': (_streams, session) => session.socket.destroy(),
+  'the client ends its connection with GOAWAY': (_streams, session) =>
+    session.destroy(undefined, constants.NGHTTP2_NO_ERROR),
+  'the client says GOAWAY for an error of its own': (_streams, session) =>
+    session.destroy(new Error('of its own'), constants.NGHTTP2_INTERNAL_ERROR),
+}
+
+/** Nothing sent, a part of the body sent, and a part of the response received. */
+const paths = ['/public/silent', '/public/silent-upload', '/public/begun'] as const
+
+function isRequest({ msg }: { readonly msg?: unknown }): boolean {
+  return msg === 'request'
+}
+
+t.test('streams that do not end in order leave nothing behind', async (t) => {
+  let open = 0
+  const backend = await startServer(t, (request, response) => {
+    if (request.url === '/public/other') {
+      response.end('served')
+      return
+    }
+    open++
+    response.on('close', () => open--)
+    if (request.url === '/public/begun') response.writeHead(200).write('begun')
+  })
+  const gateway = await startGateway(t, { backend })
+  const inFlight = async () => (await readMetrics(gateway.opsUrl)).value('gatehouse_http_requests_in_flight')
+  for (const [what, end] of Object.entries(endings)) {
+    const earlier = gateway.logLines.length
+    const session = await connectHttp2(t, gateway.url)
+    const streams = paths.map((path) => {
+      const isUpload = path.endsWith('upload')
+      const stream = session.request(
+        { ':path': path, ':method': isUpload ? 'POST' : 'GET' },
+        { endStream: !isUpload },
+      )
+      stream.on('error', () => {})
+      if (isUpload) stream.write('a part')
+      return stream
+    })
+    const begun = streams.at(-1)
+    if (begun) await once(begun, 'response')
+    await until(`${what}: the backend has all`, () => open === paths.length)
+    t.equal(await inFlight(), paths.length)
+    end(streams, session)
+    await until(`${what}: the backend has none`, () => open === 0)
+    await until(`${what}: none is counted`, async () => (await inFlight()) === 0)
+    const lines = await until(`${what}: each has its line`, () => {
+      const logged = gateway.logLines
+        .slice(earlier)
+        .map((line) => JSON.parse(line))
+        .filter(isRequest)
+      return logged.length === paths.length ? logged : undefined
+    })
+    t.strictSame(
+      lines.map(({ path, status, isComplete }) => `${path} ${status} ${isComplete}`).toSorted(),
+      ['/public/begun 200 false', '/public/silent 499 false', '/public/silent-upload 499 false'],
+      what,
+    )
+  }
+  const other = await connectHttp2(t, gateway.url)
+  t.equal((await ask(other, '/public/other')).body, 'served')
+})

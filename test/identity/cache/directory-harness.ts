@@ -1,0 +1,38 @@
+import type { Test } from 'tap'
+import { createDirectory, type DirectoryOptions } from '#identity/cache/directory.ts'
+import type { LookUpResult } from '#identity/cache/loading-cache.ts'
+import { createStoreConnectionState } from '#identity/cache/store-connection-state.ts'
+import type { Change, LoggedChange } from '#store/changes.ts'
+import { now } from '../../store/samples.ts'
+import { newSqlitePlace } from '../../store/sqlite/place.ts'
+
+/** A change as it is heard of. */
+export function logged(change: Change, at = now): LoggedChange {
+  return { change, position: 1, at }
+}
+
+/** A directory on a real store, and what it goes by. */
+export async function openDirectory(t: Test, options: Partial<DirectoryOptions> = {}) {
+  const store = await (await newSqlitePlace(t)).open()
+  const time = { now }
+  const reports: LookUpResult[] = []
+  const storeConnection = { ...createStoreConnectionState(), isUp: true, completeSince: now }
+  const directory = createDirectory({
+    store,
+    storeConnection,
+    entriesMax: 100,
+    ttlMs: 60_000,
+    negativeTtlMs: 5_000,
+    maxStaleMs: 600_000,
+    tokenLifetimeMs: 600_000,
+    clockToleranceMs: 0,
+    clock: () => time.now,
+    monotonic: () => time.now,
+    report: (result) => reports.push(result),
+    confirm: async () => {},
+    catchUp: async () => {},
+    refresh: () => {},
+    ...options,
+  })
+  return { store, contact: storeConnection, directory, reports, time }
+}

@@ -1,0 +1,166 @@
+import t from 'tap'
+import { admittedUntil } from '#identity/authorize.ts'
+import type { Principal } from '#identity/principal.ts'
+import { roleEpochIn, signingKeyIdOf } from '#identity/tokens/token-text.ts'
+import { parseKey } from '#platform/secrets/keys.ts'
+import { visitor } from '../store/samples.ts'
+import { accessOf, openBench } from './auth-harness.ts'
+import { newSigningKey } from './tokens/forged-tokens.ts'
+
+const bench = await openBench(t)
+const { store, accounts, keys, sessions, directory, keyring, decide, newCaller, contact, time } = bench
+const access = accessOf('any')
+
+/** A caller who was let in with a key and with a token, and whether either would still be. */
+async function admit(accessNow = access) {
+  const caller = await newCaller()
+  const principals = await Promise.all(
+    [{ secretKey: caller.secretKey }, { authorization: `Bearer ${caller.accessToken}` }].map(
+      async (credentials) => {
+        const decision = await decide('any', credentials)
+        if (decision.kind !== 'allowed' || !decision.principal) throw new Error('was not let in')
+        return decision.principal
+      },
+    ),
+  )
+  const digests = [parseKey('secretKey', caller.secretKey)?.digest, undefined]
+  const signers = [undefined, signingKeyIdOf(caller.accessToken)]
+  const roleEpochs = [undefined, roleEpochIn(caller.accessToken)]
+  const until = () =>
+    Promise.all(
+      principals.map((principal, index) =>
+        admittedUntil(
+          {
+            principal,
+            access: accessNow,
+            keyDigest: digests[index],
+            signedBy: signers[index],
+            roleEpoch: roleEpochs[index],
+          },
+          { directory, keyring, hasIssuer: () => false },
+          time.nowMs,
+        ),
+      ),
+    )
+  const stillValid = async () => (await until()).map((end) => end > 0)
+  return { caller, until, stillValid }
+}
+
+/** A caller with a token of a session that a sign-in to the portal has started, and until when it would be let in. */
+async function admitFromPortal() {
+  const { account } = await newCaller()
+  const accessToken = await bench.newPortalToken(account)
+  const decision = await decide('any', { authorization: `Bearer ${accessToken}` })
+  if (decision.kind !== 'allowed' || !decision.principal) throw new Error('was not let in')
+  const { principal } = decision
+  const signedBy = signingKeyIdOf(accessToken)
+  const caller = { principal, access, keyDigest: undefined, signedBy, roleEpoch: roleEpochIn(accessToken) }
+  const admittedWith = () => admittedUntil(caller, { directory, keyring, hasIssuer: () => false }, time.nowMs)
+  return { account, admittedWith }
+}
+
+t.test('a connection stays valid while nothing ends its credential', async (t) => {
+  const { caller, stillValid } = await admit()
+  t.strictSame(await stillValid(), [true, true])
+  await accounts.update(caller.id, { firstName: 'Eve' })
+  await sessions.refresh(caller.refreshToken, visitor)
+  t.strictSame(await stillValid(), [true, true], 'neither a new name nor a refresh does')
+})
+
+for (const [what, end] of [
+  ['another role', (id: string) => accounts.update(id, { role: 'Admin' })],
+  ['disabling', (id: string) => accounts.update(id, { isDisabled: true })],
+  ['deletion', (id: string) => accounts.remove(id)],
+  ['a reset without overlap', (id: string) => keys.resetSecretKey(id, 0)],
+] as const) {
+  t.test(`${what} ends connections of the key and of tokens`, async (t) => {
+    const { caller, stillValid } = await admit()
+    await end(caller.id)
+    t.strictSame(await stillValid(), [false, false])
+  })
+}
+
+t.test('a role changed there and back ends connections of tokens', async (t) => {
+  const { caller, stillValid } = await admit()
+  await accounts.update(caller.id, { role: 'Admin' })
+  await accounts.update(caller.id, { role: 'User' })
+  t.strictSame(await stillValid(), [true, false])
+})
+
+t.test('a reset with an overlap ends connections of the key after it, not of tokens', async (t) => {
+  const { caller, until, stillValid } = await admit()
+  await keys.resetSecretKey(caller.id, 60)
+  t.strictSame(await until(), [time.nowMs + 60_000, Number.POSITIVE_INFINITY])
+  time.nowMs += 60_000
+  t.strictSame(await stillValid(), [false, true])
+})
+
+t.test('the end of a session ends only connections of its tokens', async (t) => {
+  const { caller, stillValid } = await admit()
+  await sessions.revoke(caller.refreshToken)
+  t.strictSame(await stillValid(), [true, false])
+})
+
+t.test('an account that is enabled again has its keys back, not the sessions of before', async (t) => {
+  const { caller, stillValid } = await admit()
+  await accounts.update(caller.id, { isDisabled: true })
+  await accounts.update(caller.id, { isDisabled: false })
+  t.strictSame(await stillValid(), [true, false])
+})
+
+t.test('the end of all portal sessions ends connections of their tokens', async (t) => {
+  const { account, admittedWith } = await admitFromPortal()
+  t.equal(await admittedWith(), Number.POSITIVE_INFINITY)
+  await store.endPortalSessions(account.id)
+  t.equal(await admittedWith(), 0)
+})
+
+t.test('a principal of an issuer stays until it is blocked, or the issuer is removed', async (t) => {
+  const principal: Principal = {
+    accountId: 'corp:ada',
+    role: 'User',
+    scheme: 'bearer',
+    sessionId: undefined,
+    key: undefined,
+    scopes: [],
+    addresses: [],
+    plan: undefined,
+    profile: undefined,
+    issuer: 'corp',
+  }
+  const names = new Set(['corp'])
+  const state = { directory, keyring, hasIssuer: (name: string) => names.has(name) }
+  const caller = { principal, access, keyDigest: undefined, signedBy: undefined, roleEpoch: undefined }
+  const until = () => admittedUntil(caller, state, time.nowMs)
+  t.equal(await until(), Number.POSITIVE_INFINITY)
+  names.clear()
+  t.equal(await until(), 0, 'the issuer is removed')
+  names.add('corp')
+  await store.blockSubject({ principalId: 'corp:ada', blockedAt: time.nowMs })
+  await directory.confirm()
+  t.equal(await until(), 0, 'it is blocked')
+})
+
+t.test('an account no longer verified loses connections on verifiedOnly routes', async (t) => {
+  const { caller, stillValid } = await admit(accessOf('any', { verifiedOnly: true }))
+  await accounts.update(caller.id, { isVerified: false })
+  t.strictSame(await stillValid(), [false, false])
+})
+
+t.test('with the store down the validity of a changed account is undecided', async (t) => {
+  const { caller, stillValid } = await admit()
+  contact.isUp = false
+  directory.apply({ change: { kind: 'account', accountId: caller.id }, position: 1, at: time.nowMs })
+  await t.rejects(stillValid(), { code: 'store-unavailable' })
+  contact.isUp = true
+})
+
+t.test('a retired signing key ends only connections of its tokens', async (t) => {
+  const { stillValid } = await admit()
+  const known = ['key'].map((kid) => keyring.find(kid)).filter((key) => key !== undefined)
+  keyring.replace([...known, newSigningKey('next')])
+  t.strictSame(await stillValid(), [true, true], 'another beside it ends nothing')
+  keyring.replace([newSigningKey('next')])
+  t.strictSame(await stillValid(), [true, false])
+  keyring.replace(known)
+})
