@@ -1,5 +1,5 @@
-import type { Access, SchemeName } from '#gateway/routes/route.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
+import type { Access, SchemeName } from './access.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import type { Decision, DecisionScheme, Refusal } from './decision.ts'
 import type { ForeignScheme } from './issuers/foreign.ts'

@@ -1,5 +1,5 @@
-import type { Access, SchemeName } from '#gateway/routes/route.ts'
 import { type Clock, monotonicClock } from '#platform/clock.ts'
+import type { Access, SchemeName } from './access.ts'
 import { authenticate, type Schemes } from './authenticate.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import type { AllowedDecision, Decision } from './decision.ts'

@@ -1,10 +1,10 @@
-import type { Access } from '#gateway/routes/route.ts'
 import { isWithin } from '#platform/address-ranges.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { findCompactKey } from '#platform/secrets/keys.ts'
 import { portalEpochIn } from '#store/portal-key-id.ts'
 import { keyOfSession, keyState, validUntil } from '#store/secret-keys.ts'
+import type { Access } from './access.ts'
 import type { CachedKey, Directory, Principal } from './principal.ts'
 import type { Keyring } from './tokens/keyring.ts'
 

@@ -1,7 +1,7 @@
-import type { Access, SchemeName } from '#gateway/routes/route.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { isForeignBearerKey } from '#platform/secrets/foreign-key.ts'
 import { looksLikeKey } from '#platform/secrets/secret-form.ts'
+import type { Access, SchemeName } from './access.ts'
 import type { Decision } from './decision.ts'
 import { passwordOf } from './keys/basic.ts'
 import { accessCookieCarrier, type Carrier, type Carriers } from './keys/carriers.ts'

@@ -1,5 +1,5 @@
-import type { SchemeName } from '#gateway/routes/route.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
+import type { SchemeName } from './access.ts'
 import type { Principal } from './principal.ts'
 
 /** What authenticated, or was refused, for logs and metrics: `cookie` = the access cookie, by the rules of a token. */

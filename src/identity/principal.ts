@@ -1,5 +1,5 @@
-import type { SchemeName } from '#gateway/routes/route.ts'
 import type { KeyValidity } from '#store/secret-keys.ts'
+import type { SchemeName } from './access.ts'
 
 /**
  * An authenticated caller. Created with what is read for each request first: then it is in few lines of the core's

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Access } from '#gateway/routes/route.ts'
+import type { Access } from '#identity/access.ts'
 import { createAuthenticator } from '#identity/authenticator.ts'
 import { type Credential, type Credentials, withAuthorization } from '#identity/credentials.ts'
 import type { Principal } from '#identity/principal.ts'

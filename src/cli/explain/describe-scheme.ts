@@ -1,5 +1,5 @@
-import type { Access, SchemeName } from '#gateway/routes/route.ts'
 import { credentialsOf } from '#gateway/server/arrival.ts'
+import type { Access, SchemeName } from '#identity/access.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import { accessCookieCarrier, type Carrier, createCarriers } from '#identity/keys/carriers.ts'
 import type { StepResult } from './explanation.ts'

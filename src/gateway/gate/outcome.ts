@@ -1,3 +1,4 @@
+import type { Access } from '#identity/access.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import type { Decision } from '#identity/decision.ts'
 import type { Principal } from '#identity/principal.ts'
@@ -7,7 +8,7 @@ import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { CorsHeaders } from '../forward/cors-headers.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
-import type { Access, BrowserAccess, GatedRoute } from '../routes/route.ts'
+import type { BrowserAccess, GatedRoute } from '../routes/route.ts'
 
 /** The host and target of a request, parsed and unambiguous. */
 export interface Destination {

@@ -1,9 +1,9 @@
+import type { RouteRate } from '#identity/access.ts'
 import { takeRate } from '#identity/limits/limits.ts'
 import type { TakePlan } from '#identity/limits/plans.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { RouteRate } from '../routes/route.ts'
 import type { Arrival } from '../server/arrival.ts'
 
 /**

@@ -1,6 +1,6 @@
+import type { Access, SchemeName } from '#identity/access.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
-import type { Access, SchemeName } from '../routes/route.ts'
 
 const realm = 'realm="gatehouse"'
 

@@ -1,3 +1,4 @@
+import type { Access } from '#identity/access.ts'
 import type { Credential, Credentials } from '#identity/credentials.ts'
 import type { Refusal } from '#identity/decision.ts'
 import { countFailure } from '#identity/limits/limits.ts'
@@ -5,7 +6,6 @@ import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import type { Rate } from '#store/rates.ts'
-import type { Access } from '../routes/route.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
 import { refusalDetail } from './refusal-detail.ts'
 

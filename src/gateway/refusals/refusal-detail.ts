@@ -1,3 +1,4 @@
+import type { Access, SchemeName } from '#identity/access.ts'
 import type { Credential, Credentials } from '#identity/credentials.ts'
 import type { Refusal } from '#identity/decision.ts'
 import { type Carriers, describeCarriers } from '#identity/keys/carriers.ts'
@@ -6,7 +7,6 @@ import { listText } from '#platform/list-text.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
 import { formOf, type SecretForm } from '#platform/secrets/secret-form.ts'
 import { accessTokenPath, refreshTokenPath } from '../routes/own-paths.ts'
-import type { Access, SchemeName } from '../routes/route.ts'
 import { queryAdvice } from './query-credential.ts'
 
 type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>

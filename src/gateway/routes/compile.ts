@@ -1,16 +1,9 @@
+import type { Access, RateLimit, RouteRate, SchemeName } from '#identity/access.ts'
 import { memoizeByContent } from './memoize-by-content.ts'
 import { metadataUrl } from './protected-resource.ts'
 import { parseRequestTarget } from './request-target.ts'
 import { type AcceptedCredentials, compileCaching, type KeyFields } from './response-caching.ts'
-import type {
-  Access,
-  BrowserAccess,
-  DestinationForm,
-  RateLimit,
-  Route,
-  RouteRate,
-  SchemeName,
-} from './route.ts'
+import type { BrowserAccess, DestinationForm, Route } from './route.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
 

@@ -1,4 +1,5 @@
-import type { ResponseCaching, SchemeName } from './route.ts'
+import type { SchemeName } from '#identity/access.ts'
+import type { ResponseCaching } from './route.ts'
 
 /** Where a secret key may come: names of header fields, and `Authorization` by either scheme. */
 export interface KeyFields {

@@ -1,7 +1,7 @@
-import type { RateLimit, RouteRate } from '#gateway/routes/route.ts'
 import { clientNetwork } from '#platform/client-network.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Rate, RateResult } from '#store/rates.ts'
+import type { RateLimit, RouteRate } from '../access.ts'
 import type { Principal } from '../principal.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 

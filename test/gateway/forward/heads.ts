@@ -7,7 +7,7 @@ import {
   type RequestHeadInput,
   type RequestWriter,
 } from '#gateway/forward/request-head.ts'
-import type { Access } from '#gateway/routes/route.ts'
+import type { Access } from '#identity/access.ts'
 import type { Principal } from '#identity/principal.ts'
 import { usualCarriers } from '../../setup/carriers.ts'
 

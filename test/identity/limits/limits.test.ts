@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { RouteRate } from '#gateway/routes/route.ts'
+import type { RouteRate } from '#identity/access.ts'
 import { countFailure, takePortalAction, takeRate, takeSessionStart } from '#identity/limits/limits.ts'
 import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'
