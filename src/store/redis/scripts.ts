@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { type Cluster, type Redis, ReplyError } from 'ioredis'
+import { readProgramFile } from '#platform/program-files.ts'
 import { errorMessage } from '#platform/system-error.ts'
 
 /** What both kinds of client have in common. */
@@ -63,5 +63,5 @@ export function commandArgsOf({ keys, args }: ScriptCall): (string | number)[] {
 }
 
 function readLua(name: string): string {
-  return readFileSync(new URL(`./scripts/${name}.lua`, import.meta.url), 'utf8')
+  return readProgramFile(new URL(`./scripts/${name}.lua`, import.meta.url)).toString()
 }
