@@ -1,4 +1,4 @@
-import { handOverQueryLengthMax, returnPathLengthMax } from '#gateway/browser/return-path.ts'
+import { handOverQueryLengthMax, returnPathLengthMax } from '#gateway/browser/sign-in-return.ts'
 import { pageAccessAt } from './page-access.ts'
 
 /** The first page after signing in. */

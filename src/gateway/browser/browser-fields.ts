@@ -19,7 +19,7 @@ export interface BrowserFields {
   readonly isWebSocket: boolean
 }
 
-export type ReadBrowserFields = (head: Pick<RequestHead, 'rawHeaders'>) => BrowserFields
+type ReadBrowserFields = (head: Pick<RequestHead, 'rawHeaders'>) => BrowserFields
 
 const fieldLengths = lengthsOf(['cookie', 'origin', 'sec-fetch-site', 'sec-websocket-key'])
 
@@ -71,4 +71,15 @@ export function createBrowserFieldReader(cookieName: string | undefined): ReadBr
   }
 
   return ({ rawHeaders }) => readFields(rawHeaders)
+}
+
+/** RFC 9110 9.2.1, of the methods that browsers send. */
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Whether a request of a page may change something, or opens a WebSocket. */
+export function isUnsafeRequest(
+  { method, upgrade }: Pick<RequestHead, 'method' | 'upgrade'>,
+  { isWebSocket }: Pick<BrowserFields, 'isWebSocket'>,
+): boolean {
+  return !safeMethods.has(method) || upgrade !== undefined || isWebSocket
 }

@@ -1,6 +1,6 @@
-import { isChallenge } from '#gateway/browser/hand-over.ts'
+import { isChallenge } from '#gateway/browser/sign-in-return.ts'
 import { destinationOf } from '#gateway/gate/outcome.ts'
-import { handOverPath } from '#gateway/routes/sign-in-hosts.ts'
+import { handOverPath } from '#gateway/routes/route-urls.ts'
 import type { SignedInContext } from '../page-context.ts'
 import { type CreatePages, queryOf } from '../portal-page.ts'
 import { continueTo, leaveTo, type PortalResponse, redirectTo } from '../portal-response.ts'
