@@ -1,6 +1,6 @@
 import { tryCreateSetupLink } from '#accounts/setup-links.ts'
 import { recordReason } from '#gateway/gate/outcome.ts'
-import { errorMessage } from '#platform/system-error.ts'
+import { errorMessage } from '#platform/errors/operator-error.ts'
 import { formRefusal } from './form-refusal.ts'
 import { importPages } from './import-pages.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'

@@ -9,7 +9,7 @@ import {
 } from '#accounts/import.ts'
 import { recordReason } from '#gateway/gate/outcome.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { errorMessage } from '#platform/system-error.ts'
+import { errorMessage } from '#platform/errors/operator-error.ts'
 import { importBytesMax } from './form-body.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages } from './portal-page.ts'

@@ -1,5 +1,5 @@
 import type { HttpVersion } from '#http/exchange/client-exchange.ts'
-import { copyString } from '#platform/copy-string.ts'
+import { copyString } from '#platform/text.ts'
 import { jsonMember } from './members.ts'
 
 /** A method that clients invent may be as long as a head: no such text is kept. */

@@ -1,5 +1,5 @@
 import type { Carriers } from '#identity/keys/carriers.ts'
-import { shellWord } from '#platform/shell-word.ts'
+import { shellWord } from '#platform/text.ts'
 
 /** How the code of each language sends the secret, in the first place that the gateway accepts. */
 export interface SnippetKeys {

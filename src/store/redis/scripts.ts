@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Cluster, type Redis, ReplyError } from 'ioredis'
-import { errorMessage } from '#platform/system-error.ts'
+import { errorMessage } from '#platform/errors/operator-error.ts'
 
 /** What both kinds of client have in common. */
 export type Client = Redis | Cluster

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
@@ -8,4 +9,11 @@ import { fileURLToPath } from 'node:url'
  */
 export function cacheCompiledCode(): void {
   enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/gatehouse', import.meta.url)))
+}
+
+/** The version of the package, whose file is one folder above both the sources and the build. */
+export function readVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  const { version } = JSON.parse(text) as { readonly version: string }
+  return version
 }
