@@ -5,14 +5,14 @@ ARG NODE_IMAGE=docker.io/library/node:26.10.0-alpine@sha256:0b36e8c136b94cd4fcf0
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY pinned-node pinned-node
+COPY tools/pinned-node tools/pinned-node
 # Optional packages too: among them are the compiler and the bundler for this platform.
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json build.ts ./
-COPY build build
+COPY tsconfig.json ./
+COPY tools tools
 COPY src src
 # The program has all that it needs in its files: the packages are not part of the image, nor is the library for apps.
-RUN node build.ts \
+RUN node tools/build.ts \
  && rm -rf node_modules dist/library \
  && find dist -type f -name '*.ts' -delete \
  && (find dist -depth -type d -exec rmdir {} + 2>/dev/null || true) \

@@ -106,5 +106,5 @@ ${lines(Object.entries(scenarios).map(([name, { summary }]) => [name, summary]))
 Peers
 ${lines(peerNames.map((name: PeerName) => [name, peers[name].summary]))}
 
-npm run flame: a flame graph of the gateway under load`
+node bench/flame/run.ts: a flame graph of the gateway under load`
 }

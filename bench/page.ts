@@ -3,7 +3,7 @@ import { type Result, readResults } from './results.ts'
 import { scenarios } from './scenarios/scenarios.ts'
 import { tableOf } from './table.ts'
 
-/** bench/README.md, generated from bench/results: `npm run bench:page` writes it, `-- --check` fails when it is stale. */
+/** bench/README.md, generated from bench/results: `node bench/page.ts` writes it, `-- --check` fails when it is stale. */
 
 const file = new URL('README.md', import.meta.url)
 
@@ -38,7 +38,7 @@ function sectionOf(name: string, result: Result | undefined): string {
 
 const introduction = `# What forwarding costs
 
-\`npm run bench:page\` makes this page from \`bench/results/\`; \`npm run bench\` measures again and writes both.
+\`node bench/page.ts\` makes this page from \`bench/results/\`; \`npm run bench\` measures again and writes both.
 Absolute figures hold for one machine on one day; ratios can be compared across machines. Each ratio is taken within one
 run, in which every subject has a turn, and every figure is the median of the runs, with their minimum and maximum.
 
@@ -85,7 +85,7 @@ flame\` writes a flame graph of the gateway under load.
 if (import.meta.main) {
   if (!process.argv.includes('--check')) writePage()
   else if (!isPageFresh()) {
-    console.error('stale: bench/README.md; run: npm run bench:page')
+    console.error('stale: bench/README.md; run: node bench/page.ts')
     process.exitCode = 1
   }
 }

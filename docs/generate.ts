@@ -5,14 +5,14 @@ import { dashboardJson } from './generator/dashboard/dashboard.ts'
 import { failureModesPage } from './generator/failure-modes.ts'
 import { metricsPage } from './generator/metrics.ts'
 
-/** Files generated from the code: `npm run docs` writes them, `npm run docs:check` fails if one is stale. */
+/** Files generated from the code: `npm run docs` writes them, `npm run docs -- --check` fails if one is stale. */
 
 const files = {
   'docs/cli.md': cliPage,
   'docs/configuration.md': configurationPage,
   'docs/failure-modes.md': failureModesPage,
   'docs/metrics.md': metricsPage,
-  'dashboards/grafana.json': dashboardJson,
+  'deploy/dashboards/grafana.json': dashboardJson,
 }
 
 const isCheck = process.argv.includes('--check')

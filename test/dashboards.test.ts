@@ -19,10 +19,11 @@ interface Alert {
 }
 
 // The casts are sound: these are the project's own files.
-const { panels } = JSON.parse(readFileSync('dashboards/grafana.json', 'utf8')) as {
+const { panels } = JSON.parse(readFileSync('deploy/dashboards/grafana.json', 'utf8')) as {
   readonly panels: readonly Panel[]
 }
-const alerts = parse(readFileSync('dashboards/alerts.yaml', 'utf8')).groups[0].rules as readonly Alert[]
+const alerts = parse(readFileSync('deploy/dashboards/alerts.yaml', 'utf8')).groups[0]
+  .rules as readonly Alert[]
 const described = await createMetrics({ version: '' }).describe()
 
 /** What a query asks for: words of PromQL, by the kind of node they are in its tree. */

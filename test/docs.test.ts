@@ -14,7 +14,7 @@ const pages = [
 
 t.test('every file and folder that the documentation names exists', async (t) => {
   const rooms = readdirSync('src').filter((name) => !name.endsWith('.ts'))
-  const path = new RegExp(`^(?:src|test|docs|bench|config|dashboards|deploy|${rooms.join('|')})/[\\w./-]*$`)
+  const path = new RegExp(`^(?:src|test|docs|bench|config|deploy|tools|${rooms.join('|')})/[\\w./-]*$`)
   const named = pages.flatMap((page) =>
     [...readFileSync(page, 'utf8').matchAll(/[^`\s()]+/g)]
       // Without the full stop of a sentence.

@@ -20,17 +20,18 @@ function packageToRelease(t: Test, { changelog }: { readonly changelog: string }
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
   mkdirSync(join(folder, '.ci'))
   mkdirSync(join(folder, 'bin'))
+  mkdirSync(join(folder, 'tools'))
   cpSync('.ci/release', join(folder, '.ci/release'))
   write(
     'package.json',
     JSON.stringify({
       name: '@gatehouse-proxy/gateway',
       version: '1.2.3',
-      scripts: { sbom: 'echo {}' },
       files: ['a.txt'],
     }),
   )
   write('a.txt', 'a')
+  write('tools/sbom.ts', "console.log('{}')")
   write('CHANGELOG.md', changelog)
   write('bin/git', '#!/bin/sh\necho 0123abc\n')
   write('bin/docker', '#!/bin/sh\necho "$*" >>docker.log\nif test "$1" = save; then echo image >"$3"; fi\n')

@@ -111,7 +111,7 @@ t.test('actions are pinned to a commit, and say of which version it is', async (
 })
 
 t.test('images of workflows, devcontainer and Dockerfile have the Node of a checkout', async (t) => {
-  const { version } = readJson('pinned-node/package.json') as { readonly version: string }
+  const { version } = readJson('tools/pinned-node/package.json') as { readonly version: string }
   const [, base] = /^ARG NODE_IMAGE=\S*\/(node:\S+?)@/m.exec(readFileSync('Dockerfile', 'utf8')) ?? []
   const images = [base, devcontainer.image, ...jobs.flatMap(({ job }) => job.container?.image ?? [])]
   t.equal(images.length, 3)
@@ -145,13 +145,13 @@ t.test('editors indent and break lines as Biome does', async (t) => {
 t.test(
   'Renovate pins, runs no install scripts, and its rules are about packages that are here',
   async (t) => {
-    const { rangeStrategy, ignoreScripts, packageRules } = readJson('renovate.json') as {
+    const { rangeStrategy, ignoreScripts, packageRules } = readJson('.github/renovate.json') as {
       readonly rangeStrategy: string
       readonly ignoreScripts: boolean
       readonly packageRules: readonly { readonly matchPackageNames?: readonly string[] }[]
     }
     t.strictSame({ rangeStrategy, ignoreScripts }, { rangeStrategy: 'pin', ignoreScripts: true })
-    const pinned = readJson('pinned-node/package.json') as {
+    const pinned = readJson('tools/pinned-node/package.json') as {
       readonly optionalDependencies: Readonly<Record<string, string>>
     }
     const { dependencies, devDependencies, overrides } = manifest

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Scope } from './instance-group.ts'
+import type { Scope } from '../scope.ts'
 
 /** A backend that responds immediately. @returns its URL */
 export async function startBackend(scope: Scope): Promise<string> {

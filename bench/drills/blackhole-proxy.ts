@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import type { Scope } from './instance-group.ts'
+import type { Scope } from '../scope.ts'
 
 /** A TCP proxy that can drop all data silently, like a network partition. */
 export interface BlackholeProxy {

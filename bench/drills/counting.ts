@@ -8,8 +8,8 @@ import { openQuotas } from '#identity/limits/quotas.ts'
 import type { Principal } from '#identity/principal.ts'
 import { openStore } from '#store/open.ts'
 import { createAccount } from '../../test/store/samples.ts'
+import type { Scope } from '../scope.ts'
 import { percentile, type Report } from './figures.ts'
-import type { Scope } from './instance-group.ts'
 
 const accountCount = 200
 const requests = 200_000

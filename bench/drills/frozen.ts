@@ -2,10 +2,11 @@ import type { CreatedAccount } from '#accounts/accounts.ts'
 import { until } from '../../test/setup/net.ts'
 import { type RedisServer, redisCommand, startRedis } from '../../test/setup/redis.ts'
 import { startTcpProxy, type TcpProxy } from '../../test/store/redis/tcp-proxy.ts'
+import type { Scope } from '../scope.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import type { Report } from './figures.ts'
-import { type InstanceGroup, type Scope, startInstanceGroup } from './instance-group.ts'
+import { type InstanceGroup, startInstanceGroup } from './instance-group.ts'
 
 /** How long the gateway is stopped, in seconds, unless the arguments say otherwise. */
 const usualSeconds = ['2', '5', '60']

@@ -6,11 +6,7 @@ import { join } from 'node:path'
 import type { CreatedAccount } from '#accounts/accounts.ts'
 import { type Operator, withOperator } from '#cli/operator.ts'
 import { until } from '../../test/setup/net.ts'
-
-/** Stops everything that a drill has started when it finishes or fails. */
-export interface Scope {
-  teardown(end: () => unknown): void
-}
+import type { Scope } from '../scope.ts'
 
 /** One gateway, in a separate process. */
 export interface Instance {

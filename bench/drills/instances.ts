@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Operator, withOperator } from '#cli/operator.ts'
 import { redisCommand, startRedis } from '../../test/setup/redis.ts'
+import type { Scope } from '../scope.ts'
 import { percentile, type Report, summary } from './figures.ts'
-import { configOf, type Scope } from './instance-group.ts'
+import { configOf } from './instance-group.ts'
 import type { Answer, Question } from './instances-process.ts'
 
 const usualInstances = 1_000

@@ -3,8 +3,9 @@ import type { SecretKeyInput } from '#accounts/key-input.ts'
 import { createKeyId } from '#accounts/make-key.ts'
 import { digestOf } from '#platform/secrets/keys.ts'
 import type { Store } from '#store/store.ts'
+import type { Scope } from '../scope.ts'
 import type { Report } from './figures.ts'
-import type { InstanceGroup, Scope } from './instance-group.ts'
+import type { InstanceGroup } from './instance-group.ts'
 import { type Revocable, revokeUnderLoad } from './revoke-under-load.ts'
 
 const revocations = 500

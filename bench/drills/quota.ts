@@ -1,8 +1,9 @@
 import { startRedis } from '../../test/setup/redis.ts'
+import type { Scope } from '../scope.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import type { Report } from './figures.ts'
-import { type InstanceGroup, type Scope, startInstanceGroup } from './instance-group.ts'
+import { type InstanceGroup, startInstanceGroup } from './instance-group.ts'
 
 const limit = 10_000
 const connections = 64

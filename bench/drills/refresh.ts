@@ -1,8 +1,9 @@
 import { startRedis } from '../../test/setup/redis.ts'
+import type { Scope } from '../scope.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import { type Report, summary } from './figures.ts'
-import { type InstanceGroup, type Scope, startInstanceGroup } from './instance-group.ts'
+import { type InstanceGroup, startInstanceGroup } from './instance-group.ts'
 
 const sessions = 1_000
 /** How often each session is refreshed, and by how many concurrent requests with the same token. */

@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { ownerAndOther, reshard, startRedisCluster } from '../../test/setup/redis-cluster.ts'
+import type { Scope } from '../scope.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import type { Report } from './figures.ts'
-import { type InstanceGroup, type Scope, startInstanceGroup } from './instance-group.ts'
+import { type InstanceGroup, startInstanceGroup } from './instance-group.ts'
 
 const accounts = 200
 /** Of these accounts the first have a session, each refreshed by one client only. */

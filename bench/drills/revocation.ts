@@ -1,6 +1,6 @@
 import type { CreatedAccount } from '#accounts/accounts.ts'
+import type { Scope } from '../scope.ts'
 import type { Report } from './figures.ts'
-import type { Scope } from './instance-group.ts'
 import { type Revocable, revokeUnderLoad } from './revoke-under-load.ts'
 
 const resets = 500

@@ -1,9 +1,10 @@
 import type { Operator } from '#cli/operator.ts'
 import { redisCommand, startRedis } from '../../test/setup/redis.ts'
+import type { Scope } from '../scope.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import { percentile, type Report, summary } from './figures.ts'
-import { type InstanceGroup, type Scope, startInstanceGroup } from './instance-group.ts'
+import { type InstanceGroup, startInstanceGroup } from './instance-group.ts'
 import { watchUntilRefused } from './watch-until-refused.ts'
 
 /** A key, and what ends it. */

@@ -1,5 +1,5 @@
+import { inScope, type Scope } from '../scope.ts'
 import { Report } from './figures.ts'
-import type { Scope } from './instance-group.ts'
 
 /** A drill with real processes: prints a small report, and fails if a requirement is not met. */
 type Drill = (scope: Scope, report: Report, args: readonly string[]) => Promise<void>
@@ -57,6 +57,11 @@ const drills: Readonly<Record<string, { readonly summary: string; readonly load:
       'a million accounts with three keys each in Redis, 100,000 principals in the process, made-up keys',
     load: async () => (await import('./scale.ts')).scale,
   },
+  soak: {
+    summary:
+      'mixed load on a real Redis, with faults and attacks: --seconds 10 to 7200 (1800), --seed for the same faults',
+    load: async () => (await import('../soak/run.ts')).runSoak,
+  },
   worker: {
     summary: 'workers are killed while Redis is gone: known callers keep being served',
     load: async () => (await import('./worker.ts')).worker,
@@ -73,12 +78,9 @@ if (!drill) {
   process.exit(isAsked ? 0 : 2)
 }
 
-const ends: (() => unknown)[] = []
 const report = new Report()
-try {
+await inScope(async (scope) => {
   const run = await drill.load()
-  await run({ teardown: (end) => void ends.push(end) }, report, args)
-} finally {
-  for (const end of ends.toReversed()) await end()
-}
+  await run(scope, report, args)
+})
 process.exit(report.isGood ? 0 : 1)

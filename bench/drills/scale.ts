@@ -10,8 +10,8 @@ import type { Store } from '#store/store.ts'
 import { redisCommand, startRedis } from '../../test/setup/redis.ts'
 import { optionsOf } from '../../test/store/redis/place.ts'
 import { newAccount, startSession } from '../../test/store/samples.ts'
+import type { Scope } from '../scope.ts'
 import { percentile, type Report, summary } from './figures.ts'
-import type { Scope } from './instance-group.ts'
 
 const accounts = 1_000_000
 const chunk = 500

@@ -6,10 +6,11 @@ import { join } from 'node:path'
 import type { CreatedAccount } from '#accounts/accounts.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { startRedis } from '../../test/setup/redis.ts'
+import type { Scope } from '../scope.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import { percentile, type Report } from './figures.ts'
-import { configOf, type InstanceGroup, type Scope, startInstanceGroup } from './instance-group.ts'
+import { configOf, type InstanceGroup, startInstanceGroup } from './instance-group.ts'
 
 const drivers = ['sqlite', 'redis'] as const
 type Driver = (typeof drivers)[number]

@@ -1,11 +1,12 @@
 import { until } from '../../test/setup/net.ts'
 import { startRedis } from '../../test/setup/redis.ts'
 import { childrenOf } from '../process-tree.ts'
+import type { Scope } from '../scope.ts'
 import { startBackend } from './backend.ts'
 import { startBackgroundLoad } from './background-load.ts'
 import { createClient } from './client.ts'
 import type { Report } from './figures.ts'
-import { type Instance, type Scope, startInstanceGroup } from './instance-group.ts'
+import { type Instance, startInstanceGroup } from './instance-group.ts'
 
 const known = 40
 const workers = 2

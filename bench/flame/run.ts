@@ -18,7 +18,7 @@ import { drawFlame } from './draw.ts'
 import { type CpuProfile, type Frame, readProfile } from './profile.ts'
 import { shareOf } from './share.ts'
 
-/** Writes a flame graph of the gateway under load. `npm run flame -- --help` lists the options. */
+/** Writes a flame graph of the gateway under load. `node bench/flame/run.ts --help` lists the options. */
 
 const { values } = parseArgs({
   options: {
@@ -34,7 +34,7 @@ const { values } = parseArgs({
 })
 if (values.help) {
   console.log(
-    'npm run flame -- [--auth bearer|key|none] [--plan] [--cold] [--http2] [--store sqlite|redis] [--seconds 5] [--out flame.svg]\n\n' +
+    'node bench/flame/run.ts [--auth bearer|key|none] [--plan] [--cold] [--http2] [--store sqlite|redis] [--seconds 5] [--out flame.svg]\n\n' +
       '--plan: all accounts have a quota, which is never used up\n' +
       '--cold: a cache of one entry, so that each key is looked up in the store\n' +
       '--http2: requests over HTTP/2 without TLS, by h2load; always with the same credential',

@@ -60,7 +60,10 @@ export const start: Scenario = {
 }
 
 function build(checkout: string): void {
-  const { status, stderr } = spawnSync(process.execPath, ['build.ts'], { cwd: checkout, encoding: 'utf8' })
+  const { status, stderr } = spawnSync(process.execPath, ['tools/build.ts'], {
+    cwd: checkout,
+    encoding: 'utf8',
+  })
   if (status !== 0) throw new Error(`the build failed: ${stderr}`)
 }
 

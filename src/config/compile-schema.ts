@@ -2,7 +2,7 @@ import { _, Ajv, type KeywordCxt, type KeywordDefinition, type ValidateFunction 
 import { isDurationWithin, isSizeWithin } from './bounds.ts'
 import { configSchema } from './schema/schema.ts'
 
-/** Compiles the check of the schema. The build does it beforehand (build/compiled-schema.ts). */
+/** Compiles the check of the schema. The build does it beforehand (tools/compiled-schema.ts). */
 export function compileSchema(): ValidateFunction {
   return createSchemaAjv().compile(configSchema)
 }

@@ -3,7 +3,7 @@ import { isPageFresh, makePage } from '../../bench/page.ts'
 import type { Result } from '../../bench/results.ts'
 
 t.test('the benchmark page matches the results', async (t) => {
-  t.ok(isPageFresh(), 'npm run bench:page')
+  t.ok(isPageFresh(), 'node bench/page.ts')
 })
 
 const result: Result = {

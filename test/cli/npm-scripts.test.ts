@@ -42,7 +42,7 @@ t.test('a signal to all the processes of npm is one signal to the gateway', asyn
 t.test('the tools of a checkout say how they are called', async (t) => {
   for (const [tool, usage] of [
     ['bench/drills/run.ts', /^npm run drill -- NAME\n[\s\S]*revocation/],
-    ['test/fidelity/conformance.ts', /^npm run conformance -- \[GROUP…\]\n/],
+    ['test/fidelity/conformance.ts', /^node test\/fidelity\/conformance\.ts \[GROUP…\]\n/],
   ] as const) {
     for (const option of ['--help', '-h']) {
       const { status, stdout, stderr } = spawnSync(process.execPath, [tool, option], { encoding: 'utf8' })

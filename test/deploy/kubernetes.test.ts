@@ -88,7 +88,7 @@ t.test('clients do not reach the ops listener, and Prometheus reaches every inst
     metadata: { labels: Record<string, string> }
   }
   t.match(opsService.metadata.labels, monitor.spec.selector.matchLabels)
-  const alerts = readFileSync('dashboards/alerts.yaml', 'utf8')
+  const alerts = readFileSync('deploy/dashboards/alerts.yaml', 'utf8')
   t.match(alerts, `job="${opsService.metadata.labels[monitor.spec.jobLabel]}"`)
 })
 

@@ -62,7 +62,7 @@ t.test('the package names what its program contains of others, with their licenc
   }
   // All that npm would install for the program: what only development needs must not get into it.
   const bill = JSON.parse(
-    execFileSync('npm', ['run', '-s', 'sbom'], { encoding: 'utf8', maxBuffer: 64 * 1_048_576 }),
+    execFileSync(process.execPath, ['tools/sbom.ts'], { encoding: 'utf8', maxBuffer: 64 * 1_048_576 }),
   ) as { readonly components: readonly { readonly purl: string }[] }
   const shipped = new Set(bill.components.map(({ purl }) => purl))
   t.strictSame(

@@ -10,7 +10,7 @@ import { composeServices } from './support/compose-file.ts'
 
 t.test('promtool accepts the alerts', async (t) => {
   t.match(
-    execFileSync('promtool', ['check', 'rules', 'dashboards/alerts.yaml'], { encoding: 'utf8' }),
+    execFileSync('promtool', ['check', 'rules', 'deploy/dashboards/alerts.yaml'], { encoding: 'utf8' }),
     /SUCCESS/,
   )
 })
@@ -38,7 +38,7 @@ t.test('the job and the address are those that alerts, board and gateway have', 
     ]
   }
   const [{ job_name, dns_sd_configs }] = scrape_configs
-  t.match(readFileSync('dashboards/alerts.yaml', 'utf8'), `job="${job_name}"`)
+  t.match(readFileSync('deploy/dashboards/alerts.yaml', 'utf8'), `job="${job_name}"`)
   const [{ names, port }] = dns_sd_configs
   t.ok(names.every((name) => name in composeServices()))
   t.equal(port, 9090)
@@ -57,7 +57,7 @@ t.test('Grafana finds its data source and the board where the files say', async 
   const target = `:${board.providers[0].options.path}/`
   t.ok(
     grafana?.volumes?.some(
-      (volume) => volume.startsWith('../dashboards/grafana.json') && volume.includes(target),
+      (volume) => volume.startsWith('./dashboards/grafana.json') && volume.includes(target),
     ),
   )
 })

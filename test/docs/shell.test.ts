@@ -46,7 +46,7 @@ t.test('Prometheus accepts the settings of the operating page', async (t) => {
   const { folder, run } = createShell(t)
   const found = snippetsOf('docs/operating.md').find(({ heading }) => heading === 'Dashboard and alerts')
   writeFileSync(join(folder, 'prometheus.yaml'), found?.text ?? '')
-  copyFileSync('dashboards/alerts.yaml', join(folder, 'alerts.yaml'))
+  copyFileSync('deploy/dashboards/alerts.yaml', join(folder, 'alerts.yaml'))
   t.match(
     await run('promtool check config prometheus.yaml'),
     /1 rule files found(?:.|\n)*SUCCESS: \d\d rules/,

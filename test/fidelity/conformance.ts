@@ -7,7 +7,7 @@ import { startUpstream, type Upstream } from './upstream.ts'
 
 /**
  * The same cases against the gateway and, where it is on PATH, against HAProxy as a plain proxy: prints what is
- * not as expected, and where the two differ. `npm run conformance -- [GROUP…]`; fails for the gateway alone.
+ * not as expected, and where the two differ. `node test/fidelity/conformance.ts [GROUP…]`; fails for the gateway alone.
  */
 
 interface Outcome {
@@ -68,7 +68,7 @@ async function compare(names: readonly string[]): Promise<boolean> {
 const asked = process.argv.slice(2)
 if (asked.includes('--help') || asked.includes('-h')) {
   console.log(
-    `npm run conformance -- [GROUP…]\n\nGroups: ${Object.keys(groups).join(', ')}; without one, all.`,
+    `node test/fidelity/conformance.ts [GROUP…]\n\nGroups: ${Object.keys(groups).join(', ')}; without one, all.`,
   )
   process.exit(0)
 }

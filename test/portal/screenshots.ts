@@ -7,7 +7,7 @@ import { showStates } from './serve-page-states.ts'
 
 /**
  * Writes a picture of every page in every state: light, dark, and on a phone.
- * `npm run screenshots [-- FOLDER [STATE …]]`; `npm run screenshots -- docs/images` writes those of the README instead.
+ * `node test/portal/screenshots.ts [FOLDER [STATE …]]`; with `docs/images` it writes those of the README instead.
  */
 const [folder = 'screenshots', ...wanted] = process.argv.slice(2)
 

@@ -66,8 +66,8 @@ function read(file: string): Source {
   if (known) return known
   const text = textOf(file)
   const source = {
-    imports: [...text.matchAll(/(?:\bfrom|\bimport) ?\(?'(\.[^']+\.ts)'/g)].map(([, name = '']) =>
-      join(dirname(file), name),
+    imports: [...text.matchAll(/(?:\bfrom|\bimport) ?\(?'([.#][^']+\.ts)'/g)].map(([, name = '']) =>
+      name.startsWith('#') ? join('src', name.slice(1)) : join(dirname(file), name),
     ),
     lines: [...text.matchAll(/^\/\/ (needs|uses|slow|alone): (.+)$/gm)].map(
       ([, name = '', value = '']) => [name, value] as const,

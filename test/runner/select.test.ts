@@ -17,16 +17,16 @@ t.test('a folder is named with test/ or without, and only its quick files are ru
   t.ok(files.length > 10)
   t.ok(files.every((file) => file.startsWith('test/identity/')))
   t.strictSame(selectFiles(['test/identity'], 'quick').files, files)
-  t.strictSame(selectFiles(['./test/auth/'], 'quick').files, files)
+  t.strictSame(selectFiles(['./test/identity/'], 'quick').files, files)
   const fronts = selectFiles(['fronts/'], 'quick')
   t.strictSame(fronts.files, [])
   t.equal(fronts.left.length, selectFiles(['fronts/'], 'all').files.length)
 })
 
 t.test('a folder is not one whose name starts alike', async (t) => {
-  const inHttp = selectFiles(['http/'], 'all').files
-  t.ok(inHttp.length > 0)
-  t.ok(inHttp.every((file) => file.startsWith('test/gateway/server/')))
+  const inDocs = selectFiles(['docs/'], 'all').files
+  t.ok(inDocs.length > 0)
+  t.ok(inDocs.every((file) => file.startsWith('test/docs/')))
 })
 
 t.test('a file that is named is run whatever it needs, several are run together', async (t) => {
@@ -35,7 +35,7 @@ t.test('a file that is named is run whatever it needs, several are run together'
   for (const name of [front, `./${front}`, 'fronts/nginx.test.ts'])
     t.strictSame(selectFiles([name], 'quick'), { files: [front], left: [], unknown: [] })
   const both = selectFiles([front, 'test/identity/keys/basic.test.ts'], 'quick').files
-  t.strictSame(both, ['test/identity/keys/basic.test.ts', front])
+  t.strictSame(both, [front, 'test/identity/keys/basic.test.ts'])
 })
 
 t.test('what no test is called is said', async (t) => {

@@ -34,5 +34,5 @@ function runAptGet(...args: readonly string[]): boolean {
   return status === 0
 }
 
-// `npm run programs`
+// `node test/setup/install-programs.ts`
 if (import.meta.main) installPrograms(Object.keys(programs))

@@ -16,7 +16,9 @@ function buildah(...args: readonly string[]): string {
 /** Builds with buildah on the stand-in base, which is made once for each version of Node. */
 export function buildWithBuildah(): BuiltImage {
   mkdirSync(storage, { recursive: true, mode: 0o700 })
-  const { version } = JSON.parse(readFileSync('pinned-node/package.json', 'utf8')) as { version: string }
+  const { version } = JSON.parse(readFileSync('tools/pinned-node/package.json', 'utf8')) as {
+    version: string
+  }
   const base = `localhost/gatehouse-base:${version}`
   if (!buildah('images', '--format', '{{.Name}}:{{.Tag}}').split('\n').includes(base)) commitBase(base)
   // The format of docker: the other one has no health check.

@@ -10,21 +10,12 @@ export function buildProgram(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-built-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   chmodSync(folder, 0o755)
-  for (const name of [
-    'package.json',
-    'bin',
-    'build.ts',
-    'build',
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'src',
-    'config',
-  ]) {
+  for (const name of ['package.json', 'bin', 'tools', 'tsconfig.json', 'src', 'config']) {
     cpSync(name, join(folder, name), { recursive: true })
   }
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   // Without the loaders that the test runner adds to every child.
-  execFileSync('env', ['-u', 'NODE_OPTIONS', process.execPath, 'build.ts'], { cwd: folder })
+  execFileSync('env', ['-u', 'NODE_OPTIONS', process.execPath, 'tools/build.ts'], { cwd: folder })
   rmSync(join(folder, 'node_modules'))
   rmSync(join(folder, 'src'), { recursive: true })
   mkdirSync(join(folder, 'data'))

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { bundle } from './build/bundle.ts'
-import { billOf, licencesOf, packagesOf } from './build/bundled-packages.ts'
+import { bundle } from './bundle.ts'
+import { billOf, licencesOf, packagesOf } from './bundled-packages.ts'
 
 /**
  * Builds dist/ for the package and the image: the program with all that it needs in few files, and the library, whose
@@ -9,7 +9,7 @@ import { billOf, licencesOf, packagesOf } from './build/bundled-packages.ts'
  */
 
 rmSync('dist', { recursive: true, force: true })
-execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' })
+execFileSync('node_modules/.bin/tsc', ['-p', 'tools/tsconfig.build.json'], { stdio: 'inherit' })
 
 const modules = await bundle({
   input: { main: 'src/main.ts', 'runtime/fleet/worker-main': 'src/runtime/fleet/worker-main.ts' },
@@ -24,7 +24,7 @@ await bundle({
   ),
   chunks: 'library/chunks',
   // Not the helpers of the bundler, of which some have no path.
-  external: [/^(?!@oxc-project\/)[^./\\\0]/],
+  external: [/^(?!@oxc-project\/)[^./\\\0#]/],
 })
 
 for (const folder of ['store/redis/scripts', 'platform/pages/assets', 'portal/assets', 'ops/status/assets']) {
