@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import type { Status } from '#ops/status/status.ts'
 import { assetFiles } from '#platform/pages/asset-files.ts'
+import { readProgramFile } from '#platform/program-files.ts'
 
 const sharedStyles = new URL('../platform/pages/assets/', import.meta.url)
 const assets = new URL('../ops/status/assets/', import.meta.url)
@@ -42,7 +42,7 @@ async function loadStatusPage() {
 }
 
 function readText(file: URL): string {
-  return readFileSync(file, 'utf8')
+  return readProgramFile(file).toString()
 }
 
 /** Allows only this style and this script, and data only from this origin. */

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
 import { assetFiles } from '#platform/pages/asset-files.ts'
+import { readProgramFile } from '#platform/program-files.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PortalAnswer } from './portal-response.ts'
 
@@ -74,7 +74,7 @@ export function answerAsset(assets: PortalAssets, request: PortalRequest): Porta
 }
 
 function concatAssets(ending: string): Buffer {
-  return Buffer.concat(assetFiles(folders, ending).map((file) => readFileSync(file)))
+  return Buffer.concat(assetFiles(folders, ending).map((file) => readProgramFile(file)))
 }
 
 function createAsset(bytes: Buffer, type: string): { readonly digest: string; readonly asset: PortalAsset } {

@@ -127,7 +127,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
         })
   const reader = {
     trusted,
-    fieldReader: createFieldReader(carriers),
+    fieldReader: createFieldReader(carriers, writer.names),
   }
   const observerOptions = {
     metrics,
