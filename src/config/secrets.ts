@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { TlsVerification } from '#platform/certificate-authorities.ts'
-import { errorMessage, hasErrorCode } from '#platform/system-error.ts'
+import { errorMessage, hasErrorCode } from '#platform/errors/operator-error.ts'
 import type { SecretReference } from './schema/fields.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -10,7 +10,7 @@ import {
 import { tryCreateSetupLink } from '#accounts/setup-links.ts'
 import { recordReason } from '#gateway/gate/outcome.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { errorMessage } from '#platform/system-error.ts'
+import { errorMessage } from '#platform/errors/operator-error.ts'
 import { importBytesMax } from './form-body.ts'
 import { formRefusal } from './form-refusal.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'

@@ -1,7 +1,7 @@
 import type { SignedIn } from '#identity/portal-sessions.ts'
 import type { IssuedTokens } from '#identity/tokens/sessions.ts'
 import { tokenMaxAgeS } from '#identity/tokens/token-text.ts'
-import { randomText } from '#platform/random.ts'
+import { randomText } from '#platform/secrets/format.ts'
 import type { PortalRequest } from './portal-request.ts'
 
 /** The cookies of the portal. Browsers send them only to the portal, never to a backend. */

@@ -1,6 +1,6 @@
 import { oauthTokenPath } from '#gateway/routes/own-paths.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
-import { shellWord } from '#platform/shell-word.ts'
+import { shellWord } from '#platform/text.ts'
 
 /** Example code. It reads the caller's keys from the environment, so that no key ends up in source code. */
 export interface Snippet {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { clientNetwork, widerNetwork } from '#platform/client-network.ts'
+import { clientNetwork, widerNetwork } from '#platform/addresses.ts'
 
 const networks: Readonly<Record<string, readonly [network: string, wider: string]>> = {
   '203.0.113.7': ['203.0.113.7', '203.0.113.0/24'],

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Line, lineBytesMax, readLines } from '#platform/lines.ts'
+import { type Line, lineBytesMax, readLines } from '#platform/files.ts'
 
 async function linesOf(
   chunks: readonly (string | Uint8Array)[],

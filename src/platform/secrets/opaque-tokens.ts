@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { randomText } from '../random.ts'
 import {
   accountIdPattern,
+  randomText,
   secretLength,
   secretPattern,
   secretPrefixes,
