@@ -55,7 +55,10 @@ export interface Bench {
   closedLoad(order: Extract<LoadCommand, { kind: 'closed' }>): Promise<LoadResults['closed']>
 }
 
-type Changes = Pick<GatehouseOptions, 'config'> & { readonly onRedis?: boolean; readonly isTls?: boolean }
+type Changes = Pick<GatehouseOptions, 'config' | 'nodeFlags'> & {
+  readonly onRedis?: boolean
+  readonly isTls?: boolean
+}
 
 export async function openBench(scope: Scope, options: BenchOptions): Promise<Bench> {
   const { ready } = await startModule<ReadyMessage>(scope, { core: cores.load, file: 'upstream.ts' })
@@ -67,11 +70,12 @@ export async function openBench(scope: Scope, options: BenchOptions): Promise<Be
 
   const redis = remember(() => startRedis(scope))
   const gateway = remember(
-    async (kind: GatewayKind, { config, onRedis = false, isTls = false }: Changes = {}) =>
+    async (kind: GatewayKind, { config, nodeFlags, onRedis = false, isTls = false }: Changes = {}) =>
       startGatehouse(scope, {
         upstreamUrl,
         checkout: kind.checkout,
         ...(config && { config }),
+        ...(nodeFlags && { nodeFlags }),
         ...(isTls && { tls: makeTlsFiles(scope) }),
         // Each has its own database there.
         ...(onRedis && { redisUrl: `${(await redis()).url}/${gateways.indexOf(kind)}` }),

@@ -13,6 +13,12 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import t, { type Test } from 'tap'
 
+/** Stands in for the build of a binary. */
+const buildBinary = `const { mkdirSync, writeFileSync } = require('node:fs')
+mkdirSync('binaries', { recursive: true })
+writeFileSync('binaries/gatehouse-' + process.argv[2], process.argv[2])
+`
+
 /** A package as small as can be, to be released by .ci/release, with stand-ins for docker and git. */
 function packageToRelease(t: Test, { changelog }: { readonly changelog: string }) {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-release-'))
@@ -32,6 +38,7 @@ function packageToRelease(t: Test, { changelog }: { readonly changelog: string }
   )
   write('a.txt', 'a')
   write('tools/sbom.ts', "console.log('{}')")
+  write('tools/build-binary.ts', buildBinary)
   write('CHANGELOG.md', changelog)
   write('bin/git', '#!/bin/sh\necho 0123abc\n')
   write('bin/docker', '#!/bin/sh\necho "$*" >>docker.log\nif test "$1" = save; then echo image >"$3"; fi\n')
@@ -51,7 +58,10 @@ t.test('a release has package, bill of materials and image, a checksum of each, 
   const { status, stderr } = release('v1.2.3')
   t.equal(status, 0, stderr)
   const files = [
+    'gatehouse-1.2.3-darwin-arm64',
     'gatehouse-1.2.3-image.tar.gz',
+    'gatehouse-1.2.3-linux-arm64',
+    'gatehouse-1.2.3-linux-x64',
     'gatehouse-1.2.3.cdx.json',
     'gatehouse-proxy-gateway-1.2.3.tgz',
   ]

@@ -1,5 +1,5 @@
 import { posix, resolve, sep } from 'node:path'
-import { type OutputOptions, type Plugin, rolldown } from 'rolldown'
+import { type LogLevel, type OutputOptions, type Plugin, rolldown } from 'rolldown'
 import { compiledSchema } from './compiled-schema.ts'
 
 export interface BundleOptions {
@@ -25,13 +25,30 @@ export async function bundle({ input, chunks, external }: BundleOptions): Promis
     // Nothing doubtful: a machine that is busy makes a build slow.
     checks: { bundlerTimings: false },
     plugins: [compiledSchema, sourcePlaces, narrowTexts],
-    onLog: (level, { message }) => {
-      if (level === 'warn') throw new Error(message)
-    },
+    onLog: failOnWarning,
   })
   const { output } = await bundled.write({ ...outputOptions, chunkFileNames: `${chunks}/[name].js` })
   await bundled.close()
   return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+}
+
+function failOnWarning(level: LogLevel, { message }: { readonly message: string }): void {
+  if (level === 'warn') throw new Error(message)
+}
+
+/** Bundles a program into one file, with what it imports dynamically. */
+export async function bundleBinary(input: string, file: string): Promise<void> {
+  const bundled = await rolldown({
+    input,
+    external: ['supports-color'],
+    platform: 'node',
+    checks: { bundlerTimings: false },
+    plugins: [compiledSchema, sourcePlaces, narrowTexts],
+    onLog: failOnWarning,
+  })
+  const { dir: _dir, entryFileNames: _names, ...options } = outputOptions
+  await bundled.write({ ...options, file, codeSplitting: false })
+  await bundled.close()
 }
 
 /**

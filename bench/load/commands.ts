@@ -19,6 +19,17 @@ interface Closed {
 
 export const requestNumberPlaceholder = '{number}'
 
+/** The same over HTTP/2 and TLS: requests of GET, with the fields of one of a list in turn, which are numbered. */
+interface ClosedH2 {
+  readonly kind: 'closedH2'
+  readonly url: string
+  readonly fields: readonly Readonly<Record<string, string>>[]
+  readonly connections: number
+  /** How many requests each connection has open at a time. */
+  readonly streams: number
+  readonly durationMs: number
+}
+
 interface Paced extends Omit<Closed, 'kind' | 'isRefresh' | 'isNumbered'> {
   readonly kind: 'paced'
   readonly perSecond: number
@@ -70,11 +81,12 @@ interface Close {
   readonly kind: 'close'
 }
 
-export type LoadCommand = Closed | Paced | Body | Listen | Hear | Idle | Distinct | Close
+export type LoadCommand = Closed | ClosedH2 | Paced | Body | Listen | Hear | Idle | Distinct | Close
 
 export interface LoadResults {
   /** `p99Ms`: absent where the generator does not measure it. */
   readonly closed: { readonly answers: number; readonly elapsedMs: number; readonly p99Ms?: number }
+  readonly closedH2: { readonly answers: number; readonly elapsedMs: number }
   readonly paced: { readonly answers: number; readonly p50Ms: number; readonly p99Ms: number }
   readonly body: { readonly receivedBytes: number; readonly elapsedMs: number }
   readonly listen: { readonly open: number }

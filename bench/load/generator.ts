@@ -1,5 +1,6 @@
 import { runBody } from './body.ts'
 import { runClosed } from './closed.ts'
+import { runClosedH2 } from './closed-h2.ts'
 import type { LoadCommand, LoadResults } from './commands.ts'
 import { runDistinct } from './distinct.ts'
 import { countEvents, openEventStreams } from './events.ts'
@@ -13,6 +14,8 @@ function carryOut(order: LoadCommand): Promise<LoadResults[LoadCommand['kind']]>
   switch (order.kind) {
     case 'closed':
       return runClosed(order)
+    case 'closedH2':
+      return runClosedH2(order)
     case 'paced':
       return runPaced(order)
     case 'body':

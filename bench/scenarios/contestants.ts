@@ -6,6 +6,9 @@ import type { Contestant, Figures } from './scenario.ts'
 /** A header line that authenticates a request to a gateway; empty for peers, which require none. */
 export type Authorization = Readonly<Record<string, string>>
 
+/** With the access log, which gateways of the field have on. */
+export const observed = { log: { level: 'info', access: true } }
+
 /** A config of the gateway that may open so many connections to the upstream. */
 export function withConnections({ upstreamUrl }: Bench, connections: number): object {
   return { upstreams: { backend: { targets: [{ url: upstreamUrl }], connections } } }

@@ -1,11 +1,12 @@
 import type { Bench, GatewayKind } from '../bench.ts'
 import type { PeerName } from '../subjects/peers.ts'
+import { observed } from './contestants.ts'
 import { contestantsOf, loadFiguresWithLatency, measureLoad } from './load-figures.ts'
-import { fresh, tamper } from './requests.ts'
+import { bearers, fresh, keysOf, tamper } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
 
-/** With the access log, which gateways of the field have on. */
-const observed = { config: { log: { level: 'info', access: true } } }
+/** Under them Node refuses its internals, and nothing else that the gateway does. */
+const withoutInternals = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*', '--allow-net']
 
 const shared = { figures: loadFiguresWithLatency, compared: 'cpuUs' } satisfies Partial<Scenario>
 const fields =
@@ -16,7 +17,9 @@ export const freshHeads: Scenario = {
   ...shared,
   summary: 'Fresh heads: what a request of a browser costs',
   yardsticks: ['haproxy', 'gatehouse: bearer'],
-  note: `${fields} \`no access log\`: as the other scenarios.`,
+  note:
+    `${fields} \`no direct writes\`: where Node does not let it write to the handles of sockets, all is written by its ` +
+    'streams (`node --permission`).',
   async open(bench) {
     const found = await openPeers(bench, ['haproxy', 'nginx', 'minimal-proxy', 'relay'], 'GET /any')
     for (const kind of bench.gateways) found.push(...(await openWays(bench, kind)))
@@ -50,18 +53,14 @@ export const freshPost: Scenario = {
   },
 }
 
-function bearer(token: string) {
-  return { Authorization: `Bearer ${token}` }
-}
-
 async function openPeers(
   bench: Bench,
   names: readonly PeerName[],
   line: string,
   sent = '',
 ): Promise<Contestant[]> {
-  const { credentials } = await bench.gateway(bench.gateways[0], observed)
-  const load = fresh(line, credentials.accessTokens.map(bearer), sent)
+  const { credentials } = await bench.gateway(bench.gateways[0], { config: observed })
+  const load = fresh(line, bearers(credentials.accessTokens), sent)
   const found: Contestant[] = []
   for (const name of bench.available(names)) {
     const subject = await bench.peer(name)
@@ -75,29 +74,25 @@ async function openBearer(
   kind: GatewayKind,
   { isTls = false, body: sent = '' }: { readonly isTls?: boolean; readonly body?: string },
 ): Promise<Contestant> {
-  const subject = await bench.gateway(kind, { ...observed, ...(isTls && { isTls }) })
+  const subject = await bench.gateway(kind, { config: observed, ...(isTls && { isTls }) })
   const line = sent === '' ? 'GET /any' : 'POST /any'
-  const load = fresh(line, subject.credentials.accessTokens.map(bearer), sent)
+  const load = fresh(line, bearers(subject.credentials.accessTokens), sent)
   return { name: kind.label, measure: () => measureLoad(bench, subject, load) }
 }
 
 async function openWays(bench: Bench, kind: GatewayKind): Promise<readonly Contestant[]> {
-  const subject = await bench.gateway(kind, observed)
+  const subject = await bench.gateway(kind, { config: observed })
+  const plain = await bench.gateway(kind, { config: observed, nodeFlags: withoutInternals })
   const quiet = await bench.gateway(kind)
   const { accessTokens, secretKeys } = subject.credentials
-  const forged = accessTokens.map(tamper).map(bearer)
+  const freshBearers = (tokens: readonly string[]) => fresh('GET /any', bearers(tokens))
   return contestantsOf(bench, kind, {
     public: [subject, fresh('GET /public', [{}])],
-    bearer: [subject, fresh('GET /any', accessTokens.map(bearer))],
-    'bearer, no access log': [quiet, fresh('GET /any', quiet.credentials.accessTokens.map(bearer))],
-    key: [
-      subject,
-      fresh(
-        'GET /any',
-        secretKeys.map((key) => ({ SecretKey: key })),
-      ),
-    ],
+    bearer: [subject, freshBearers(accessTokens)],
+    'bearer, no access log': [quiet, freshBearers(quiet.credentials.accessTokens)],
+    'bearer, no direct writes': [plain, freshBearers(plain.credentials.accessTokens)],
+    key: [subject, fresh('GET /any', keysOf(secretKeys))],
     'no key': [subject, { ...fresh('GET /any', [{}]), status: 401 }],
-    'wrong signature': [subject, { ...fresh('GET /any', forged), status: 401 }],
+    'wrong signature': [subject, { ...freshBearers(accessTokens.map(tamper)), status: 401 }],
   })
 }

@@ -1,3 +1,4 @@
+import { observed as withAccessLog } from './contestants.ts'
 import { contestantsOf, loadFigures } from './load-figures.ts'
 import { withTokens } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
@@ -16,7 +17,7 @@ export const observed: Scenario = {
     const tracing = { otlp: { endpoint: bench.upstreamUrl, sampleRatio: 0.05 } }
     const ways = {
       neither: {},
-      'access log': { config: { log: { level: 'info', access: true } } },
+      'access log': { config: withAccessLog },
       'tracing at 5 %': { config: { tracing } },
     }
     const found: Contestant[] = []

@@ -62,6 +62,27 @@ const browserFields = {
   'X-Request-Id': `6f1c24f0-8d2e-4b55-9a10-${requestNumberPlaceholder}`,
 }
 
+/** The same as HTTP/2 sends it: the name in lower case, without what is about the connection. */
+export function freshH2Fields(
+  credential: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const fields = Object.entries({ ...browserFields, ...credential }).map(([name, value]) => [
+    name.toLowerCase(),
+    value,
+  ])
+  return Object.fromEntries(fields.filter(([name]) => name !== 'connection'))
+}
+
+/** What authenticates requests with each of these tokens. */
+export function bearers(tokens: readonly string[]): readonly Readonly<Record<string, string>>[] {
+  return tokens.map((token) => ({ Authorization: `Bearer ${token}` }))
+}
+
+/** What authenticates requests with each of these secret keys. */
+export function keysOf(keys: readonly string[]): readonly Readonly<Record<string, string>>[] {
+  return keys.map((key) => ({ SecretKey: key }))
+}
+
 /** A browser's requests, one for each of these field lines: no head is like one before. */
 export function fresh(
   requestLine: string,

@@ -1,5 +1,6 @@
+import { observed } from './contestants.ts'
 import { contestantsOf, loadFigures } from './load-figures.ts'
-import { withTokens } from './requests.ts'
+import { bearers, fresh } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
 
 const count = 3_000
@@ -8,6 +9,7 @@ const rateLimit = { limit: 1_000_000_000, per: '1m', by: 'account' }
 const shared = { upstream: 'backend', auth: 'any' }
 const paths = Array.from({ length: count }, (_, index) => `/services/s${index}/items`)
 const config = {
+  ...observed,
   routes: [
     { name: 'any', path: '/any', ...shared },
     { name: 'limited', path: '/limited', ...shared, rateLimit },
@@ -16,12 +18,12 @@ const config = {
 }
 
 export const routes: Scenario = {
-  summary: 'Small GET: 3,000 routes, each with a rate limit',
+  summary: 'Fresh heads: 3,000 routes, each with a rate limit',
   figures: loadFigures,
   compared: 'cpuUs',
   yardsticks: ['gatehouse: two routes'],
   note:
-    'Bearer, 200 tokens in turn, each request to the next route: 3,000 different ones, each with the counter of its ' +
+    'Heads of a browser as in `fresh-heads`, with the access log. Bearer, 200 tokens in turn, each request to the next route: 3,000 different ones, each with the counter of its ' +
     'caller. `two routes`: the config of the other scenarios. The other rows are one process with all routes: ' +
     '`without a rate limit` and `one with a rate limit` are requests to one of them. In a profile of `all in turn` ' +
     'what it takes more than the others are loads from memory, all over the request: its destination and route, ' +
@@ -29,16 +31,18 @@ export const routes: Scenario = {
   async open(bench) {
     const found: Contestant[] = []
     for (const kind of bench.gateways) {
-      const few = await bench.gateway(kind)
+      const few = await bench.gateway(kind, { config: observed })
       const many = await bench.gateway(kind, { config })
       const { accessTokens } = many.credentials
-      const tokenOf = (index: number) => accessTokens[index % accessTokens.length] ?? ''
-      const inTurn = paths.flatMap((path, index) => withTokens(`GET ${path}`, [tokenOf(index)]))
+      const callers = bearers(accessTokens)
+      const inTurn = paths.flatMap(
+        (path, index) => fresh(`GET ${path}`, [callers[index % callers.length] ?? {}]).requests,
+      )
       const ways = contestantsOf(bench, kind, {
-        'two routes': [few, { requests: withTokens('GET /any', few.credentials.accessTokens) }],
-        'without a rate limit': [many, { requests: withTokens('GET /any', accessTokens) }],
-        'one with a rate limit': [many, { requests: withTokens('GET /limited', accessTokens) }],
-        'all in turn': [many, { requests: inTurn }],
+        'two routes': [few, fresh('GET /any', bearers(few.credentials.accessTokens))],
+        'without a rate limit': [many, fresh('GET /any', callers)],
+        'one with a rate limit': [many, fresh('GET /limited', callers)],
+        'all in turn': [many, { requests: inTurn, isNumbered: true }],
       })
       found.push(...ways)
     }

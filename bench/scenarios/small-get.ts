@@ -1,4 +1,5 @@
 import type { Bench, GatewayKind } from '../bench.ts'
+import { observed } from './contestants.ts'
 import { contestantsOf, loadFigures, measureLoad } from './load-figures.ts'
 import { tamper, withKeys, withTokens, writeRequest } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
@@ -39,6 +40,7 @@ export const smallGet: Scenario = {
 
 async function openGateway(bench: Bench, kind: GatewayKind): Promise<readonly Contestant[]> {
   const subject = await bench.gateway(kind)
+  const logging = await bench.gateway(kind, { config: observed })
   const cold = await bench.gateway(kind, { config: { cache: { entries: 1 } } })
   const { secretKeys, accessTokens } = subject.credentials
   const line = 'GET /any'
@@ -47,6 +49,7 @@ async function openGateway(bench: Bench, kind: GatewayKind): Promise<readonly Co
     'auth none, token in the head': [subject, { requests: withTokens('GET /public', accessTokens) }],
     'auth none, key in the head': [subject, { requests: withKeys('GET /public', secretKeys) }],
     bearer: [subject, { requests: withTokens(line, accessTokens) }],
+    'bearer, access log': [logging, { requests: withTokens(line, logging.credentials.accessTokens) }],
     key: [subject, { requests: withKeys(line, secretKeys) }],
     'key, cold cache': [cold, { requests: withKeys(line, cold.credentials.secretKeys) }],
     'no key': [subject, { requests: [writeRequest(line)], status: 401 }],

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import type { Status } from '#ops/status/status.ts'
+import { readProgramFile } from '#platform/package.ts'
 import { assetFiles } from '#platform/pages/asset-files.ts'
 
 const sharedStyles = new URL('../platform/pages/assets/', import.meta.url)
@@ -42,7 +42,7 @@ async function loadStatusPage() {
 }
 
 function readText(file: URL): string {
-  return readFileSync(file, 'utf8')
+  return readProgramFile(file).toString()
 }
 
 /** Allows only this style and this script, and data only from this origin. */

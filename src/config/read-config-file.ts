@@ -3,9 +3,9 @@ import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { isAbsolute, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
-import { OperatorError } from '#platform/errors/operator-error.ts'
+import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
 import { isRecord } from '#platform/json.ts'
-import { errorMessage, hasErrorCode } from '#platform/system-error.ts'
+import { isBinary } from '#platform/package.ts'
 import { createLocator } from './locate.ts'
 import type { Path, Problem, Source } from './problem.ts'
 import { type Fault, readTree, type TreeReadResult } from './tree.ts'
@@ -61,11 +61,11 @@ export function readConfigFile(file: string, text = readText(file)): ConfigFile 
 
 /**
  * The path of a config that comes with the program, at the same relative place for the sources and the build.
- * @returns undefined if the program was installed without it
+ * @returns undefined if the program was installed without it, or is a single file
  */
 export function shippedConfig(name: 'gateway.yaml' | 'gateway.example.yaml'): string | undefined {
   const path = fileURLToPath(new URL(`../../config/${name}`, import.meta.url))
-  if (!existsSync(path)) return undefined
+  if (isBinary || !existsSync(path)) return undefined
   const fromHere = relative('', path)
   return fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { errorMessage, hasErrorCode } from '#platform/system-error.ts'
+import { errorMessage, hasErrorCode } from '#platform/errors/operator-error.ts'
 import type { SecretReference } from './schema/node.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -1,6 +1,5 @@
 import { isRecord } from '#platform/json.ts'
-import { isCredentialField } from '#platform/secrets/credential-field.ts'
-import { secretPlaceholder } from '#platform/secrets/hide-secrets.ts'
+import { isCredentialField, secretPlaceholder } from '#platform/secrets/hide-secrets.ts'
 import type { ConfigReadResult } from './load.ts'
 import { formatPath, formatSource, type Path } from './problem.ts'
 import { schemaAt } from './schema/schema.ts'

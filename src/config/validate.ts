@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { isRecord } from '#platform/json.ts'
-import { didYouMean } from '#platform/suggest.ts'
+import { didYouMean } from '#platform/text.ts'
 import { compileSchema } from './compile-schema.ts'
 import type { Path } from './problem.ts'
 import { headerNamePattern } from './schema/fields.ts'

@@ -15,6 +15,9 @@ type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
 
 const anonymous: Decision = { kind: 'allowed', principal: undefined, scheme: undefined, holdsUntil: 0 }
 
+/** That of each request without a credential, where one is needed. */
+export const credentialsMissing = refused('credentials-missing', undefined)
+
 /**
  * Identifies the caller. A route lists the schemes it accepts; where authentication is optional, only a request without
  * a credential is anonymous, never one with a wrong credential.
@@ -29,7 +32,7 @@ export function authenticate(
     case 'ambiguous':
       return refused('credentials-ambiguous', undefined)
     case 'none':
-      return access.isOptional ? anonymous : refused('credentials-missing', undefined)
+      return access.isOptional ? anonymous : credentialsMissing
     case 'other':
       // Not one of our schemes: an optional route leaves it to the upstream.
       return access.isOptional ? anonymous : refused('scheme-not-accepted', undefined)

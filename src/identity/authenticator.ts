@@ -2,7 +2,7 @@ import { type Clock, monotonicClock } from '#platform/clock.ts'
 import type { Access, SchemeName } from './access.ts'
 import { authenticate, type Schemes } from './authenticate.ts'
 import type { Credential, Credentials } from './credentials.ts'
-import type { AllowedDecision, Decision } from './decision.ts'
+import type { Decision } from './decision.ts'
 import { accessCookieCarrier, type Carrier } from './keys/carriers.ts'
 import { KnownCredentials } from './known-credentials.ts'
 import type { Directory } from './principal.ts'
@@ -15,8 +15,8 @@ export interface Authenticator {
    */
   decide(access: Access, credentials: Credentials, now: number): Decision | Promise<Decision>
   /**
-   * The credential that is a part of a text, if it was accepted within the last second and nothing has changed since: see
-   * `allowed` of it. Counts as a look-up in the cache.
+   * The credential that is a part of a text, if it was decided about within the last second and nothing has changed since.
+   * Counts as a look-up in the cache where it was accepted.
    * @param carrier undefined = a bearer token, or a secret key that may come as one
    */
   recall?(access: Access, sent: SentCredential, now: number): RecalledCredential | undefined
@@ -40,7 +40,7 @@ export interface SentCredential {
 
 export interface RecalledCredential {
   readonly credential: Credential
-  readonly decision: AllowedDecision
+  readonly decision: Decision
 }
 
 export interface AuthenticatorOptions {
@@ -55,6 +55,9 @@ export interface AuthenticatorOptions {
 /** How long a decision is reused; after that the age of the cached account is checked again. */
 const decisionReuseMs = 1_000
 const secondsMax = 2 ** 30
+const acceptedBounds = { credentialsMax: 10_000, charactersMax: 16 * 1_024 * 1_024 }
+/** Apart from the others, and fewer: made-up tokens must neither displace valid ones nor fill the memory. */
+const refusedBounds = { credentialsMax: 1_000, charactersMax: 1_024 * 1_024 }
 
 /**
  * Decides about each credential at most once a second while nothing changes: any change of an account, a session or a
@@ -65,7 +68,9 @@ const secondsMax = 2 ** 30
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { schemes, directory, clock, monotonic = monotonicClock } = options
   const startedAt = clock()
-  const known = new KnownCredentials()
+  const known = new KnownCredentials(acceptedBounds)
+  /** Tokens that only other keys could make valid. What a key needs to be refused costs no more than finding it here. */
+  const refused = new KnownCredentials(refusedBounds)
 
   /** V8 has whole numbers of 31 bits in the object itself, but another object for any other. */
   function secondsOf(time: number): number {
@@ -82,7 +87,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   /** The one that is kept of those with its text from its place. */
   function knownOf(sent: Credential): Credential {
-    const found = known.find(sent.text, 0, sent.text.length)
+    const { text } = sent
+    const found = known.find(text, 0, text.length) ?? refused.find(text, 0, text.length)
     return found?.kind === sent.kind && found.carrier === sent.carrier ? found : sent
   }
 
@@ -111,10 +117,14 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       credential.recentVersion = version
       credential.recentUntil = Math.floor(now) + decisionReuseMs
       credential.recentEnd = Math.min(Math.floor(secondsOf(decision.holdsUntil)), secondsMax)
-      credential.recentError = undefined
-      if (decision.kind === 'allowed' && credential.carrier !== accessCookieCarrier) known.keep(credential)
+      if (credential.carrier !== accessCookieCarrier) keep(credential, decision)
     }
     return decision
+  }
+
+  function keep(credential: Credential, { kind }: Decision): void {
+    if (kind === 'allowed') known.keep(credential)
+    else if (credential.kind === 'bearer') refused.keep(credential)
   }
 
   /** The last decision about it, if it still holds. */
@@ -140,14 +150,14 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     { text, from, to, carrier }: SentCredential,
     now: number,
   ): RecalledCredential | undefined {
-    const credential = known.find(text, from, to)
+    const credential = known.find(text, from, to) ?? refused.find(text, from, to)
     if (credential === undefined || (credential.carrier ?? bearerCarrier) !== (carrier ?? bearerCarrier))
       return undefined
     const time = clock()
     if (!directory.isCurrent(now, time)) return undefined
     const decision = recentOf(access, credential, directory.version(), now, time)
-    if (decision?.kind !== 'allowed') return undefined
-    directory.countHit()
+    if (decision === undefined) return undefined
+    if (decision.kind === 'allowed') directory.countHit()
     return { credential, decision }
   }
 

@@ -1,6 +1,4 @@
-import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { isForeignBearerKey } from '#platform/secrets/foreign-key.ts'
-import { looksLikeKey } from '#platform/secrets/secret-form.ts'
+import { isForeignBearerKey, looksLikeKey } from '#platform/secrets/format.ts'
 import type { Access, SchemeName } from './access.ts'
 import type { Decision } from './decision.ts'
 import { passwordOf } from './keys/basic.ts'
@@ -31,8 +29,6 @@ export interface Credential {
   readonly text: string
   /** Where a secret key came from, or `cookie` for a token in the access cookie; undefined for any other token. */
   readonly carrier: Carrier | undefined
-  /** The error of a refusal, once there is one: it costs as much to find as the decision. */
-  recentError: GatehouseError | undefined
 }
 
 const other: Credentials = { kind: 'other' }
@@ -118,7 +114,6 @@ function newCredential(kind: SchemeName, text: string, carrier: Carrier | undefi
     useRecordedUntil: 0,
     text,
     carrier,
-    recentError: undefined,
   }
 }
 

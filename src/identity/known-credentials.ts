@@ -1,23 +1,31 @@
-import { copyString } from '#platform/copy-string.ts'
+import { copyString } from '#platform/text.ts'
 import type { Credential } from './credentials.ts'
 
 /** How long one that is not used is kept at most twice: secrets stay in memory no longer than needed. */
 const generationMs = 1_000
-/** How many are kept at most, and how many characters they have together: some issuers' tokens have several KiB. */
-const credentialsMax = 10_000
-const charactersMax = 16 * 1_024 * 1_024
 /** A credential is found by its last characters, which are those of a signature or a checksum, and then compared. */
 const sampledCharacters = 24
 
+/** How many are kept at most, and how many characters they have together: some issuers' tokens have several KiB. */
+export interface KnownBounds {
+  readonly credentialsMax: number
+  readonly charactersMax: number
+}
+
 /**
- * The credentials that were accepted a moment ago, with the decisions about them, by their text. They are found by a
+ * The credentials that were decided about a moment ago, with the decisions about them, by their text. They are found by a
  * number: to find a new text in a map, V8 first looks for it among all texts.
  */
 export class KnownCredentials {
+  readonly #bounds: KnownBounds
   #current = new Map<number, Credential>()
   #previous = new Map<number, Credential>()
   #characters = 0
   #timer: NodeJS.Timeout | undefined
+
+  constructor(bounds: KnownBounds) {
+    this.#bounds = bounds
+  }
 
   /** The one whose text is a part of another text, if it is known. */
   find(text: string, from: number, to: number): Credential | undefined {
@@ -34,6 +42,7 @@ export class KnownCredentials {
   /** @returns the one that is kept instead of this one, with a text of its own; this one where there is no room */
   keep(credential: Credential): Credential {
     const { length } = credential.text
+    const { credentialsMax, charactersMax } = this.#bounds
     if (this.#current.size >= credentialsMax || this.#characters + length > charactersMax) return credential
     // A slice of a head would keep all of it.
     const kept = { ...credential, text: copyString(credential.text) }

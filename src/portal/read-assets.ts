@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
+import { readProgramFile } from '#platform/package.ts'
 import { assetFiles } from '#platform/pages/asset-files.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PortalAnswer } from './portal-response.ts'
@@ -16,7 +16,7 @@ export interface PortalAssets {
   find(path: string): PortalAsset | undefined
 }
 
-export interface PortalAsset {
+interface PortalAsset {
   readonly type: string
   /** The bytes to send, and their content coding if there is one. @param accepted Accept-Encoding */
   encode(accepted: string): { readonly bytes: Buffer; readonly coding: 'br' | 'gzip' | undefined }
@@ -74,7 +74,7 @@ export function answerAsset(assets: PortalAssets, request: PortalRequest): Porta
 }
 
 function concatAssets(ending: string): Buffer {
-  return Buffer.concat(assetFiles(folders, ending).map((file) => readFileSync(file)))
+  return Buffer.concat(assetFiles(folders, ending).map((file) => readProgramFile(file)))
 }
 
 function createAsset(bytes: Buffer, type: string): { readonly digest: string; readonly asset: PortalAsset } {

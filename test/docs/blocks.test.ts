@@ -46,6 +46,10 @@ const notRun: Readonly<Record<string, readonly [reason: string, tried: string]>>
     'it needs systemd as the first process',
     'test/deploy/systemd.test.ts has systemd read the unit, test/docs/shell.test.ts makes the account',
   ],
+  'sh docs/deploying.md One file': [
+    'it installs packages, and below /opt',
+    'test/deploy/binary.test.ts builds the file, and runs it in an empty folder without Node',
+  ],
   'sh docs/deploying.md Container': [
     'it needs a container engine',
     'test/deploy/image/run.ts builds the image and starts it, test/docs/shell.test.ts makes the account',

@@ -9,7 +9,7 @@ t.test('an internal error is logged even where requests are not', async (t) => {
   const clock = () => {
     const fault = new RangeError('the clock is broken')
     // Only to a request: others look at it, too.
-    if (isBroken && fault.stack?.includes('/auth/authenticator.ts')) throw fault
+    if (isBroken && fault.stack?.includes('/identity/authenticator.ts')) throw fault
     return Date.now()
   }
   const gateway = await startGateway(t, { clock, config: { log: { access: false } } })

@@ -133,6 +133,26 @@ t.test('a cached refusal is repeated without a look-up', async (t) => {
     t.match(decide(bearer, credential), { kind: 'refused', code: 'token-invalid' })
   }
   t.strictSame([state.asked, state.hits], [1, 0])
+  t.match(decide(bearer, newCredential()), { kind: 'refused', code: 'token-invalid' })
+  t.equal(state.asked, 1, 'whichever request it comes with')
+  state.version = {}
+  decide(bearer, newCredential())
+  t.equal(state.asked, 2, 'until something changes')
+})
+
+t.test('made-up tokens displace no valid one, and only so many are kept', async (t) => {
+  const never = rejected('token-invalid', { holdsUntil: Number.POSITIVE_INFINITY })
+  const answers = [letIn]
+  const { state, decide } = start(() => answers.shift() ?? never)
+  const tokenOf = (index: number) =>
+    withAuthorization({ kind: 'none' }, `Bearer a.b.made-up-${index}`, usualCarriers)
+  decide(bearer, newCredential())
+  for (let index = 0; index < 20_000; index++) decide(bearer, tokenOf(index))
+  t.match(decide(bearer, newCredential()), { kind: 'allowed' })
+  decide(bearer, tokenOf(0))
+  t.equal(state.asked, 20_001)
+  decide(bearer, tokenOf(19_999))
+  t.equal(state.asked, 20_002)
 })
 
 t.test('a decision that does not hold, or arrives late, is not cached', async (t) => {

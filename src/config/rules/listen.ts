@@ -1,4 +1,4 @@
-import { normalizeHost } from '#platform/host.ts'
+import { normalizeHost } from '#platform/addresses.ts'
 import { hostProblem } from '../addresses.ts'
 import { parseCertificate, parsePrivateKey, tlsPairProblem } from '../certificate.ts'
 import type { Review } from '../review.ts'

@@ -1,4 +1,4 @@
-import { parseAddressRange } from '#platform/address-ranges.ts'
+import { parseAddressRange } from '#platform/addresses.ts'
 import { parseOrigin } from '../addresses.ts'
 import type { Path } from '../problem.ts'
 import { durationPattern, sizePattern } from '../units.ts'

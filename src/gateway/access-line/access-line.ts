@@ -27,7 +27,7 @@ export function createAccessLineWriter(listener: string | undefined): WriteAcces
       clientMember(client.address) +
       jsonMember('path', pathForLog(destination?.target.sentPath ?? head.target)) +
       routeMembers(route).of(head.method, connection.httpVersion, status) +
-      `"durationMs":${millisecondsText(now - arrival.arrivedAt)},` +
+      millisecondsMember(now - arrival.arrivedAt) +
       callerMembers.of(outcome, isComplete)
     )
   }
@@ -38,10 +38,10 @@ function requestIdMember({ requestId, client }: Arrival): string {
   return client.isTrusted ? jsonMember('requestId', requestId) : `"requestId":"${requestId}",`
 }
 
-const thousandths = Array.from({ length: 1_000 }, (_, index) => `.${String(index).padStart(3, '0')}`)
+const thousandths = Array.from({ length: 1_000 }, (_, index) => `.${String(index).padStart(3, '0')},`)
 
-/** With three decimals: to write a fraction takes five times as long as a whole number. */
-function millisecondsText(duration: number): string {
+/** The value of the member whose name comes last in RouteMembers: to write a fraction takes five times as long. */
+function millisecondsMember(duration: number): string {
   const microseconds = Math.round(duration * 1_000)
   const whole = Math.trunc(microseconds / 1_000)
   return `${whole}${thousandths[microseconds - whole * 1_000]}`

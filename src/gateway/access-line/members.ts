@@ -1,5 +1,5 @@
-import { copyString } from '#platform/copy-string.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
+import { copyString } from '#platform/text.ts'
 
 /** Matches what JSON writes as it is, as nearly all is: asking takes less time than writing by JSON. */
 const plainText = /^[ !#-[\]-~]*$/

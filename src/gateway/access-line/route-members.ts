@@ -1,11 +1,11 @@
 import type { HttpVersion } from '#http/exchange/client-exchange.ts'
-import { copyString } from '#platform/copy-string.ts'
+import { copyString } from '#platform/text.ts'
 import { jsonMember } from './members.ts'
 
 /** A method that clients invent may be as long as a head: no such text is kept. */
 const methodLengthMax = 32
 
-/** What the lines of a route have in common: most are like the one before. */
+/** What the lines of a route have in common, up to the name of the duration: most are like the one before. */
 export class RouteMembers {
   readonly #route: string
   #method = ''
@@ -21,7 +21,8 @@ export class RouteMembers {
     if (method === this.#method && httpVersion === this.#httpVersion && status === this.#status)
       return this.#text
     const versionMember = jsonMember('httpVersion', httpVersion)
-    const members = `${jsonMember('method', method)}${versionMember}${jsonMember('route', this.#route)}"status":${status},`
+    const start = jsonMember('method', method) + versionMember + jsonMember('route', this.#route)
+    const members = `${start}"status":${status},"durationMs":`
     if (method.length > methodLengthMax) return members
     this.#method = copyString(method)
     this.#httpVersion = httpVersion

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isNamed } from '#http/h1/raw-headers.ts'
-import { randomText } from '#platform/random.ts'
+import { randomText } from '#platform/secrets/format.ts'
 
 /**
  * What binds a sign-in on another host to the browser that began it: a random key in a cookie of the host of the page,

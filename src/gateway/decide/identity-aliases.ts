@@ -1,6 +1,6 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
-import { foldHeaderName } from '#platform/header-name.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
+import { foldHeaderName } from '#platform/text.ts'
 import { identityNames, secondTargetFields, secondTargetNames } from '../forward/header-rules.ts'
 
 /** As in header-rules.ts. */

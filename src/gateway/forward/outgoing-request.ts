@@ -3,7 +3,7 @@ import type { BodyProgress } from '#http/client/pool/claim.ts'
 import type { Target } from '#http/client/target.ts'
 import type { UpstreamRequest } from '#http/client/upstream-request.ts'
 import type { RequestBody } from '#http/exchange/request-head.ts'
-import { clientNetwork } from '#platform/client-network.ts'
+import { clientNetwork } from '#platform/addresses.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
 import { forwardedRequestHead } from './forwarded-request-head.ts'
 

@@ -38,7 +38,7 @@ export interface GateOptions<MatchedRoute extends GatedRoute, Came extends Arriv
   readonly trace?: DecisionTrace | undefined
 }
 
-/** The admitted route, or the error the request is refused with. */
+/** The admitted route, or the error. */
 export type GateResult<MatchedRoute extends GatedRoute> = MatchedRoute | GatehouseError
 
 /**
@@ -51,14 +51,14 @@ export type Gate<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> 
   arrival: Came,
 ) => GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>>
 
-/** A gate, and the part of it that is left to do about a request that was admitted otherwise. */
+/** A gate, and the part of it that is left to do about a request that was decided about otherwise. */
 export interface GateParts<MatchedRoute extends GatedRoute, Came extends Arrival<unknown> = Arrival> {
   readonly gate: Gate<MatchedRoute, Came>
-  /** Counts the request against its rate and quota, the decision, and the use of its key. */
-  settleAdmitted(
+  /** Counts the request against its rate and quota, the decision, and the use of its key; or what is refused. */
+  settleDecided(
     route: MatchedRoute,
     arrival: Came,
-    decision: AllowedDecision,
+    decision: Decision,
   ): GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>>
 }
 
@@ -101,8 +101,7 @@ export function createGateParts<MatchedRoute extends GatedRoute, Came extends Ar
   ): GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>> {
     recordDecision(arrival.outcome, decision)
     if (trace) traceDecision(trace, decision)
-    if (decision.kind === 'refused')
-      return countRefusals(decision.scheme, refuse(decision, route.access, arrival))
+    if (decision.kind === 'refused') return refuseAndCount(route, arrival, decision)
     const { principal } = decision
     const misplaced = principal && refuseFrom(principal, arrival)
     if (misplaced) return countRefusal(decision.scheme, misplaced)
@@ -114,11 +113,12 @@ export function createGateParts<MatchedRoute extends GatedRoute, Came extends Ar
     return takeAndSettle(route, arrival, decision)
   }
 
-  function settleAdmitted(
+  function settleDecided(
     route: MatchedRoute,
     arrival: Came,
-    decision: AllowedDecision,
+    decision: Decision,
   ): GateResult<MatchedRoute> | Promise<GateResult<MatchedRoute>> {
+    if (decision.kind === 'refused') return refuseAndCount(route, arrival, decision)
     recordKeyUse(arrival, decision)
     return takeAndSettle(route, arrival, decision)
   }
@@ -139,8 +139,7 @@ export function createGateParts<MatchedRoute extends GatedRoute, Came extends Ar
       : sharedError('address-forbidden')
   }
 
-  // What waits is in functions of its own: V8 allocates what a function within another captures whenever the other is
-  // called, for each request.
+  // In a function of its own: V8 allocates what a function within another captures whenever the other is called.
   async function settleLater(
     route: MatchedRoute,
     decision: AllowedDecision,
@@ -159,13 +158,14 @@ export function createGateParts<MatchedRoute extends GatedRoute, Came extends Ar
     return route
   }
 
-  function countRefusals(
-    scheme: DecisionScheme | undefined,
-    error: GatehouseError | Promise<GatehouseError>,
+  function refuseAndCount(
+    { access }: MatchedRoute,
+    arrival: Came,
+    decision: Refusal,
   ): GatehouseError | Promise<GatehouseError> {
-    return error instanceof Promise
-      ? error.then((settled) => countRefusal(scheme, settled))
-      : countRefusal(scheme, error)
+    const error = refuse(decision, access, arrival)
+    if (!(error instanceof Promise)) return countRefusal(decision.scheme, error)
+    return error.then((settled) => countRefusal(decision.scheme, settled))
   }
 
   /** Counts a refusal by the code sent to the client. */
@@ -246,5 +246,5 @@ export function createGateParts<MatchedRoute extends GatedRoute, Came extends Ar
     return decide(route, arrival, arrival.arrivedAt)
   }
 
-  return { gate, settleAdmitted }
+  return { gate, settleDecided }
 }

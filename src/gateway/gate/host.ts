@@ -1,6 +1,6 @@
-import { copyString } from '#platform/copy-string.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
+import { copyString } from '#platform/text.ts'
 import { hasNameLengths, hostLengthMax } from '../routes/host-name.ts'
 import type { RequestFields } from './request-fields.ts'
 

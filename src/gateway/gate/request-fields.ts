@@ -1,5 +1,7 @@
 import { bindsConnection } from '#http/client/connection-auth.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
+import type { NameTable } from '#http/h1/name-table.ts'
+import { ParsedHead } from '#http/h1/parsed-head.ts'
 import { lengthsOf } from '#http/h1/raw-headers.ts'
 import {
   type Credentials,
@@ -72,7 +74,8 @@ export interface FieldReader {
   read(head: Pick<RequestHead, 'rawHeaders'>): RequestFields
 }
 
-export function createFieldReader(carriers: Carriers): FieldReader {
+/** @param names marks all fields that are read here: of a head that was just read by it, no other line is looked at */
+export function createFieldReader(carriers: Carriers, names?: NameTable): FieldReader {
   const carrierNames = carriers.headers.map((name) => name.toLowerCase())
   const lengths = lengthsOf([...fieldNames, ...carrierNames])
 
@@ -81,6 +84,18 @@ export function createFieldReader(carriers: Carriers): FieldReader {
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
       const name = rawHeaders[index] ?? ''
       if (lengths[name.length] === 1) readField(found, name.toLowerCase(), rawHeaders[index + 1] ?? '')
+    }
+    return found
+  }
+
+  function readMarked({ text, marked }: ParsedHead): ReadFields {
+    const { at, end } = marked
+    const found = new ReadFields()
+    for (let index = 0; index < end; index += 5) {
+      const start = at[index + 1] ?? 0
+      const name = text.slice(start, text.indexOf(':', start))
+      if (lengths[name.length] === 1)
+        readField(found, name.toLowerCase(), text.slice(at[index + 2], at[index + 3]))
     }
     return found
   }
@@ -136,7 +151,11 @@ export function createFieldReader(carriers: Carriers): FieldReader {
     }
   }
 
-  return { carriers, read: ({ rawHeaders }) => readFields(rawHeaders) }
+  return {
+    carriers,
+    read: (head) =>
+      head instanceof ParsedHead && head.names === names ? readMarked(head) : readFields(head.rawHeaders),
+  }
 }
 
 /** Copy on write: all heads without such fields share one. */

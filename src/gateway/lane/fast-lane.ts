@@ -4,15 +4,16 @@ import type { RequestHead } from '#http/exchange/request-head.ts'
 import type { NameTable } from '#http/h1/name-table.ts'
 import { ParsedHead } from '#http/h1/parsed-head.ts'
 import type { Access } from '#identity/access.ts'
+import { credentialsMissing } from '#identity/authenticate.ts'
 import type { Authenticator } from '#identity/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
 import type { Credential } from '#identity/credentials.ts'
-import type { AllowedDecision } from '#identity/decision.ts'
+import type { AllowedDecision, Decision } from '#identity/decision.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import type { Principal } from '#identity/principal.ts'
-import type { AddressSet } from '#platform/address-ranges.ts'
+import type { AddressSet } from '#platform/addresses.ts'
 import { monotonicClock } from '#platform/clock.ts'
-import { copyString } from '#platform/copy-string.ts'
+import { copyString } from '#platform/text.ts'
 import { framingLine } from '../forward/hop-by-hop-lines.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
 import { isLastOnConnection } from '../forward/request-head.ts'
@@ -44,8 +45,8 @@ export interface FastLaneOptions {
 }
 
 /**
- * Decides in one go about an ordinary request: one of HTTP/1.1, whose caller was accepted a moment ago, without cookies of
- * the gateway, upgrades, or a field that more than its name decides about. It has no effect where it returns undefined:
+ * Decides in one go about an ordinary request: one of HTTP/1.1, whose caller was decided about a moment ago, without cookies
+ * of the gateway, upgrades, or a field that more than its name decides about. It has no effect where it returns undefined:
  * the same steps are then made one by one (gateway/server/server.ts).
  */
 export type FastLane = (connection: ClientExchange, head: RequestHead) => LaneRequest | undefined
@@ -72,7 +73,8 @@ export function createFastLane(options: FastLaneOptions): FastLane {
   ): Caller | undefined {
     const { credentialStart: from, credentialEnd: to, carrier } = sent
     if (access.kind === 'public') return to === 0 ? anonymous : undefined
-    return to === 0 ? undefined : authenticator.recall?.(access, { text: head.text, from, to, carrier }, now)
+    if (to === 0) return access.isOptional ? undefined : unknown
+    return authenticator.recall?.(access, { text: head.text, from, to, carrier }, now)
   }
 
   function mayPass(access: Access, principal: Principal | undefined, address: string): boolean {
@@ -90,14 +92,12 @@ export function createFastLane(options: FastLaneOptions): FastLane {
   }
 
   /** In the order of gateway/forward/request-head.ts: the identity comes last, so that no field of the client can follow it. */
-  function writeLines(request: LaneRequest, kept: string): string {
-    const { head, client, requestId, decision } = request
+  function writeLines(request: LaneRequest, decision: AllowedDecision, kept: string): string {
+    const { head, client, requestId } = request
     return (
       kept +
       framingLine(head.body) +
-      'X-Forwarded-Proto: ' +
-      client.protocol +
-      '\r\nX-Forwarded-Host: ' +
+      (client.protocol === 'https' ? afterHttps : afterHttp) +
       client.host +
       '\r\nX-Forwarded-For: ' +
       client.forwardedFor +
@@ -130,19 +130,23 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     const caller = recallCaller(route.access, head, sent, now)
     if (caller === undefined) return undefined
     const { decision, credential } = caller
-    if (!mayPass(route.access, decision.principal, peerAddress)) return undefined
+    const isAllowed = decision.kind === 'allowed'
+    if (isAllowed && !mayPass(route.access, decision.principal, peerAddress)) return undefined
 
     const { host } = sent
     const found = { arrivedAt: now, host, destination, route, decision, credential, carriers, forwarding }
     const request = new LaneRequest(connection, head, found)
-    request.headerLines = writeLines(request, sent.lines)
+    if (isAllowed) request.headerLines = writeLines(request, decision, sent.lines)
     return request
   }
 }
 
+const afterHttp = 'X-Forwarded-Proto: http\r\nX-Forwarded-Host: '
+const afterHttps = 'X-Forwarded-Proto: https\r\nX-Forwarded-Host: '
+
 interface Caller {
-  readonly decision: AllowedDecision
-  /** undefined = anonymous. */
+  readonly decision: Decision
+  /** undefined = none came. */
   readonly credential: Credential | undefined
 }
 
@@ -150,6 +154,8 @@ const anonymous: Caller = {
   decision: { kind: 'allowed', principal: undefined, scheme: undefined, holdsUntil: 0 },
   credential: undefined,
 }
+
+const unknown: Caller = { decision: credentialsMissing, credential: undefined }
 
 function isOrdinary({ minorVersion, upgrade, expectsContinue, method }: ParsedHead): boolean {
   return minorVersion === 1 && upgrade === undefined && !expectsContinue && !isSpecial(method)

@@ -1,9 +1,9 @@
 import type { BodyProgress } from '#http/client/pool/claim.ts'
 import type { Upstream } from '#http/client/upstream.ts'
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
-import type { RequestHead } from '#http/exchange/request-head.ts'
+import type { ParsedHead } from '#http/h1/parsed-head.ts'
 import { type Credential, type Credentials, noCredentials } from '#identity/credentials.ts'
-import type { AllowedDecision } from '#identity/decision.ts'
+import type { Decision } from '#identity/decision.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import type { Client } from '../forward/client.ts'
 import type { ForwardEvents, ForwardedRequest, ForwardTerms } from '../forward/forwarded-request.ts'
@@ -36,8 +36,8 @@ export interface LaneDecision {
   readonly host: string
   readonly destination: Destination
   readonly route: Route<Upstream>
-  readonly decision: AllowedDecision
-  /** undefined = anonymous. */
+  readonly decision: Decision
+  /** undefined = none came. */
   readonly credential: Credential | undefined
   readonly carriers: Carriers
   readonly forwarding: Forwarding
@@ -52,12 +52,12 @@ export abstract class LaneArrival
   implements Arrival, RequestFields, Client, ForwardedRequest
 {
   readonly connection: ClientExchange
-  readonly head: RequestHead
+  readonly head: ParsedHead
   readonly requestId: string
   readonly arrivedAt: number
   readonly host: string
   readonly route: Route<Upstream>
-  readonly decision: AllowedDecision
+  readonly decision: Decision
   readonly credentials: Credentials
   readonly carriers: Carriers
   readonly outcome: Outcome
@@ -65,7 +65,7 @@ export abstract class LaneArrival
   /** For the target, without Host: set before it is forwarded. */
   headerLines = ''
 
-  constructor(connection: ClientExchange, head: RequestHead, found: LaneDecision) {
+  constructor(connection: ClientExchange, head: ParsedHead, found: LaneDecision) {
     super()
     this.connection = connection
     this.head = head

@@ -44,6 +44,14 @@ export class LaneRequest extends LaneArrival implements RequestEvents, ExchangeE
     recordSent(outcome, now)
   }
 
+  /** A target that needs no look goes on in the request line as it came. */
+  override headFor(target: Target): string {
+    const { head, route } = this
+    if (!head.hasPlainTarget) return super.headFor(target)
+    const sentHost = route.upstream.host === 'client' ? this.host : target.authority
+    return `${head.text.slice(0, head.fieldsStart)}Host: ${sentHost}\r\n${this.headerLines}\r\n`
+  }
+
   /** From now on it is an exchange like any other. @param isAnswered whether the head of the response was passed on */
   #handOver(isAnswered: boolean): ExchangeEvents {
     const { events } = this.forwarding

@@ -1,5 +1,4 @@
 import type { Access } from '#identity/access.ts'
-import type { Credential, Credentials } from '#identity/credentials.ts'
 import type { Refusal } from '#identity/decision.ts'
 import { countFailure } from '#identity/limits/limits.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
@@ -28,11 +27,8 @@ export function createCredentialRefusal(limiter: RateLimiter, failures: Rate): C
     const { code, isMalformed } = refusal
     const { client, carriers, head } = arrival
     const credentials = credentialsOf(arrival)
-    const known = recentOf(refusal, credentials)
-    const error =
-      known?.recentError ??
-      sharedError(code, refusalDetail(refusal, access, { credentials, carriers, target: head.target }))
-    if (known) known.recentError = error
+    const detail = refusalDetail(refusal, access, { credentials, carriers, target: head.target })
+    const error = sharedError(code, detail)
     if (code !== countedCode) return error
     const excess = countFailure(limiter, failures, { address: client.address, isMalformed })
     return excess instanceof Promise ? orError(excess, error) : (excess ?? error)
@@ -44,10 +40,4 @@ async function orError(
   error: GatehouseError,
 ): Promise<GatehouseError> {
   return (await excess) ?? error
-}
-
-/** The credential, if this is the decision that is reused for it. */
-function recentOf(refusal: Refusal, credentials: Credentials): Credential | undefined {
-  if (credentials.kind !== 'secretKey' && credentials.kind !== 'bearer') return undefined
-  return credentials.recent === refusal ? credentials : undefined
 }

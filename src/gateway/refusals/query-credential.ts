@@ -1,8 +1,11 @@
 /** Names of parameters in which clients of other services send keys and tokens. */
 const credential =
   /[?&](?:(?:x[-_])?api[-_]?key|key|secret[-_]?key|access[-_]?token|auth[-_]?token|token|jwt|bearer|authorization)=/i
-/** A key of the gateway, or a JWT, whatever the parameter is called. */
-const credentialValue = /[?&][^=&]{1,64}=(?:eyJ|[a-z][a-z0-9]{0,15}_[sa]k_|g[sa]k_)/
+/**
+ * A key of the gateway, or a JWT, whatever the parameter is called. Its name has no `?`, as each of many would be read 64
+ * characters far: of a name that has one, what follows the last is looked at.
+ */
+const credentialValue = /[?&][^=&?]{0,64}=(?:eyJ|[a-z][a-z0-9]{0,15}_[sa]k_|g[sa]k_)/
 /** Of URLs that were signed for a store: S3 and its kin, Google, Azure, CloudFront. */
 const signature = /[?&](?:x-[a-z]{2,5}-signature|signature|sig|awsaccesskeyid)=/i
 

@@ -69,8 +69,8 @@ export interface RequestProxy {
    * @throws GatehouseError if it cannot be decided or forwarded
    */
   handle(arrival: Arrival): void
-  /** Proxies one that the fast lane has admitted. @throws the same */
-  handleAdmitted(request: LaneRequest): void
+  /** Proxies one that the fast lane has decided about. @throws the same */
+  handleDecided(request: LaneRequest): void
 }
 
 /** A proxy, and what the fast lane forwards by. */
@@ -87,7 +87,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   const { ownCookies, portalScopes, openCalls } = options
   const terms = { writeTrailers: writer.writeTrailers, ownCookies, portalScopes }
   const readUpstreamHead = createUpstreamHeadReader(options)
-  const { gate, settleAdmitted } = createGateParts<Route<Upstream>>({
+  const { gate, settleDecided } = createGateParts<Route<Upstream>>({
     ...options,
     findRoute: (arrival) => {
       const route = findForwardingRoute(table, arrival)
@@ -143,8 +143,8 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     else answerProblem(arrival, error)
   }
 
-  const handleAdmitted = createAdmission<Route<Upstream>, LaneRequest>({
-    gate: (request) => settleAdmitted(request.route, request, request.decision),
+  const handleDecided = createAdmission<Route<Upstream>, LaneRequest>({
+    gate: (request) => settleDecided(request.route, request, request.decision),
     checkSecondTargets,
     sentHead: ({ head }) => head,
     admit: (route, request) => {
@@ -161,7 +161,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     admit: forwardToUpstream,
     refuse,
   })
-  return { handle, handleAdmitted, forwarding: { terms, events } }
+  return { handle, handleDecided, forwarding: { terms, events } }
 }
 
 /** Finds out whether the route of an upgrade takes it, or as what. */

@@ -3,8 +3,8 @@ import { TLSSocket } from 'node:tls'
 import type { EndpointConnection } from '#gateway/server/arrival.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import { discardedBytesMax } from '#http/h1/timeouts.ts'
+import { unmappedAddress } from '#platform/addresses.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { unmappedAddress } from '#platform/unmapped-address.ts'
 
 /** The head of a request, and whether it could be read in two ways. */
 export interface ReadHead {

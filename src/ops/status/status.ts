@@ -40,12 +40,12 @@ export interface TargetState {
 }
 
 /** What of the config is shown. */
-export interface StatusConfig extends FigureNames {
+interface StatusConfig extends FigureNames {
   readonly store: { readonly driver: string }
   readonly upstreams: readonly Pick<UpstreamConfig, 'name' | 'targets'>[]
 }
 
-export interface StatusOptions {
+interface StatusOptions {
   /** The current config. */
   config(): StatusConfig
   health(): StoreHealth | Promise<StoreHealth>
@@ -57,7 +57,7 @@ export interface StatusOptions {
 }
 
 /** Reports the current state, and samples the metrics for the history. */
-export interface StatusReader {
+interface StatusReader {
   read(): Promise<Status>
   /** Takes the first sample; a timer takes further ones. */
   start(): Promise<void>

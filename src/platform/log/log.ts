@@ -44,7 +44,9 @@ export function createLog({ level, format = 'auto', stream, worker }: LogOptions
     },
     output,
   )
-  const base = worker === undefined ? '' : `"worker":${worker},`
+  const lineStart = createLineStart(worker === undefined ? '' : `"worker":${worker},`)
+  let lastMessage = ''
+  let lineEnd = ''
 
   /**
    * Writes a line of level info, for events of every request: building the line from an object would take half of the
@@ -53,7 +55,11 @@ export function createLog({ level, format = 'auto', stream, worker }: LogOptions
    */
   function line(members: string, message: string): void {
     if (!log.isLevelEnabled('info')) return
-    output.write(`{"level":"info","time":"${isoTimestamp()}",${base}${members}"msg":"${message}"}\n`)
+    if (message !== lastMessage) {
+      lastMessage = message
+      lineEnd = flat(`"msg":"${message}"}\n`)
+    }
+    output.write(lineStart() + members + lineEnd)
   }
 
   function openStandardOutput(): LogOutput {
@@ -79,6 +85,25 @@ let second = 0
 let textOfSecond = ''
 let millisecond = 0
 let textOfMillisecond = ''
+
+/** What lines of level info begin with: as one text, as each further one is joined anew for each line. */
+function createLineStart(base: string): () => string {
+  let time = ''
+  let text = ''
+  return () => {
+    const now = isoTimestamp()
+    if (now !== time) {
+      time = now
+      text = flat(`{"level":"info","time":"${now}",${base}`)
+    }
+    return text
+  }
+}
+
+/** The same text in one piece, not as those that it was joined of. */
+function flat(text: string): string {
+  return Buffer.from(text).toString()
+}
 
 /** The current time in ISO 8601; Date formats it only once a second. */
 function isoTimestamp(): string {

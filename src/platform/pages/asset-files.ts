@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs'
+import { programFilesIn } from '../package.ts'
 
 /** The files of one kind in some folders, sorted by file name across folders. */
 export function assetFiles(folders: readonly URL[], ending: string): readonly URL[] {
   const files = folders.flatMap((folder) =>
-    readdirSync(folder)
+    programFilesIn(folder)
       .filter((name) => name.endsWith(ending))
       .map((name) => ({ name, url: new URL(name, folder) })),
   )

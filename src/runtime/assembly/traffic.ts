@@ -26,7 +26,7 @@ import type { WebSockets } from '#gateway/server/web-sockets.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import type { Exporter } from '#ops/tracing/exporter.ts'
 import { createTracer } from '#ops/tracing/tracer.ts'
-import { createAddressSet } from '#platform/address-ranges.ts'
+import { createAddressSet } from '#platform/addresses.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { createConfiguredNotices } from './account-services.ts'
 import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
@@ -127,7 +127,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
         })
   const reader = {
     trusted,
-    fieldReader: createFieldReader(carriers),
+    fieldReader: createFieldReader(carriers, writer.names),
   }
   const observerOptions = {
     metrics,

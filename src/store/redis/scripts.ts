@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { type Cluster, type Redis, ReplyError } from 'ioredis'
-import { errorMessage } from '#platform/system-error.ts'
+import { errorMessage } from '#platform/errors/operator-error.ts'
+import { readProgramFile } from '#platform/package.ts'
 
 /** What both kinds of client have in common. */
 export type Client = Redis | Cluster
@@ -63,5 +63,5 @@ export function commandArgsOf({ keys, args }: ScriptCall): (string | number)[] {
 }
 
 function readLua(name: string): string {
-  return readFileSync(new URL(`./scripts/${name}.lua`, import.meta.url), 'utf8')
+  return readProgramFile(new URL(`./scripts/${name}.lua`, import.meta.url)).toString()
 }

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import { createHeaderRules, identityNames } from '#gateway/forward/header-rules.ts'
+import { createHeaderRules, identityNames, secondTargetFields } from '#gateway/forward/header-rules.ts'
 import { framingLine } from '#gateway/forward/hop-by-hop-lines.ts'
 import { createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies } from '#gateway/forward/own-cookies.ts'
@@ -19,12 +20,22 @@ const read = createOrdinaryHeadReader({ carriers, ownCookies, passesTraceparent:
 const writeIdentity = createIdentityWriter(identityHeaders)
 const writer = createRequestWriter({ rules, writeIdentity, assertion: undefined, ownCookies })
 const fieldReader = createFieldReader(carriers)
+const markReader = createFieldReader(carriers, rules.names)
 
 function parse(lines: readonly string[]): ParsedHead {
   const parser = new RequestParser({ headBytesMax: 16_384, names: () => rules.names })
   const head = parser.feed(Buffer.from(`GET / HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`, 'latin1'))
   if (!head) throw new Error('an incomplete head')
   return head
+}
+
+/** undefined = its framing is malformed. */
+function parseAny(lines: readonly string[]): ParsedHead | undefined {
+  try {
+    return parse(lines)
+  } catch {
+    return undefined
+  }
 }
 
 /** What the plain writer makes of the fields of a client. */
@@ -115,6 +126,26 @@ t.test('random heads of such fields are forwarded alike, or left to the plain wr
   }
   t.ok(atOnce > 200, `${atOnce} of 20,000 were ordinary ones`)
 })
+
+t.test(
+  'the fields that decisions need are the same by the marks of a head as by all of its fields',
+  async (t) => {
+    const seed = Number(process.env.SEED ?? 47)
+    const random = createRandom(seed)
+    const names = [...special, ...secondTargetFields.keys(), 'Service-Worker', 'X-A'].flatMap(spellings)
+    for (let round = 0; round < 20_000; round++) {
+      const lines = Array.from(
+        { length: random.below(8) },
+        () => `${random.pick(names)}: ${random.pick(values)}`,
+      )
+      const head = parseAny(lines)
+      if (head === undefined) continue
+      const { rawHeaders } = head
+      if (!isDeepStrictEqual(markReader.read(head), fieldReader.read({ rawHeaders })))
+        t.fail(`seed ${seed}: ${head.text}`)
+    }
+  },
+)
 
 t.test('what could be read in two ways is left to the plain writer', async (t) => {
   for (const lines of [

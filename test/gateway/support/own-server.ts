@@ -34,7 +34,7 @@ export async function startOwnServer(
     },
     ownPaths: { portalScopes: undefined, isOwnHost: () => false, has: (path: string) => path === ownPath },
     api: { routing },
-    proxy: { handle: () => {}, handleAdmitted: () => {} },
+    proxy: { handle: () => {}, handleDecided: () => {} },
     names,
     fastLane: undefined,
     cors: undefined,
