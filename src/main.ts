@@ -17,7 +17,7 @@ if (major < minimumVersion[0] || (major === minimumVersion[0] && minor < minimum
 }
 
 const [{ cacheCompiledCode }, { deferOptimizing }] = await Promise.all([
-  import('#platform/compile-cache.ts'),
+  import('#platform/package.ts'),
   import('#runtime/v8/defer-optimizing.ts'),
 ])
 

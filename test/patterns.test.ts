@@ -110,6 +110,6 @@ async function makeThem(t: Test): Promise<void> {
     config: { accessCookie: { enabled: true } },
   })
   // That of a longer secret is as this one, and takes the checker longer.
-  const { hideKnownSecrets } = await import('#platform/secrets/hide-known-secrets.ts')
+  const { hideKnownSecrets } = await import('#platform/secrets/hide-secrets.ts')
   hideKnownSecrets('a text', [{ text: 'g_1', placeholder: '' }])
 }

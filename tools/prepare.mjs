@@ -4,7 +4,7 @@
  * gateway, there is nothing to prepare, and whoever starts it is told.
  */
 if (process.features.typescript) {
-  const { cacheCompiledCode } = await import('../src/platform/compile-cache.ts')
+  const { cacheCompiledCode } = await import('../src/platform/package.ts')
   cacheCompiledCode()
   for (const loaded of ['cli/main', 'cli/serve', 'store/sqlite/store']) await import(`../src/${loaded}.ts`)
 }

@@ -1,5 +1,5 @@
+import type { Line } from '#platform/files.ts'
 import { duplicateMember, isRecord, parseJson } from '#platform/json.ts'
-import type { Line } from '#platform/lines.ts'
 import type { AccountInput } from './account-input.ts'
 import { readCsv } from './csv.ts'
 import { findHeaderError, parseAccountFields } from './import.ts'

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { setImmediate } from 'node:timers/promises'
 import { duplicateMember, isRecord, parseJson } from '#platform/json.ts'
-import { didYouMean } from '#platform/suggest.ts'
+import { didYouMean } from '#platform/text.ts'
 import { emailKey } from '#store/account.ts'
 import { type AccountInput, defaultRole, findFieldErrors, findPlanError } from './account-input.ts'
 import type { Accounts } from './accounts.ts'

@@ -1,4 +1,4 @@
-import { parseAddressRange } from '#platform/address-ranges.ts'
+import { parseAddressRange } from '#platform/addresses.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { isSameText } from '#platform/secrets/constant-time.ts'
-import { createLinkToken, parseLinkToken } from '#platform/secrets/portal-tokens.ts'
+import { createLinkToken, parseLinkToken } from '#platform/secrets/opaque-tokens.ts'
 import { type Account, emailKey } from '#store/account.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
-import { dayOf, startOfDay } from '#platform/day.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import { dayOf, startOfDay } from '#platform/time.ts'
 import { totalOf, type UsageBatch, type UsageEntry, type UsageStore } from '#store/usage.ts'
 import { type Count, DayCounts, type UsageCaller, type UsedRoute } from './usage-counts.ts'
 

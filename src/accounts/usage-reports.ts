@@ -1,5 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
-import { dayOf, firstOfMonth, formatDay, parseDay } from '#platform/day.ts'
+import { dayOf, firstOfMonth, formatDay, parseDay } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import { type DayRange, totalOf, type UsageCount, type UsageStore, usageDaysKept } from '#store/usage.ts'

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { ConfigInput } from '#config/load.ts'
 import type { Environment } from '#config/secrets.ts'
-import { suggest } from '#platform/suggest.ts'
+import { suggest } from '#platform/text.ts'
 import { redactTarget } from './explain/redact.ts'
 import type { Output } from './terminal/output.ts'
 

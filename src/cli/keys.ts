@@ -1,6 +1,6 @@
 import { loadConfig } from '#config/load.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import { keyPatterns } from '#platform/secrets/key-patterns.ts'
+import { keyPatterns } from '#platform/secrets/format.ts'
 import type { Command } from './command.ts'
 import { parseGraceSeconds } from './grace.ts'
 import { importKeysCommand } from './import-keys.ts'

@@ -1,7 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { OperatorError } from '#platform/errors/operator-error.ts'
+import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
 import { parseJsonObject } from '#platform/json.ts'
-import { errorMessage, hasErrorCode } from '#platform/system-error.ts'
 import type { Gateway } from '#runtime/gateway.ts'
 
 /** The file that tells other programs the gateway's URLs, while it accepts requests. */

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { isBinary, readProgramFile } from '#platform/program-files.ts'
+import { isBinary, readProgramFile } from '#platform/package.ts'
 import type { ConfigInput } from './load.ts'
 import { shippedConfig } from './read-config-file.ts'
 

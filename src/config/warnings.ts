@@ -1,6 +1,5 @@
-import { hasEveryIPv4, parseAddressRange } from '#platform/address-ranges.ts'
-import { isLoopback } from '#platform/host.ts'
-import { isCredentialField } from '#platform/secrets/credential-field.ts'
+import { hasEveryIPv4, isLoopback, parseAddressRange } from '#platform/addresses.ts'
+import { isCredentialField } from '#platform/secrets/hide-secrets.ts'
 import { validityProblem } from './certificate.ts'
 import type { ConfigReadResult } from './load.ts'
 import type { Problem, Warning } from './problem.ts'

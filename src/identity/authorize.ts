@@ -1,4 +1,4 @@
-import { isWithin } from '#platform/address-ranges.ts'
+import { isWithin } from '#platform/addresses.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { findCompactKey } from '#platform/secrets/keys.ts'

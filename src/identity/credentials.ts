@@ -1,5 +1,4 @@
-import { isForeignBearerKey } from '#platform/secrets/foreign-key.ts'
-import { looksLikeKey } from '#platform/secrets/secret-form.ts'
+import { isForeignBearerKey, looksLikeKey } from '#platform/secrets/format.ts'
 import type { Access, SchemeName } from './access.ts'
 import type { Decision } from './decision.ts'
 import { passwordOf } from './keys/basic.ts'

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
-import { randomText } from '#platform/random.ts'
 import { isSameText } from '#platform/secrets/constant-time.ts'
-import { type KeySource, keysOf } from '#platform/secrets/key-source.ts'
+import { randomText } from '#platform/secrets/format.ts'
+import { type KeySource, keysOf } from '#platform/secrets/sealing.ts'
 
 /**
  * Recognises browsers that have signed in to an account before, by a signed token in a cookie. The token grants no

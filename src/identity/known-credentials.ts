@@ -1,4 +1,4 @@
-import { copyString } from '#platform/copy-string.ts'
+import { copyString } from '#platform/text.ts'
 import type { Credential } from './credentials.ts'
 
 /** How long one that is not used is kept at most twice: secrets stay in memory no longer than needed. */

@@ -1,4 +1,4 @@
-import { clientNetwork } from '#platform/client-network.ts'
+import { clientNetwork } from '#platform/addresses.ts'
 import type { Rate } from '#store/rates.ts'
 import { failuresLeft } from './limits/limits.ts'
 import type { RateLimiter } from './limits/rate-limiter.ts'

@@ -1,3 +1,5 @@
+import { type Listed, UnorderedList } from './unordered-list.ts'
+
 /** The time by which something from outside must have arrived. */
 export interface Deadline {
   clear(): void
@@ -46,4 +48,81 @@ export function signalAtDeadline(timeoutMs: number): Deadline & { readonly signa
     controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
   )
   return { signal: controller.signal, clear }
+}
+
+/** Something that expires at its deadline, which may be postponed. It is in one sweep at a time. */
+export interface Expiring extends Listed {
+  /** On the clock of performance.now(); Infinity = never. */
+  deadline: number
+  expire(now: number): void
+}
+
+/** After so many periods without a sweep the event loop has stood still. */
+const lateFactor = 1.5
+
+/**
+ * Watches many deadlines with one timer: postponing one costs an assignment, while a timer for each request would
+ * cost more than parsing the request. A deadline is noticed up to one period late, and after a standstill of the event
+ * loop one more: as in `startDeadline`, sockets are read first, and what could not be sent before gets a while.
+ */
+export class DeadlineSweep<Item extends Expiring = Expiring> {
+  readonly #periodMs: number
+  readonly #all = new UnorderedList<Item>()
+  #timer: NodeJS.Timeout | undefined
+  #sweptAt = 0
+  /** Whether the last sweep was left out: of two that are late in a row, the second counts. */
+  #wasLeftOut = false
+
+  constructor(periodMs: number) {
+    this.#periodMs = periodMs
+  }
+
+  /**
+   * When it last swept, on the clock of performance.now(): at most one period ago, or longer if the event loop
+   * stalled. For deadlines that may be that much too early: it saves reading the clock.
+   */
+  get sweptAt(): number {
+    return this.#sweptAt
+  }
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  add(item: Item): void {
+    this.#all.add(item)
+    if (this.#timer) return
+    this.#sweptAt = performance.now()
+    this.#wasLeftOut = false
+    this.#timer = setInterval(() => this.#run(), this.#periodMs).unref()
+  }
+
+  remove(item: Item): void {
+    this.#all.remove(item)
+  }
+
+  /** Those that it watches. They may be removed meanwhile, and others added: those that are added are left out. */
+  [Symbol.iterator](): Iterator<Item> {
+    return this.#all[Symbol.iterator]()
+  }
+
+  #run(): void {
+    // Only here, not with the last that is removed: where they come one at a time, each would start a timer of its own.
+    if (this.#all.size === 0) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+      return
+    }
+    const now = performance.now()
+    this.#wasLeftOut = !this.#wasLeftOut && now - this.#sweptAt > lateFactor * this.#periodMs
+    this.#sweptAt = now
+    if (!this.#wasLeftOut) setImmediate(this.#sweep)
+  }
+
+  readonly #sweep = (): void => {
+    const now = this.#sweptAt
+    this.#all.forEach((item) => {
+      if (item.deadline <= now) item.expire(now)
+    })
+  }
 }

@@ -29,12 +29,15 @@ interface Open {
 export function duplicateMember(text: string): string | undefined {
   const open: Open[] = []
   let innermost: Open | undefined
-  let latest = 0
+  // The string before, with its quotes.
+  let start = 0
+  let end = 0
   for (let index = 0; index < text.length; index++) {
     switch (text.charCodeAt(index)) {
       case quote:
-        latest = index
-        index = endOfString(text, index)
+        start = index
+        end = endOfString(text, index)
+        index = end
         break
       case openingBrace:
         innermost = { names: new Set(), member: '' }
@@ -54,7 +57,8 @@ export function duplicateMember(text: string): string | undefined {
         break
       // Only a member's name is followed by a colon.
       case colon:
-        if (!nextMember(innermost, text, latest)) return open.map(({ member }) => member).join('.')
+        if (!nextMember(innermost, text.slice(start + 1, end)))
+          return open.map(({ member }) => member).join('.')
         break
     }
   }
@@ -70,11 +74,10 @@ const closingBracket = 0x5d
 const openingBrace = 0x7b
 const closingBrace = 0x7d
 
-/** @param start where its name begins @returns false where the object has a member of that name already */
-function nextMember(object: Open | undefined, text: string, start: number): boolean {
+/** @param written its name, with escapes @returns false where the object has a member of that name already */
+function nextMember(object: Open | undefined, written: string): boolean {
   if (!object?.names) return true
   const { names } = object
-  const written = text.slice(start + 1, endOfString(text, start))
   const name = written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written
   object.member = name
   const before = names.size

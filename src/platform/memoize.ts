@@ -1,4 +1,4 @@
-import { copyString } from './copy-string.ts'
+import { copyString } from './text.ts'
 
 /** Computes a value once for each key. The keys must be of a closed set: none is dropped. */
 export function memoize<Key, Value extends object>(compute: (key: Key) => Value): (key: Key) => Value {

@@ -1,3 +1,43 @@
+/** Days of UTC, as whole numbers of days since 1970. */
+
+const dayMs = 86_400_000
+
+/** @param time milliseconds since 1970 */
+export function dayOf(time: number): number {
+  return Math.floor(time / dayMs)
+}
+
+/** When a day begins, in milliseconds since 1970. */
+export function startOfDay(day: number): number {
+  return day * dayMs
+}
+
+/** Such as `2026-11-23`. */
+export function formatDay(day: number): string {
+  return new Date(startOfDay(day)).toISOString().slice(0, 10)
+}
+
+/** The day of a text such as `2026-11-23`, from 1970 to 9999; undefined where it names none. */
+export function parseDay(text: string): number | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined
+  const time = Date.parse(text)
+  if (Number.isNaN(time) || time < 0) return undefined
+  const day = dayOf(time)
+  // Some days that do not exist are read as one of the next month.
+  return formatDay(day) === text ? day : undefined
+}
+
+/** The first day of the month, or of one so many months later. */
+export function firstOfMonth(day: number, later = 0): number {
+  const date = new Date(startOfDay(day))
+  return dayOf(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later, 1))
+}
+
+/** The day of the month, from 1. */
+export function dayOfMonth(day: number): number {
+  return new Date(startOfDay(day)).getUTCDate()
+}
+
 const rfc3339 =
   /^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
@@ -16,4 +56,19 @@ export function parseTime(text: string): number | undefined {
 function isDay(day: string): boolean {
   const time = Date.parse(day)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day)
+}
+
+const units = [
+  { name: 'day', ms: 86_400_000 },
+  { name: 'hour', ms: 3_600_000 },
+  { name: 'minute', ms: 60_000 },
+  { name: 'second', ms: 1_000 },
+] as const
+
+/** A span for people: `24 hours`, `15 minutes`, `7 days`; in the largest unit of which it is a whole number. */
+export function spanText(spanMs: number): string {
+  // A day is said in hours, as it need not end at midnight.
+  const unit = units.find(({ ms }) => spanMs % ms === 0 && (spanMs > ms || ms < 86_400_000))
+  const count = unit ? spanMs / unit.ms : Math.ceil(spanMs / 1_000)
+  return `${count} ${unit?.name ?? 'second'}${count === 1 ? '' : 's'}`
 }

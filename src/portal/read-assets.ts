@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
+import { readProgramFile } from '#platform/package.ts'
 import { assetFiles } from '#platform/pages/asset-files.ts'
-import { readProgramFile } from '#platform/program-files.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PortalAnswer } from './portal-response.ts'
 
@@ -16,7 +16,7 @@ export interface PortalAssets {
   find(path: string): PortalAsset | undefined
 }
 
-export interface PortalAsset {
+interface PortalAsset {
   readonly type: string
   /** The bytes to send, and their content coding if there is one. @param accepted Accept-Encoding */
   encode(accepted: string): { readonly bytes: Buffer; readonly coding: 'br' | 'gzip' | undefined }

@@ -2,14 +2,14 @@ import type { RouteOptions } from '#gateway/routes/compile.ts'
 import { accessTokenPath, type PublicPath } from '#gateway/routes/own-paths.ts'
 import { keyField } from '#identity/keys/carriers.ts'
 import { isRecord, parseJson } from '#platform/json.ts'
-import { hideKnownSecrets, type KnownSecret, longestSpelling } from '#platform/secrets/hide-known-secrets.ts'
+import { hideKnownSecrets, type KnownSecret, longestSpelling } from '#platform/secrets/hide-secrets.ts'
 import type { Account } from '#store/account.ts'
 import { callGateway, callTimeoutMs, type GatewayResponse } from './call-gateway.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import { requestText, type TryItOutcome, type TryItRoute } from './views/try-it.ts'
 
 /** A route that an account may call with GET. */
-export interface CallableRoute extends TryItRoute {
+interface CallableRoute extends TryItRoute {
   readonly auth: RouteOptions['auth']
 }
 

@@ -1,4 +1,4 @@
-import { dayOf, firstOfMonth, formatDay, startOfDay } from '#platform/day.ts'
+import { dayOf, firstOfMonth, formatDay, startOfDay } from '#platform/time.ts'
 
 /** So many requests in each day or month of UTC. */
 export interface Quota {

@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { UsageCaller } from '#accounts/usage-counts.ts'
 import { openUsageRecorder, pendingMax, type UsageAmount, type UsageLoss } from '#accounts/usage-recorder.ts'
-import { dayOf, startOfDay } from '#platform/day.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { dayOf, startOfDay } from '#platform/time.ts'
 import { type UsageBatch, usageBatchMax } from '#store/usage.ts'
 import { createRandom } from '../http/client/random.ts'
 

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { shellWord } from '#platform/shell-word.ts'
+import { shellWord } from '#platform/text.ts'
 import { program, tempFolder } from './run.ts'
 
 /** A folder with files, a folder `config`, and `gatehouse` in `bin`, which is to be on PATH. */

@@ -25,7 +25,7 @@ t.test('an older Node prints the version needed, without a stack trace', async (
   mkdirSync(join(folder, 'dist'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   writeFileSync(join(folder, 'dist/main.js'), stripTypeScriptTypes(source))
-  symlinkSync(join(process.cwd(), 'src/platform/compile-cache.ts'), join(folder, 'dist/compile-cache.ts'))
+  symlinkSync(join(process.cwd(), 'src/platform/package.ts'), join(folder, 'dist/package.ts'))
   const { status, stderr } = spawnSync(systemNode, [join(folder, 'dist/main.js')], { encoding: 'utf8' })
   t.equal(status, 1)
   t.match(stderr, /^gatehouse: requires Node 24\.18 or newer; \S+ is v\d+\.\d+\.\d+\n$/)

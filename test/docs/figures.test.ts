@@ -12,8 +12,14 @@ const figures: readonly (readonly [text: string, pattern: RegExp, source: string
   [
     'docs/operating.md',
     /credentials accepted a moment ago .*?\| (\S+) and/,
-    'src/identity/known-credentials.ts',
-    /credentialsMax = (\S+)/,
+    'src/identity/authenticator.ts',
+    /acceptedBounds = \{ credentialsMax: ([\d_]+)/,
+  ],
+  [
+    'docs/operating.md',
+    /tokens refused a moment ago .*?\| (\S+) and/,
+    'src/identity/authenticator.ts',
+    /refusedBounds = \{ credentialsMax: ([\d_]+)/,
   ],
   [
     'docs/operating.md',

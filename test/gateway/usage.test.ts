@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { dayOf, formatDay } from '#platform/day.ts'
+import { dayOf, formatDay } from '#platform/time.ts'
 import { run } from '../cli/run.ts'
 import { type StoreDriver, startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { dayOf } from '#platform/day.ts'
+import { dayOf } from '#platform/time.ts'
 import { until } from '../setup/net.ts'
 import { startInstances } from './instances.ts'
 

@@ -1,5 +1,46 @@
 import t from 'tap'
-import { parseTime } from '#platform/time.ts'
+import {
+  dayOf,
+  dayOfMonth,
+  firstOfMonth,
+  formatDay,
+  parseDay,
+  parseTime,
+  spanText,
+  startOfDay,
+} from '#platform/time.ts'
+
+t.test('a day begins at midnight UTC', async (t) => {
+  const midnight = Date.UTC(2026, 10, 23)
+  t.equal(formatDay(dayOf(midnight)), '2026-11-23')
+  t.equal(formatDay(dayOf(midnight - 1)), '2026-11-22')
+  t.equal(startOfDay(dayOf(midnight + 1)), midnight)
+})
+
+t.test('only a day that exists is read', async (t) => {
+  for (const text of ['1970-01-01', '2024-02-29', '2026-12-31', '9999-12-31'])
+    t.equal(formatDay(parseDay(text) ?? -1), text)
+  for (const text of ['', '2026-02-29', '2026-02-30', '2026-04-31', '2026-13-01', '2026-00-10', '2026-1-1'])
+    t.equal(parseDay(text), undefined, text)
+  for (const text of [
+    '1969-12-31',
+    '26-11-23',
+    '20261123',
+    '2026-11-23T00:00',
+    ' 2026-11-23',
+    '+002026-11-23',
+  ])
+    t.equal(parseDay(text), undefined, text)
+})
+
+t.test('months begin on their first day, over the ends of years', async (t) => {
+  const day = parseDay('2026-01-31') ?? 0
+  t.equal(formatDay(firstOfMonth(day)), '2026-01-01')
+  t.equal(formatDay(firstOfMonth(day, 1)), '2026-02-01')
+  t.equal(formatDay(firstOfMonth(day, -1)), '2025-12-01')
+  t.equal(formatDay(firstOfMonth(day, 12)), '2027-01-01')
+  t.equal(dayOfMonth(day), 31)
+})
 
 t.test('a time of RFC 3339 is read, in either case and with any offset', async (t) => {
   const expected = Date.UTC(2030, 0, 31, 0, 0, 0)
@@ -40,4 +81,25 @@ t.test('what names no time is none', async (t) => {
     'tomorrow',
   ])
     t.equal(parseTime(text), undefined, text)
+})
+
+t.test('a span is said in its largest whole unit, and a day in hours', async (t) => {
+  const day = 86_400_000
+  const texts = [
+    1_000,
+    90_000,
+    60_000,
+    900_000,
+    3_600_000,
+    5_400_000,
+    day,
+    2 * day,
+    30 * day,
+    day + 60_000,
+    250,
+  ]
+  t.strictSame(texts.map(spanText), [
+    ...['1 second', '90 seconds', '1 minute', '15 minutes', '1 hour', '90 minutes', '24 hours'],
+    ...['2 days', '30 days', '1441 minutes', '1 second'],
+  ])
 })

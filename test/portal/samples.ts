@@ -1,7 +1,7 @@
 import type { KeysStatus } from '#accounts/account-keys.ts'
 import type { PlanUse } from '#accounts/plan-reports.ts'
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
-import { dayOf } from '#platform/day.ts'
+import { dayOf } from '#platform/time.ts'
 import type { FormState, PageFrame } from '#portal/views/frame.ts'
 import type { Account } from '#store/account.ts'
 import type { LoggedAuditEntry } from '#store/audit-entry.ts'

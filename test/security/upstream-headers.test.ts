@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { foldHeaderName } from '#platform/header-name.ts'
+import { foldHeaderName } from '#platform/text.ts'
 import { ask } from '../gateway/support/ask.ts'
 import { openWebSocket, startWebSocketBackend } from '../gateway/support/web-socket.ts'
 import { startBackend } from '../setup/backend.ts'

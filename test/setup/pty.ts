@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Test } from 'tap'
-import { shellWord } from '#platform/shell-word.ts'
+import { shellWord } from '#platform/text.ts'
 import { until } from './net.ts'
 
 // needs: script

@@ -1,4 +1,4 @@
-import { readLines } from '#platform/lines.ts'
+import { readLines } from '#platform/files.ts'
 import type { Account } from '#store/account.ts'
 import { formatBackup } from '#store/backup/backup-file.ts'
 import type { BackupStore, Restoration } from '#store/backup/backup-store.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { dayOf } from '#platform/day.ts'
+import { dayOf } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
 import type { UsageBatch, UsageEntry } from '#store/usage.ts'
 import { now } from './samples.ts'

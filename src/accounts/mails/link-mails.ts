@@ -1,4 +1,4 @@
-import { spanText } from '#platform/span-text.ts'
+import { spanText } from '#platform/time.ts'
 import type { Mail } from '../profile.ts'
 
 /** What a mail with a link says of it. */

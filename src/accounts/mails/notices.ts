@@ -1,4 +1,4 @@
-import { widerNetwork } from '#platform/client-network.ts'
+import { widerNetwork } from '#platform/addresses.ts'
 import { emailKey } from '#store/account.ts'
 import type { AuditAction, AuditEntry, AuditSubject } from '#store/audit-entry.ts'
 import type { PortalStore } from '#store/portal.ts'

@@ -6,8 +6,7 @@ import { MalformedMessage } from '#http/exchange/malformed-message.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import { readRequestFraming } from '#http/h1/request-framing.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
-import { createAddressSet } from '#platform/address-ranges.ts'
-import { unmappedAddress } from '#platform/unmapped-address.ts'
+import { createAddressSet, unmappedAddress } from '#platform/addresses.ts'
 import type { ExplainedRequest } from './explanation.ts'
 
 /** A request that is explained: it came by no connection. */

@@ -1,5 +1,4 @@
-import { isCredentialField } from '#platform/secrets/credential-field.ts'
-import { hideSecrets, secretPlaceholder } from '#platform/secrets/hide-secrets.ts'
+import { hideSecrets, isCredentialField, secretPlaceholder } from '#platform/secrets/hide-secrets.ts'
 import type { ShownHeader } from './explanation.ts'
 
 /** Names of query parameters that suggest a secret. */

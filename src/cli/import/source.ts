@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { OperatorError } from '#platform/errors/operator-error.ts'
-import { type Line, readLines } from '#platform/lines.ts'
-import { errorMessage } from '#platform/system-error.ts'
+import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
+import { type Line, readLines } from '#platform/files.ts'
 import type { Terminal } from '../command.ts'
 
 /** What an import, or a restore, reads more than once: first to check it, then to import it. */

@@ -5,10 +5,9 @@ import { type NewConfig, newConfigText } from '#config/new-config.ts'
 import { formatPath, listProblems, type Problem } from '#config/problem.ts'
 import { findWarnings } from '#config/warnings.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
-import { OperatorError } from '#platform/errors/operator-error.ts'
-import { makeFolder } from '#platform/folder.ts'
+import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
+import { makeFolder } from '#platform/files.ts'
 import { readSealingKeys } from '#platform/secrets/sealing-key.ts'
-import { errorMessage } from '#platform/system-error.ts'
 import { questions } from './questions.ts'
 
 /** What was written. */

@@ -1,10 +1,15 @@
 import type { Config } from '#config/config.ts'
 import { loadConfig } from '#config/load.ts'
-import { dayOf, startOfDay } from '#platform/day.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import { replaceSealingKeys } from '#platform/secrets/replace-sealing-keys.ts'
-import { createSealingKey, readSealingKeys } from '#platform/secrets/sealing-key.ts'
-import { acceptedKeys, formatSealingKeys, type SealingKeySet } from '#platform/secrets/sealing-key-set.ts'
+import {
+  acceptedKeys,
+  createSealingKey,
+  formatSealingKeys,
+  readSealingKeys,
+  replaceSealingKeys,
+  type SealingKeySet,
+} from '#platform/secrets/sealing-key.ts'
+import { dayOf, startOfDay } from '#platform/time.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
 import { type Command, type Invocation, UsageError } from '../command.ts'
 import { type Operator, withSealingOperator } from '../operator.ts'

@@ -1,4 +1,4 @@
-import { hasErrorCode } from '#platform/system-error.ts'
+import { hasErrorCode } from '#platform/errors/operator-error.ts'
 
 /** A stream that a command writes to. */
 export interface Output {

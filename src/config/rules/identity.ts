@@ -1,5 +1,5 @@
 import { secondTargetNames } from '#gateway/forward/header-rules.ts'
-import { foldHeaderName } from '#platform/header-name.ts'
+import { foldHeaderName } from '#platform/text.ts'
 import type { Review } from '../review.ts'
 
 /** Headers that the gateway, the connection or the client use themselves, reduced to letters and digits. */

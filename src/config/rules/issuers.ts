@@ -1,8 +1,8 @@
 import { isSecureUrl } from '#identity/issuers/load-keys.ts'
 import { parsePublicKeys } from '#identity/issuers/public-keys.ts'
+import { errorMessage } from '#platform/errors/operator-error.ts'
 import { parseJson } from '#platform/json.ts'
-import { didYouMean } from '#platform/suggest.ts'
-import { errorMessage } from '#platform/system-error.ts'
+import { didYouMean } from '#platform/text.ts'
 import { listedMax, type Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 

@@ -1,7 +1,7 @@
 import { identityNames } from '#gateway/forward/header-rules.ts'
 import { authorizationCarriers } from '#identity/keys/carriers.ts'
-import { foldHeaderName } from '#platform/header-name.ts'
 import { oldKeyPrefixes, secretPrefixes } from '#platform/secrets/format.ts'
+import { foldHeaderName } from '#platform/text.ts'
 import type { Review } from '../review.ts'
 import { identityHeaderNames, reservedHeaders } from './identity.ts'
 

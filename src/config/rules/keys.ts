@@ -1,4 +1,4 @@
-import { parseSealingKeys } from '#platform/secrets/sealing-key-set.ts'
+import { parseSealingKeys } from '#platform/secrets/sealing-key.ts'
 import type { Review } from '../review.ts'
 
 const creationHint = 'create one with: openssl rand -base64 32'

@@ -1,4 +1,4 @@
-import { parseAddressRange } from '#platform/address-ranges.ts'
+import { parseAddressRange } from '#platform/addresses.ts'
 import type { Review } from '../review.ts'
 import { originProblem } from './upstreams.ts'
 

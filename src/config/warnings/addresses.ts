@@ -1,4 +1,4 @@
-import { isLoopback, isWildcardAddress, normalizeHost } from '#platform/host.ts'
+import { isLoopback, isWildcardAddress, normalizeHost } from '#platform/addresses.ts'
 import type { Warning } from '../problem.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 

@@ -1,5 +1,5 @@
-import { formatDay, startOfDay } from '#platform/day.ts'
 import { readSealingKeys } from '#platform/secrets/sealing-key.ts'
+import { formatDay, startOfDay } from '#platform/time.ts'
 import type { Config } from '../config.ts'
 import type { Warning } from '../problem.ts'
 

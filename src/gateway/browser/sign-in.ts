@@ -9,6 +9,7 @@ import { destinationOf, recordFailure, recordStatus } from '../gate/outcome.ts'
 import { prefersHtml } from '../refusals/error-page.ts'
 import { answerErrorPage } from '../refusals/problem.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
+import { cookieValuesIn } from './browser-fields.ts'
 import { continuePath, encodedReturnPath, type HandOverKeys } from './sign-in-return.ts'
 
 /**
@@ -172,14 +173,10 @@ function createVisitCounter({ isSecure }: VisitCounterOptions): VisitCounter {
 
 /** How often the browser was sent away from this page last; 0 where it was another one. */
 function lastCount(rawHeaders: readonly string[], key: string): number {
-  const start = `${visitCookieName}=${key}.`
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() !== 'cookie') continue
-    const pairs = (rawHeaders[index + 1] ?? '').split(';').map((pair) => pair.trim())
-    const digits = pairs.find((pair) => pair.startsWith(start))?.slice(start.length) ?? ''
-    if (/^\d{1,2}$/.test(digits)) return Number(digits)
-  }
-  return 0
+  const counts = cookieValuesIn(rawHeaders, visitCookieName)
+    .filter((value) => value.startsWith(`${key}.`))
+    .map((value) => value.slice(key.length + 1))
+  return Number(counts.find((digits) => /^\d{1,2}$/.test(digits)) ?? 0)
 }
 
 /**

@@ -3,8 +3,8 @@ import { isToken } from '#http/h1/characters.ts'
 import { lengthsOf } from '#http/h1/raw-headers.ts'
 import { encodeHighBytes } from '#http/h1/request-line.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { foldHeaderName } from '#platform/header-name.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
+import { foldHeaderName } from '#platform/text.ts'
 import { identityNames, secondTargetFields, secondTargetNames } from '../forward/header-rules.ts'
 
 /** What a proxy says about the request that is to be decided about. */

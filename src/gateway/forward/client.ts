@@ -1,6 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
-import type { AddressSet } from '#platform/address-ranges.ts'
-import { unmappedAddress } from '#platform/unmapped-address.ts'
+import { type AddressSet, unmappedAddress } from '#platform/addresses.ts'
 import { hasNameLengths, withoutPort } from '../routes/host-name.ts'
 
 /** The client of a request, and the name by which it addresses the gateway. */

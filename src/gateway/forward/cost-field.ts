@@ -1,5 +1,5 @@
-import { foldHeaderName } from '#platform/header-name.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
+import { foldHeaderName } from '#platform/text.ts'
 
 /** The field of a backend's response, or of its trailers, that says how many units the request used. */
 export interface CostField {

@@ -1,8 +1,8 @@
 import { firstOwnMark, framingNames, type MarkedName, NameTable } from '#http/h1/name-table.ts'
 import { isKeyAuthorization } from '#identity/credentials.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
-import { foldHeaderName } from '#platform/header-name.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
+import { foldHeaderName } from '#platform/text.ts'
 
 /** How a request header is treated. */
 export type HeaderRule =

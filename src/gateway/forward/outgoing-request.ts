@@ -4,7 +4,7 @@ import type { Target } from '#http/client/target.ts'
 import type { UpstreamRequest } from '#http/client/upstream-request.ts'
 import type { RequestBody } from '#http/exchange/request-head.ts'
 import { ownedCopy } from '#http/h1/read-buffers.ts'
-import { clientNetwork } from '#platform/client-network.ts'
+import { clientNetwork } from '#platform/addresses.ts'
 import { upstreamTarget } from '../routes/route.ts'
 import type { ForwardedRequest, SecondTargets } from './forwarded-request.ts'
 

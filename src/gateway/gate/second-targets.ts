@@ -1,6 +1,6 @@
 import { changedHead } from '#http/exchange/request-head.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { foldHeaderName } from '#platform/header-name.ts'
+import { foldHeaderName } from '#platform/text.ts'
 import type { SecondTargets } from '../forward/forwarded-request.ts'
 import { type SecondTargetField, secondTargetFields } from '../forward/header-rules.ts'
 import type { HeadUpstream } from '../forward/request-head.ts'

@@ -6,9 +6,9 @@ import { countFailure } from '#identity/limits/limits.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { listText } from '#platform/list-text.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
-import { formOf, type SecretForm } from '#platform/secrets/secret-form.ts'
+import { formOf, type SecretForm } from '#platform/secrets/format.ts'
+import { listText } from '#platform/text.ts'
 import type { Rate } from '#store/rates.ts'
 import { accessTokenPath, refreshTokenPath } from '../routes/own-paths.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
@@ -194,8 +194,11 @@ const textsOf = memoizeByObject((carriers: Carriers): Texts => {
 /** Names of parameters in which clients of other services send keys and tokens. */
 const credential =
   /[?&](?:(?:x[-_])?api[-_]?key|key|secret[-_]?key|access[-_]?token|auth[-_]?token|token|jwt|bearer|authorization)=/i
-/** A key of the gateway, or a JWT, whatever the parameter is called. */
-const credentialValue = /[?&][^=&]{1,64}=(?:eyJ|[a-z][a-z0-9]{0,15}_[sa]k_|g[sa]k_)/
+/**
+ * A key of the gateway, or a JWT, whatever the parameter is called. Its name has no `?`, as each of many would be read 64
+ * characters far: of a name that has one, what follows the last is looked at.
+ */
+const credentialValue = /[?&][^=&?]{0,64}=(?:eyJ|[a-z][a-z0-9]{0,15}_[sa]k_|g[sa]k_)/
 /** Of URLs that were signed for a store: S3 and its kin, Google, Azure, CloudFront. */
 const signature = /[?&](?:x-[a-z]{2,5}-signature|signature|sig|awsaccesskeyid)=/i
 

@@ -1,8 +1,8 @@
 import { dateLine } from '#http/h1/response-writer.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
-import { copyString } from '#platform/copy-string.ts'
 import { type ErrorCode, errorDefinitions } from '#platform/errors/codes.ts'
 import type { ExceededRate, GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { copyString } from '#platform/text.ts'
 import { type ChallengeContext, challenges } from './challenges.ts'
 
 /** The response to a failed request; those that repeat are built once, but for their ID. */

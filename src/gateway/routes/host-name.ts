@@ -1,6 +1,6 @@
-import { copyString } from '#platform/copy-string.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
+import { copyString } from '#platform/text.ts'
 
 /** Of a name in DNS, in characters, without the dot of the root (RFC 1035 2.3.4). */
 const nameLengthMax = 253

@@ -1,7 +1,7 @@
 import type { HttpVersion } from '#http/exchange/client-exchange.ts'
-import { copyString } from '#platform/copy-string.ts'
 import { memoize, memoizeBounded } from '#platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.ts'
+import { copyString } from '#platform/text.ts'
 import { clientClosedRequest, type Outcome, principalOf } from '../gate/outcome.ts'
 import type { Arrival } from './arrival.ts'
 

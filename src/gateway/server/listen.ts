@@ -1,6 +1,5 @@
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { OperatorError } from '#platform/errors/operator-error.ts'
-import { errorMessage, hasErrorCode } from '#platform/system-error.ts'
+import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
 
 /** The URL at which a client on this machine reaches a listener. */
 export function urlOf(scheme: 'http' | 'https', listenHost: string, port: number): string {

@@ -1,5 +1,5 @@
 import { monotonicClock } from '#platform/clock.ts'
-import type { Expiring } from '#platform/deadline-sweep.ts'
+import type { Expiring } from '#platform/deadline.ts'
 import type { RequestOptions } from './exchange.ts'
 
 const never = Number.POSITIVE_INFINITY

@@ -1,4 +1,4 @@
-import { foldHeaderName } from '#platform/header-name.ts'
+import { foldHeaderName } from '#platform/text.ts'
 import { grpcHealthFailure, grpcHealthPath, grpcHealthRequest } from './grpc-health.ts'
 import type { ActiveCheckOptions } from './health.ts'
 import type { ResponseHead } from './response-head.ts'

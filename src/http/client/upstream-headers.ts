@@ -1,4 +1,4 @@
-import { foldHeaderName } from '#platform/header-name.ts'
+import { foldHeaderName } from '#platform/text.ts'
 
 /** A field that every request to an upstream gets. */
 export interface SetHeader {

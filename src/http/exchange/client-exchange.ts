@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Expiring } from '#platform/deadline-sweep.ts'
+import type { Expiring } from '#platform/deadline.ts'
 import type { RequestEvents } from './request-events.ts'
 import type { RequestHead } from './request-head.ts'
 

@@ -1,4 +1,4 @@
-import type { DeadlineSweep, Expiring } from '#platform/deadline-sweep.ts'
+import type { DeadlineSweep, Expiring } from '#platform/deadline.ts'
 
 /** The window over which the rate of a body is measured. */
 export const bodyRateWindowMs = 10_000

@@ -1,4 +1,4 @@
-import type { DeadlineSweep } from '#platform/deadline-sweep.ts'
+import type { DeadlineSweep } from '#platform/deadline.ts'
 import type { OpenConnection } from '../exchange/client-exchange.ts'
 import type { Unreadable } from '../exchange/request-events.ts'
 import type { RequestHead } from '../exchange/request-head.ts'

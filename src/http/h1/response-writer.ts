@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { copyString } from '#platform/copy-string.ts'
+import { copyString } from '#platform/text.ts'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import { type DeferredWrite, deferWrite, mustWriteNow } from './deferred-writes.ts'
 import { writeDirectly } from './direct-writes.ts'

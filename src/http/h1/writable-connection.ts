@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { unmappedAddress } from '#platform/unmapped-address.ts'
+import { unmappedAddress } from '#platform/addresses.ts'
 import type { HttpVersion } from '../exchange/client-exchange.ts'
 import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
 import { BodyRate } from './body-rate.ts'

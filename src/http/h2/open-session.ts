@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { unmappedAddress } from '#platform/unmapped-address.ts'
+import { unmappedAddress } from '#platform/addresses.ts'
 import type { OpenConnection } from '../exchange/client-exchange.ts'
 import { ClientSession, type SessionOptions } from './client-session.ts'
 

@@ -1,4 +1,4 @@
-import type { DeadlineSweep } from '#platform/deadline-sweep.ts'
+import type { DeadlineSweep } from '#platform/deadline.ts'
 import type { ClientExchange } from '../exchange/client-exchange.ts'
 import type { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
 import type { RequestHead } from '../exchange/request-head.ts'

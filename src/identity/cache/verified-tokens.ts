@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { copyString } from '#platform/copy-string.ts'
+import { copyString } from '#platform/text.ts'
 import type { VerifiedTokens } from '../tokens/access-token.ts'
 import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
 import { createLru } from './lru.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
-import { errorMessage } from '#platform/system-error.ts'
+import { errorMessage } from '#platform/errors/operator-error.ts'
 import { fetchKeySet, type KeySet, type KeySetLocation } from './load-keys.ts'
 
 /** What a fetch has brought: a document, or why there is none, in words for the log. */

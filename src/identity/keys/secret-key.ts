@@ -1,5 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
-import { isForeignKey } from '#platform/secrets/foreign-key.ts'
+import { isForeignKey } from '#platform/secrets/format.ts'
 import { digestOf, findCompactKey, type ParsedKey, parseKey } from '#platform/secrets/keys.ts'
 import { keyState, validUntil } from '#store/secret-keys.ts'
 import type { CachedAccount, Directory } from '../principal.ts'

@@ -1,4 +1,4 @@
-import { clientNetwork } from '#platform/client-network.ts'
+import { clientNetwork } from '#platform/addresses.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Rate, RateResult } from '#store/rates.ts'
 import type { RateLimit, RouteRate } from '../access.ts'

@@ -1,7 +1,7 @@
 import type { AccountActionsOf } from '#accounts/account-actions.ts'
 import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit-entry-factory.ts'
 import { type KeyOptions, makeDefaultKey, makeKey } from '#accounts/make-key.ts'
-import { clientNetwork } from '#platform/client-network.ts'
+import { clientNetwork } from '#platform/addresses.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Account, emailKey, mayBeAnothers } from '#store/account.ts'

@@ -3,15 +3,17 @@ import { ownAuditEntry } from '#accounts/audit-entry-factory.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { isSameText } from '#platform/secrets/constant-time.ts'
-import { type KeySource, keysOf } from '#platform/secrets/key-source.ts'
-import { codeUri, createCodeSecret, isCodeSecret, stepOfCode } from '#platform/secrets/one-time-codes.ts'
 import {
+  codeUri,
+  createCodeSecret,
   createRecoveryCodes,
+  isCodeSecret,
   isRecoveryCode,
   newRecoveryDigests,
   possibleRecoveryDigests,
-} from '#platform/secrets/recovery-codes.ts'
-import type { Sealer } from '#platform/secrets/sealing.ts'
+  stepOfCode,
+} from '#platform/secrets/one-time-codes.ts'
+import { type KeySource, keysOf, type Sealer } from '#platform/secrets/sealing.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { AuditAction } from '#store/audit-entry.ts'

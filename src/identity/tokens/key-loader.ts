@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
-import { errorMessage } from '#platform/system-error.ts'
 import type { Algorithm } from './key-material.ts'
 import type { Keyring } from './keyring.ts'
 import { assertSigner, type SigningKey, type SigningKeys } from './signing-keys.ts'

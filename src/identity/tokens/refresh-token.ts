@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto'
-import { randomText } from '#platform/random.ts'
 import { isSameText } from '#platform/secrets/constant-time.ts'
-import { secretPrefixes, sessionIdLength, sessionIdPattern } from '#platform/secrets/format.ts'
-import { deriveKeys, type KeySource } from '#platform/secrets/key-source.ts'
+import { randomText, secretPrefixes, sessionIdLength, sessionIdPattern } from '#platform/secrets/format.ts'
+import { deriveKeys, type KeySource } from '#platform/secrets/sealing.ts'
 
 /**
  * A refresh token is its session, the number of the rotation, and a MAC over both:

@@ -1,7 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import { randomText } from '#platform/random.ts'
+import { randomText } from '#platform/secrets/format.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { SigningKeyStore, StoredSigningKey } from '#store/signing-keys.ts'

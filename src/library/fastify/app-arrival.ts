@@ -15,8 +15,8 @@ import { MalformedMessage } from '#http/exchange/malformed-message.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import { readRequestFraming } from '#http/h1/request-framing.ts'
 import { discardedBytesMax } from '#http/h1/timeouts.ts'
+import { unmappedAddress } from '#platform/addresses.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { unmappedAddress } from '#platform/unmapped-address.ts'
 
 /** A request of an app, as the decisions of the gateway know it. */
 export type AppArrival = Arrival<AppConnection>

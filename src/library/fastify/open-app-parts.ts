@@ -11,11 +11,11 @@ import { createWebSockets, type WebSockets } from '#gateway/server/web-sockets.t
 import type { StoreHealth } from '#identity/cache/store-connection-state.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { createMetrics, type Metrics } from '#ops/metrics/metrics.ts'
-import { createAddressSet } from '#platform/address-ranges.ts'
+import { createAddressSet } from '#platform/addresses.ts'
 import type { Clock } from '#platform/clock.ts'
 import { isRecord } from '#platform/json.ts'
 import { createLog, type Log } from '#platform/log/log.ts'
-import { readVersion } from '#platform/version.ts'
+import { readVersion } from '#platform/package.ts'
 import { createConfiguredNotices } from '#runtime/assembly/account-services.ts'
 import { createApiOptions } from '#runtime/assembly/api-options.ts'
 import {

@@ -1,4 +1,4 @@
-import { programFilesIn } from '../program-files.ts'
+import { programFilesIn } from '../package.ts'
 
 /** The files of one kind in some folders, sorted by file name across folders. */
 export function assetFiles(folders: readonly URL[], ending: string): readonly URL[] {

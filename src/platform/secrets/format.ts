@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+
 /**
  * The prefix of each kind of credential that the gateway issues, keys aside; a `_` follows. Whatever starts with one of
  * them is taken for a secret and hidden (hide-secrets.ts).
@@ -31,3 +33,106 @@ export const keyPrefixPattern = `[a-z][a-z0-9]{0,${keyPrefixLengthMax - 1}}`
 export const accountIdPattern = `[0-9A-Za-z]{${accountIdLength}}`
 export const sessionIdPattern = `[0-9A-Za-z]{${sessionIdLength}}`
 export const secretPattern = `[0-9A-Za-z]{${secretLength}}`
+
+/** A kind of credential, as its text looks. Whether it is valid, or complete, the form does not say. */
+export type SecretForm = 'secretKey' | 'apiKey' | 'refreshToken' | 'jwt'
+
+const secretKeyStart = keyStart('secretKey')
+const apiKeyStart = keyStart('apiKey')
+const refreshTokenStart = `${secretPrefixes.refreshToken}_`
+/** What every JWT starts with, and no key: `{"` in base64url. */
+const jwtStart = 'eyJ'
+/** Header, payload and signature. */
+const jwtParts = 3
+
+/** What a text looks like; undefined = like nothing that the gateway issues. */
+export function formOf(text: string): SecretForm | undefined {
+  if (text.startsWith(jwtStart)) return 'jwt'
+  if (secretKeyStart.test(text)) return 'secretKey'
+  if (apiKeyStart.test(text)) return 'apiKey'
+  return text.startsWith(refreshTokenStart) ? 'refreshToken' : undefined
+}
+
+/** Whether a text looks like a key of either kind: in `Authorization: Bearer` this tells a key from a JWT. */
+export function looksLikeKey(text: string): boolean {
+  return !text.startsWith(jwtStart) && (secretKeyStart.test(text) || apiKeyStart.test(text))
+}
+
+/**
+ * Whether a text is a JWT, valid or not. Nearly all begin as one does; some begin with white space in the header's
+ * JSON. Other keys of three parts are none.
+ */
+export function looksLikeJwt(text: string): boolean {
+  if (text.startsWith(jwtStart)) return true
+  const [header = '', ...others] = text.split('.', jwtParts + 1)
+  if (others.length !== jwtParts - 1) return false
+  return Buffer.from(header, 'base64url').toString('latin1').trimStart().startsWith('{')
+}
+
+function keyStart(kind: keyof typeof keyMarks): RegExp {
+  return new RegExp(`^(?:${oldKeyPrefixes[kind]}|${keyPrefixPattern}_${keyMarks[kind]})_`)
+}
+
+/** How many characters an imported key has: others are not looked up. */
+export const foreignKeyLength = { min: 8, max: 512 } as const
+
+/** Whether a text can be a key that was made elsewhere: one of our form is only ever ours. */
+export function isForeignKey(text: string): boolean {
+  const { length } = text
+  return length >= foreignKeyLength.min && length <= foreignKeyLength.max && !looksLikeKey(text)
+}
+
+/** Whether a bearer token can be such a key: it is neither a JWT nor a refresh token, which belong elsewhere. */
+export function isForeignBearerKey(token: string): boolean {
+  return !looksLikeJwt(token) && isForeignKey(token) && formOf(token) === undefined
+}
+
+/** A regular expression for secret scanners, without anchors and groups: ERE, PCRE, RE2 and JavaScript read it alike. */
+export interface KeyPattern {
+  readonly kind: keyof typeof keyMarks
+  /** How such keys begin. */
+  readonly prefix: string
+  readonly pattern: string
+}
+
+/** The patterns of keys: with the configured prefix, and of the form before it could be configured. */
+export function keyPatterns(prefix: string): readonly KeyPattern[] {
+  const tail = `_${accountIdPattern}_${secretPattern}_[0-9A-Za-z]{${keyChecksumLength}}`
+  return [
+    {
+      kind: 'secretKey',
+      prefix: `${prefix}_${keyMarks.secretKey}`,
+      pattern: `${prefix}_${keyMarks.secretKey}${tail}`,
+    },
+    {
+      kind: 'apiKey',
+      prefix: `${prefix}_${keyMarks.apiKey}`,
+      pattern: `${prefix}_${keyMarks.apiKey}${tail}`,
+    },
+    { kind: 'secretKey', prefix: oldKeyPrefixes.secretKey, pattern: oldKeyPrefixes.secretKey + tail },
+    { kind: 'apiKey', prefix: oldKeyPrefixes.apiKey, pattern: oldKeyPrefixes.apiKey + tail },
+  ]
+}
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** Bytes from this value on are rejected: 248 is the largest multiple of 62 that a byte can hold. */
+const rejectedFrom = 248
+
+/** A random text of letters and digits, each equally likely; 43 of them hold 256 bits. */
+export function randomText(length: number): string {
+  let text = ''
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < rejectedFrom && text.length < length) text += base62[byte % 62]
+    }
+  }
+  return text
+}
+
+/** A number below 62^length in `length` letters and digits. */
+export function toBase62(value: number, length: number): string {
+  let text = ''
+  for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) text = base62[rest % 62] + text
+  return text
+}

@@ -34,7 +34,7 @@ const runs = /[0-9A-Za-z_~.-]{5,}/g
  * many would be read to its end again.
  */
 const jwtStarts = /eyJ(?:[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_.-]+)?)?/g
-/** How often escapes are decoded: double encoding comes from mistakes, not from hiding. */
+/** How often escapes within escapes are decoded: double encoding comes from mistakes, not from hiding. */
 const decodingsMax = 3
 
 /**
@@ -48,7 +48,7 @@ function inAnyCase(letters: string): string {
  * Hides the gateway's keys and tokens anywhere in a text, also percent-encoded; a text without any is left as it is.
  */
 export function hideSecrets(text: string): string {
-  const decoded = text.includes('%') ? decode(text) : text
+  const decoded = text.includes('%') ? decodePercent(text) : text
   if (!secretStartPattern.test(decoded)) return text
   const withoutSecrets = decoded
     .replaceAll(jwtStarts, (found) => (found.includes('.') ? secretPlaceholder : found))
@@ -64,12 +64,120 @@ function hideOwnSecret(run: string): string {
     : run.slice(0, start.index) + secretPlaceholder
 }
 
-function decode(text: string): string {
+function decodePercent(text: string): string {
   let decoded = text
-  for (let turn = 0; turn < decodingsMax && decoded.includes('%'); turn++) {
-    decoded = decoded.replaceAll(/%([2-7][0-9a-f])/gi, (_escape, hex: string) =>
-      String.fromCharCode(Number.parseInt(hex, 16)),
-    )
-  }
+  for (let turn = 0; turn < decodingsMax && asciiEscape.test(decoded); turn++) decoded = decodeOnce(decoded)
   return decoded
+}
+
+/** Decodes escapes of ASCII. Not by a replacement: a call for each of thousands takes several times as long. */
+function decodeOnce(text: string): string {
+  let decoded = ''
+  let end = 0
+  for (let mark = text.indexOf('%'); mark !== -1; mark = text.indexOf('%', Math.max(end, mark + 1))) {
+    const high = hexValue(text, mark + 1)
+    const low = hexValue(text, mark + 2)
+    if (high < 2 || high > 7 || low === -1) continue
+    decoded += text.slice(end, mark) + String.fromCharCode(16 * high + low)
+    end = mark + 3
+  }
+  return decoded + text.slice(end)
+}
+
+const asciiEscape = /%[2-7][0-9a-f]/i
+const hexValues = Int8Array.from({ length: 128 }, (_, code) =>
+  '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()),
+)
+
+/** The value of a hexadecimal digit; -1 = it is none. */
+function hexValue(text: string, index: number): number {
+  return hexValues[text.charCodeAt(index)] ?? -1
+}
+
+/** In the name of a header whose value is, or may be, a secret. `X-Author` names a person. */
+const credentialName =
+  /auth(?!ors?(?![a-z]))|cookie|secret|token|passw|api[-_]?key|[-_]key$|credential|signature|assertion/i
+/** A scheme of `Authorization` (RFC 9110 11.4), or a URL with user information (RFC 3986 3.2.1). */
+const credentialValue = /^(?:bearer|basic|digest|token|apikey|negotiate|ntlm)[ \t]|:\/\/[^/?#@]+@/i
+
+/** Whether a header is likely to hold a credential, by its name or by what it says; it is not shown then. */
+export function isCredentialField(name: string, value: string): boolean {
+  return credentialName.test(name) || credentialValue.test(value) || hideSecrets(value) !== value
+}
+
+/** A secret that a text may repeat, and what is shown in its place. */
+export interface KnownSecret {
+  readonly text: string
+  readonly placeholder: string
+}
+
+/** The longest spelling of a character, such as `&#x0067;`. */
+const spellingLengthMax = 8
+
+/** As URLs, JSON, programs, HTML and mails write a character. */
+const escapes =
+  /%([0-9a-f]{2})|\\u([0-9a-f]{4})|\\x([0-9a-f]{2})|&#x([0-9a-f]{1,6});|=([0-9a-f]{2})|&#([0-9]{1,7});|\\([nrt/"\\])|=\r?\n/gi
+
+/** How many characters at the end of a text that was cut may be part of a secret. */
+export function longestSpelling(secrets: readonly KnownSecret[]): number {
+  return spellingLengthMax * Math.max(0, ...secrets.map(({ text }) => text.length))
+}
+
+/**
+ * Hides secrets wherever a text repeats them: as they are, in other case, in base64 at any place of what was encoded,
+ * in hex, with escapes, and with line breaks within. A text that has to be decoded for that is returned decoded.
+ */
+export function hideKnownSecrets(text: string, secrets: readonly KnownSecret[]): string {
+  const hidden = secrets.map(({ text: secret, placeholder }) => ({ pattern: patternOf(secret), placeholder }))
+  const hide = (shown: string) =>
+    hidden.reduce((rest, { pattern, placeholder }) => rest.replace(pattern, () => placeholder), shown)
+  let shown = hide(text)
+  let decoded = text
+  for (let turn = 0; turn < decodingsMax; turn++) {
+    const next = decodeAny(decoded)
+    if (next === decoded) break
+    decoded = next
+    const withoutSecrets = hide(decoded)
+    if (withoutSecrets !== decoded) shown = withoutSecrets
+  }
+  return shown
+}
+
+function decodeAny(text: string): string {
+  return text.replace(escapes, (written, ...groups: readonly (string | undefined)[]) => {
+    const [percent, unicode, x, htmlHex, printable, htmlDecimal, letter] = groups
+    if (written.startsWith('=') && printable === undefined) return ''
+    if (letter !== undefined) return { n: '\n', r: '\r', t: '\t' }[letter.toLowerCase()] ?? letter
+    const hex = percent ?? unicode ?? x ?? htmlHex ?? printable
+    const code = hex === undefined ? Number(htmlDecimal) : Number.parseInt(hex, 16)
+    return code <= 0x10_ffff ? String.fromCodePoint(code) : written
+  })
+}
+
+/** Matches a secret in time proportional to the text: what may stand between its characters is none of them. */
+function patternOf(secret: string): RegExp {
+  const bytes = Buffer.from(secret)
+  const spellings = [secret, bytes.toString('hex'), ...[0, 1, 2].map((before) => base64Of(bytes, before))]
+  const between = '[\\s\\0]*'
+  return new RegExp(
+    spellings.map((spelling) => Array.from(spelling, characterPattern).join(between)).join('|'),
+    'gi',
+  )
+}
+
+/**
+ * The characters of base64 that only the secret decides, where so many bytes of a group of three stand before it: of
+ * those at both ends four bits or fewer are not its own.
+ */
+function base64Of(bytes: Uint8Array, before: number): string {
+  const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+  const [first, end] = [Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6)]
+  return encoded.slice(first, end)
+}
+
+/** In both alphabets of base64 (RFC 4648). */
+function characterPattern(character: string): string {
+  if (character === '+' || character === '-') return '[+-]'
+  if (character === '/' || character === '_') return '[/_]'
+  return /\w/.test(character) ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { randomText, toBase62 } from '../random.ts'
 import { isSameBytes } from './constant-time.ts'
 import {
   accountIdLength,
@@ -9,7 +8,9 @@ import {
   keyMarks,
   keyPrefixLengthMax,
   oldKeyPrefixes,
+  randomText,
   secretLength,
+  toBase62,
 } from './format.ts'
 
 /**

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isCommonPassword, isMostlyPersonalData, type PasswordOwner } from './common-password.ts'
 import { isSameBytes } from './constant-time.ts'
-import { type KeySource, type Keys, keyIdOf, keysOf } from './key-source.ts'
+import { type KeySource, type Keys, keyIdOf, keysOf } from './sealing.ts'
 import { createWorkQueue, type WorkOwner } from './work-queue.ts'
 
 /** The fewest characters, and the most bytes in UTF-8, of a password. */

@@ -1,11 +1,23 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
-import { OperatorError } from '../errors/operator-error.ts'
-import { makeFolder } from '../folder.ts'
-import { errorMessage, hasErrorCode } from '../system-error.ts'
-import type { Keys } from './key-source.ts'
-import { acceptedKeys, parseSealingKeys, type SealingKeySet, sealingKeyBytes } from './sealing-key-set.ts'
+import { errorMessage, hasErrorCode, OperatorError } from '../errors/operator-error.ts'
+import { makeFolder } from '../files.ts'
+import { formatDay, parseDay } from '../time.ts'
+import type { Keys } from './sealing.ts'
 
 /** The text of the sealing keys, or their file, which may have to be created first. */
 export type SealingKeySource =
@@ -109,5 +121,104 @@ function linkIfAbsent(draft: string, file: string): void {
     linkSync(draft, file)
   } catch (error) {
     if (!hasErrorCode(error, 'EEXIST')) throw error
+  }
+}
+
+/** Bytes of a sealing key: AES-256. */
+export const sealingKeyBytes = 32
+
+/** The sealing keys of a file or secret: one, and during a rotation a second that is accepted too. */
+export interface SealingKeySet {
+  /** Seals. */
+  readonly current: Buffer
+  /** Will seal once every instance knows it. */
+  readonly next: Buffer | undefined
+  /** Sealed before. */
+  readonly previous: PreviousSealingKey | undefined
+}
+
+interface PreviousSealingKey {
+  readonly key: Buffer
+  /** The day of UTC on which it was replaced, in days since 1970. */
+  readonly since: number
+}
+
+/** A sealing key from its text, base64, base64url or hexadecimal; undefined where it is not 32 bytes. */
+export function parseSealingKey(text: string): Buffer | undefined {
+  const trimmed = text.trim()
+  const isHex = /^[0-9A-Fa-f]{64}$/.test(trimmed)
+  if (!isHex && !/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) return undefined
+  const key = Buffer.from(trimmed, isHex ? 'hex' : 'base64')
+  return key.length === sealingKeyBytes ? key : undefined
+}
+
+/**
+ * The keys of a text: the current one in the first line, and perhaps a second line, `KEY next` or
+ * `KEY previous 2026-11-23`. undefined where it is anything else.
+ */
+export function parseSealingKeys(text: string): SealingKeySet | undefined {
+  const [first = '', second, ...rest] = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  const current = parseSealingKey(first)
+  if (!current || rest.length > 0) return undefined
+  if (second === undefined) return { current, next: undefined, previous: undefined }
+  const [keyText = '', role, day = '', ...more] = second.split(/\s+/)
+  const key = parseSealingKey(keyText)
+  if (!key || key.equals(current) || more.length > 0) return undefined
+  if (role === 'next' && day === '') return { current, next: key, previous: undefined }
+  const since = parseDay(day)
+  if (role !== 'previous' || since === undefined) return undefined
+  return { current, next: undefined, previous: { key, since } }
+}
+
+/** The text that `parseSealingKeys` reads. */
+export function formatSealingKeys({ current, next, previous }: SealingKeySet): string {
+  const lines = [current.toString('base64')]
+  if (next) lines.push(`${next.toString('base64')} next`)
+  if (previous) lines.push(`${previous.key.toString('base64')} previous ${formatDay(previous.since)}`)
+  return `${lines.join('\n')}\n`
+}
+
+/** All that are accepted, the current one first. */
+export function acceptedKeys({ current, next, previous }: SealingKeySet): Keys {
+  return [current, ...(next ? [next] : []), ...(previous ? [previous.key] : [])]
+}
+
+/**
+ * Replaces the content of a sealing key file in one step: whoever reads it, and a machine that loses power, has the old
+ * keys or the new ones. It keeps its owner and group, and others never get access.
+ * @throws OperatorError where it cannot be written; it is then as it was
+ */
+export function replaceSealingKeys(file: string, keys: SealingKeySet): void {
+  let temporaryFile: string | undefined
+  try {
+    const target = realpathSync(file)
+    const { uid, gid, mode } = statSync(target)
+    temporaryFile = `${target}.${randomUUID()}`
+    writeFileSync(temporaryFile, formatSealingKeys(keys), { mode: 0o600, flush: true })
+    const own = statSync(temporaryFile)
+    if (own.uid !== uid || own.gid !== gid) chownSync(temporaryFile, uid, gid)
+    if ((mode & 0o040) !== 0) chmodSync(temporaryFile, 0o640)
+    renameSync(temporaryFile, target)
+    syncFolder(dirname(target))
+  } catch (cause) {
+    if (temporaryFile !== undefined) rmSync(temporaryFile, { force: true })
+    throw new OperatorError(`cannot replace the sealing key ${file}: ${errorMessage(cause)}`, {
+      hint: 'If it is mounted or managed elsewhere: gatehouse sealing-key rotate --print',
+      cause,
+    })
+  }
+}
+
+/** The rename is durable only with its folder. Windows cannot open folders. */
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return
+  const descriptor = openSync(folder, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }

@@ -23,9 +23,8 @@ import { createSecondFactors } from '#identity/second-factor/second-factors.ts'
 import type { PortalTokens } from '#identity/tokens/portal-tokens.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
-import { deriveKeys, type KeySource } from '#platform/secrets/key-source.ts'
 import { createPasswords } from '#platform/secrets/passwords.ts'
-import { createSealer } from '#platform/secrets/sealing.ts'
+import { createSealer, deriveKeys, type KeySource } from '#platform/secrets/sealing.ts'
 import type { Store } from '#store/store.ts'
 
 /** What account holders and admins can do with accounts, in the portal and through the admin API. */

@@ -13,7 +13,7 @@ import { createSessionStart } from '#identity/tokens/session-start.ts'
 import { createSessions, type Sessions } from '#identity/tokens/sessions.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { KeySource } from '#platform/secrets/key-source.ts'
+import type { KeySource } from '#platform/secrets/sealing.ts'
 import type { Account } from '#store/account.ts'
 import type { Store } from '#store/store.ts'
 

@@ -4,9 +4,8 @@ import type { Config } from '#config/config.ts'
 import { ConfigError, type LoadedConfig } from '#config/load.ts'
 import { restartProblems } from '#config/restart-problems.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
-import { OperatorError } from '#platform/errors/operator-error.ts'
+import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
-import { errorMessage } from '#platform/system-error.ts'
 import type { PreparedConfig } from './request-server.ts'
 
 export interface ReloadOptions {

@@ -1,9 +1,9 @@
 import type { StoreConnectionState } from '#identity/cache/store-connection-state.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
+import { everySecond } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { everySecond } from '#platform/every-second.ts'
+import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
-import { errorMessage } from '#platform/system-error.ts'
 import type { StoreDiagnostics, StoreState } from '#store/diagnostics.ts'
 import { isStoreFailure } from '#store/store-failure.ts'
 

@@ -10,7 +10,7 @@ import { type Acknowledgements, openAcknowledgements } from '#identity/tokens/ac
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { type Clock, monotonicClock } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
-import type { KeySource } from '#platform/secrets/key-source.ts'
+import type { KeySource } from '#platform/secrets/sealing.ts'
 import { type OpenSealingKeys, openSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { openStore } from '#store/open.ts'
 import type { InstanceCounts } from '#store/rates.ts'

@@ -22,7 +22,7 @@ import { createIgnoredUpgradeLog, type UpgradeHandler, type WebSockets } from '#
 import { createCarriers } from '#identity/keys/carriers.ts'
 import type { Exporter } from '#ops/tracing/exporter.ts'
 import { createTracer } from '#ops/tracing/tracer.ts'
-import { createAddressSet } from '#platform/address-ranges.ts'
+import { createAddressSet } from '#platform/addresses.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { createConfiguredNotices } from './account-services.ts'
 import { type ApiPartsOptions, createApiOptions } from './api-options.ts'

@@ -1,6 +1,5 @@
 import { startDeadline } from '#platform/deadline.ts'
-import { OperatorError } from '#platform/errors/operator-error.ts'
-import { errorMessage } from '#platform/system-error.ts'
+import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 
 /** The requests that one side may send to the other, by name: arguments and result, as plain JSON. */
 type RequestTypes = Readonly<Record<string, { readonly given: unknown; readonly answer: unknown }>>

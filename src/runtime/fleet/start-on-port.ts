@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { listen } from '#gateway/server/listen.ts'
-import { hasErrorCode } from '#platform/system-error.ts'
+import { hasErrorCode } from '#platform/errors/operator-error.ts'
 import type { WorkerPorts } from './messages.ts'
 
 /** Where the workers listen; undefined = there is no such listener. */

@@ -3,7 +3,7 @@
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 
 const [{ cacheCompiledCode }, { deferOptimizing }] = await Promise.all([
-  import('#platform/compile-cache.ts'),
+  import('#platform/package.ts'),
   import('../v8/defer-optimizing.ts'),
 ])
 

@@ -1,6 +1,6 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8'
-import { everySecond } from '#platform/every-second.ts'
+import { everySecond } from '#platform/clock.ts'
 
 const mib = 1_024 * 1_024
 /** Up to which size of its old generation a heap is small. */

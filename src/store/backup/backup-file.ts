@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { OperatorError } from '#platform/errors/operator-error.ts'
-import type { Line } from '#platform/lines.ts'
-import { errorMessage } from '#platform/system-error.ts'
+import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
+import type { Line } from '#platform/files.ts'
 import { accountOf, type BackupRecord, badFieldOf, type RecordKind, recordFields } from './records.ts'
 
 /**

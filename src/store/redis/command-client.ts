@@ -1,7 +1,7 @@
 import { Redis, ReplyError } from 'ioredis'
 import { inTime, startDeadline } from '#platform/deadline.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { errorMessage } from '#platform/system-error.ts'
+import { errorMessage } from '#platform/errors/operator-error.ts'
 import { StoreFailure } from '../store-failure.ts'
 import { openClient, type RedisOptions } from './client.ts'
 import { type Client, isScriptFault } from './scripts.ts'

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { OperatorError } from '#platform/errors/operator-error.ts'
-import { errorMessage } from '#platform/system-error.ts'
+import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import type { Change, LoggedChange } from '../changes.ts'
 import { changesMax } from '../changes.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Cluster, type Redis, ReplyError } from 'ioredis'
-import { readProgramFile } from '#platform/program-files.ts'
-import { errorMessage } from '#platform/system-error.ts'
+import { errorMessage } from '#platform/errors/operator-error.ts'
+import { readProgramFile } from '#platform/package.ts'
 
 /** What both kinds of client have in common. */
 export type Client = Redis | Cluster

@@ -1,4 +1,4 @@
-import { dayOf, dayOfMonth, firstOfMonth, formatDay, startOfDay } from '#platform/day.ts'
+import { dayOf, dayOfMonth, firstOfMonth, formatDay, startOfDay } from '#platform/time.ts'
 import { isPrincipalId } from '../subjects.ts'
 import {
   compareUsage,

@@ -1,6 +1,6 @@
 import { type BigIntStats, statSync } from 'node:fs'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { hasErrorCode } from '#platform/system-error.ts'
+import { hasErrorCode } from '#platform/errors/operator-error.ts'
 import { StoreFailure } from '../store-failure.ts'
 
 /** Checks that the open files are still the ones at their paths. */

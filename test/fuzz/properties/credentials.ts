@@ -8,7 +8,7 @@ import {
   createPortalToken,
   parseLinkToken,
   parsePortalToken,
-} from '#platform/secrets/portal-tokens.ts'
+} from '#platform/secrets/opaque-tokens.ts'
 import { type Property, property } from '../property.ts'
 
 interface Kind {

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { type ClientClaims, readClient } from '#gateway/forward/client.ts'
-import { createAddressSet, parseAddressRange } from '#platform/address-ranges.ts'
-import { unmappedAddress } from '#platform/unmapped-address.ts'
+import { createAddressSet, parseAddressRange, unmappedAddress } from '#platform/addresses.ts'
 
 function trust(...ranges: readonly string[]) {
   return createAddressSet(

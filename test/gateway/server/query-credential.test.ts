@@ -22,7 +22,8 @@ t.test('keys and tokens in the query are recognised by their names, or by what t
     for (const target of [`/a?${name}=x`, `/a?b=c&${name}=x`, `/a?b&${name}=`])
       t.equal(kindOf(target), 'credential', target)
   for (const value of ['gate_sk_XH8KwHZWtlVZ3PDb_x', 'acme_ak_x', 'gsk_x', 'eyJhbGciOiJFUzI1NiJ9.e30.x'])
-    t.equal(kindOf(`/a?q=${value}`), 'credential', value)
+    for (const name of ['q', '', 'b&c', 'b?c', '?', '?q?'])
+      t.equal(kindOf(`/a?${name}=${value}`), 'credential', `${name}=${value}`)
 })
 
 t.test('a presigned URL is recognised', async (t) => {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { showsOwnCredential } from '#identity/tokens/own-credential.ts'
 import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-token.ts'
 import { createAccountId, createKey } from '#platform/secrets/keys.ts'
-import { createLinkToken } from '#platform/secrets/portal-tokens.ts'
+import { createLinkToken } from '#platform/secrets/opaque-tokens.ts'
 
 const issuer = 'https://gateway.test'
 const jwt = (claims: object) =>

@@ -13,8 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import { readSealingKeys } from '#platform/secrets/sealing-key.ts'
-import { parseSealingKey } from '#platform/secrets/sealing-key-set.ts'
+import { parseSealingKey, readSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { openInProcesses, openInThreads } from '../../accounts/sealing-key-racers.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'gatehouse-sealing-'))

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { deriveKey } from '#platform/secrets/key-source.ts'
-import { createSealer } from '#platform/secrets/sealing.ts'
+import { createSealer, deriveKey } from '#platform/secrets/sealing.ts'
 
 const sealer = createSealer(randomBytes(32))
 

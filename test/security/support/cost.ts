@@ -3,11 +3,12 @@ import { connect } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { repeated, shapes } from './shapes.ts'
+import { slowness } from './yardstick.ts'
 
 /** `limits.headers` less what else a head has. */
 export const headLengthMax = 15_600
 
-/** What a request of a stranger may cost the thread that serves it, in ms. */
+/** What a request of a stranger may cost the thread that serves it, in ms of the machine of `yardstick.ts`. */
 const costMaxMs = 5
 /** Who is signed in is known, and their requests read and write the store. */
 export const signedInMaxMs = 10
@@ -30,15 +31,16 @@ let attempts = 0
  * The fewest milliseconds that an attempt took of the event loop, where it was not cheap at once. Counted is the time
  * that the loop did not wait, or the processor's time where that is less: the first has the time of other programs in
  * it, the second that of other threads.
+ * @param slownessNow what a cost that is not cheap is divided by
  */
 async function leastMs(
   attempt: Attempt,
   length: number,
   enoughMs: number,
-  triesMost = triesMax,
+  { tries = triesMax, slownessNow = (): number => 1 } = {},
 ): Promise<number> {
   let least = Number.POSITIVE_INFINITY
-  for (let tries = 0; tries < triesMost && least > enoughMs; tries++) {
+  for (let tried = 0; tried < tries && least > enoughMs; tried++) {
     // An escape, after which no pattern matches that wants a repetition to be the end.
     const end = `%41${(attempts++).toString(36)}`
     await nextTurn()
@@ -48,7 +50,9 @@ async function leastMs(
     // What is logged and counted comes after the answer.
     await nextTurn()
     const { user, system } = process.cpuUsage(processorBefore)
-    least = Math.min(least, performance.eventLoopUtilization(loopBefore).active, (user + system) / 1_000)
+    const { active } = performance.eventLoopUtilization(loopBefore)
+    const costMs = Math.min(active, (user + system) / 1_000)
+    least = Math.min(least, costMs > enoughMs ? costMs / slownessNow() : costMs)
   }
   return least
 }
@@ -71,11 +75,12 @@ export async function tooDear(
   attempt: Attempt,
   { length, maxMs = costMaxMs }: Bounds,
 ): Promise<string | undefined> {
-  const costMs = await leastMs(attempt, length, maxMs)
+  const costMs = await leastMs(attempt, length, maxMs, { slownessNow: slowness })
   if (costMs > maxMs) return `${costMs.toFixed(1)} ms`
   if (costMs <= growthFromMs) return undefined
-  const quarterMs = await leastMs(attempt, length / 4, 0, quarterTries)
+  const quarterMs = await leastMs(attempt, length / 4, 0, { tries: quarterTries })
   if (costMs <= quarterMs * growthMax) return undefined
+  // Both on this machine: how fast it is does not change how the cost grows.
   const againMs = await leastMs(attempt, length, quarterMs * growthMax)
   return againMs > quarterMs * growthMax
     ? `${againMs.toFixed(1)} ms, and a quarter of it ${quarterMs.toFixed(2)} ms`

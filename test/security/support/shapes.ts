@@ -121,9 +121,24 @@ export const shapes: readonly string[] = [
 /** A text of a length, or a little less. @param end of its own: the text is no other's */
 export function repeated(shape: string, length: number, end: string): string {
   const room = length - end.length
-  if (!shape.includes(counter)) return shape.repeat(Math.max(1, Math.floor(room / shape.length))) + end
+  return (shape.includes(counter) ? counted(shape, room) : atLeastOnce(shape, room)) + end
+}
+
+function atLeastOnce(shape: string, room: number): string {
+  return shape.repeat(Math.max(1, Math.floor(room / shape.length)))
+}
+
+/** Made once: it takes as long as what is measured. */
+const countedTexts = new Map<string, string>()
+
+function counted(shape: string, room: number): string {
+  const id = `${room} ${shape}`
+  const known = countedTexts.get(id)
+  if (known !== undefined) return known
   const parts: string[] = []
   for (let left = room; left > 0; left -= parts.at(-1)?.length ?? 0)
     parts.push(shape.replace(counter, parts.length.toString(36)))
-  return parts.join('') + end
+  const text = parts.join('')
+  countedTexts.set(id, text)
+  return text
 }

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { firstOfMonth } from '#platform/day.ts'
+import { firstOfMonth } from '#platform/time.ts'
 import type { Store } from '#store/store.ts'
 import { type UsageCount, usageBatchMax, usageDaysKept, usagePrincipalsMax } from '#store/usage.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { firstOfMonth, startOfDay } from '#platform/day.ts'
+import { firstOfMonth, startOfDay } from '#platform/time.ts'
 import { usagePairsMax } from '#store/redis/usage.ts'
 import { totalOf, usageBatchMax, usageDaysKept } from '#store/usage.ts'
 import { startRedis } from '../../setup/redis.ts'

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net'
-import { type Deadline, startDeadline } from '#platform/deadline.ts'
-import { DeadlineSweep, type Expiring } from '#platform/deadline-sweep.ts'
+import { type Deadline, DeadlineSweep, type Expiring, startDeadline } from '#platform/deadline.ts'
 import { FrameConnection } from '../../h2/framing/connection.ts'
 import { errorCode } from '../../h2/framing/constants.ts'
 import type { ConnectionError } from '../../h2/framing/errors.ts'

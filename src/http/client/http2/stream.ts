@@ -1,4 +1,4 @@
-import { DeadlineSweep } from '#platform/deadline-sweep.ts'
+import { DeadlineSweep } from '#platform/deadline.ts'
 import type { ResponseFraming } from '../../exchange/client-exchange.ts'
 import { errorCode } from '../../h2/framing/constants.ts'
 import type { FrameStream } from '../../h2/framing/stream.ts'

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { type Clock, monotonicClock } from '#platform/clock.ts'
-import { DeadlineSweep } from '#platform/deadline-sweep.ts'
+import { DeadlineSweep } from '#platform/deadline.ts'
 import { UnorderedList } from '#platform/unordered-list.ts'
 import type { ConnectionOpener, OpenEvents, UpstreamConnection } from '../upstream-connection.ts'
 import type { Acquisition, ConnectionReceiver, Waiter } from './acquisition.ts'

@@ -1,4 +1,4 @@
-import type { Expiring } from '#platform/deadline-sweep.ts'
+import type { Expiring } from '#platform/deadline.ts'
 import type { Acquisition, Waiter } from './acquisition.ts'
 import type { Claim, PoolUser, Waiting } from './claim.ts'
 

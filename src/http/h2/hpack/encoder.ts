@@ -1,4 +1,4 @@
-import { copyString } from '#platform/copy-string.ts'
+import { copyString } from '#platform/text.ts'
 import { DynamicTable, entrySize, tableSizeDefault } from './dynamic-table.ts'
 import { type FieldName, fieldNameOf, keptLengthMax } from './field-names.ts'
 import { staticIndexMax } from './static-table.ts'

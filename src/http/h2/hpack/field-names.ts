@@ -1,4 +1,4 @@
-import { copyString } from '#platform/copy-string.ts'
+import { copyString } from '#platform/text.ts'
 import { staticIndexMax, staticNames, staticTable } from './static-table.ts'
 
 /** Longer values are not kept in a table: they seldom repeat. */

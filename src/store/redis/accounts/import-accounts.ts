@@ -1,5 +1,5 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { errorMessage } from '#platform/system-error.ts'
+import { errorMessage } from '#platform/errors/operator-error.ts'
 import { type Account, isActiveAdmin } from '../../account.ts'
 import type { AccountBatch, AccountCreation } from '../../accounts.ts'
 import type { Actor, AuditEntry } from '../../audit-entry.ts'

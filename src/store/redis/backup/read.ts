@@ -1,4 +1,4 @@
-import { dayOf, firstOfMonth, formatDay, parseDay, startOfDay } from '#platform/day.ts'
+import { dayOf, firstOfMonth, formatDay, parseDay, startOfDay } from '#platform/time.ts'
 import type { AuditChain } from '../../audit-chain.ts'
 import type { BackupStore } from '../../backup/backup-store.ts'
 import { accountRecord, type BackupRecord, type RecordOf } from '../../backup/records.ts'

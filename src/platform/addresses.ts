@@ -1,0 +1,137 @@
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
+import { memoizeBounded, memoizeByObject } from './memoize.ts'
+
+/** Each request asks for the network of its client. Longer texts are not addresses. */
+const memoizedAddresses = { entriesMax: 1_000, keyLengthMax: 64 }
+
+/**
+ * What a client is counted as wherever something is counted by client address: an IPv4 address as it is, an IPv6
+ * address as its network of 64 bits, since one user usually has all of such a network (RFC 6177, RFC 8981). An IPv4
+ * address in its IPv6 form (RFC 4291 2.5.5.2) is the IPv4 address. A zone (`%eth0`) does not count.
+ * @returns `203.0.113.7`, `2001:db8:0:1::/64`: at most 24 characters, the same for every spelling of an address; a text
+ *   that is not an address unchanged
+ */
+export const clientNetwork: (address: string) => string = memoizeBounded(memoizedAddresses, (address) => {
+  const plain = unmappedAddress(address)
+  return isIPv6(plain) ? networkOf(plain, 64) : plain
+})
+
+/**
+ * The network around a client network, for limits on unknown clients: one customer of a provider can easily have
+ * several addresses, or several networks of 64 bits (RFC 6177: a site gets 56 bits or fewer).
+ * @returns `203.0.113.0/24`, `2001:db8:0:1200::/56`; a text that is not an address unchanged
+ */
+export function widerNetwork(address: string): string {
+  const plain = unmappedAddress(address)
+  if (isIPv4(plain)) return `${plain.slice(0, plain.lastIndexOf('.'))}.0/24`
+  return isIPv6(plain) ? networkOf(plain, 56) : plain
+}
+
+function networkOf(address: string, bits: 56 | 64): string {
+  const [first = 0, second = 0, third = 0, fourth = 0] = groupsOf(address)
+  const last = bits === 64 ? fourth : fourth & 0xff_00
+  return `${[first, second, third, last].map((group) => group.toString(16)).join(':')}::/${bits}`
+}
+
+const groupsInAddress = 8
+
+/** The groups of 16 bits of an IPv6 address in any spelling of RFC 4291 2.2; only the first six, of a dotted one. */
+function groupsOf(address: string): readonly number[] {
+  const [head = '', tail = ''] = address.replace(/%.*/s, '').split('::')
+  const start = parseGroups(head)
+  const end = parseGroups(tail)
+  const omitted = Math.max(0, groupsInAddress - start.length - end.length)
+  return [...start, ...Array.from({ length: omitted }, () => 0), ...end]
+}
+
+function parseGroups(text: string): readonly number[] {
+  if (text === '') return []
+  // Four bytes with dots stand for two groups, which are beyond every network.
+  return text.split(':').flatMap((group) => (group.includes('.') ? [0, 0] : [Number.parseInt(group, 16)]))
+}
+
+/** The addresses whose first `bits` are those of `address`. */
+export interface AddressRange {
+  readonly address: string
+  readonly bits: number
+  readonly family: 'ipv4' | 'ipv6'
+}
+
+export interface AddressSet {
+  /** Whether it contains an address, which is not an IPv4 address in its IPv6 form. */
+  has(address: string): boolean
+}
+
+/** IPv4 addresses in their IPv6 form are ::ffff:0:0/96 (RFC 4291 2.5.5.2). */
+const mappedBits = 96
+
+/**
+ * An address, or a range such as `10.0.0.0/8`; undefined if the text is neither. IPv4 in its IPv6 form is plain IPv4, so
+ * that bits count the same however a range is written.
+ */
+export function parseAddressRange(text: string): AddressRange | undefined {
+  const [, address = '', digits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const version = isIP(address)
+  if (version === 0) return undefined
+  const bitsMax = version === 4 ? 32 : 128
+  const bits = digits === undefined ? bitsMax : Number(digits)
+  if (bits > bitsMax) return undefined
+  const plain = unmappedAddress(address)
+  if (version === 6 && bits >= mappedBits && isIPv4(plain))
+    return { address: plain, bits: bits - mappedBits, family: 'ipv4' }
+  return { address, bits, family: version === 4 ? 'ipv4' : 'ipv6' }
+}
+
+/** Whether it has every IPv4 address, as `0.0.0.0/0` and IPv6 ranges around their IPv6 form do. */
+export function hasEveryIPv4(range: AddressRange): boolean {
+  const { has } = createAddressSet([range])
+  return has('0.0.0.0') && has('255.255.255.255')
+}
+
+/** Whether an address is one of some addresses and ranges, which are compiled once for each list. */
+export function isWithin(ranges: readonly string[], address: string): boolean {
+  return addressSetOf(ranges).has(address)
+}
+
+const addressSetOf = memoizeByObject((ranges: readonly string[]) =>
+  createAddressSet(ranges.flatMap((text) => parseAddressRange(text) ?? [])),
+)
+
+export function createAddressSet(ranges: readonly AddressRange[]): AddressSet {
+  const list = new BlockList()
+  for (const { address, bits, family } of ranges) list.addSubnet(address, bits, family)
+  if (ranges.length === 0) return { has: () => false }
+  return { has: (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') }
+}
+
+/** Normalizes a host: `LOCALHOST` and `127.0.0.1` are the same, and so are `::` and `0:0::0`. */
+export function normalizeHost(host: string): string {
+  if (host.toLowerCase() === 'localhost') return '127.0.0.1'
+  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  return isIPv6(bare) ? (URL.parse(`http://[${bare}]`)?.hostname.slice(1, -1) ?? bare) : bare
+}
+
+/** Whether a host is a loopback address. */
+export function isLoopback(host: string): boolean {
+  return /^(?:.+\.localhost|127\.\d+\.\d+\.\d+|::1)$/.test(normalizeHost(host))
+}
+
+/** Whether a host is the wildcard address (0.0.0.0 or ::). */
+export function isWildcardAddress(host: string): boolean {
+  return ['0.0.0.0', '::'].includes(normalizeHost(host))
+}
+
+// RFC 4291 2.5.5.2, in any spelling of 2.2: a proxy in front may not write it as Node does.
+const mapped = /^[0:]+:ffff:(?:(?<dotted>\d+\.\d+\.\d+\.\d+)|(?<high>[\da-f]{1,4}):(?<low>[\da-f]{1,4}))$/i
+
+/** The address; an IPv4 address in its IPv6 form as plain IPv4. */
+export function unmappedAddress(address: string): string {
+  const { dotted, high = '', low = '' } = mapped.exec(address)?.groups ?? {}
+  if ((dotted === undefined && high === '') || !isIPv6(address)) return address
+  return dotted ?? [...bytesOf(high), ...bytesOf(low)].join('.')
+}
+
+function bytesOf(group: string): readonly [high: number, low: number] {
+  const value = Number.parseInt(group, 16)
+  return [value >> 8, value & 0xff]
+}

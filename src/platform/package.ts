@@ -1,0 +1,52 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
+import { dirname, relative } from 'node:path'
+import { getAssetKeys, getRawAsset, isSea } from 'node:sea'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * Caches the code that Node compiles in a folder beside the packages: this halves the time of a start from the sources,
+ * and saves a sixth of one from the bundle. If that folder cannot be written, nothing is cached; the binary has its
+ * own cache. To be called before anything else is loaded.
+ */
+export function cacheCompiledCode(): void {
+  if (isBinary) return
+  enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/gatehouse', import.meta.url)))
+}
+
+/** The version of the package, whose file is one folder above both the sources and the build. */
+export function readVersion(): string {
+  const text = readProgramFile(new URL('../../package.json', import.meta.url)).toString()
+  const { version } = JSON.parse(text) as { readonly version: string }
+  return version
+}
+
+/**
+ * The files that come with the program. They lie beside its sources and its build, at the same places; the binary has
+ * them within itself, under their paths relative to where it is (tools/build-binary.ts).
+ */
+
+/** Whether the program is one file, with Node in it. */
+export const isBinary = isSea()
+
+/** @param url made of the URL of a module: `new URL('assets/a.css', import.meta.url)` */
+export function readProgramFile(url: URL): Buffer {
+  return isBinary ? Buffer.from(getRawAsset(keyOf(url))) : readFileSync(url)
+}
+
+export function hasProgramFile(url: URL): boolean {
+  return isBinary ? getAssetKeys().includes(keyOf(url)) : existsSync(url)
+}
+
+/** The names of the files in a folder. @param folder ends with a slash */
+export function programFilesIn(folder: URL): readonly string[] {
+  if (!isBinary) return readdirSync(folder)
+  const prefix = `${keyOf(folder)}/`
+  return getAssetKeys()
+    .filter((key) => key.startsWith(prefix) && !key.includes('/', prefix.length))
+    .map((key) => key.slice(prefix.length))
+}
+
+function keyOf(url: URL): string {
+  return relative(dirname(process.execPath), fileURLToPath(url)).replaceAll('\\', '/')
+}

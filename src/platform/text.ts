@@ -1,0 +1,78 @@
+/**
+ * A copy of a text that is to be kept: as a slice of a head it would keep the whole head in memory, with the
+ * credentials in it. Any text: what comes from a head is Latin-1, but an e-mail address or a name need not be.
+ */
+export function copyString(text: string): string {
+  const copy = Buffer.from(text, 'latin1').toString('latin1')
+  return copy === text ? copy : Buffer.from(text, 'utf16le').toString('utf16le')
+}
+
+/**
+ * The same, but for a text that is kept already: what many have alike is kept once.
+ * @param kept undefined = none is
+ */
+export function sharedCopy(text: string, kept: string | undefined): string {
+  return text === kept ? kept : copyString(text)
+}
+
+/** `a`, `a or b`, `a, b or c`; empty without texts. */
+export function listText(texts: readonly string[]): string {
+  const last = texts.at(-1) ?? ''
+  return texts.length < 2 ? last : `${texts.slice(0, -1).join(', ')} or ${last}`
+}
+
+/** A text as one word of a POSIX shell: quoted if the shell would interpret it. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/**
+ * The candidate that a misspelt word most likely means: at most a third of its letters may differ, counting
+ * insertions, deletions, changes and swapped neighbours; undefined where no candidate is that close.
+ */
+export function suggest(word: string, candidates: Iterable<string>): string | undefined {
+  const wanted = word.toLowerCase()
+  let best: string | undefined
+  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1
+  for (const candidate of candidates) {
+    // It takes at least that many changes. Skipped, as a word may be as long as the file.
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue
+    const distance = editDistance(wanted, candidate.toLowerCase())
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance]
+  }
+  return best
+}
+
+/** `, did you mean "routes"?`, or nothing. */
+export function didYouMean(word: string, candidates: Iterable<string>): string {
+  const candidate = suggest(word, candidates)
+  return candidate === undefined ? '' : `, did you mean "${candidate}"?`
+}
+
+function editDistance(a: string, b: string): number {
+  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)]
+  const at = (row: number, column: number) => rows[row]?.[column] ?? 0
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row]
+    rows.push(current)
+    for (let column = 1; column <= b.length; column++) {
+      const change = a[row - 1] === b[column - 1] ? 0 : 1
+      const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      current[column] = Math.min(
+        at(row - 1, column) + 1,
+        at(row, column - 1) + 1,
+        at(row - 1, column - 1) + change,
+        isSwap ? at(row - 2, column - 2) + 1 : Number.POSITIVE_INFINITY,
+      )
+    }
+  }
+  return at(a.length, b.length)
+}
+
+/**
+ * A header name reduced to lower-case letters and digits. Servers that turn names into variables read `X_User_Id` and
+ * `x.user.id` as X-User-Id: names that are equal here may be one field to a backend.
+ */
+export function foldHeaderName(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+}
