@@ -1,5 +1,6 @@
 import { adminRoute, createOwnBasicKeyCheck, ownAccountRoute } from '#api/admin/admission.ts'
 import type { Config } from '#config/config.ts'
+import { cookieValues } from '#gateway/browser/cookie-values.ts'
 import type { DecisionTrace } from '#gateway/gate/decision-trace.ts'
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
 import { destinationOf, recordRouteName } from '#gateway/gate/outcome.ts'
@@ -116,6 +117,5 @@ const pageAnswers: Readonly<Record<PageDecision, string>> = {
 
 function hasSessionCookie({ headers }: PortalHead, origin: string, isAlone: boolean): boolean {
   const name = sessionCookieName({ isSecure: origin.startsWith('https:'), isAlone })
-  const pairs = headers.cookie?.split(';').map((pair) => pair.trim()) ?? []
-  return pairs.some((pair) => pair.startsWith(`${name}=`) && pair !== `${name}=`)
+  return cookieValues(headers.cookie ?? '', name).some((value) => value !== '')
 }

@@ -1,11 +1,13 @@
 import type { UpstreamConfig } from '#http/client/upstream.ts'
-import type { StoreHealth } from '#identity/cache/store-connection-state.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 import type { PackedSnapshot } from '../metrics/metrics.ts'
 import { type FigureNames, type Figures, figuresOf } from './figures.ts'
 import { createHistory, type Point, type Sample, sampleMs } from './history.ts'
 import { type MetricsReading, readMetrics } from './read-metrics.ts'
+
+/** `degraded`: callers that are known are served from caches, while the store is unreachable. */
+type StoreHealth = 'ok' | 'degraded' | 'store-unavailable'
 
 /** The state of the gateway at one moment. */
 export interface Status {
