@@ -8,7 +8,7 @@ import type { Account } from '#store/account.ts'
 import { passwordLinkOf } from '#store/account-changes/portal-changes.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { PasswordProof, PortalStore } from '#store/portal.ts'
-import type { Visitor } from '#store/visitor.ts'
+import type { Visitor } from '#store/sessions.ts'
 import { workOwnerOf } from './password-check.ts'
 
 /** Links that permit a new password: set-up links, and those for a forgotten password. */

@@ -12,7 +12,7 @@ import { emailKey } from '#store/account.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { PortalStore } from '#store/portal.ts'
 import type { Rate } from '#store/rates.ts'
-import type { Visitor } from '#store/visitor.ts'
+import type { Visitor } from '#store/sessions.ts'
 import { takeOrThrow } from '../limits/limits.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
 

@@ -6,7 +6,7 @@ import { digestOf, findKey, isApiKeyOf, parseKey } from '#platform/secrets/keys.
 import type { Account } from '#store/account.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import { keyState, type SecretKey } from '#store/secret-keys.ts'
-import type { Visitor } from '#store/visitor.ts'
+import type { Visitor } from '#store/sessions.ts'
 
 /** Both keys of an account, as they came. */
 export interface KeyPair {

@@ -1,7 +1,6 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
-import { portalEpochIn } from '#store/portal-key-id.ts'
-import { keyOfSession, unlimited, validUntil } from '#store/secret-keys.ts'
+import { keyOfSession, portalEpochIn, unlimited, validUntil } from '#store/secret-keys.ts'
 import type { Session } from '#store/sessions.ts'
 import type { TokenLimits } from './access-token.ts'
 
