@@ -1,4 +1,4 @@
-import type { OidcOptions } from '#identity/oidc/oidc-options.ts'
+import type { OidcOptions } from '#identity/oidc/provider.ts'
 import type { ConfigTree } from './schema/schema.ts'
 import type { SecretLookup } from './secrets.ts'
 

@@ -1,4 +1,4 @@
-import type { Viewer } from '#identity/portal-sessions.ts'
+import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import { decidePage } from './decide-page.ts'
 import { pageAccessOf } from './page-access.ts'
 import type { PortalParts } from './page-context.ts'

@@ -1,5 +1,5 @@
 import { findFieldErrors } from '#accounts/account-input.ts'
-import { isSecureUrl } from '#identity/issuers/load-keys.ts'
+import { isSecureUrl } from '#identity/issuers/issuer.ts'
 import { noProvision } from '../resolve-oidc.ts'
 import type { Review } from '../review.ts'
 

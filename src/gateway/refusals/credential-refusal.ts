@@ -1,6 +1,6 @@
 import type { Access } from '#identity/access.ts'
 import type { Refusal } from '#identity/decision.ts'
-import { countFailure } from '#identity/limits/limits.ts'
+import { countFailure } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'

@@ -1,5 +1,5 @@
 import type { UpstreamConfig } from '#http/client/upstream.ts'
-import type { StoreHealth } from '#identity/cache/store-connection-state.ts'
+import type { StoreHealth } from '#identity/cache/store-connection.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 import type { PackedSnapshot } from '../metrics/metrics.ts'

@@ -1,5 +1,5 @@
 import { actorOf } from '#accounts/audit-entry-factory.ts'
-import { type BlockedSubjects, blockedSubjectData } from '#identity/issuers/blocked-subjects.ts'
+import { type BlockedSubjects, blockedSubjectData } from '#identity/issuers/subjects.ts'
 import { formRefusal } from '../form-refusal.ts'
 import type { SignedInContext } from '../page-context.ts'
 import { type CreatePages, queryOf } from '../portal-page.ts'

@@ -1,4 +1,4 @@
-import { subjectLengthMax } from '#identity/issuers/foreign-claims.ts'
+import { subjectLengthMax } from '#identity/issuers/subjects.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { icon } from '#platform/pages/icons.ts'
 import { emptyState } from '#platform/pages/notice.ts'
