@@ -21,7 +21,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   'openid-client': ['identity/oidc/'],
   nodemailer: ['accounts/mails/mailer.ts'],
   otpauth: ['platform/secrets/one-time-codes.ts'],
-  uqr: ['portal/views/qr-code.ts'],
+  uqr: ['portal/views/second-factor.ts'],
   'csv-parse/sync': ['accounts/csv.ts'],
 }
 
@@ -35,9 +35,9 @@ const rooms = [
   'api',
   'portal',
   'gateway',
-  'ops',
   'identity',
   'accounts',
+  'ops',
   'store',
   'http',
   'platform',

@@ -11,7 +11,7 @@ import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
 import { accountOf, assertKnownCase, planIn, profileOf, showAccount } from './show-account.ts'
-import { deleteAccountPage } from './views/delete-account.ts'
+import { deleteAccountPage } from './views/accounts.ts'
 
 type ActionName =
   PathsOf<'admin', 'POST'> extends infer Path

@@ -1,14 +1,26 @@
+import type { CreatedAccount } from '#accounts/accounts.ts'
+import {
+  type BadLine,
+  findBadLines,
+  hasMoreLines,
+  type ImportFile,
+  importMax,
+  readImportFile,
+} from '#accounts/import.ts'
 import { tryCreateSetupLink } from '#accounts/setup-links.ts'
 import { recordReason } from '#gateway/gate/outcome.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
+import { importBytesMax } from './form-body.ts'
 import { formRefusal } from './form-refusal.ts'
-import { importPages } from './import-pages.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import { type CreatePages, queryOf } from './portal-page.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PortalResponse } from './portal-response.ts'
 import { assertKnownCase, planIn, profileOf, showNewAccount } from './show-account.ts'
 import { accountsPage, newAccountPage } from './views/accounts.ts'
+import { emptyForm } from './views/frame.ts'
+import { type ImportView, importPage } from './views/import.ts'
 
 const pageSize = 25
 
@@ -77,4 +89,96 @@ async function mailed(mailing: Promise<void>, { arrival }: PortalRequest): Promi
     recordReason(arrival.outcome, `set-up link not created: ${errorMessage(error)}`)
     return undefined
   }
+}
+
+/** Not made at the start: the first number in words of a language costs 8 MB of memory. */
+const tooManyText = () =>
+  `The portal imports at most ${count(importMax.portal)} accounts at a time. Split the file, or use gatehouse accounts import FILE (up to ${count(importMax.command)}).`
+
+/** Pages to create accounts from a file, for Admins. */
+export const importPages: CreatePages = () => [
+  {
+    path: '/accounts/import',
+    bytesMax: importBytesMax,
+    get: async (context) =>
+      context.show((frame) => importPage(frame, { state: emptyForm, badLines: [], imported: undefined })),
+    post: importAccounts,
+  },
+]
+
+async function importAccounts(context: SignedInContext): Promise<PortalResponse> {
+  const { actions } = context
+  const bytes = uploadedBytes(context)
+  // Checked before parsing, which takes time; one line may be the header row.
+  if (hasMoreLines(bytes.toString('latin1'), importMax.portal + 1)) {
+    return refuseImport(context, { message: tooManyText() })
+  }
+  const file = readImportFile(bytes)
+  const { accounts, badLines } = file
+  const nothing = accounts.length === 0 && badLines.length === 0
+  if (nothing) return refuseImport(context, { message: 'Choose a file or paste its contents.' })
+  if (accounts.length > importMax.portal) return refuseImport(context, { message: tooManyText() })
+  const bad = await findBadLines(file, actions.accounts)
+  if (bad.length > 0) return refuseLines(context, file, bad)
+  try {
+    const imported = await actions.accounts.createAll(accounts.map(({ input }) => input))
+    const isMailed = context.form('mailsLink') === 'true' && actions.setupLinks.canMail
+    if (isMailed) await mailLinks(context, imported)
+    return context.show((frame) => importPage(frame, { state: emptyForm, badLines: [], imported, isMailed }))
+  } catch (error) {
+    if (!(error instanceof GatehouseError) || error.code !== 'account-exists') throw error
+    // One of the accounts was created concurrently.
+    return refuseLines(context, file, await findBadLines(file, actions.accounts))
+  }
+}
+
+/** What fails is logged: the keys of all accounts are shown nevertheless. */
+async function mailLinks(
+  { actions, request }: SignedInContext,
+  imported: readonly CreatedAccount[],
+): Promise<void> {
+  for (const { account } of imported) {
+    try {
+      await actions.setupLinks.mail(account.id)
+    } catch (error) {
+      recordReason(
+        request.arrival.outcome,
+        `set-up links not created from ${account.id} on: ${errorMessage(error)}`,
+      )
+      return
+    }
+  }
+}
+
+/** The uploaded file or, without one, the pasted text. */
+function uploadedBytes({ file, form }: SignedInContext): Buffer {
+  const bytes = file('file')
+  return bytes.toString('latin1').trim() === '' ? Buffer.from(form('text')) : bytes
+}
+
+/** If the only error is that all accounts exist, there is nothing to correct. */
+function refuseLines(
+  context: SignedInContext,
+  file: ImportFile,
+  badLines: readonly BadLine[],
+): PortalResponse {
+  const isRepeated = file.badLines.length === 0 && badLines.length === file.accounts.length
+  return refuseImport(context, { badLines, isRepeated })
+}
+
+function refuseImport(
+  context: SignedInContext,
+  { message, ...more }: Partial<Pick<ImportView, 'badLines' | 'isRepeated'>> & { readonly message?: string },
+): PortalResponse {
+  const state = {
+    values: { text: context.form('text'), mailsLink: context.form('mailsLink') },
+    errors: {},
+    message,
+  }
+  const view = { state, badLines: [], imported: undefined, ...more }
+  return context.show((frame) => importPage(frame, view), { status: 400, headers: {} })
+}
+
+function count(accounts: number): string {
+  return accounts.toLocaleString('en')
 }

@@ -6,7 +6,7 @@ import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
 import { answerPage, type PortalAnswer } from './portal-response.ts'
 import { errorPage, type RecoveryLink } from './views/sign-in.ts'
 
-export interface FailedRequest {
+interface FailedRequest {
   readonly request: PortalRequest
   /** The requested page; undefined = there is no such page. */
   readonly registered: RegisteredPage | undefined

@@ -2,7 +2,7 @@ import { request as requestHttps } from 'node:https'
 import { signalAtDeadline } from '#platform/deadline.ts'
 import { request as requestHttp } from '#platform/http.ts'
 
-export interface GatewayRequest {
+interface GatewayRequest {
   readonly method: string
   readonly path: string
   /** The Host header; undefined = that of the gateway's URL. */

@@ -55,7 +55,7 @@ export type NoticeName = keyof typeof notices
 const cookieName = 'gatehouse-notice'
 const lifetimeS = 60
 
-export interface NoticeCookieOptions {
+interface NoticeCookieOptions {
   readonly path: string
   readonly isSecure: boolean
 }

@@ -1,3 +1,5 @@
+import { handOverQueryLengthMax, returnPathLengthMax } from '#gateway/browser/return-path.ts'
+
 /** Who may access a page: anyone, any signed-in viewer, or only Admins. */
 export type PageAudience = 'anyone' | 'viewer' | 'admin'
 
@@ -131,4 +133,37 @@ export function pageAccessAt(path: string): PageAccess | undefined {
 /** The pages that an account may use before it has set up the second factor that it needs. */
 export function isForEnrolment(path: string): boolean {
   return path === '/profile/two-factor' || path === '/sign-out' || path === '/sign-out-everywhere'
+}
+
+/** The first page after signing in. */
+export const startPath = '/integration'
+
+/** Room for a page that a visit is led back to. */
+const nextLengthMax = returnPathLengthMax + handOverQueryLengthMax
+
+/**
+ * The path if it is a page of the portal, else empty. Browsers resolve dot segments, encoded ones too, and could leave
+ * the portal by them.
+ */
+export function safeRedirectPath(next: string): string {
+  const [path = ''] = next.split('?', 1)
+  if (!/^\/[\w/?=&%.~+-]*$/.test(next) || next.length > nextLengthMax) return ''
+  if (/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) return ''
+  return pageAccessAt(path)?.methods.includes('GET') ? next : ''
+}
+
+/** The pages of the sign-in at an OpenID provider, below the portal. */
+export const startSignInPath = '/sign-in/oidc'
+/** Where the provider sends browsers back to. */
+export const callbackPath = '/sign-in/oidc/callback'
+/** Asks who may take over an account that was used without the provider. */
+export const takeOverPath = '/sign-in/take-over'
+/** Asks the provider to authenticate the viewer again. */
+export const confirmPath = '/confirm'
+
+const oidcPaths: ReadonlySet<string> = new Set([startSignInPath, callbackPath, takeOverPath, confirmPath])
+
+/** Whether there is such a page only where the config has a provider. */
+export function isOidcPath(path: string): boolean {
+  return oidcPaths.has(path)
 }

@@ -2,7 +2,6 @@ import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import type { IssuedTokens } from '#identity/tokens/sessions.ts'
 import { randomText } from '#platform/secrets/format.ts'
-import { oidcCookieNames } from './oidc/cookie-names.ts'
 import type { PortalRequest } from './portal-request.ts'
 
 /** The cookies of the portal. Browsers send them only to the portal, never to a backend. */
@@ -25,7 +24,7 @@ export interface PortalCookie {
   setFormToken(request: PortalRequest): string
 }
 
-export interface PortalCookieOptions {
+interface PortalCookieOptions {
   readonly path: string
   readonly isSecure: boolean
   /** Whether no backend is on the host of the portal. */
@@ -122,12 +121,25 @@ const sessionCookie = 'gatehouse-portal'
 const formCookie = 'gatehouse-form'
 const clientCookie = 'gatehouse-known'
 
+/** A sign-in at the provider in progress, one for each of some tabs. */
+export const flowCookieNames: readonly string[] = ['0', '1', '2'].map((index) => `gatehouse-sign-in-${index}`)
+/** How a session began at the provider. */
+export const beginningCookieName = 'gatehouse-oidc'
+/** That the owner of a session has authenticated again. */
+export const confirmationCookieName = 'gatehouse-confirmed'
+
+/** Who may take over an account. */
+export const takeOverCookieName = 'gatehouse-take-over'
+
 /** Every name that a cookie of the portal can have. */
 export const portalCookieNames: readonly string[] = [
   sessionCookie,
   formCookie,
   clientCookie,
-  ...oidcCookieNames,
+  ...flowCookieNames,
+  beginningCookieName,
+  confirmationCookieName,
+  takeOverCookieName,
 ].flatMap((name) => [name, `__Secure-${name}`, `__Host-${name}`])
 
 /** Name of the cookie that holds the token of a session. */

@@ -2,12 +2,12 @@ import { takePortalAction } from '#identity/limits/limits.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { accountPages } from './account-pages.ts'
 import { accountsPages } from './accounts-pages.ts'
+import { auditPages, subjectsPages } from './admin-pages.ts'
 import { answerError } from './answer-error.ts'
-import { auditPages } from './audit-pages.ts'
-import { continuePages } from './browser/continue-pages.ts'
 import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './csrf.ts'
 import { createFlashNotices } from './flash-notices.ts'
 import { integrationPages } from './integration-pages.ts'
+import { forgottenPages, linkPages } from './link-pages.ts'
 import { oidcPages } from './oidc/oidc-pages.ts'
 import {
   createPageContext,
@@ -16,9 +16,6 @@ import {
   type PortalParts,
   toSignedInContext,
 } from './page-context.ts'
-import { forgottenPages } from './passwords/forgotten-pages.ts'
-import { linkPages } from './passwords/link-pages.ts'
-import { secondFactorPages } from './passwords/second-factor-pages.ts'
 import { createPortalGate } from './portal-gate.ts'
 import {
   type CreatePages,
@@ -38,11 +35,10 @@ import {
   type PortalResponse,
   redirectTo,
 } from './portal-response.ts'
-import { profilePages } from './profile-pages.ts'
+import { profilePages, secondFactorPages } from './profile-pages.ts'
 import { answerAsset, readAssets } from './read-assets.ts'
 import { sessionsPages } from './sessions-pages.ts'
-import { signInPages } from './sign-in-pages.ts'
-import { subjectsPages } from './subjects/subjects-pages.ts'
+import { continuePages, signInPages } from './sign-in-pages.ts'
 import { usagePages } from './usage-pages.ts'
 
 const pageFactories: readonly CreatePages[] = [

@@ -16,7 +16,7 @@ export interface PortalAssets {
   find(path: string): PortalAsset | undefined
 }
 
-export interface PortalAsset {
+interface PortalAsset {
   readonly type: string
   /** The bytes to send, and their content coding if there is one. @param accepted Accept-Encoding */
   encode(accepted: string): { readonly bytes: Buffer; readonly coding: 'br' | 'gzip' | undefined }

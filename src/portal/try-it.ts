@@ -9,7 +9,7 @@ import type { PortalOptions, SignedInContext } from './page-context.ts'
 import { requestText, type TryItOutcome, type TryItRoute } from './views/try-it.ts'
 
 /** A route that an account may call with GET. */
-export interface CallableRoute extends TryItRoute {
+interface CallableRoute extends TryItRoute {
   readonly auth: RouteOptions['auth']
 }
 

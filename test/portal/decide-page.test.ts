@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import type { SecondFactorPolicy } from '#identity/second-factor/policy.ts'
-import { decidePage } from '#portal/decide-page.ts'
 import { type PortalPath, pageAccessOf } from '#portal/page-access.ts'
+import { decidePage } from '#portal/portal-gate.ts'
 import type { PortalHead } from '#portal/portal-request.ts'
 
 const publicOrigin = 'https://gatehouse.example'

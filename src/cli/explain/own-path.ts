@@ -1,5 +1,6 @@
 import { adminRoute, createOwnBasicKeyCheck, ownAccountRoute } from '#api/admin/admission.ts'
 import type { Config } from '#config/config.ts'
+import { cookieValues } from '#gateway/browser/cookie-values.ts'
 import type { DecisionTrace } from '#gateway/gate/decision-trace.ts'
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
 import { destinationOf, recordRouteName } from '#gateway/gate/outcome.ts'
@@ -8,10 +9,9 @@ import type { RequestTarget } from '#gateway/routes/request-target.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { joinHeaders } from '#gateway/server/own-endpoints.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { decidePage, type PageDecision } from '#portal/decide-page.ts'
-import { isOidcPath } from '#portal/oidc/oidc-paths.ts'
-import { pageAccessAt } from '#portal/page-access.ts'
+import { isOidcPath, pageAccessAt } from '#portal/page-access.ts'
 import { sessionCookieName } from '#portal/portal-cookie.ts'
+import { decidePage, type PageDecision } from '#portal/portal-gate.ts'
 import type { PortalHead } from '#portal/portal-request.ts'
 import { assetMethods, readAssets, requestedAsset } from '#portal/read-assets.ts'
 import type { StepResult } from './explanation.ts'
@@ -117,6 +117,5 @@ const pageAnswers: Readonly<Record<PageDecision, string>> = {
 
 function hasSessionCookie({ headers }: PortalHead, origin: string, isAlone: boolean): boolean {
   const name = sessionCookieName({ isSecure: origin.startsWith('https:'), isAlone })
-  const pairs = headers.cookie?.split(';').map((pair) => pair.trim()) ?? []
-  return pairs.some((pair) => pair.startsWith(`${name}=`) && pair !== `${name}=`)
+  return cookieValues(headers.cookie ?? '', name).some((value) => value !== '')
 }

@@ -6,6 +6,7 @@ import {
   noCredentials,
   withRepeatedCookie,
 } from '#identity/credentials.ts'
+import { cookieValues } from './cookie-values.ts'
 
 /** What the head of a request says about the page behind it, and the access cookie. */
 export interface BrowserFields {
@@ -60,10 +61,7 @@ export function createBrowserFieldReader(cookieName: string | undefined): ReadBr
   function withCookies(before: Credentials, header: string): Credentials {
     if (cookieName === undefined || !header.includes(cookieName)) return before
     let credentials = before
-    for (const pair of header.split(';')) {
-      const end = pair.indexOf('=')
-      if (end === -1 || pair.slice(0, end).trim() !== cookieName) continue
-      const token = pair.slice(end + 1).trim()
+    for (const token of cookieValues(header, cookieName)) {
       if (token === '') continue
       credentials = credentials.kind === 'none' ? cookieCredential(token) : withRepeatedCookie()
     }

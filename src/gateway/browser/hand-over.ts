@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { isNamed } from '#http/h1/raw-headers.ts'
 import { randomText } from '#platform/secrets/format.ts'
+import { cookieValuesIn } from './cookie-values.ts'
 
 /**
  * What binds a sign-in on another host to the browser that began it: a random key in a cookie of the host of the page,
@@ -38,7 +38,7 @@ export function createHandOverKeys(isSecure: boolean): HandOverKeys {
   const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
 
   function read(rawHeaders: readonly string[]): string | undefined {
-    const [key, ...others] = cookiesNamed(rawHeaders, name)
+    const [key, ...others] = cookieValuesIn(rawHeaders, name)
     return others.length === 0 && key !== undefined && keyPattern.test(key) ? key : undefined
   }
 
@@ -62,16 +62,4 @@ export function challengeOf(key: string): string {
 
 export function isChallenge(text: string): boolean {
   return challengePattern.test(text)
-}
-
-function cookiesNamed(rawHeaders: readonly string[], name: string): readonly string[] {
-  const values: string[] = []
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    if (!isNamed(rawHeaders[index], 'cookie')) continue
-    for (const pair of (rawHeaders[index + 1] ?? '').split(';')) {
-      const end = pair.indexOf('=')
-      if (end !== -1 && pair.slice(0, end).trim() === name) values.push(pair.slice(end + 1).trim())
-    }
-  }
-  return values
 }

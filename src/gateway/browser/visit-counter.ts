@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { cookieValuesIn } from './cookie-values.ts'
 
 /** Counts, in a cookie, how often a browser was sent to the sign-in from the same page within some seconds. */
 export interface VisitCounter {
@@ -46,12 +47,8 @@ export function createVisitCounter({ isSecure }: VisitCounterOptions): VisitCoun
 
 /** How often the browser was sent away from this page last; 0 where it was another one. */
 function lastCount(rawHeaders: readonly string[], key: string): number {
-  const start = `${visitCookieName}=${key}.`
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() !== 'cookie') continue
-    const pairs = (rawHeaders[index + 1] ?? '').split(';').map((pair) => pair.trim())
-    const digits = pairs.find((pair) => pair.startsWith(start))?.slice(start.length) ?? ''
-    if (/^\d{1,2}$/.test(digits)) return Number(digits)
-  }
-  return 0
+  const counts = cookieValuesIn(rawHeaders, visitCookieName)
+    .filter((value) => value.startsWith(`${key}.`))
+    .map((value) => value.slice(key.length + 1))
+  return Number(counts.find((digits) => /^\d{1,2}$/.test(digits)) ?? 0)
 }

@@ -1,6 +1,4 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { LookUpResult } from '#identity/cache/loading-cache.ts'
-import type { IssuerState } from '#identity/issuers/issuer-keys.ts'
 import { FastCounter, register } from './instrument.ts'
 
 /** Instruments for authentication and the store. */
@@ -59,24 +57,28 @@ export function createAuthInstruments(registry: Registry) {
   }
 }
 
-/** The series of each result, looked up once. */
-export function createLookUpCounter({
-  keyCache,
-}: {
-  readonly keyCache: FastCounter
-}): (result: LookUpResult) => void {
+/** Counts a look-up in the account cache by its result; the series are looked up once. */
+export function createLookUpCounter({ keyCache }: { readonly keyCache: FastCounter }) {
   const counts = {
     hit: keyCache.labels('hit'),
     negative_hit: keyCache.labels('negative_hit'),
     miss: keyCache.labels('miss'),
     stale: keyCache.labels('stale'),
   }
-  return (result) => {
+  return (result: keyof typeof counts): void => {
     counts[result].value++
   }
 }
 
-/** Keys of foreign issuers. */
+/** The keys of one foreign issuer. */
+interface IssuerState {
+  readonly issuer: string
+  /** How many are known. */
+  readonly keys: number
+  /** Whether they could be fetched when it was last asked. */
+  readonly isUp: boolean
+}
+
 function createIssuerInstruments(registers: Registry[]) {
   let readIssuers = (): readonly IssuerState[] => []
   new Gauge({

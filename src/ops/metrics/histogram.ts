@@ -1,6 +1,11 @@
-import { Instrument, type InstrumentOptions, type Sample } from './instrument.ts'
-import { PackedNumbers } from './packed-numbers.ts'
-import { labelList, sampleLine } from './text-format.ts'
+import {
+  Instrument,
+  type InstrumentOptions,
+  labelList,
+  PackedNumbers,
+  type Sample,
+  sampleLine,
+} from './instrument.ts'
 
 /**
  * The numbers of all series of a histogram, a row for each: its sum, then its counts by bucket, not cumulated, of which

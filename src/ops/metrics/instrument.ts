@@ -1,6 +1,4 @@
 import type { Metric, Registry } from 'prom-client'
-import { PackedNumbers } from './packed-numbers.ts'
-import { headLines, labelList, sampleLine } from './text-format.ts'
 
 /** The description of an instrument. */
 export interface InstrumentOptions {
@@ -145,4 +143,62 @@ export async function exposition(registry: Registry): Promise<string> {
       metric instanceof Instrument ? metric.text() : registry.getSingleMetricAsString(metric.name),
     )
   return `${(await Promise.all(parts)).join('\n\n')}\n`
+}
+
+/**
+ * The numbers of many series in one array: requests to many routes find few of its lines in the core's cache, and each
+ * object of its own would add one or two.
+ */
+export class PackedNumbers {
+  values: Float64Array
+  #end = 0
+
+  /** @param length for how many there is room before they are moved for the first time */
+  constructor(length: number) {
+    this.values = new Float64Array(length)
+  }
+
+  /** @param count how many more, side by side, at most `length` @returns where they start */
+  add(count: number): number {
+    const start = this.#end
+    this.#end += count
+    if (this.#end > this.values.length) {
+      const longer = new Float64Array(2 * this.values.length)
+      longer.set(this.values)
+      this.values = longer
+    }
+    return start
+  }
+}
+
+/**
+ * The text format of Prometheus, for instruments with thousands of series: no request is served meanwhile. For those
+ * of 3,000 routes it takes some 30 ms; prom-client takes 75.
+ */
+
+export interface Described {
+  readonly name: string
+  readonly help: string
+  readonly type: string
+}
+
+/** The lines before the samples of an instrument. */
+export function headLines({ name, help, type }: Described): string[] {
+  return [`# HELP ${name} ${escapeText(help)}`, `# TYPE ${name} ${type}`]
+}
+
+/** Labels without braces: `a="1",b="2"`; empty where there are none. */
+export function labelList(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${escapeText(value).replaceAll('"', '\\"')}"`)
+    .join(',')
+}
+
+/** @param list as `labelList` writes it */
+export function sampleLine(name: string, list: string, value: number): string {
+  return list === '' ? `${name} ${value}` : `${name}{${list}} ${value}`
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
 }

@@ -1,10 +1,16 @@
-import { collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client'
 import { createAuthInstruments } from './auth-instruments.ts'
 import { collectEventLoopLag } from './event-loop-lag.ts'
 import { FastHistogram, type PackedHistogram, unpackHistogram } from './histogram.ts'
-import { exposition } from './instrument.ts'
-import { createOperationInstruments } from './operation-instruments.ts'
-import type { Described } from './text-format.ts'
+import { type Described, exposition, FastCounter, register } from './instrument.ts'
 import { createTrafficInstruments } from './traffic-instruments.ts'
 
 /** Gauges of prom-client whose names end in _total, which Prometheus keeps for counters. */
@@ -89,4 +95,100 @@ interface Description extends Described {
 function describeInstrument(metric: object): Description {
   const { name, help, type, labelNames } = metric as Description
   return { name, help, type, labelNames }
+}
+
+/** The snapshots of several processes. */
+interface FleetSnapshots {
+  /** The snapshot of the process that started the workers: it has the metrics of the whole instance. */
+  readonly instance: MetricsSnapshot
+  readonly workers: readonly MetricsSnapshot[]
+  /** The counts of workers that have exited. */
+  readonly ended: MetricsSnapshot
+}
+
+export interface MergedMetrics {
+  /** In Prometheus text format. */
+  text(): Promise<string>
+  snapshot(): Promise<MetricsSnapshot>
+}
+
+/** Metrics taken only from `instance`: they are meaningless in a worker. */
+const instanceMetrics = new Set([
+  'gatehouse_config_last_reload_successful',
+  'gatehouse_config_reloads_total',
+  'gatehouse_workers',
+  'gatehouse_worker_deaths_total',
+  'gatehouse_worker_hangs_total',
+])
+const cumulativeTypes = new Set<unknown>(['counter', 'histogram'])
+
+/** Merges all snapshots: counts are summed, a gauge is merged by its meaning. */
+export function mergeMetrics({ instance, workers, ended }: FleetSnapshots): MergedMetrics {
+  const snapshots = [
+    ...workers.map((snapshot) => snapshot.filter(({ name }) => !instanceMetrics.has(name))),
+    ended.filter(({ name }) => !instanceMetrics.has(name)),
+    instance.filter(({ name }) => instanceMetrics.has(name)),
+  ]
+  const merged = AggregatorRegistry.aggregate(snapshots)
+  return { text: () => merged.metrics(), snapshot: () => merged.getMetricsAsJSON() }
+}
+
+/** Adds the counts of an exited process to those of earlier ones; its gauges are dropped. */
+export function addCumulative(kept: MetricsSnapshot, last: MetricsSnapshot): Promise<MetricsSnapshot> {
+  const counts = last.filter(({ type }) => cumulativeTypes.has(type))
+  return AggregatorRegistry.aggregate([[...kept], counts]).getMetricsAsJSON()
+}
+
+/** Instruments for the process: its config, its workers, its traces and its build. */
+function createOperationInstruments(registry: Registry, version: string) {
+  const registers = [registry]
+  const lastReload = new Gauge({
+    name: 'gatehouse_config_last_reload_successful',
+    help: '1 = the last reload succeeded, or there was none; 0 = it was rejected, and the previous config stays active.',
+    aggregator: 'min',
+    registers,
+  })
+  lastReload.set(1)
+  const reloads = new Counter({
+    name: 'gatehouse_config_reloads_total',
+    help: 'Reloads, by outcome: taken, refused (the config has problems) or failed (it could not be applied).',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const workersUp = new Gauge({
+    name: 'gatehouse_workers',
+    help: 'Workers currently serving requests.',
+    registers,
+  })
+  workersUp.set(1)
+  const workerHangs = new Counter({
+    name: 'gatehouse_worker_hangs_total',
+    help: 'Workers that stopped responding and were killed and replaced.',
+    registers,
+  })
+  const workerDeaths = new Counter({
+    name: 'gatehouse_worker_deaths_total',
+    help: 'Workers that exited unexpectedly; each is replaced.',
+    registers,
+  })
+  const usageLost = new Counter({
+    name: 'gatehouse_usage_lost_total',
+    help: 'Requests that were served but are missing in the usage of their accounts: too much waited to be written while the store was unavailable.',
+    registers,
+  })
+  const spans = new FastCounter({
+    name: 'gatehouse_trace_spans_total',
+    help: 'Spans of traces, by outcome: sent, dropped (the queue was full) or failed (the collector did not accept them).',
+    labelNames: ['outcome'],
+  })
+  register(registry, [spans])
+  new Gauge({
+    name: 'gatehouse_build_info',
+    aggregator: 'first',
+    help: 'Always 1; the labels identify the running build.',
+    labelNames: ['version', 'node'],
+    registers,
+  }).set({ version, node: process.version }, 1)
+
+  return { lastReload, reloads, workersUp, workerDeaths, workerHangs, usageLost, spans }
 }

@@ -1,8 +1,7 @@
-import type { Quantiles } from './quantiles.ts'
-import type { MetricsReading } from './read-metrics.ts'
+import type { MetricsReading, Quantiles } from './read-metrics.ts'
 
 /** Figures of a set of requests. */
-export interface RequestFigures {
+interface RequestFigures {
   readonly requests: number
   /** Answered 401, 403 or 429, by the gateway or an upstream. */
   readonly refused: number

@@ -1,6 +1,12 @@
 import type { PackedSnapshot } from '../metrics/metrics.ts'
-import { type Buckets, increaseOf, type Quantiles, quantilesOf } from './quantiles.ts'
-import { type MetricsReading, readMetrics } from './read-metrics.ts'
+import {
+  type Buckets,
+  increaseOf,
+  type MetricsReading,
+  type Quantiles,
+  quantilesOf,
+  readMetrics,
+} from './read-metrics.ts'
 
 /** The traffic between two samples. */
 export interface Point {
@@ -18,7 +24,7 @@ export interface Point {
 }
 
 /** Figures of the last hour, kept in memory: they survive a reload of the page, or of the config. */
-export interface History {
+interface History {
   /** To be called with each snapshot: takes a sample if one is due. */
   add(at: number, snapshot: PackedSnapshot): void
   /** The earliest sample of the last minute; undefined = there is none before `now`. */

@@ -1,5 +1,5 @@
-import { card } from '#platform/pages/card.ts'
 import {
+  exactTime,
   formatCount,
   formatDuration,
   formatMilliseconds,
@@ -7,17 +7,14 @@ import {
   formatRate,
 } from '#platform/pages/format.ts'
 import { type Content, type Html, html, rawHtml } from '#platform/pages/html.ts'
-import { faviconUrl, icon } from '#platform/pages/icons.ts'
-import { type BadgeKind, badge, staticNotice } from '#platform/pages/notice.ts'
-import { exactTime } from '#platform/pages/time.ts'
+import { type BadgeKind, badge, card, faviconUrl, icon, staticNotice } from '#platform/pages/parts.ts'
 import type { Figures } from './figures.ts'
-import { listenersCard } from './listeners-card.ts'
 import { plotsCard } from './plots.ts'
 import type { Status, TargetState } from './status.ts'
-import { type Cell, numberCell, table } from './table.ts'
+import { type Cell, latencyCells, listenersCard, numberCell, routesCard, table } from './tables.ts'
 
 /** Style and script inside the page, which loads nothing else. */
-export interface InlineAssets {
+interface InlineAssets {
   readonly style: string
   readonly script: string
 }
@@ -105,39 +102,6 @@ function overviewTiles(status: Status, figures: Figures, seconds: number): Html 
   )}</dl>`
 }
 
-/** Rows of further routes would take longer to write than all other figures, in time that requests wait for. */
-const routesShownMax = 200
-
-function routesCard({ routes }: Figures, seconds: number): Html {
-  const isCut = routes.length > routesShownMax
-  const shown = isCut ? busiestOf(routes) : routes
-  const head = ['Route', 'Requests', 'Requests/s', 'Refused', 'Other 4xx', '5xx', 'p50', 'p95', 'p99']
-  const rows = shown.map(({ name, requests, refused, clientErrors, failed, latencyMs }): readonly Cell[] => [
-    { content: html`<code>${name}</code>` },
-    numberCell(requests),
-    { content: formatRate(requests, seconds), kind: 'number' },
-    numberCell(refused, 'warn'),
-    numberCell(clientErrors),
-    numberCell(failed, 'bad'),
-    ...latencyCells(latencyMs),
-  ])
-  return card({
-    title: 'Routes',
-    ...(isCut && {
-      lead: `The ${routesShownMax} with the most requests, of ${formatCount(routes.length)}. /status?json has all.`,
-    }),
-    isFlush: true,
-    body: table(head, rows),
-  })
-}
-
-/** In their order. */
-function busiestOf(routes: Figures['routes']): Figures['routes'] {
-  const byRequests = routes.toSorted((a, b) => b.requests - a.requests)
-  const busiest = new Set(byRequests.slice(0, routesShownMax))
-  return routes.filter((route) => busiest.has(route))
-}
-
 function refusalsCard({ refusals }: Figures): Html | undefined {
   if (refusals.length === 0) return undefined
   const rows = refusals.map(({ scheme, code, count }): readonly Cell[] => [
@@ -219,11 +183,4 @@ function storeCard(
       ([what, value, more]) => html`<div><dt>${what}</dt><dd>${value} <small>${more}</small></dd></div>`,
     )}</dl></div>`,
   })
-}
-
-function latencyCells(latencyMs: Figures['latencyMs']): readonly Cell[] {
-  return [latencyMs?.p50, latencyMs?.p95, latencyMs?.p99].map((value) => ({
-    content: formatMilliseconds(value),
-    kind: 'number',
-  }))
 }

@@ -1,11 +1,13 @@
 import type { UpstreamConfig } from '#http/client/upstream.ts'
-import type { StoreHealth } from '#identity/cache/store-connection.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 import type { PackedSnapshot } from '../metrics/metrics.ts'
 import { type FigureNames, type Figures, figuresOf } from './figures.ts'
 import { createHistory, type Point, type Sample, sampleMs } from './history.ts'
 import { type MetricsReading, readMetrics } from './read-metrics.ts'
+
+/** `degraded`: callers that are known are served from caches, while the store is unreachable. */
+type StoreHealth = 'ok' | 'degraded' | 'store-unavailable'
 
 /** The state of the gateway at one moment. */
 export interface Status {
@@ -40,12 +42,12 @@ export interface TargetState {
 }
 
 /** What of the config is shown. */
-export interface StatusConfig extends FigureNames {
+interface StatusConfig extends FigureNames {
   readonly store: { readonly driver: string }
   readonly upstreams: readonly Pick<UpstreamConfig, 'name' | 'targets'>[]
 }
 
-export interface StatusOptions {
+interface StatusOptions {
   /** The current config. */
   config(): StatusConfig
   health(): StoreHealth | Promise<StoreHealth>
@@ -57,7 +59,7 @@ export interface StatusOptions {
 }
 
 /** Reports the current state, and samples the metrics for the history. */
-export interface StatusReader {
+interface StatusReader {
   read(): Promise<Status>
   /** Takes the first sample; a timer takes further ones. */
   start(): Promise<void>

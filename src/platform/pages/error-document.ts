@@ -1,7 +1,7 @@
 import { type Html, html, rawHtml } from './html.ts'
-import { faviconUrl } from './icons.ts'
+import { faviconUrl } from './parts.ts'
 
-export interface ErrorDocument {
+interface ErrorDocument {
   readonly status: number
   readonly title: string
   readonly detail: string | undefined

@@ -2,14 +2,20 @@ import { recordAccount } from '#gateway/gate/outcome.ts'
 import { TakeOverNeeded } from '#identity/oidc/oidc-sign-in.ts'
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import {
+  callbackPath,
+  confirmPath,
+  safeRedirectPath,
+  startPath,
+  startSignInPath,
+  takeOverPath,
+} from '../page-access.ts'
 import type { PageContext, SignedInContext } from '../page-context.ts'
 import { type CreatePages, queryOf } from '../portal-page.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import { continueTo, leaveTo, type PortalResponse, redirectTo } from '../portal-response.ts'
-import { safeRedirectPath, startPath } from '../safe-redirect-path.ts'
-import { takeOverPage } from '../views/take-over.ts'
-import type { Flow } from './flow-cookies.ts'
-import { callbackPath, confirmPath, startSignInPath, takeOverPath } from './oidc-paths.ts'
+import { takeOverPage } from '../views/sign-in.ts'
+import type { Flow } from './oidc-cookies.ts'
 
 /** Pages that lead to the OpenID provider and back; none where the config has no provider. */
 export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => {

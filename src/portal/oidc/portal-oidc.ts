@@ -6,10 +6,15 @@ import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { PortalCookie } from '../portal-cookie.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import type { FrameOidc } from '../views/frame.ts'
-import { createFlowCookies, type FlowCookies } from './flow-cookies.ts'
-import { createSealedCookies } from './sealed-cookies.ts'
-import { createOidcSessionCookies, type OidcSessionCookies } from './session-cookies.ts'
-import { createTakeOverCookie, type TakeOverCookie } from './take-over-cookie.ts'
+import {
+  createFlowCookies,
+  createOidcSessionCookies,
+  createSealedCookies,
+  createTakeOverCookie,
+  type FlowCookies,
+  type OidcSessionCookies,
+  type TakeOverCookie,
+} from './oidc-cookies.ts'
 
 /** What the pages need to let people sign in at an OpenID provider. */
 export interface PortalOidc extends Pick<OidcOptions, 'label' | 'acceptsPasswords'> {
@@ -20,7 +25,7 @@ export interface PortalOidc extends Pick<OidcOptions, 'label' | 'acceptsPassword
   readonly takeOvers: TakeOverCookie
 }
 
-export interface PortalOidcOptions {
+interface PortalOidcOptions {
   readonly oidc: OidcOptions
   readonly provider: OidcProvider
   readonly signIn: OidcSignIn

@@ -2,22 +2,20 @@ import { emailLengthMax, fullName } from '#accounts/account-input.ts'
 import type { KeyStatus, KeysStatus } from '#accounts/account-keys.ts'
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
 import type { SetupLink } from '#accounts/setup-links.ts'
-import { card } from '#platform/pages/card.ts'
+import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
-import { icon } from '#platform/pages/icons.ts'
-import { badge, staticNotice } from '#platform/pages/notice.ts'
-import { time } from '#platform/pages/time.ts'
+import { badge, card, icon, staticNotice } from '#platform/pages/parts.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
 import type { PortalSession } from '#store/portal.ts'
 import { planField, roleField, stateBadge } from './accounts.ts'
-import { codeBlock, copyButton } from './code-block.ts'
-import { actionRow, currentPasswordField, factRow, field, form, formMessage } from './form.ts'
+import { actionRow, currentPasswordField, factRow, field, foldedForm, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { accountFurtherKeysCard } from './further-keys.ts'
 import { overlapField, overlapPart } from './key-card.ts'
 import { setupLinkRows } from './links.ts'
 import { page } from './page.ts'
+import { codeBlock, copyButton } from './parts.ts'
 import { nameFields } from './profile.ts'
 import { secondFactorRow } from './second-factor.ts'
 import { confirmationForm, portalSessionsCard, type SessionsList, sessionsCard } from './sessions.ts'
@@ -202,13 +200,15 @@ function keysCard(frame: PageFrame, { account, keys }: AccountView): Html {
     title: 'Keys',
     body: html`<dl class="facts">${keyFacts(frame, 'Secret key', secretKey)}${keyFacts(frame, 'API key', apiKey)}</dl>
 ${previous && overlapPart(frame, { ...previous, since: secretKey.createdAt }, { endPath: `/accounts/${id}/end-overlap` })}
-<div class="acts-list"><details class="act"><summary>Reset the secret key…</summary>${form(frame, {
+<div class="acts-list">${foldedForm(frame, {
+      summary: 'Reset the secret key…',
       action: `/accounts/${id}/reset-secret`,
       body: html`${replacesField(secretKey.createdAt)}${overlapField(emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">Reset the secret key</button></div>`,
-    })}</details><details class="act"><summary>Reset the API key…</summary>${form(frame, {
+    })}${foldedForm(frame, {
+      summary: 'Reset the API key…',
       action: `/accounts/${id}/reset-api-key`,
       body: html`${replacesField(apiKey.createdAt)}<p class="muted">The old key stops working immediately.</p>${ownPasswordField(frame, account, { idPrefix: 'api' })}<div><button class="danger primary">Reset the API key</button></div>`,
-    })}</details></div>`,
+    })}</div>`,
   })
 }
 

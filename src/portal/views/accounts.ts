@@ -1,16 +1,16 @@
 import { defaultRole, emailLengthMax, fullName, noPlan, roleLengthMax } from '#accounts/account-input.ts'
 import { queryLengthMax } from '#accounts/account-search.ts'
+import { time } from '#platform/pages/format.ts'
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'
-import { icon } from '#platform/pages/icons.ts'
-import { badge, emptyState, staticNotice } from '#platform/pages/notice.ts'
-import { time } from '#platform/pages/time.ts'
+import { badge, emptyState, icon, staticNotice } from '#platform/pages/parts.ts'
 import type { Account } from '#store/account.ts'
 import { field, fieldError, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { page } from './page.ts'
+import { pager, titleRow } from './parts.ts'
 import { nameFields, verifiedBadge } from './profile.ts'
 
-export interface AccountsView {
+interface AccountsView {
   readonly query: string
   readonly items: readonly Account[]
   readonly nextCursor: string | undefined
@@ -23,6 +23,7 @@ export interface AccountsView {
 export function accountsPage(frame: PageFrame, view: AccountsView): Html {
   const { base, issuers } = frame
   const { query, items, error } = view
+  const search = query === '' ? '' : `q=${encodeURIComponent(query)}&`
   return page(frame, {
     title: 'Accounts',
     section: '/accounts',
@@ -33,12 +34,17 @@ export function accountsPage(frame: PageFrame, view: AccountsView): Html {
 <button>${icon('search')}Search</button></form>
 ${error !== undefined && staticNotice('bad', error)}
 <section class="card" aria-label="Accounts">${items.length === 0 ? noAccounts(frame, view) : table(frame, items)}</section>
-${pager(frame, view)}`,
+${pager({
+  ...view,
+  texts: ['First page', 'Next page'],
+  hrefOf: (cursor) =>
+    `${base}/accounts?${search}${cursor === undefined ? '' : `cursor=${encodeURIComponent(cursor)}`}`,
+})}`,
   })
 }
 
 function table(frame: PageFrame, items: readonly Account[]): Html {
-  return html`<table><thead><tr><th scope="col">Account</th><th scope="col">Role</th><th scope="col">State</th><th scope="col">Created</th></tr></thead>
+  return html`<table>${titleRow(['Account', 'Role', 'State', 'Created'])}
 <tbody>${items.map((account) => row(frame, account))}</tbody></table>`
 }
 
@@ -73,16 +79,6 @@ function noAccounts({ base }: PageFrame, { query, nextCursor }: AccountsView): H
         title: 'No matches',
         text: html`No e-mail, domain, name or ID begins with “${query}”. <a href="${base}/accounts">Show all accounts</a>`,
       })
-}
-
-function pager({ base }: PageFrame, { query, nextCursor, isFirstPage }: AccountsView): Html | undefined {
-  if (isFirstPage && nextCursor === undefined) return undefined
-  const search = query === '' ? '' : `q=${encodeURIComponent(query)}&`
-  return html`<nav class="pager" aria-label="Pages">${
-    isFirstPage
-      ? html`<span></span>`
-      : html`<a class="button" href="${base}/accounts?${search}">First page</a>`
-  }${nextCursor !== undefined && html`<a class="button" rel="next" href="${base}/accounts?${search}cursor=${encodeURIComponent(nextCursor)}">Next page</a>`}</nav>`
 }
 
 const breadcrumb = { href: '/accounts', text: 'Accounts' }
@@ -158,4 +154,25 @@ ${error !== undefined && fieldError('plan-error', error)}</div>`
 
 export function plural(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** Confirms the deletion of an account: its e-mail must be typed. */
+export function deleteAccountPage(frame: PageFrame, account: Account, state: FormState = emptyForm): Html {
+  const { id, email } = account
+  return page(frame, {
+    title: 'Delete this account?',
+    section: '/accounts',
+    breadcrumb: { href: `/accounts/${id}`, text: email },
+    lead: html`<strong>${email}</strong> loses its keys, tokens and sessions immediately. This cannot be undone.`,
+    body: html`<section class="card"><div class="body">${form(frame, {
+      action: `/accounts/${id}/delete`,
+      body: html`${formMessage(state)}${field(state, {
+        name: 'confirmation',
+        label: 'Type the account e-mail to confirm',
+        autocomplete: 'off',
+        isExact: true,
+        hasFocus: true,
+      })}<div class="row"><button class="danger primary">Delete account</button><a class="button" href="${frame.base}/accounts/${id}">Cancel</a></div>`,
+    })}</div></section>`,
+  })
 }

@@ -1,9 +1,7 @@
 import { emailLengthMax } from '#accounts/account-input.ts'
-import { formatDuration } from '#platform/pages/format.ts'
+import { exactTime, formatDuration } from '#platform/pages/format.ts'
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'
-import { icon } from '#platform/pages/icons.ts'
-import { emptyState } from '#platform/pages/notice.ts'
-import { exactTime } from '#platform/pages/time.ts'
+import { emptyState, icon } from '#platform/pages/parts.ts'
 import {
   type Actor,
   type AuditAction,
@@ -13,8 +11,9 @@ import {
 } from '#store/audit-entry.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './page.ts'
+import { pager, titleRow } from './parts.ts'
 
-export interface AuditView {
+interface AuditView {
   readonly filter: AuditFilter
   readonly entries: readonly LoggedAuditEntry[]
   /** `before` for the next page. */
@@ -25,7 +24,7 @@ export interface AuditView {
 /** The audit log: actor, action, target, time and address. */
 export function auditPage(frame: PageFrame, view: AuditView): Html {
   const { base } = frame
-  const { entries, filter } = view
+  const { entries, filter, before, isFirstPage } = view
   const exportLink = (format: string, name: string) =>
     html`<a class="button" href="${base}/audit/export?${queryString(filter, { format })}" download>${icon('download')}${name}</a>`
   return page(frame, {
@@ -38,7 +37,13 @@ export function auditPage(frame: PageFrame, view: AuditView): Html {
       entries.length === 0
         ? emptyState({ icon: icon('audit'), title: 'No entries', text: filterText(filter) })
         : table(frame, entries)
-    }</section>${pager(frame, view)}`,
+    }</section>${pager({
+      isFirstPage,
+      nextCursor: before,
+      texts: ['Newest', 'Older'],
+      hrefOf: (cursor) =>
+        `${base}/audit?${queryString(filter, cursor === undefined ? {} : { before: cursor })}`,
+    })}`,
   })
 }
 
@@ -58,8 +63,8 @@ function filterForm({ base }: PageFrame, { action, who }: AuditFilter): Html {
 }
 
 function table(frame: PageFrame, entries: readonly LoggedAuditEntry[]): Html {
-  return html`<table><thead><tr><th scope="col">Time</th><th scope="col">Actor</th><th scope="col">Action</th><th scope="col">Target</th></tr></thead><tbody>${entries.map(
-    (entry) => row(frame, entry),
+  return html`<table>${titleRow(['Time', 'Actor', 'Action', 'Target'])}<tbody>${entries.map((entry) =>
+    row(frame, entry),
   )}</tbody></table>`
 }
 
@@ -126,15 +131,6 @@ function describeEntry({ action, details }: LoggedAuditEntry): {
 
 function describeDetails(details: LoggedAuditEntry['details']): string {
   return Object.entries(details).map(describeDetail).join(', ')
-}
-
-function pager({ base }: PageFrame, { filter, before, isFirstPage }: AuditView): Html | undefined {
-  if (isFirstPage && before === undefined) return undefined
-  return html`<nav class="pager" aria-label="Pages">${
-    isFirstPage
-      ? html`<span></span>`
-      : html`<a class="button" href="${base}/audit?${queryString(filter)}">Newest</a>`
-  }${before !== undefined && html`<a class="button" rel="next" href="${base}/audit?${queryString(filter, { before })}">Older</a>`}</nav>`
 }
 
 function queryString({ who, action }: AuditFilter, more: Readonly<Record<string, string>> = {}): string {

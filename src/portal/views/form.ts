@@ -1,10 +1,9 @@
 import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
-import { icon } from '#platform/pages/icons.ts'
-import { notice } from '#platform/pages/notice.ts'
-import type { FormState, PageFrame } from './frame.ts'
-import { confirmationPart } from './oidc.ts'
+import { icon, notice } from '#platform/pages/parts.ts'
+import { confirmPath } from '../page-access.ts'
+import { emptyForm, type FormState, type FrameOidc, type PageFrame } from './frame.ts'
 
-export interface FormOptions {
+interface FormOptions {
   /** Path below the portal, such as `/sign-out`. */
   readonly action: string
   readonly class?: string
@@ -24,7 +23,7 @@ export function form(
   }${isUpload && html` enctype="multipart/form-data"`}${data !== undefined && html` data-${data[0]}="${data[1]}"`}><input type="hidden" name="csrf" value="${frame.csrfToken}">${body}</form>`
 }
 
-export interface FieldOptions {
+interface FieldOptions {
   readonly name: string
   readonly label: string
   readonly type?: 'text' | 'email' | 'password' | 'search'
@@ -71,6 +70,19 @@ ${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
 ${error !== undefined && fieldError(`${id}-error`, error)}</div>`
 }
 
+/** A form that is folded until it is asked for, or was refused. */
+export function foldedForm(
+  frame: PageFrame,
+  {
+    summary,
+    isDanger = false,
+    state = emptyForm,
+    ...options
+  }: FormOptions & { readonly summary: Content; readonly isDanger?: boolean; readonly state?: FormState },
+): Html {
+  return html`<details class="act"${attributeIf(hasErrors(state), 'open')}><summary${isDanger && html` class="danger"`}>${summary}</summary>${form(frame, options)}</details>`
+}
+
 /** The error of a field. */
 export function fieldError(id: string, text: string): Html {
   return html`<p class="wrong" id="${id}">${icon('bad')}<span>${text}</span></p>`
@@ -99,6 +111,14 @@ export function currentPasswordField(frame: PageFrame, state: FormState, idPrefi
     autocomplete: 'current-password',
     idPrefix,
   })}${oidc?.canConfirm && confirmationPart(frame, oidc)}`
+}
+
+/** Asks the viewer to authenticate again at the provider; once done, says so. */
+function confirmationPart({ base }: PageFrame, oidc: FrameOidc): Html {
+  const { label, isConfirmed, hasPassword, path } = oidc
+  if (isConfirmed) return html`<p class="hint">You have just confirmed with ${label}.</p>`
+  const reason = hasPassword ? 'Or, instead of the password:' : 'First confirm that it is you:'
+  return html`<p class="hint">${reason} <a href="${base}${confirmPath}?next=${encodeURIComponent(path)}">confirm with ${label}</a>.</p>`
 }
 
 /** Lets password managers store and fill in the password of the right account. */

@@ -1,4 +1,4 @@
-import type { NoticeKind } from '#platform/pages/notice.ts'
+import type { NoticeKind } from '#platform/pages/parts.ts'
 
 /** What every page's layout needs. */
 export interface PageFrame {

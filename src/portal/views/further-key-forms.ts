@@ -1,10 +1,8 @@
 import { keyNameLengthMax } from '#accounts/key-input.ts'
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'
-import { currentPasswordField, field, fieldError, form, formMessage, hasErrors } from './form.ts'
+import { currentPasswordField, field, fieldError, foldedForm, formMessage } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
-
-/** The forms for further keys: of one that there is, and for a new one. */
 
 /** When a key ends. */
 export const graceChoices = [
@@ -15,51 +13,60 @@ export const graceChoices = [
 ] as const
 
 export function rotateForm(frame: PageFrame, { name, createdAt }: SecretKeyStatus, state: FormState): Html {
-  const idPrefix = `rotate-${name}-`
-  const error = state.errors.graceSeconds
-  return html`<details class="act"${attributeIf(hasErrors(state), 'open')}><summary>Rotate…<span class="visually-hidden"> key ${name}</span></summary>${form(
-    frame,
-    {
-      action: '/integration/keys/rotate',
-      body: html`<p class="muted">Creates a new key with the same name, limits and lifetime.</p>${formMessage(state, true)}
+  return foldedForm(frame, {
+    summary: html`Rotate…<span class="visually-hidden"> key ${name}</span>`,
+    state,
+    action: '/integration/keys/rotate',
+    body: html`<p class="muted">Creates a new key with the same name, limits and lifetime.</p>${formMessage(state, true)}
 <input type="hidden" name="name" value="${name}"><input type="hidden" name="replaces" value="${createdAt}">
-<div class="field"><label for="${idPrefix}grace">The old key ends</label>${select(`${idPrefix}grace`, 'graceSeconds', graceChoices, state.values.graceSeconds ?? '86400')}${error !== undefined && fieldError(`${idPrefix}grace-error`, error)}</div>
-${currentPasswordField(frame, state, idPrefix)}<div><button class="primary">Rotate</button></div>`,
-    },
-  )}</details>`
+${selectField({
+  id: `rotate-${name}-grace`,
+  name: 'graceSeconds',
+  label: 'The old key ends',
+  choices: graceChoices,
+  chosen: state.values.graceSeconds ?? '86400',
+  error: state.errors.graceSeconds,
+})}
+${currentPasswordField(frame, state, `rotate-${name}-`)}<div><button class="primary">Rotate</button></div>`,
+  })
 }
 
 export function renameForm(frame: PageFrame, { name }: SecretKeyStatus, state: FormState): Html {
-  return html`<details class="act"${attributeIf(hasErrors(state), 'open')}><summary>Rename…<span class="visually-hidden"> key ${name}</span></summary>${form(
-    frame,
-    {
-      action: '/integration/keys/rename',
-      body: html`${formMessage(state, true)}<input type="hidden" name="name" value="${name}">${field(state, {
-        name: 'to',
-        label: 'New name',
-        hint: 'The key itself stays the same. What it has used so far stays under the old name.',
-        value: name,
-        lengthMax: keyNameLengthMax,
-        idPrefix: `rename-${name}-`,
-        isExact: true,
-        autocomplete: 'off',
-      })}<div><button class="primary">Rename</button></div>`,
-    },
-  )}</details>`
+  return foldedForm(frame, {
+    summary: html`Rename…<span class="visually-hidden"> key ${name}</span>`,
+    state,
+    action: '/integration/keys/rename',
+    body: html`${formMessage(state, true)}<input type="hidden" name="name" value="${name}">${field(state, {
+      name: 'to',
+      label: 'New name',
+      hint: 'The key itself stays the same. What it has used so far stays under the old name.',
+      value: name,
+      lengthMax: keyNameLengthMax,
+      idPrefix: `rename-${name}-`,
+      isExact: true,
+      autocomplete: 'off',
+    })}<div><button class="primary">Rename</button></div>`,
+  })
 }
 
 /** @param basePath path of the form, below the portal */
 export function revokeForm(frame: PageFrame, { name, createdAt }: SecretKeyStatus, basePath: string): Html {
-  const id = `revoke-${name}-${createdAt}`
-  return html`<details class="act"><summary class="danger">Revoke…<span class="visually-hidden"> key ${name}</span></summary>${form(
-    frame,
-    {
-      action: `${basePath}/revoke`,
-      body: html`<p>Programs that use this key, and its access tokens, are refused from then on.</p>
-<input type="hidden" name="name" value="${name}"><input type="hidden" name="createdAt" value="${createdAt}"><div class="field"><label for="${id}">When</label>${select(id, 'graceSeconds', graceChoices, '0')}</div>
+  return foldedForm(frame, {
+    summary: html`Revoke…<span class="visually-hidden"> key ${name}</span>`,
+    isDanger: true,
+    action: `${basePath}/revoke`,
+    body: html`<p>Programs that use this key, and its access tokens, are refused from then on.</p>
+<input type="hidden" name="name" value="${name}"><input type="hidden" name="createdAt" value="${createdAt}">${selectField(
+      {
+        id: `revoke-${name}-${createdAt}`,
+        name: 'graceSeconds',
+        label: 'When',
+        choices: graceChoices,
+        chosen: '0',
+      },
+    )}
 <div><button class="danger primary">Revoke</button></div>`,
-    },
-  )}</details>`
+  })
 }
 
 const lifetimeChoices = [
@@ -73,42 +80,51 @@ export function createForm(frame: PageFrame, state: FormState): Html {
   const idPrefix = 'new-key-'
   const text = (name: string, label: string, hint: string) =>
     field(state, { name, label, hint, idPrefix, isOptional: true, isExact: true, autocomplete: 'off' })
-  const error = state.errors.lifetimeDays ?? state.errors.expiresAt
-  return html`<details class="act"${attributeIf(hasErrors(state), 'open')}><summary>Create a key…</summary>${form(
-    frame,
-    {
-      action: '/integration/keys/create',
-      body: html`${formMessage(state, true)}${field(state, {
-        name: 'name',
-        label: 'Name',
-        hint: 'Letters, digits, . _ and -, such as ci or backup.',
-        lengthMax: keyNameLengthMax,
-        idPrefix,
-        isExact: true,
-        autocomplete: 'off',
-      })}${text('scopes', 'Scopes', 'What it may do, separated by spaces; empty = all that you may.')}${text(
-        'addresses',
-        'Addresses',
-        'Where it may come from, such as 203.0.113.7 or 10.0.0.0/8; empty = anywhere.',
-      )}<div class="field"><label for="${idPrefix}lifetimeDays">Expires</label>${select(
-        `${idPrefix}lifetimeDays`,
-        'lifetimeDays',
-        lifetimeChoices,
-        state.values.lifetimeDays ?? '90',
-      )}${error !== undefined && fieldError(`${idPrefix}lifetimeDays-error`, error)}</div>
+  return foldedForm(frame, {
+    summary: 'Create a key…',
+    state,
+    action: '/integration/keys/create',
+    body: html`${formMessage(state, true)}${field(state, {
+      name: 'name',
+      label: 'Name',
+      hint: 'Letters, digits, . _ and -, such as ci or backup.',
+      lengthMax: keyNameLengthMax,
+      idPrefix,
+      isExact: true,
+      autocomplete: 'off',
+    })}${text('scopes', 'Scopes', 'What it may do, separated by spaces; empty = all that you may.')}${text(
+      'addresses',
+      'Addresses',
+      'Where it may come from, such as 203.0.113.7 or 10.0.0.0/8; empty = anywhere.',
+    )}${selectField({
+      id: `${idPrefix}lifetimeDays`,
+      name: 'lifetimeDays',
+      label: 'Expires',
+      choices: lifetimeChoices,
+      chosen: state.values.lifetimeDays ?? '90',
+      error: state.errors.lifetimeDays ?? state.errors.expiresAt,
+    })}
 ${currentPasswordField(frame, state, idPrefix)}<div><button class="primary">Create</button></div>`,
-    },
-  )}</details>`
+  })
 }
 
-function select(
-  id: string,
-  name: string,
-  choices: readonly { readonly value: string; readonly text: string }[],
-  chosen: string,
-): Html {
-  return html`<select id="${id}" name="${name}">${choices.map(
+function selectField({
+  id,
+  name,
+  label,
+  choices,
+  chosen,
+  error,
+}: {
+  readonly id: string
+  readonly name: string
+  readonly label: string
+  readonly choices: readonly { readonly value: string; readonly text: string }[]
+  readonly chosen: string
+  readonly error?: string | undefined
+}): Html {
+  return html`<div class="field"><label for="${id}">${label}</label><select id="${id}" name="${name}">${choices.map(
     ({ value, text }) =>
       html`<option value="${value}"${attributeIf(value === chosen, 'selected')}>${text}</option>`,
-  )}</select>`
+  )}</select>${error !== undefined && fieldError(`${id}-error`, error)}</div>`
 }

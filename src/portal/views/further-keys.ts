@@ -1,16 +1,13 @@
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
-import { card } from '#platform/pages/card.ts'
+import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
-import { icon } from '#platform/pages/icons.ts'
-import { badge, emptyState, notice, staticNotice } from '#platform/pages/notice.ts'
-import { time } from '#platform/pages/time.ts'
+import { badge, card, emptyState, icon, notice, staticNotice } from '#platform/pages/parts.ts'
 import { listText } from '#platform/text.ts'
-import { cell } from './cell.ts'
-import { copyButton } from './code-block.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { createForm, graceChoices, renameForm, revokeForm, rotateForm } from './further-key-forms.ts'
+import { cell, copyButton, titleRow } from './parts.ts'
 
-export interface FurtherKeysView {
+interface FurtherKeysView {
   readonly keys: readonly SecretKeyStatus[]
   /** The key that was just created. */
   readonly created: CreatedKey | undefined
@@ -102,7 +99,7 @@ function keyTable(
   keys: readonly SecretKeyStatus[],
   acts: (key: SecretKeyStatus) => Html,
 ): Html {
-  return html`<table><thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>${keys.map(
+  return html`<table>${titleRow(titles)}${keys.map(
     (key) =>
       // Below the facts, as wide as the table: the forms need the room.
       html`<tbody>${keyRow(frame, key)}<tr class="acts"><td colspan="${titles.length}"><div class="acts-list">${acts(key)}</div></td></tr></tbody>`,
@@ -136,7 +133,6 @@ function keyRow(frame: PageFrame, key: SecretKeyStatus): Html {
   ]}</tr>`
 }
 
-/** In words. */
 function accessOf({ scopes, addresses }: SecretKeyStatus): Html {
   const what = scopes.length === 0 ? 'All that the account may' : `Only routes for ${listText(scopes)}`
   const from = addresses.length > 0 && html`<span class="sub">only from ${listText(addresses)}</span>`

@@ -1,14 +1,13 @@
 import { keysCsvHeading, keysCsvLines } from '#accounts/account-data.ts'
 import type { CreatedAccount } from '#accounts/accounts.ts'
 import { type BadLine, importMax } from '#accounts/import.ts'
-import { card } from '#platform/pages/card.ts'
 import { type Html, html } from '#platform/pages/html.ts'
-import { icon } from '#platform/pages/icons.ts'
+import { card, icon } from '#platform/pages/parts.ts'
 import { mailLinkField, plural } from './accounts.ts'
-import { codeBlock } from './code-block.ts'
 import { form, formMessage } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 import { page } from './page.ts'
+import { codeBlock, titleRow } from './parts.ts'
 
 export interface ImportView {
   readonly state: FormState
@@ -66,7 +65,7 @@ function badLinesCard({ badLines, isRepeated = false }: ImportView): Html {
   return card({
     ...(isRepeated ? repeatedImportText : badLinesText(badLines.length)),
     isFlush: true,
-    body: html`<table role="alert"><thead><tr><th scope="col">Line</th><th scope="col">Problem</th></tr></thead><tbody>${badLines
+    body: html`<table role="alert">${titleRow(['Line', 'Problem'])}<tbody>${badLines
       .slice(0, badLinesShown)
       .map(
         ({ line, message }) =>

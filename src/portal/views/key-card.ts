@@ -1,15 +1,14 @@
 import type { KeyStatus } from '#accounts/account-keys.ts'
 import { type Carriers, describeCarriers } from '#identity/keys/carriers.ts'
-import { card } from '#platform/pages/card.ts'
+import { relativeTime, time } from '#platform/pages/format.ts'
 import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
-import { notice, staticNotice } from '#platform/pages/notice.ts'
-import { relativeTime, time } from '#platform/pages/time.ts'
+import { card, notice, staticNotice } from '#platform/pages/parts.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import { listText } from '#platform/text.ts'
 import type { KeyUse } from '#store/keys.ts'
-import { copyButton, maskKey } from './code-block.ts'
-import { button, currentPasswordField, fieldError, form, formMessage, hasErrors } from './form.ts'
+import { button, currentPasswordField, fieldError, foldedForm, form, formMessage, hasErrors } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
+import { copyButton, maskKey } from './parts.ts'
 
 /** A key that this page reveals. */
 export interface ShownKey {
@@ -18,7 +17,7 @@ export interface ShownKey {
   readonly replacement?: { readonly graceSeconds: number } | undefined
 }
 
-export interface KeyCardView {
+interface KeyCardView {
   readonly kind: KeyKind
   readonly accountId: string
   /** Where the gateway takes secret keys. */
@@ -130,16 +129,15 @@ function revealSection(frame: PageFrame, { kind, reveal, shown }: KeyCardView): 
 
 function resetSection(frame: PageFrame, { kind, reset, status }: KeyCardView): Html {
   const { noun, path, resetLead } = keyLabels[kind]
-  return html`<details class="act"${attributeIf(hasErrors(reset), 'open')}><summary>Reset the ${noun}…</summary>${form(
-    frame,
-    {
-      action: `${path}/reset`,
-      body: html`<p class="muted">${resetLead}</p>${formMessage(reset, true)}
+  return foldedForm(frame, {
+    summary: `Reset the ${noun}…`,
+    state: reset,
+    action: `${path}/reset`,
+    body: html`<p class="muted">${resetLead}</p>${formMessage(reset, true)}
 <input type="hidden" name="replaces" value="${status.createdAt}">
 ${kind === 'secretKey' && overlapField(reset)}
 ${currentPasswordField(frame, reset, `${kind}-reset-`)}<div>${button(`Reset the ${noun}`, 'danger primary')}</div>`,
-    },
-  )}</details>`
+  })
 }
 
 /** The choice of how long the old secret key keeps working. */
@@ -155,7 +153,7 @@ export function overlapField({ values, errors }: FormState): Html {
 ${error !== undefined && fieldError('graceSeconds-error', error)}</fieldset>`
 }
 
-export interface OverlapView {
+interface OverlapView {
   /** When the new secret was created. */
   readonly since: number
   readonly validUntil: number
@@ -184,14 +182,13 @@ ${endForms(frame, endPath, isInUse(overlap))}`,
 /** Revokes at once if nothing uses the secret, else after a confirmation; the script switches as that changes. */
 function endForms(frame: PageFrame, action: string, isUsed: boolean): Html {
   const atOnce = form(frame, { action, class: 'inline', body: button('Revoke now', 'small danger') })
+  const confirmed = foldedForm(frame, {
+    summary: 'Revoke now…',
+    action,
+    body: html`<p>Clients that still use the old secret key will be rejected.</p><div>${button('Revoke now', 'danger primary')}</div>`,
+  })
   return html`<div data-end="unused"${attributeIf(isUsed, 'hidden')}>${atOnce}</div>
-<div class="acts-list" data-end="used"${attributeIf(!isUsed, 'hidden')}><details class="act"><summary>Revoke now…</summary>${form(
-    frame,
-    {
-      action,
-      body: html`<p>Clients that still use the old secret key will be rejected.</p><div>${button('Revoke now', 'danger primary')}</div>`,
-    },
-  )}</details></div>`
+<div class="acts-list" data-end="used"${attributeIf(!isUsed, 'hidden')}>${confirmed}</div>`
 }
 
 /** Whether the old secret key was used since the reset. */

@@ -1,6 +1,6 @@
 import { emailLengthMax } from '#accounts/account-input.ts'
+import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
-import { time } from '#platform/pages/time.ts'
 import { passwordLength } from '#platform/secrets/passwords.ts'
 import { spanText } from '#platform/time.ts'
 import { actionRow, field, form, formMessage, usernameField } from './form.ts'
@@ -73,7 +73,7 @@ ${newPasswordFields(state, 'Password')}
 }
 
 /** Who may use a link that verifies an e-mail. */
-export interface LinkOwner {
+interface LinkOwner {
   /** The e-mail of the account that asked for it. */
   readonly account: string
   /** What it verifies. */

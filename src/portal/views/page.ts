@@ -1,10 +1,9 @@
 import { attributeIf, type Content, type Html, html, rawHtml } from '#platform/pages/html.ts'
-import { faviconUrl, type IconName, icon } from '#platform/pages/icons.ts'
-import { notice } from '#platform/pages/notice.ts'
+import { faviconUrl, type IconName, icon, notice } from '#platform/pages/parts.ts'
 import { form } from './form.ts'
 import type { PageFrame, PageViewer } from './frame.ts'
 
-export interface PageLayout {
+interface PageLayout {
   /** The title of the document, and the heading. */
   readonly title: string
   /** The navigation entry that the page belongs to. */
@@ -35,7 +34,7 @@ const adminSections = [
   { path: '/audit', text: 'Audit', icon: 'audit' },
 ] as const satisfies readonly NavEntry[]
 
-export type Section = (typeof ownSections | typeof adminSections)[number]['path']
+type Section = (typeof ownSections | typeof adminSections)[number]['path']
 
 /** The layout for a signed-in viewer. */
 export function page(frame: PageFrame, content: PageLayout): Html {

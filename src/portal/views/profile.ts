@@ -1,8 +1,7 @@
 import { emailLengthMax, nameLengthMax } from '#accounts/account-input.ts'
-import { card } from '#platform/pages/card.ts'
+import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
-import { badge } from '#platform/pages/notice.ts'
-import { time } from '#platform/pages/time.ts'
+import { badge, card } from '#platform/pages/parts.ts'
 import { button, currentPasswordField, field, form, formMessage, usernameField } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { newPasswordFields } from './links.ts'
@@ -10,7 +9,7 @@ import { page } from './page.ts'
 
 export type ProfileForm = 'name' | 'email' | 'password'
 
-export interface ProfileView {
+interface ProfileView {
   readonly account: {
     readonly id: string
     readonly email: string

@@ -1,20 +1,19 @@
+import { renderSVG } from 'uqr'
 import type { NewSecondFactor } from '#identity/second-factor/second-factors.ts'
-import { card } from '#platform/pages/card.ts'
+import { exactTime } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
-import { notice } from '#platform/pages/notice.ts'
-import { exactTime } from '#platform/pages/time.ts'
+import { card, notice } from '#platform/pages/parts.ts'
 import { recoveryCodesCount } from '#platform/secrets/one-time-codes.ts'
 import type { Account } from '#store/account.ts'
 import type { SecondFactor } from '#store/second-factor.ts'
-import { codeBlock } from './code-block.ts'
 import { actionRow, button, currentPasswordField, factRow, field, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { page, signedOutPage } from './page.ts'
-import { qrCode } from './qr-code.ts'
+import { codeBlock } from './parts.ts'
 
 export type SecondFactorForm = 'enable' | 'disable' | 'recovery-codes'
 
-export interface SecondFactorView {
+interface SecondFactorView {
   /** undefined = none yet. */
   readonly factor: SecondFactor | undefined
   /** What the app is set up with; undefined where there is a factor. */
@@ -157,4 +156,11 @@ ${field(state, {
   })}</div></div>
 <p class="after">Lost your app and your recovery codes? An administrator can reset them. <a href="${frame.base}/sign-in">Start again</a></p>`
   return signedOutPage(frame, { title: 'Enter the code', body })
+}
+
+/** A QR code as a picture, dark on light in both colour schemes, as cameras want it. */
+function qrCode(text: string, description: string): Html {
+  const svg = renderSVG(text, { ecc: 'M', border: 2 })
+  const source = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`
+  return html`<img class="qr" src="${source}" alt="${description}" width="200" height="200">`
 }

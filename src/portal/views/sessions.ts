@@ -1,18 +1,15 @@
-import { card } from '#platform/pages/card.ts'
+import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
-import { icon } from '#platform/pages/icons.ts'
-import { badge, emptyState } from '#platform/pages/notice.ts'
-import { time } from '#platform/pages/time.ts'
+import { badge, card, emptyState, icon } from '#platform/pages/parts.ts'
 import type { PortalSession } from '#store/portal.ts'
 import { portalEpochIn } from '#store/portal-key-id.ts'
 import type { Session } from '#store/sessions.ts'
-import { cell } from './cell.ts'
-import { clientName } from './client-name.ts'
-import { form } from './form.ts'
+import { foldedForm, form } from './form.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './page.ts'
+import { cell, pager } from './parts.ts'
 
-export interface SessionsView {
+interface SessionsView {
   readonly sessions: SessionsList
   readonly portalSessions: readonly PortalSession[]
   /** The viewer's own session. */
@@ -62,18 +59,13 @@ export function sessionsCard(frame: PageFrame, sessions: SessionsList, basePath:
             'Last refresh',
           )}<footer>${endAll}</footer>`,
   })
-  return html`${content}${pager(frame, sessions, basePath)}`
-}
-
-function pager(
-  { base }: PageFrame,
-  { nextCursor, isFirstPage }: SessionsList,
-  basePath: string,
-): Html | undefined {
-  if (isFirstPage && nextCursor === undefined) return undefined
-  return html`<nav class="pager" aria-label="Pages of sessions">${
-    isFirstPage ? html`<span></span>` : html`<a class="button" href="${base}${basePath}">Newest</a>`
-  }${nextCursor !== undefined && html`<a class="button" rel="next" href="${base}${basePath}?cursor=${encodeURIComponent(nextCursor)}">Older</a>`}</nav>`
+  return html`${content}${pager({
+    label: 'Pages of sessions',
+    ...sessions,
+    texts: ['Newest', 'Older'],
+    hrefOf: (cursor) =>
+      `${frame.base}${basePath}${cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`}`,
+  })}`
 }
 
 export function portalSessionsCard(
@@ -107,19 +99,21 @@ export function portalSessionsCard(
   })
 }
 
-export interface Confirmation {
-  readonly action: string
-  readonly text: string
-  /** The consequence, in a sentence. */
-  readonly consequence: string
-}
-
 /** A button for an irreversible action: it first shows the consequence and asks to confirm. */
-export function confirmationForm(frame: PageFrame, { action, text, consequence }: Confirmation): Html {
-  return html`<details class="act"><summary class="danger">${text}…</summary>${form(frame, {
+export function confirmationForm(
+  frame: PageFrame,
+  {
+    action,
+    text,
+    consequence,
+  }: { readonly action: string; readonly text: string; readonly consequence: string },
+): Html {
+  return foldedForm(frame, {
+    summary: `${text}…`,
+    isDanger: true,
     action,
     body: html`<p>${consequence}</p><div><button class="danger primary">${text}</button></div>`,
-  })}</details>`
+  })
 }
 
 function sessionTable(rows: readonly Html[], seen: string): Html {
@@ -161,4 +155,44 @@ function endCell(
     class: 'inline',
     body: html`<input type="hidden" name="session" value="${id}"><button class="small danger">${text}<span class="visually-hidden"> session ${id}</span></button>`,
   })}</td>`
+}
+
+const browsers: readonly (readonly [RegExp, string])[] = [
+  [/Edg(?:e|A|iOS)?\/(\d+)/, 'Edge'],
+  [/(?:OPR|Opera)\/(\d+)/, 'Opera'],
+  [/SamsungBrowser\/(\d+)/, 'Samsung Internet'],
+  [/(?:Firefox|FxiOS)\/(\d+)/, 'Firefox'],
+  [/(?:HeadlessChrome|Chrome|CriOS)\/(\d+)/, 'Chrome'],
+  [/Version\/(\d{1,9})[\d.]{0,32} (?:Mobile\/\w{1,32} )?Safari/, 'Safari'],
+]
+
+const systems: readonly (readonly [RegExp, string])[] = [
+  [/iPhone|iPad/, 'iOS'],
+  [/Android/, 'Android'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X|Macintosh/, 'macOS'],
+  [/CrOS/, 'ChromeOS'],
+  [/Linux|X11/, 'Linux'],
+]
+
+/**
+ * A User-Agent in readable form: `Firefox 140 on Windows`, `curl 8.7.1`. The client sets it itself, so it is a hint,
+ * never a proof.
+ */
+export function clientName(userAgent: string): string {
+  if (userAgent === '') return 'Unknown client'
+  const [browser, version] =
+    browsers.flatMap(([pattern, name]) => {
+      const found = pattern.exec(userAgent)
+      return found ? [[name, found[1]] as const] : []
+    })[0] ?? []
+  if (browser === undefined) return firstProduct(userAgent)
+  const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1]
+  return system === undefined ? `${browser} ${version}` : `${browser} ${version} on ${system}`
+}
+
+/** The first product in a User-Agent (RFC 9110 10.1.5). */
+function firstProduct(userAgent: string): string {
+  const [product = ''] = userAgent.split(' ', 1)
+  return product.replace('/', ' ')
 }

@@ -1,8 +1,8 @@
 import { emailLengthMax } from '#accounts/account-input.ts'
 import { type Html, html } from '#platform/pages/html.ts'
+import { confirmPath, startSignInPath, takeOverPath } from '../page-access.ts'
 import { field, form, formMessage } from './form.ts'
-import type { FormState, PageFrame } from './frame.ts'
-import { providerLink } from './oidc.ts'
+import type { FormState, FrameOidc, PageFrame } from './frame.ts'
 import { page, signedOutPage } from './page.ts'
 
 /** The sign-in page, with a link to set a password. */
@@ -65,4 +65,34 @@ export function errorPage(
 <p class="hint">Request ID <code>${requestId}</code></p></div></div>`
   const layout = frame.viewer ? page : signedOutPage
   return layout(frame, { title, ...(detail !== undefined && { lead: detail }), body })
+}
+
+/**
+ * Asks somebody whom the provider knows what becomes of the account with the same e-mail, which was used without the
+ * provider.
+ */
+export function takeOverPage(
+  frame: PageFrame,
+  { label, acceptsPasswords }: Pick<FrameOidc, 'label' | 'acceptsPasswords'>,
+  email: string,
+): Html {
+  const next = encodeURIComponent(confirmPath)
+  const keep =
+    acceptsPasswords &&
+    html`<p><strong>It is yours, and you know its password:</strong> <a href="${frame.base}/sign-in?next=${next}">sign in with it once</a>, then confirm with ${label}. Everything stays as it is.</p>`
+  const body = html`<div class="card"><div class="body"><p>The account <strong>${email}</strong> has been used without ${label} before: by you, or by somebody who entered your address.</p>
+${keep}
+<p><strong>${acceptsPasswords ? 'Otherwise take it over:' : 'Take it over:'}</strong> its password, two-factor sign-in, sessions and all keys end. Programs with its keys stop working until they get new ones, which you find in the portal.</p>
+${form(frame, {
+  action: takeOverPath,
+  body: html`<button class="danger wide">Take over the account</button>`,
+})}</div></div>
+<p class="after"><a href="${frame.base}/sign-in">Back to the sign-in</a></p>`
+  return signedOutPage(frame, { title: 'Is this your account?', body })
+}
+
+/** The link that leads to the provider, on the sign-in page. */
+function providerLink({ base }: PageFrame, { label }: FrameOidc, next: string): Html {
+  const query = next === '' ? '' : `?next=${encodeURIComponent(next)}`
+  return html`<a class="button wide" href="${base}${startSignInPath}${query}">Sign in with ${label}</a>`
 }

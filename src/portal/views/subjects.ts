@@ -1,11 +1,11 @@
 import { subjectLengthMax } from '#identity/issuers/subjects.ts'
+import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
-import { icon } from '#platform/pages/icons.ts'
-import { emptyState } from '#platform/pages/notice.ts'
-import { time } from '#platform/pages/time.ts'
+import { emptyState, icon } from '#platform/pages/parts.ts'
 import { button, field, form, formMessage } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 import { page } from './page.ts'
+import { pager } from './parts.ts'
 
 export interface SubjectsView {
   readonly items: readonly BlockedItem[]
@@ -32,7 +32,12 @@ export function subjectsPage(frame: PageFrame, view: SubjectsView): Html {
     lead: 'Users of other issuers whose tokens are refused on every route.',
     body: html`<section class="card" aria-label="Block a user"><div class="body">${blockForm(frame, state)}</div></section>
 <section class="card" aria-label="Blocked users">${items.length === 0 ? nobody() : table(frame, items)}</section>
-${pager(frame, view)}`,
+${pager({
+  ...view,
+  texts: ['First page', 'Next page'],
+  hrefOf: (cursor) =>
+    `${frame.base}/subjects${cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`}`,
+})}`,
   })
 }
 
@@ -79,11 +84,4 @@ function nobody(): Html {
     title: 'Nobody is blocked',
     text: 'Users of other issuers have no account here. Block one to refuse their tokens before the issuer does.',
   })
-}
-
-function pager({ base }: PageFrame, { nextCursor, isFirstPage }: SubjectsView): Html | undefined {
-  if (isFirstPage && nextCursor === undefined) return undefined
-  return html`<nav class="pager" aria-label="Pages">${
-    isFirstPage ? html`<span></span>` : html`<a class="button" href="${base}/subjects">First page</a>`
-  }${nextCursor !== undefined && html`<a class="button" rel="next" href="${base}/subjects?cursor=${encodeURIComponent(nextCursor)}">Next page</a>`}</nav>`
 }

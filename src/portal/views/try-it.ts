@@ -1,9 +1,8 @@
-import { card } from '#platform/pages/card.ts'
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'
-import { type BadgeKind, badge, staticNotice } from '#platform/pages/notice.ts'
-import { codeBlock } from './code-block.ts'
+import { type BadgeKind, badge, card, staticNotice } from '#platform/pages/parts.ts'
 import { form } from './form.ts'
 import type { PageFrame } from './frame.ts'
+import { codeBlock } from './parts.ts'
 
 /** A route that can be tried with GET. */
 export interface TryItRoute {
@@ -23,7 +22,7 @@ export type TryItOutcome =
   /** The gateway could not be called at all. */
   | { readonly kind: 'failed'; readonly reason: string }
 
-export interface TryItResponse {
+interface TryItResponse {
   readonly route: string
   readonly status: number
   /** Of the request to the route alone. */

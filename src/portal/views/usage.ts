@@ -1,16 +1,14 @@
 import { fullName } from '#accounts/account-input.ts'
 import type { PlanUse, QuotaUse } from '#accounts/plan-reports.ts'
-import { card } from '#platform/pages/card.ts'
+import { time } from '#platform/pages/format.ts'
 import { type Html, html, rawHtml } from '#platform/pages/html.ts'
-import { icon } from '#platform/pages/icons.ts'
-import { emptyState } from '#platform/pages/notice.ts'
-import { time } from '#platform/pages/time.ts'
+import { card, emptyState, icon } from '#platform/pages/parts.ts'
 import { formatDay, spanText } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
 import { type DayRange, totalOf, type UsageCount } from '#store/usage.ts'
-import { cell } from './cell.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './page.ts'
+import { cell, titleRow } from './parts.ts'
 
 export interface UsageView {
   readonly account: Pick<Account, 'id' | 'email' | 'firstName' | 'lastName'>
@@ -114,7 +112,7 @@ function sumsCard(counts: readonly UsageCount[]): Html {
     title: 'Keys and routes',
     lead: 'A unit is the cost a backend reports; 1 by default.',
     isFlush: true,
-    body: html`<table><thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead><tbody>${rows.map(sumRow)}</tbody></table>`,
+    body: html`<table>${titleRow(titles)}<tbody>${rows.map(sumRow)}</tbody></table>`,
   })
 }
 

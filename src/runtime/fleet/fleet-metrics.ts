@@ -1,7 +1,9 @@
-import { addCumulative, type MergedMetrics, mergeMetrics } from '#ops/metrics/merge-metrics.ts'
 import {
+  addCumulative,
+  type MergedMetrics,
   type Metrics,
   type MetricsSnapshot,
+  mergeMetrics,
   type PackedSnapshot,
   unpackSnapshot,
 } from '#ops/metrics/metrics.ts'

@@ -1,4 +1,4 @@
-import type { ConfigSnapshot } from '#config/snapshot.ts'
+import type { ConfigSnapshot } from '#config/config.ts'
 import type { StoreHealth } from '#identity/cache/store-connection.ts'
 import type { FetchedKeySet, FetchReason, KeySetLocation } from '#identity/issuers/key-set-fetches.ts'
 import type { PackedSnapshot } from '#ops/metrics/metrics.ts'

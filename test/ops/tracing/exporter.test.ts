@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap'
-import { batchMax, openExporter, queueMax } from '#ops/tracing/exporter.ts'
-import type { Span } from '#ops/tracing/span.ts'
+import { batchMax, openExporter, queueMax, type Span } from '#ops/tracing/exporter.ts'
 import { until } from '../../setup/net.ts'
 import { type Collector, startCollector } from './collector.ts'
 

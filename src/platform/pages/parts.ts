@@ -1,4 +1,50 @@
-import { type Html, rawHtml } from './html.ts'
+import { attributeIf, type Content, type Html, html, rawHtml } from './html.ts'
+
+/** A section of a page with its own heading. */
+export function card(content: {
+  readonly title: string
+  readonly lead?: Content
+  readonly aside?: Content
+  readonly body: Content
+  readonly id?: string
+  /** Without padding, for tables. */
+  readonly isFlush?: boolean
+}): Html {
+  const { title, lead, aside, body, id, isFlush = false } = content
+  return html`<section class="card"${id !== undefined && html` id="${id}"`}><header><div><h2>${title}</h2>${
+    lead !== undefined && html`<p>${lead}</p>`
+  }</div>${aside !== undefined && html`<div class="row">${aside}</div>`}</header>${
+    isFlush || body === '' ? body : html`<div class="body">${body}</div>`
+  }</section>`
+}
+
+export type NoticeKind = 'good' | 'warn' | 'bad' | 'info'
+
+/** A box with a message; screen readers announce an error immediately. @param hasFocus whether it gets the focus */
+export function notice(kind: NoticeKind, text: Content, hasFocus = false): Html {
+  const role = kind === 'bad' ? 'alert' : 'status'
+  return html`<div class="notice ${kind}" role="${role}"${attributeIf(hasFocus, 'tabindex="-1" autofocus')}>${icon(kind)}<div>${text}</div></div>`
+}
+
+/** The same without a role, for text that is part of the page. */
+export function staticNotice(kind: NoticeKind, text: Content): Html {
+  return html`<div class="notice ${kind}">${icon(kind)}<div>${text}</div></div>`
+}
+
+export type BadgeKind = 'good' | 'warn' | 'bad' | 'plain'
+
+export function badge(kind: BadgeKind, text: string): Html {
+  return html`<span class="badge ${kind}">${text}</span>`
+}
+
+/** Shown in place of an empty list. */
+export function emptyState(content: {
+  readonly icon: Html
+  readonly title: string
+  readonly text: Content
+}): Html {
+  return html`<div class="empty">${content.icon}<h2>${content.title}</h2><p>${content.text}</p></div>`
+}
 
 /** Drawn on 24 by 24 in the colour of the text. Decorative: the text beside them always says the same. */
 const paths = {

@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
-import { type Account, emailKey } from '../../account.ts'
-import { identityKeyOf, parsePortalAccess } from '../../portal-access.ts'
-import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../../secret-keys.ts'
+import { type Account, emailKey } from '../account.ts'
+import { identityKeyOf, parsePortalAccess } from '../portal-access.ts'
+import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../secret-keys.ts'
 
 /** Of the accounts table. */
 export const accountColumns = [

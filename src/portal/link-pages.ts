@@ -1,13 +1,20 @@
 import { OwnerNeeded } from '#accounts/profile.ts'
+import { recordFailure } from '#gateway/gate/outcome.ts'
 import { needsSecondFactor } from '#identity/second-factor/policy.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { formRefusal } from '../form-refusal.ts'
-import type { PageContext } from '../page-context.ts'
-import type { CreatePages } from '../portal-page.ts'
-import { type PortalResponse, redirectTo } from '../portal-response.ts'
-import { startPath } from '../safe-redirect-path.ts'
-import { emptyForm } from '../views/frame.ts'
-import { passwordLinkPage, setupPage, verifyEmailPage } from '../views/links.ts'
+import { formRefusal } from './form-refusal.ts'
+import { startPath } from './page-access.ts'
+import type { PageContext } from './page-context.ts'
+import type { CreatePages } from './portal-page.ts'
+import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { emptyForm } from './views/frame.ts'
+import {
+  forgottenPage,
+  linkRequestedPage,
+  passwordLinkPage,
+  setupPage,
+  verifyEmailPage,
+} from './views/links.ts'
 
 /** Pages that links open: to choose a password, and to verify an e-mail. */
 export const linkPages: CreatePages = ({ signIn, cookie, emailVerification, requireSecondFactor }) => {
@@ -93,4 +100,31 @@ function isSpent(error: unknown): boolean {
 /** The token after the # of a link, or the whole text. */
 function tokenFromLink(typed: string): string {
   return typed.slice(typed.lastIndexOf('#') + 1).trim()
+}
+
+/** The page for a forgotten password: it answers every e-mail alike. */
+export const forgottenPages: CreatePages = ({ passwordResets }) => {
+  const { canSend, linkLifetimeMs } = passwordResets
+
+  async function requestLink(context: PageContext): Promise<PortalResponse> {
+    const { form, visitor, request } = context
+    const email = form('email').trim()
+    try {
+      await passwordResets.request(email, visitor)
+    } catch (error) {
+      if (error instanceof GatehouseError) recordFailure(request.arrival.outcome, error)
+      const refusal = formRefusal(error, { email })
+      return context.show((frame) => forgottenPage(frame, refusal.state, passwordResets), refusal)
+    }
+    return context.show((frame) => linkRequestedPage(frame, { email, linkLifetimeMs }))
+  }
+
+  return [
+    {
+      path: '/forgot',
+      get: async (context) =>
+        context.show((frame) => forgottenPage(frame, emptyForm, { canSend, linkLifetimeMs })),
+      post: requestLink,
+    },
+  ]
 }

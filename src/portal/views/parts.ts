@@ -2,6 +2,11 @@ import { type Content, type Html, html } from '#platform/pages/html.ts'
 import { keyMarks } from '#platform/secrets/format.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 
+/** A cell of a table; narrow screens show the label, as they show no headings. */
+export function cell(label: string, content: Html): Html {
+  return html`<td data-label="${label}"><div>${content}</div></td>`
+}
+
 /**
  * A masked key: its kind, its handle and its end are visible, which are not secret; its prefix may be an earlier one.
  * @param lastFour '' = not kept
@@ -10,7 +15,7 @@ export function maskKey(kind: KeyKind, accountId: string, lastFour = ''): string
   return `…${keyMarks[kind]}_${accountId}_${'•'.repeat(6)}${lastFour}`
 }
 
-export interface CodeOptions {
+interface CodeOptions {
   readonly isWrapped?: boolean
   /** Has many lines, of which only some are visible at a time. */
   readonly isTall?: boolean
@@ -37,4 +42,32 @@ export function copyButton(label: string): Html {
 /** Saves the code as a file that the browser creates, so that the contents are in no URL of the history. */
 function saveButton(label: string, name: string): Html {
   return html`<button type="button" class="small" data-save="${name}" hidden aria-label="Save: ${label}">Save</button>`
+}
+
+/**
+ * Leads from one page of a list to the first and to the next one; nothing where all is on one page.
+ * @param hrefOf the page that begins at a cursor; undefined = the first
+ */
+export function pager({
+  label = 'Pages',
+  isFirstPage,
+  nextCursor,
+  texts: [first, next],
+  hrefOf,
+}: {
+  readonly label?: string
+  readonly isFirstPage: boolean
+  readonly nextCursor: string | undefined
+  readonly texts: readonly [first: string, next: string]
+  hrefOf(cursor: string | undefined): string
+}): Html | undefined {
+  if (isFirstPage && nextCursor === undefined) return undefined
+  return html`<nav class="pager" aria-label="${label}">${
+    isFirstPage ? html`<span></span>` : html`<a class="button" href="${hrefOf(undefined)}">${first}</a>`
+  }${nextCursor !== undefined && html`<a class="button" rel="next" href="${hrefOf(nextCursor)}">${next}</a>`}</nav>`
+}
+
+/** The head of a table. */
+export function titleRow(titles: readonly string[]): Html {
+  return html`<thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>`
 }

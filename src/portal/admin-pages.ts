@@ -1,13 +1,43 @@
 import { actorOf } from '#accounts/audit-entry-factory.ts'
+import { auditFiles } from '#accounts/audit-log.ts'
 import { type BlockedSubjects, blockedSubjectData } from '#identity/issuers/subjects.ts'
-import { formRefusal } from '../form-refusal.ts'
-import type { SignedInContext } from '../page-context.ts'
-import { type CreatePages, queryOf } from '../portal-page.ts'
-import { type PortalResponse, redirectTo } from '../portal-response.ts'
-import { emptyForm, type FormState } from '../views/frame.ts'
-import { type SubjectsView, subjectsPage } from '../views/subjects.ts'
+import { type AuditFilter, auditActions } from '#store/audit-entry.ts'
+import { formRefusal } from './form-refusal.ts'
+import type { SignedInContext } from './page-context.ts'
+import { type CreatePages, queryOf } from './portal-page.ts'
+import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { auditPage } from './views/audit.ts'
+import { emptyForm, type FormState } from './views/frame.ts'
+import { type SubjectsView, subjectsPage } from './views/subjects.ts'
 
-const pageSize = 25
+const auditPageSize = 50
+
+/** Pages of the audit log, for Admins. */
+export const auditPages: CreatePages = () => [
+  { path: '/audit', get: showAudit },
+  { path: '/audit/export', get: exportAudit },
+]
+
+async function showAudit(context: SignedInContext): Promise<PortalResponse> {
+  const filter = filterOf(context)
+  const before = queryOf(context)('before') || undefined
+  const found = await context.actions.audit.find({ filter, before, limit: auditPageSize })
+  return context.show((frame) => auditPage(frame, { filter, ...found, isFirstPage: before === undefined }))
+}
+
+async function exportAudit(context: SignedInContext): Promise<PortalResponse> {
+  const format = queryOf(context)('format') === 'jsonl' ? 'jsonl' : 'csv'
+  const chunks = context.actions.audit.export(format, filterOf(context))
+  return { kind: 'file', file: { ...auditFiles[format], chunks } }
+}
+
+function filterOf(context: SignedInContext): AuditFilter {
+  const query = queryOf(context)
+  const action = auditActions.find((name) => name === query('action'))
+  return { action, who: query('who').trim() || undefined }
+}
+
+const subjectsPageSize = 25
 
 /** Users of foreign issuers that are blocked, for Admins. */
 export const subjectsPages: CreatePages = ({ subjectsOf }) => {
@@ -17,7 +47,7 @@ export const subjectsPages: CreatePages = ({ subjectsOf }) => {
 
   async function viewOf(context: SignedInContext, state: FormState): Promise<SubjectsView> {
     const cursor = queryOf(context)('cursor') || undefined
-    const page = await subjectsBy(context).page({ cursor, limit: pageSize })
+    const page = await subjectsBy(context).page({ cursor, limit: subjectsPageSize })
     return { ...page, items: page.items.map(blockedSubjectData), isFirstPage: cursor === undefined, state }
   }
 

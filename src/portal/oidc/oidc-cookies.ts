@@ -1,0 +1,189 @@
+import type { KnownPerson } from '#identity/oidc/oidc-sign-in.ts'
+import type { SignInSecrets } from '#identity/oidc/provider.ts'
+import type { Clock } from '#platform/clock.ts'
+import { parseJsonObject } from '#platform/json.ts'
+import { isSameText } from '#platform/secrets/constant-time.ts'
+import type { Sealer } from '#platform/secrets/sealing.ts'
+import type { PortalSession } from '#store/portal.ts'
+import {
+  beginningCookieName,
+  confirmationCookieName,
+  flowCookieNames,
+  type PortalCookie,
+  takeOverCookieName,
+} from '../portal-cookie.ts'
+import type { CookieAttributes, PortalRequest } from '../portal-request.ts'
+
+/** A sign-in on its way: the browser that started it keeps it, and no other can complete it. */
+export interface Flow extends SignInSecrets {
+  /** Where the person wants to go, as the sign-in page got it; empty = the start of the portal. */
+  readonly next: string
+  /** Whom a confirmation is for; undefined = it is a sign-in. */
+  readonly confirms: { readonly accountId: string; readonly sessionId: string } | undefined
+}
+
+export type FlowCookies = ReturnType<typeof createFlowCookies>
+
+const flowLifetimeMs = 600_000
+
+/** Lax: the browser comes from the provider's site. Only below the sign-in page. */
+const flowAttributes = { sameSite: 'lax', path: '/sign-in', maxAgeS: flowLifetimeMs / 1_000 } as const
+
+export function createFlowCookies(cookies: SealedCookies, clock: Clock) {
+  function read(request: PortalRequest, name: string): Flow | undefined {
+    // The cast is sound: only `start` seals such a cookie.
+    const flow = cookies.read(request, name) as Flow | undefined
+    return flow && Math.abs(clock() - flow.startedAt) < flowLifetimeMs ? flow : undefined
+  }
+
+  return {
+    /** Keeps as many sign-ins of a browser as there are names, one for each tab; then the oldest is forgotten. */
+    start: (request: PortalRequest, flow: Flow): void => {
+      const inUse = flowCookieNames.map((name) => ({ name, startedAt: read(request, name)?.startedAt ?? 0 }))
+      const [oldest] = inUse.toSorted((one, other) => one.startedAt - other.startedAt)
+      if (oldest) cookies.set(request, oldest.name, flow, flowAttributes)
+    },
+    /** The sign-in that a browser comes back with, once; undefined where it did not start it, or too long ago. */
+    take: (request: PortalRequest, state: string): Flow | undefined => {
+      for (const name of flowCookieNames) {
+        const flow = read(request, name)
+        if (!flow || !isSameText(flow.state, state)) continue
+        cookies.clear(request, name, flowAttributes)
+        return flow
+      }
+      return undefined
+    },
+  }
+}
+
+/** What the browser keeps about a session that began at the provider; worth nothing without the session. */
+export type OidcSessionCookies = ReturnType<typeof createOidcSessionCookies>
+
+/** How long a confirmation lasts. */
+const confirmationMs = 300_000
+
+export function createOidcSessionCookies(cookies: SealedCookies, clock: Clock) {
+  const confirmation = { sameSite: 'strict', maxAgeS: confirmationMs / 1_000 } as const
+  const lastingFor = (ms: number) =>
+    ({ sameSite: 'strict', maxAgeS: Math.max(0, Math.floor(ms / 1_000)) }) as const
+
+  return {
+    /** Remembers that a session began at the provider, with the ID token for the sign-out there. */
+    begin: (
+      request: PortalRequest,
+      { id, createdAt, expiresAt }: PortalSession,
+      idToken: string | undefined,
+    ): void => {
+      const attributes = lastingFor(expiresAt - createdAt)
+      const isKept = cookies.set(request, beginningCookieName, { session: id, idToken }, attributes)
+      if (!isKept) cookies.set(request, beginningCookieName, { session: id }, attributes)
+    },
+    /** How the session began at the provider; undefined = it did not. The ID token is left out if it is too long. */
+    find: (
+      request: PortalRequest,
+      { id }: PortalSession,
+    ): { readonly idToken: string | undefined } | undefined => {
+      const { session, idToken } = cookies.read(request, beginningCookieName) ?? {}
+      return session === id ? { idToken: typeof idToken === 'string' ? idToken : undefined } : undefined
+    },
+    /** Records that the owner of the session has authenticated again. */
+    confirm: (request: PortalRequest, sessionId: string): void => {
+      cookies.set(request, confirmationCookieName, { session: sessionId, at: clock() }, confirmation)
+    },
+    /** Whether the owner has done so in the last `confirmationMs`. */
+    isConfirmed: (request: PortalRequest, { id }: PortalSession): boolean => {
+      const { session, at } = cookies.read(request, confirmationCookieName) ?? {}
+      return session === id && typeof at === 'number' && Math.abs(clock() - at) < confirmationMs
+    },
+    clear: (request: PortalRequest): void => {
+      for (const name of [beginningCookieName, confirmationCookieName])
+        cookies.clear(request, name, lastingFor(0))
+    },
+  }
+}
+
+/** Somebody whom the provider has just authenticated, and who is asked whether to take an account over. */
+interface TakeOver {
+  readonly person: KnownPerson
+  /** undefined = it was too long to be kept. */
+  readonly idToken: string | undefined
+  /** Where the person wants to go; empty = the start of the portal. */
+  readonly next: string
+}
+
+export type TakeOverCookie = ReturnType<typeof createTakeOverCookie>
+
+/** As long as a sign-in. */
+const takeOverAttributes = { ...flowAttributes, sameSite: 'strict' } as const
+
+export function createTakeOverCookie(cookies: SealedCookies, clock: Clock) {
+  return {
+    set: (request: PortalRequest, takeOver: TakeOver): void => {
+      const value = { ...takeOver, at: clock() }
+      const isKept = cookies.set(request, takeOverCookieName, value, takeOverAttributes)
+      // Without it the sign-out at the provider asks which session it is about.
+      if (!isKept)
+        cookies.set(request, takeOverCookieName, { ...value, idToken: undefined }, takeOverAttributes)
+    },
+    read: (request: PortalRequest): TakeOver | undefined => {
+      // The cast is sound: only `set` seals such a cookie.
+      const value = cookies.read(request, takeOverCookieName) as (TakeOver & { at: number }) | undefined
+      return value && Math.abs(clock() - value.at) < flowLifetimeMs ? value : undefined
+    },
+    clear: (request: PortalRequest): void => cookies.clear(request, takeOverCookieName, takeOverAttributes),
+  }
+}
+
+/** Cookies that only a gateway with the same sealing key can read and make, so that nothing is kept in memory. */
+type SealedCookies = ReturnType<typeof createSealedCookies>
+
+interface SealedCookieAttributes extends Pick<CookieAttributes, 'sameSite'> {
+  /** Below the portal; default: the portal. */
+  readonly path?: string
+  readonly maxAgeS: number
+}
+
+/** Browsers keep 4,096 bytes, with name and attributes. */
+const valueLengthMax = 3_800
+
+export function createSealedCookies(
+  sealer: Sealer,
+  { path: base, isSecure }: Pick<PortalCookie, 'path' | 'isSecure'>,
+) {
+  const prefix = isSecure ? '__Secure-' : ''
+
+  function attributesOf({ sameSite, path = '' }: SealedCookieAttributes) {
+    return { path: base + path, httpOnly: true, secure: isSecure, sameSite } as const
+  }
+
+  return {
+    /** @returns undefined where there is none, or it was not sealed as this cookie */
+    read: (request: PortalRequest, name: string): Readonly<Record<string, unknown>> | undefined => {
+      const text = request.cookies.get(prefix + name) ?? ''
+      if (text === '' || text.length > valueLengthMax) return undefined
+      const unsealed = sealer.unseal(Buffer.from(text, 'base64url'), purposeOf(name))
+      return unsealed === undefined ? undefined : parseJsonObject(unsealed)
+    },
+    /** @returns false, and nothing is set, where browsers would not keep it */
+    set: (
+      request: PortalRequest,
+      name: string,
+      value: object,
+      attributes: SealedCookieAttributes,
+    ): boolean => {
+      const text = Buffer.from(sealer.seal(JSON.stringify(value), purposeOf(name))).toString('base64url')
+      if (text.length > valueLengthMax) return false
+      request.cookies.set(prefix + name, text, { ...attributesOf(attributes), maxAge: attributes.maxAgeS })
+      return true
+    },
+    clear: (request: PortalRequest, name: string, attributes: SealedCookieAttributes): void => {
+      if (request.cookies.get(prefix + name) === undefined) return
+      request.cookies.set(prefix + name, '', { ...attributesOf(attributes), maxAge: 0, expires: new Date(0) })
+    },
+  }
+}
+
+/** What is sealed as one cookie cannot be used as another. */
+function purposeOf(name: string): string {
+  return `cookie:${name}`
+}
