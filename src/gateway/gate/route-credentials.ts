@@ -8,7 +8,7 @@ import {
 } from '#identity/credentials.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import type { ReadAccessCookie } from '../browser/access-cookie.ts'
+import type { ReadAccessCookie } from '../browser/ambient-credentials.ts'
 import type { GatedRoute } from '../routes/route.ts'
 import type { Arrival } from '../server/arrival.ts'
 import { recordCredentials } from './outcome.ts'

@@ -1,8 +1,7 @@
 import { encodeHighBytes } from '#http/h1/request-line.ts'
 import type { Client } from '../forward/client.ts'
 import type { SecondTargetForm } from '../forward/header-rules.ts'
-import { hostOf } from '../forward/location.ts'
-import { isBelow } from '../forward/stripped-prefix.ts'
+import { hostOf, isBelow } from '../forward/stripped-prefix.ts'
 import { parseRequestTarget, type RequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 
@@ -19,7 +18,7 @@ export interface SecondTarget {
   readonly isOfHost: boolean
 }
 
-export interface SecondTargetContext {
+interface SecondTargetContext {
   readonly client: Client
   /** Of `publicUrl`. */
   readonly publicOrigin: string

@@ -5,23 +5,17 @@ import type { SecondTargets } from '../forward/forwarded-request.ts'
 import { type SecondTargetField, secondTargetFields } from '../forward/header-rules.ts'
 import type { HeadUpstream } from '../forward/request-head.ts'
 import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
-import { createGate, type GateOptions } from '../gate/gate.ts'
-import {
-  createOutcome,
-  destinationOf,
-  principalOf,
-  recordDestination,
-  recordReason,
-} from '../gate/outcome.ts'
-import { findRoute } from '../gate/route-request.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
 import { type Route, upstreamTarget } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Arrival } from '../server/arrival.ts'
-import { bucketHosts, readSecondTarget, type SecondTarget } from './read.ts'
+import { createGate, type GateOptions } from './gate.ts'
+import { createOutcome, destinationOf, principalOf, recordDestination, recordReason } from './outcome.ts'
+import { bucketHosts, readSecondTarget, type SecondTarget } from './read-second-target.ts'
+import { findRoute } from './route-request.ts'
 
-export interface SecondTargetOptions
+interface SecondTargetOptions
   extends Pick<
     GateOptions<Route<unknown>, Arrival<unknown>>,
     'authenticator' | 'limiter' | 'failures' | 'checkBasicKey' | 'readKeyHeaders'

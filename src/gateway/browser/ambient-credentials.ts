@@ -1,5 +1,65 @@
+import { type Credentials, noCredentials } from '#identity/credentials.ts'
+import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import type { Client } from '../forward/client.ts'
-import type { BrowserFields } from './browser-fields.ts'
+import { recordReason } from '../gate/outcome.ts'
+import type { BrowserAccess } from '../routes/route.ts'
+import { type Arrival, credentialsOf } from '../server/arrival.ts'
+import { type BrowserFields, createBrowserFieldReader, isUnsafeRequest } from './browser-fields.ts'
+
+/** The credentials of a request on a route that takes the access cookie, where no other came. */
+export type ReadAccessCookie = (arrival: Arrival<unknown>, browser: BrowserAccess) => Credentials
+
+interface AccessCookieOptions extends SiteRuleOptions {
+  readonly name: string
+}
+
+export function createAccessCookieReader({ name, ...siteOptions }: AccessCookieOptions): ReadAccessCookie {
+  const readBrowserFields = createBrowserFieldReader(name)
+  const checkSite = createSiteRule(siteOptions)
+
+  return function readAccessCookie({ head, client, outcome }, { passesMethodOverride }) {
+    const fields = readBrowserFields(head)
+    const { credentials, site, origin } = fields
+    if (credentials.kind === 'none') return noCredentials
+    // Where the backend takes the method from a field, a GET may be anything.
+    const isUnsafe = passesMethodOverride || isUnsafeRequest(head, fields)
+    const problem = checkSite({ site, origin, client, isUnsafe })
+    if (problem === undefined) return credentials
+    recordReason(outcome, `the access cookie does not count: ${problem}`)
+    return noCredentials
+  }
+}
+
+/** Why a request whose key came by Basic is refused, valid as the key may be; undefined = it is not. */
+export type CheckBasicKey = (arrival: Arrival<unknown>) => GatehouseError | undefined
+
+/**
+ * A browser that was once given a password adds it to every request for the host (RFC 7617 2.2), whichever page sends
+ * it: so a key that came by Basic is as ambient as a cookie, and what may change something, or opens a WebSocket, must
+ * not come from a page of another origin. Programs send neither Sec-Fetch-Site nor a foreign Origin.
+ *
+ * A method override makes no method unsafe: a page needs the leave of CORS to set its field.
+ */
+export function createBasicKeyCheck(options: OriginRuleOptions): CheckBasicKey {
+  const readBrowserFields = createBrowserFieldReader(undefined)
+  const checkOrigin = createOriginRule(options)
+
+  return function checkBasicKey(arrival) {
+    const { head, client, outcome } = arrival
+    const credentials = credentialsOf(arrival)
+    if (credentials.kind !== 'secretKey' || credentials.carrier !== 'basic') return undefined
+    const fields = readBrowserFields(head)
+    if (!isUnsafeRequest(head, fields)) return undefined
+    const { site, origin } = fields
+    const problem = checkOrigin({ site, origin, client })
+    if (problem === undefined) return undefined
+    recordReason(outcome, `the key in Authorization: Basic does not count: ${problem}`)
+    return sharedError('cross-site-request', detail)
+  }
+}
+
+const detail =
+  'A key in Authorization: Basic is not accepted from pages of other origins, as browsers send it by themselves.'
 
 export interface OriginRuleOptions {
   /** Of `publicUrl`. */
@@ -8,24 +68,24 @@ export interface OriginRuleOptions {
   readonly origins: readonly string[]
 }
 
-export interface SiteRuleOptions extends OriginRuleOptions {
+interface SiteRuleOptions extends OriginRuleOptions {
   /** SameSite of the access cookie. */
   readonly sameSite: 'Strict' | 'Lax' | 'None'
 }
 
 /** What says which page sent a request. */
-export interface PageRequest extends Pick<BrowserFields, 'site' | 'origin'> {
+interface PageRequest extends Pick<BrowserFields, 'site' | 'origin'> {
   readonly client: Pick<Client, 'protocol' | 'host'>
 }
 
 /** What a request is, as far as the rule depends on it. */
-export interface SitedRequest extends PageRequest {
+interface SitedRequest extends PageRequest {
   /** Whether it may change something, or opens a WebSocket. */
   readonly isUnsafe: boolean
 }
 
 /** Why a credential that browsers send by themselves does not count, in words for the log; undefined = it does. */
-export type SiteRule<Request extends PageRequest = SitedRequest> = (request: Request) => string | undefined
+type SiteRule<Request extends PageRequest = SitedRequest> = (request: Request) => string | undefined
 
 /**
  * The access cookie counts for requests of the same site only, as the browser says in Sec-Fetch-Site, else in Origin:
@@ -36,7 +96,7 @@ export type SiteRule<Request extends PageRequest = SitedRequest> = (request: Req
  * A browser that says neither is an old one, or the gateway is called over plain HTTP: then a request that changes
  * nothing counts where the cookie itself is `SameSite=Strict`, as the browser has sent it for the same site only.
  */
-export function createSiteRule({ sameSite, ...options }: SiteRuleOptions): SiteRule {
+function createSiteRule({ sameSite, ...options }: SiteRuleOptions): SiteRule {
   const findSender = createSenderFinder(options)
   const isStrict = sameSite === 'Strict'
 
