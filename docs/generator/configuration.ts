@@ -1,4 +1,4 @@
-import type { SchemaNode } from '#config/schema/fields.ts'
+import type { SchemaNode } from '#config/schema/node.ts'
 import { configSchema } from '#config/schema/schema.ts'
 
 /** The reference of every option, generated from the schema that validates them. */

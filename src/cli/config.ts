@@ -1,6 +1,6 @@
 import { readConfig } from '#config/load.ts'
 import { listProblems } from '#config/problem.ts'
-import { publishedSchema } from '#config/schema/published.ts'
+import { publishedSchema } from '#config/schema/schema.ts'
 import { showConfig } from '#config/show.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { Command } from './command.ts'

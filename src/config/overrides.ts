@@ -1,9 +1,8 @@
 import { parseDocument } from 'yaml'
 import { isRecord } from '#platform/json.ts'
 import type { Path, Source } from './problem.ts'
-import type { SchemaNode } from './schema/fields.ts'
-import { childSchema, isList, schemaAt } from './schema/lookup.ts'
-import { configSchema } from './schema/schema.ts'
+import type { SchemaNode } from './schema/node.ts'
+import { childSchema, configSchema, isList, schemaAt } from './schema/schema.ts'
 import { readTree } from './tree.ts'
 
 /** One option set outside the file. */

@@ -1,6 +1,6 @@
 import { isRecord } from '#platform/json.ts'
 import type { Path } from './problem.ts'
-import type { SecretReference } from './schema/fields.ts'
+import type { SecretReference } from './schema/node.ts'
 import type { ConfigTree } from './schema/schema.ts'
 import type { SecretResult } from './secrets.ts'
 import type { Finding, Validation } from './validate.ts'

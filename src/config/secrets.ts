@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { TlsVerification } from '#platform/certificate-authorities.ts'
 import { errorMessage, hasErrorCode } from '#platform/errors/operator-error.ts'
-import type { SecretReference } from './schema/fields.ts'
+import type { SecretReference } from './schema/node.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -9,12 +8,6 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export type SecretResult =
   | { readonly value: string }
   | { readonly problem: string; readonly isMissing: boolean }
-
-/** How a secret and a relative path are looked up. */
-export interface SecretLookup {
-  secret(reference: SecretReference): string
-  resolvePath(path: string): string
-}
 
 /** Reads each secret once: the text that is used is the one that was checked, even if its file has changed since. */
 export function createSecretReader(
@@ -34,7 +27,7 @@ export function nameOfSecret({ file, env }: SecretReference): string {
   return file === undefined ? `env ${env}` : `file ${file}`
 }
 
-export function readSecret(
+function readSecret(
   { file, env: name }: SecretReference,
   env: Environment,
   resolvePath: (path: string) => string,
@@ -44,14 +37,6 @@ export function readSecret(
   if (value === undefined) return { problem: `the environment variable ${name} is not set`, isMissing: true }
   if (value === '') return { problem: `the environment variable ${name} is empty`, isMissing: false }
   return { value }
-}
-
-/** The certificates to trust, with the CA read. */
-export function resolveTls(
-  { verify, ca }: { readonly verify: boolean; readonly ca?: SecretReference },
-  lookup: SecretLookup,
-): TlsVerification {
-  return { verify, ca: ca && lookup.secret(ca) }
 }
 
 function readSecretFile(file: string): SecretResult {

@@ -2,7 +2,7 @@ import { isRecord } from '#platform/json.ts'
 import { isCredentialField, secretPlaceholder } from '#platform/secrets/hide-secrets.ts'
 import type { ConfigReadResult } from './load.ts'
 import { formatPath, formatSource, type Path } from './problem.ts'
-import { schemaAt } from './schema/lookup.ts'
+import { schemaAt } from './schema/schema.ts'
 
 /** One option with its effective value. */
 export interface EffectiveOption {

@@ -3,9 +3,10 @@ import { isRecord } from '#platform/json.ts'
 import { didYouMean } from '#platform/text.ts'
 import { compileSchema } from './compile-schema.ts'
 import type { Path } from './problem.ts'
-import { headerNamePattern, type SchemaNode } from './schema/fields.ts'
-import { schemaAt } from './schema/lookup.ts'
+import { headerNamePattern } from './schema/fields.ts'
+import type { SchemaNode } from './schema/node.ts'
 import type { ConfigTree } from './schema/schema.ts'
+import { schemaAt } from './schema/schema.ts'
 import { durationHint, secretHint, sizeHint } from './value-hints.ts'
 
 /** A finding of the schema: `at` says whether the name or the value of the option is wrong. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { publishedSchema } from '#config/schema/published.ts'
+import { publishedSchema } from '#config/schema/schema.ts'
 import { run, start, tempFolder } from './run.ts'
 import { createWorkspace } from './workspace.ts'
 

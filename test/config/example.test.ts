@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
 import { readConfig } from '#config/load.ts'
-import type { SchemaNode } from '#config/schema/fields.ts'
+import type { SchemaNode } from '#config/schema/node.ts'
 import { configSchema } from '#config/schema/schema.ts'
 
 t.test('config/gateway.example.yaml names every option of the schema, and no other', async (t) => {

@@ -2,7 +2,7 @@ import { normalizeHost } from '#platform/addresses.ts'
 import { hostProblem } from '../addresses.ts'
 import { parseCertificate, parsePrivateKey, tlsPairProblem } from '../certificate.ts'
 import type { Review } from '../review.ts'
-import { defaultOpsPort } from '../schema/schema.ts'
+import { defaultOpsPort } from '../schema/listeners.ts'
 
 const path = ['listen', 'tls']
 

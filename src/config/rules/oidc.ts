@@ -1,7 +1,7 @@
 import { findFieldErrors } from '#accounts/account-input.ts'
 import { isSecureUrl } from '#identity/issuers/load-keys.ts'
-import { noProvision } from '../resolve-oidc.ts'
 import type { Review } from '../review.ts'
+import { noProvision } from '../schema/portal.ts'
 
 /** Checks how people sign in to the portal at an OpenID provider. */
 export function reviewOidc(review: Review): void {

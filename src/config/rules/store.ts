@@ -1,7 +1,7 @@
 import { parseRedisNode } from '../addresses.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
-import type { SecretReference } from '../schema/fields.ts'
+import type { SecretReference } from '../schema/node.ts'
 import { reviewCertificates } from './upstreams.ts'
 
 const path = ['store', 'redis']

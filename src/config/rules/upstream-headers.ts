@@ -2,7 +2,7 @@ import { identityNames } from '#gateway/forward/header-rules.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
-import type { SecretReference } from '../schema/fields.ts'
+import type { SecretReference } from '../schema/node.ts'
 import { identityHeaderNames } from './identity.ts'
 
 type HeadersTree = Review['tree']['upstreams'][string]['headers']

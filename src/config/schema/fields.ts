@@ -1,60 +1,16 @@
-/**
- * The kinds of field that an option can be, as JSON Schema that carries its type. `duration`, `size` and `secret` are
- * custom keywords in addition to those of JSON Schema: the first two bound a text of that form, the third marks options
- * that are never written inline.
- */
+import { parseDurationMs, parseSizeBytes } from '../units.ts'
+import {
+  convert,
+  type Field,
+  type Fields,
+  optional,
+  type ResolvedValues,
+  type SchemaNode,
+  type SecretReference,
+  type Values,
+} from './node.ts'
 
-/** The parts of JSON Schema that our schema uses. */
-export interface SchemaNode {
-  readonly title?: string
-  readonly description?: string
-  readonly default?: unknown
-  readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null'
-  readonly const?: unknown
-  readonly enum?: readonly unknown[]
-  readonly pattern?: string
-  readonly minLength?: number
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly minItems?: number
-  readonly maxItems?: number
-  readonly uniqueItems?: boolean
-  readonly items?: SchemaNode
-  readonly minProperties?: number
-  readonly maxProperties?: number
-  readonly required?: readonly string[]
-  readonly properties?: Readonly<Record<string, SchemaNode>>
-  readonly patternProperties?: Readonly<Record<string, SchemaNode>>
-  readonly additionalProperties?: boolean
-  readonly anyOf?: readonly SchemaNode[]
-  readonly secret?: boolean
-  readonly duration?: { readonly min: string; readonly max: string }
-  readonly size?: { readonly min: string; readonly max: string; readonly alternative?: string }
-}
-
-/** A schema whose values have a type; the member that carries the type never has a value. */
-export interface Field<Value> extends SchemaNode {
-  readonly $value?: Value
-}
-
-/** A field that may be left out, and then has no value. */
-export interface OptionalField<Value> extends Field<Value> {
-  readonly optional: true
-}
-
-/** The type of a field's values, with every default filled in. */
-export type ValueOf<Some> = Some extends Field<infer Value> ? Value : never
-
-type Fields = Readonly<Record<string, Field<unknown>>>
-
-type OptionalNames<Members> = {
-  [Name in keyof Members]: Members[Name] extends { readonly optional: true } ? Name : never
-}[keyof Members]
-
-/** The type of a map of fields. */
-export type Values<Members> = {
-  readonly [Name in Exclude<keyof Members, OptionalNames<Members>>]: ValueOf<Members[Name]>
-} & { readonly [Name in OptionalNames<Members>]?: ValueOf<Members[Name]> }
+/** The kinds of field that an option can be. */
 
 interface Doc {
   readonly description: string
@@ -66,17 +22,9 @@ interface Range {
   readonly max: string
 }
 
-/** `{ file: … }` or `{ env: … }`: exactly one of the two. */
-export interface SecretReference {
-  readonly file?: string
-  readonly env?: string
-}
-
 export const namePattern = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$'
 
 export const headerNamePattern = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$"
-
-export const optional = <Value>(field: Field<Value>): OptionalField<Value> => ({ ...field, optional: true })
 
 export const text = (doc: Doc & { readonly pattern?: string }): Field<string> => ({
   type: 'string',
@@ -114,42 +62,51 @@ export const choice = <const Value extends string | number>(
 })
 
 /** A duration such as `30s`, from `min` to `max`. */
-export const duration = ({ min, max, ...doc }: Doc & Range): Field<string> => ({
-  type: 'string',
-  ...doc,
+export const duration = ({
+  min,
+  max,
+  ...doc
+}: Doc & Range): Field<string, number> & { readonly duration: Range } => ({
+  ...convert({ type: 'string', ...doc }, (text: string) => parseDurationMs(text) ?? 0),
   duration: { min, max },
 })
 
-/** A size such as `16KiB`, from `min` to `max`, or the word `alternative`. */
+/** A size such as `16KiB`, from `min` to `max`, or the word `alternative` for any. */
 export const size = ({
   min,
   max,
   alternative,
   ...doc
-}: Doc & Range & { readonly alternative?: string }): Field<string> => ({
-  type: 'string',
-  ...doc,
+}: Doc & Range & { readonly alternative?: string }): Field<string, number> => ({
+  ...convert({ type: 'string', ...doc }, (text: string) =>
+    text === alternative ? Number.POSITIVE_INFINITY : (parseSizeBytes(text) ?? 0),
+  ),
   size: { min, max, ...(alternative !== undefined && { alternative }) },
 })
 
-export const list = <Value>(
-  items: Field<Value>,
+export const list = <Value, Resolved>(
+  items: Field<Value, Resolved>,
   doc: Doc & Pick<SchemaNode, 'minItems' | 'maxItems' | 'uniqueItems'>,
-): Field<readonly Value[]> => ({ type: 'array', items, ...doc })
+): Field<readonly Value[], readonly Resolved[]> => ({ type: 'array', items, ...doc })
 
 /** A map of things by name. @param pattern of the names */
-export const named = <Value>(
-  items: Field<Value>,
+export const named = <Value, Resolved>(
+  items: Field<Value, Resolved>,
   doc: Doc & Pick<SchemaNode, 'maxProperties'>,
   pattern: string = namePattern,
-): Field<Readonly<Record<string, Value>>> => ({
+): Field<Readonly<Record<string, Value>>, Readonly<Record<string, Resolved>>> => ({
   type: 'object',
   patternProperties: { [pattern]: items },
   additionalProperties: false,
   ...doc,
 })
 
-export const either = <One, Other>(one: Field<One>, other: Field<Other>, doc: Doc): Field<One | Other> => ({
+/** One of two kinds; the program uses the value as it is written, unless it is converted. */
+export const either = <One, Other>(
+  one: Field<One, unknown>,
+  other: Field<Other, unknown>,
+  doc: Doc,
+): Field<One | Other> => ({
   anyOf: [one, other],
   ...doc,
 })
@@ -164,7 +121,7 @@ export const nothing: Field<null> = { type: 'null' }
 export const item = <Members extends Fields>(
   description: string,
   properties: Members,
-): Field<Values<Members>> => ({
+): Field<Values<Members>, ResolvedValues<Members>> => ({
   type: 'object',
   description,
   properties,
@@ -176,21 +133,26 @@ export const item = <Members extends Fields>(
 export const section = <Members extends Fields>(
   description: string,
   properties: Members,
-): Field<Values<Members>> => ({
+): Field<Values<Members>, ResolvedValues<Members>> => ({
   ...item(description, properties),
   default: {},
 })
 
-export const secret = (doc: Doc): Field<SecretReference> => ({
-  ...item(doc.description, {
-    file: optional(text({ description: 'Path of a file that contains it.' })),
-    env: optional(text({ description: 'Name of an environment variable that contains it.' })),
-  }),
-  ...doc,
-  minProperties: 1,
-  maxProperties: 1,
-  secret: true,
-})
+/** The program uses the text of the secret. */
+export const secret = (doc: Doc): Field<SecretReference, string> =>
+  convert(
+    {
+      ...item(doc.description, {
+        file: optional(text({ description: 'Path of a file that contains it.' })),
+        env: optional(text({ description: 'Name of an environment variable that contains it.' })),
+      }),
+      ...doc,
+      minProperties: 1,
+      maxProperties: 1,
+      secret: true,
+    },
+    (reference, lookup) => lookup.secret(reference),
+  )
 
 /** A field with a default need not be written either. */
 function isOptional(field: SchemaNode): boolean {

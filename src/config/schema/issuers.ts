@@ -1,22 +1,12 @@
-import { issuerAlgorithms, tokenTypes } from '#identity/issuers/issuer.ts'
-import {
-  choice,
-  either,
-  type Field,
-  item,
-  list,
-  named,
-  namePattern,
-  optional,
-  section,
-  text,
-} from './fields.ts'
+import { type ClaimPath, issuerAlgorithms, type KeySource, tokenTypes } from '#identity/issuers/issuer.ts'
+import { choice, either, item, list, named, namePattern, section, text } from './fields.ts'
+import { convert, convertResolved, type Field, optional, renamed, type SecretLookup } from './node.ts'
 
 /** How many: each is asked for its keys, and those are kept in memory. */
 const issuersMax = 50
 
-function claim(description: string, defaultName?: string): Field<string | readonly string[]> {
-  return either(
+function claim(description: string, defaultName?: string): Field<string | readonly string[], ClaimPath> {
+  const claimName = either(
     text({ description: 'Name of a claim.' }),
     list(text({ description: 'A name.' }), {
       minItems: 1,
@@ -28,94 +18,131 @@ function claim(description: string, defaultName?: string): Field<string | readon
       ...(defaultName !== undefined && { default: defaultName }),
     },
   )
+  return convert(claimName, toList)
 }
 
-const issuer = item('A foreign server whose JWTs are accepted on the routes that name it.', {
-  name: text({
-    pattern: namePattern,
-    description: 'Unique name: the first part of the IDs of its users, before a colon.',
-  }),
-  issuer: text({
-    description: 'Its URL, exactly as its tokens have it in `iss`: a slash at the end matters.',
-  }),
-  audience: optional(
-    either(
-      text({ description: 'An audience.' }),
-      list(text({ description: 'An audience.' }), {
-        minItems: 1,
-        maxItems: 32,
-        uniqueItems: true,
-        description: 'Audiences.',
-      }),
-      {
-        description:
-          'What `aud` of its tokens must be or contain: one, or a list of which any will do. It may be left out only where `require` names a claim: `aud` is not looked at then.',
-      },
+function toList(value: string | readonly string[]): readonly string[] {
+  return typeof value === 'string' ? [value] : value
+}
+
+const discovery: KeySource = { kind: 'discovery' }
+
+const issuer = convertResolved(
+  item('A foreign server whose JWTs are accepted on the routes that name it.', {
+    name: text({
+      pattern: namePattern,
+      description: 'Unique name: the first part of the IDs of its users, before a colon.',
+    }),
+    issuer: text({
+      description: 'Its URL, exactly as its tokens have it in `iss`: a slash at the end matters.',
+    }),
+    audience: renamed(
+      'audiences',
+      optional(
+        convert(
+          either(
+            text({ description: 'An audience.' }),
+            list(text({ description: 'An audience.' }), {
+              minItems: 1,
+              maxItems: 32,
+              uniqueItems: true,
+              description: 'Audiences.',
+            }),
+            {
+              description:
+                'What `aud` of its tokens must be or contain: one, or a list of which any will do. It may be left out only where `require` names a claim: `aud` is not looked at then.',
+            },
+          ),
+          toList,
+        ),
+      ),
     ),
-  ),
-  require: named(
-    list(text({ description: 'A value; `*` stands for any text.' }), {
+    require: convert(
+      named(
+        list(text({ description: 'A value; `*` stands for any text.' }), {
+          minItems: 1,
+          maxItems: 1_000,
+          uniqueItems: true,
+          description: 'Values, one of which it must have.',
+        }),
+        {
+          default: {},
+          maxProperties: 32,
+          description:
+            'Claims that a token must have, by name, each with one of the values, or a list with one of them; true, false and numbers are compared as they are written in JSON.',
+        },
+        '^.{1,256}$',
+      ),
+      Object.entries<readonly string[]>,
+    ),
+    algorithms: list(choice(issuerAlgorithms, { description: 'An algorithm.' }), {
+      default: ['RS256', 'ES256'],
       minItems: 1,
-      maxItems: 1_000,
       uniqueItems: true,
-      description: 'Values, one of which it must have.',
+      description: 'Algorithms that its tokens may be signed with; never a symmetric one.',
     }),
-    {
-      default: {},
-      maxProperties: 32,
+    tokenType: choice(tokenTypes, {
+      default: 'any',
       description:
-        'Claims that a token must have, by name, each with one of the values, or a list with one of them; true, false and numbers are compared as they are written in JSON.',
-    },
-    '^.{1,256}$',
-  ),
-  algorithms: list(choice(issuerAlgorithms, { description: 'An algorithm.' }), {
-    default: ['RS256', 'ES256'],
-    minItems: 1,
-    uniqueItems: true,
-    description: 'Algorithms that its tokens may be signed with; never a symmetric one.',
-  }),
-  tokenType: choice(tokenTypes, {
-    default: 'any',
-    description:
-      'The `typ` of its tokens: `any` = none, `JWT` or `at+jwt`; `at+jwt` = only that (RFC 9068), which no token for another purpose has.',
-  }),
-  jwks: optional(
-    item('Where its public keys are; exactly one. Absent = by discovery, at its URL.', {
-      url: optional(text({ description: 'URL of its JSON Web Key Set.' })),
-      file: optional(text({ description: 'Path of a file with one; a reload reads it again.' })),
+        'The `typ` of its tokens: `any` = none, `JWT` or `at+jwt`; `at+jwt` = only that (RFC 9068), which no token for another purpose has.',
     }),
-  ),
-  subject: claim('Claim with the subject: 1 to 255 characters', 'sub'),
-  role: section('Roles of its users.', {
-    claim: optional(
-      claim('Claim with names of groups or roles, one or a list; absent = all have the default'),
+    jwks: renamed(
+      'keys',
+      optional(
+        convert(
+          item('Where its public keys are; exactly one. Absent = by discovery, at its URL.', {
+            url: optional(text({ description: 'URL of its JSON Web Key Set.' })),
+            file: optional(text({ description: 'Path of a file with one; a reload reads it again.' })),
+          }),
+          toKeySource,
+        ),
+      ),
     ),
-    map: named(
-      text({ description: 'A role.' }),
-      {
-        default: {},
-        maxProperties: 1_000,
-        description: 'Roles by the value of the claim, exactly; the first that a token has counts.',
-      },
-      '^.{1,256}$',
-    ),
-    default: text({ default: 'User', description: 'Role of users without any of these values.' }),
-  }),
-  scopes: optional(
-    claim(
-      'Claim with the scopes of a token, as a text separated by spaces or a list; absent = its tokens have none, and pass only routes without `scopes`',
-    ),
-  ),
-  email: optional(
-    claim('Claim with the e-mail, which is verified if `email_verified` is true; absent = none is told'),
-  ),
-  plan: optional(
-    text({
-      description:
-        'Plan of each of its users, in `plans`: everyone has the quota and the rate of it; absent = none.',
+    subject: claim('Claim with the subject: 1 to 255 characters', 'sub'),
+    role: section('Roles of its users.', {
+      claim: optional(
+        claim('Claim with names of groups or roles, one or a list; absent = all have the default'),
+      ),
+      map: convert(
+        named(
+          text({ description: 'A role.' }),
+          {
+            default: {},
+            maxProperties: 1_000,
+            description: 'Roles by the value of the claim, exactly; the first that a token has counts.',
+          },
+          '^.{1,256}$',
+        ),
+        Object.entries<string>,
+      ),
+      default: text({ default: 'User', description: 'Role of users without any of these values.' }),
     }),
-  ),
-})
+    scopes: optional(
+      claim(
+        'Claim with the scopes of a token, as a text separated by spaces or a list; absent = its tokens have none, and pass only routes without `scopes`',
+      ),
+    ),
+    email: optional(
+      claim('Claim with the e-mail, which is verified if `email_verified` is true; absent = none is told'),
+    ),
+    plan: optional(
+      text({
+        description:
+          'Plan of each of its users, in `plans`: everyone has the quota and the rate of it; absent = none.',
+      }),
+    ),
+  }),
+  ({ audiences = [], keys = discovery, ...rest }) => ({ ...rest, audiences, keys }),
+)
+
+function toKeySource(
+  { url, file }: { readonly url?: string; readonly file?: string },
+  lookup: SecretLookup,
+): KeySource {
+  if (url !== undefined) return { kind: 'url', url }
+  if (file !== undefined) return { kind: 'file', text: lookup.secret({ file }) }
+  return discovery
+}
 
 export const issuers = list(issuer, {
   default: [],

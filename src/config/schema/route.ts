@@ -8,155 +8,165 @@ import {
   item,
   list,
   namePattern,
-  optional,
   section,
   size,
   text,
 } from './fields.ts'
+import { convertResolved, optional, renamed } from './node.ts'
 
-export const route = item('Sends matching requests to an upstream.', {
-  name: text({ pattern: namePattern, description: 'Unique name, seen in logs and metrics.' }),
-  host: optional(
-    text({ description: 'Host name that a request must have, ignoring port and case; absent = any.' }),
-  ),
-  path: text({
-    pattern: '^/',
-    description:
-      'Prefix on whole segments, without wildcards: `/admin` matches itself and everything below it. The longest wins; of equal ones, a route with a host wins.',
-  }),
-  methods: optional(
-    list(text({ description: 'An HTTP method.' }), {
-      minItems: 1,
-      uniqueItems: true,
+export const route = convertResolved(
+  item('Sends matching requests to an upstream.', {
+    name: text({ pattern: namePattern, description: 'Unique name, seen in logs and metrics.' }),
+    host: optional(
+      text({ description: 'Host name that a request must have, ignoring port and case; absent = any.' }),
+    ),
+    path: text({
+      pattern: '^/',
       description:
-        'Methods it accepts; GET includes HEAD; absent = any that no other route with the same host and path names.',
+        'Prefix on whole segments, without wildcards: `/admin` matches itself and everything below it. The longest wins; of equal ones, a route with a host wins.',
     }),
-  ),
-  upstream: optional(
-    text({
-      description: 'Name of the upstream; may be left out if only the `decide` listener uses the route.',
-    }),
-  ),
-  auth: choice(['secretKey', 'bearer', 'any', 'optional', 'none'], {
-    description:
-      'Which credentials it accepts: any = either kind, optional = either kind or none at all, none = public, credentials are ignored.',
-  }),
-  authorization: choice(['gateway', 'backend'], {
-    default: 'gateway',
-    description:
-      "Whose the Authorization field is: gateway = it may hold the caller's credential; backend = it is not read and reaches the upstream as it came, Bearer and Basic too, and the caller is known by a key in a header of `keys.accept` or the access cookie. A credential of the gateway in it is refused.",
-  }),
-  roles: optional(
-    list(text({ description: 'A role.' }), {
-      minItems: 1,
-      uniqueItems: true,
-      description: 'Allowed roles; absent = any.',
-    }),
-  ),
-  scopes: optional(
-    list(text({ pattern: scopePattern, description: 'A scope.' }), {
-      minItems: 1,
-      maxItems: 32,
-      uniqueItems: true,
-      description:
-        'Scopes of keys and tokens: one that has scopes must have all of these, one without passes; absent = only keys and tokens without scopes pass.',
-    }),
-  ),
-  verifiedOnly: flag(false, 'Whether only accounts with a verified e-mail are allowed.'),
-  issuers: list(text({ pattern: namePattern, description: 'Name of an issuer.' }), {
-    default: [],
-    uniqueItems: true,
-    description: 'Names of foreign issuers whose tokens it accepts too, besides those of the gateway.',
-  }),
-  stripPrefix: flag(
-    false,
-    'Whether the path prefix is removed before forwarding; the upstream gets it in X-Forwarded-Prefix, and paths in Location and Content-Location get it back.',
-  ),
-  destination: choice(['forwarded', 'public', 'target'], {
-    default: 'forwarded',
-    description:
-      'What the upstream gets as `Destination` (WebDAV): forwarded = with the scheme and host of X-Forwarded-*, less the stripped prefix; public = the same with the prefix, for a backend that knows it; target = a URL of the backend itself, with the Host that it gets, for one that ignores X-Forwarded-*.',
-  }),
-  websocket: flag(
-    false,
-    'Whether Upgrade: websocket is proxied too; if not, such a request is forwarded as an ordinary one, and refused over HTTP/2.',
-  ),
-  encodedSlash: choice(['auto', 'reject', 'pass'], {
-    default: 'auto',
-    description:
-      'Whether a path with %2F or %5C in it is rejected or forwarded. auto and pass are the same: a path that would match another route once decoded, or decoded twice, is rejected anyway.',
-  }),
-  caseSensitive: flag(
-    false,
-    'Whether paths of the backend are case-sensitive. If not, a path that would match another route when case is ignored is rejected.',
-  ),
-  methodOverride: choice(['drop', 'pass'], {
-    default: 'drop',
-    description:
-      'Whether X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override reach the upstream, which may then perform another method than the route accepted.',
-  }),
-  trailers: choice(['drop', 'pass'], {
-    default: 'drop',
-    description:
-      'Whether trailer fields of requests are dropped or forwarded. Backends that do not read them take them for another request, so pass is only for those that do; such requests get a separate connection. Trailer fields of responses are always forwarded.',
-  }),
-  forwardCredentials: flag(false, 'Whether SecretKey and Authorization reach the upstream.'),
-  rateLimit: optional(
-    item('Rate limit, counted across instances; absent = unlimited.', {
-      limit: integer({ minimum: 1, maximum: 1_000_000_000, description: 'Burst size: how many at once.' }),
-      per: duration({
-        min: '100ms',
-        max: '24h',
-        description: 'Time in which a spent limit refills, at a steady rate.',
-      }),
-      by: choice(['account', 'key', 'ip'], {
-        default: 'account',
+    methods: optional(
+      list(text({ description: 'An HTTP method.' }), {
+        minItems: 1,
+        uniqueItems: true,
         description:
-          'What is counted: requests of each account, of each secret key of an account, or of each client address; where there is no account, of each client address.',
+          'Methods it accepts; GET includes HEAD; absent = any that no other route with the same host and path names.',
       }),
-    }),
-  ),
-  costHeader: optional(
-    text({
-      pattern: headerNamePattern,
+    ),
+    upstream: optional(
+      text({
+        description: 'Name of the upstream; may be left out if only the `decide` listener uses the route.',
+      }),
+    ),
+    auth: choice(['secretKey', 'bearer', 'any', 'optional', 'none'], {
       description:
-        'Field of the responses that says how many units a request used, a whole number up to 1000000000: it is counted as usage, and removed. Absent, or without such a field, a request is one unit.',
+        'Which credentials it accepts: any = either kind, optional = either kind or none at all, none = public, credentials are ignored.',
     }),
-  ),
-  maxBody: size({
-    min: '0B',
-    max: '1024GiB',
-    alternative: 'unlimited',
-    default: '10MiB',
-    description: 'Largest request body, or unlimited.',
-  }),
-  timeouts: optional(
-    item('Overrides of the timeouts of the upstream.', {
-      response: optional(
-        duration({
-          min: '10ms',
+    authorization: choice(['gateway', 'backend'], {
+      default: 'gateway',
+      description:
+        "Whose the Authorization field is: gateway = it may hold the caller's credential; backend = it is not read and reaches the upstream as it came, Bearer and Basic too, and the caller is known by a key in a header of `keys.accept` or the access cookie. A credential of the gateway in it is refused.",
+    }),
+    roles: optional(
+      list(text({ description: 'A role.' }), {
+        minItems: 1,
+        uniqueItems: true,
+        description: 'Allowed roles; absent = any.',
+      }),
+    ),
+    scopes: optional(
+      list(text({ pattern: scopePattern, description: 'A scope.' }), {
+        minItems: 1,
+        maxItems: 32,
+        uniqueItems: true,
+        description:
+          'Scopes of keys and tokens: one that has scopes must have all of these, one without passes; absent = only keys and tokens without scopes pass.',
+      }),
+    ),
+    verifiedOnly: flag(false, 'Whether only accounts with a verified e-mail are allowed.'),
+    issuers: list(text({ pattern: namePattern, description: 'Name of an issuer.' }), {
+      default: [],
+      uniqueItems: true,
+      description: 'Names of foreign issuers whose tokens it accepts too, besides those of the gateway.',
+    }),
+    stripPrefix: flag(
+      false,
+      'Whether the path prefix is removed before forwarding; the upstream gets it in X-Forwarded-Prefix, and paths in Location and Content-Location get it back.',
+    ),
+    destination: choice(['forwarded', 'public', 'target'], {
+      default: 'forwarded',
+      description:
+        'What the upstream gets as `Destination` (WebDAV): forwarded = with the scheme and host of X-Forwarded-*, less the stripped prefix; public = the same with the prefix, for a backend that knows it; target = a URL of the backend itself, with the Host that it gets, for one that ignores X-Forwarded-*.',
+    }),
+    websocket: flag(
+      false,
+      'Whether Upgrade: websocket is proxied too; if not, such a request is forwarded as an ordinary one, and refused over HTTP/2.',
+    ),
+    encodedSlash: choice(['auto', 'reject', 'pass'], {
+      default: 'auto',
+      description:
+        'Whether a path with %2F or %5C in it is rejected or forwarded. auto and pass are the same: a path that would match another route once decoded, or decoded twice, is rejected anyway.',
+    }),
+    caseSensitive: flag(
+      false,
+      'Whether paths of the backend are case-sensitive. If not, a path that would match another route when case is ignored is rejected.',
+    ),
+    methodOverride: choice(['drop', 'pass'], {
+      default: 'drop',
+      description:
+        'Whether X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override reach the upstream, which may then perform another method than the route accepted.',
+    }),
+    trailers: choice(['drop', 'pass'], {
+      default: 'drop',
+      description:
+        'Whether trailer fields of requests are dropped or forwarded. Backends that do not read them take them for another request, so pass is only for those that do; such requests get a separate connection. Trailer fields of responses are always forwarded.',
+    }),
+    forwardCredentials: flag(false, 'Whether SecretKey and Authorization reach the upstream.'),
+    rateLimit: optional(
+      item('Rate limit, counted across instances; absent = unlimited.', {
+        limit: integer({ minimum: 1, maximum: 1_000_000_000, description: 'Burst size: how many at once.' }),
+        per: duration({
+          min: '100ms',
           max: '24h',
+          description: 'Time in which a spent limit refills, at a steady rate.',
+        }),
+        by: choice(['account', 'key', 'ip'], {
+          default: 'account',
           description:
-            'From the end of the request, or from its head while the client waits for a 100, to the head of the response.',
+            'What is counted: requests of each account, of each secret key of an account, or of each client address; where there is no account, of each client address.',
         }),
+      }),
+    ),
+    costHeader: optional(
+      text({
+        pattern: headerNamePattern,
+        description:
+          'Field of the responses that says how many units a request used, a whole number up to 1000000000: it is counted as usage, and removed. Absent, or without such a field, a request is one unit.',
+      }),
+    ),
+    maxBody: renamed(
+      'bodyBytesMax',
+      size({
+        min: '0B',
+        max: '1024GiB',
+        alternative: 'unlimited',
+        default: '10MiB',
+        description: 'Largest request body, or unlimited.',
+      }),
+    ),
+    timeouts: optional(
+      item('Overrides of the timeouts of the upstream.', {
+        response: optional(
+          duration({
+            min: '10ms',
+            max: '24h',
+            description:
+              'From the end of the request, or from its head while the client waits for a 100, to the head of the response.',
+          }),
+        ),
+        idle: optional(
+          duration({
+            min: '10ms',
+            max: '24h',
+            description: 'Maximum idle time within a body, as between the events of a stream.',
+          }),
+        ),
+      }),
+    ),
+    browser: section('What browsers can use that can set no header.', {
+      cookie: flag(
+        false,
+        'Whether the access cookie authenticates too, for requests of the same site without another credential: WebSocket, EventSource, images, downloads, page visits.',
       ),
-      idle: optional(
-        duration({
-          min: '10ms',
-          max: '24h',
-          description: 'Maximum idle time within a body, as between the events of a stream.',
-        }),
+      signIn: flag(
+        false,
+        'Whether a page visit without a credential is sent to the sign-in of the portal, and back to the page.',
       ),
     }),
-  ),
-  browser: section('What browsers can use that can set no header.', {
-    cookie: flag(
-      false,
-      'Whether the access cookie authenticates too, for requests of the same site without another credential: WebSocket, EventSource, images, downloads, page visits.',
-    ),
-    signIn: flag(
-      false,
-      'Whether a page visit without a credential is sent to the sign-in of the portal, and back to the page.',
-    ),
   }),
-})
+  ({ timeouts, ...options }) => ({
+    ...options,
+    responseTimeoutMs: timeouts?.responseMs,
+    idleTimeoutMs: timeouts?.idleMs,
+  }),
+)

@@ -1,4 +1,6 @@
 import { scopePattern } from '#accounts/key-input.ts'
+import { type Algorithm, parseKeyMaterial } from '#identity/tokens/key-material.ts'
+import type { ConfiguredKey } from '#identity/tokens/keyring.ts'
 import {
   choice,
   duration,
@@ -9,12 +11,12 @@ import {
   item,
   list,
   nothing,
-  optional,
   secret,
   section,
   text,
   trueOrFalse,
 } from './fields.ts'
+import { convert, convertResolved, optional, type SecretLookup, type ValueOf } from './node.ts'
 
 const signingKey = item('A signing key from a file.', {
   kid: text({ pattern: '^[A-Za-z0-9._~-]{1,128}$', description: 'Key ID, unique.' }),
@@ -31,7 +33,7 @@ const signingKey = item('A signing key from a file.', {
   }),
 })
 
-export const tokens = section('Access and refresh tokens.', {
+const tokenOptions = section('Access and refresh tokens.', {
   issuer: either(text({ description: 'An issuer.' }), nothing, {
     default: null,
     description: 'The iss claim; null = publicUrl.',
@@ -85,11 +87,32 @@ export const tokens = section('Access and refresh tokens.', {
     default: '5s',
     description: 'Allowed clock skew.',
   }),
-  keys: list(signingKey, {
-    default: [],
-    description: 'Signing keys from files; an empty list = keys are created and kept in the store.',
-  }),
+  keys: convert(
+    list(signingKey, {
+      default: [],
+      description: 'Signing keys from files; an empty list = keys are created and kept in the store.',
+    }),
+    (keys) => keys,
+  ),
 })
+
+export const tokens = convertResolved(tokenOptions, ({ keys, ...options }, lookup) => ({
+  ...options,
+  keys: keys.map((key) => resolveSigningKey(key, options.algorithm, lookup)),
+}))
+
+/** Of a key with both halves the private one is used. */
+function resolveSigningKey(
+  { kid, use, private: privateKey, public: publicKey }: ValueOf<typeof signingKey>,
+  algorithm: Algorithm,
+  lookup: SecretLookup,
+): ConfiguredKey {
+  const reference = privateKey ?? publicKey
+  if (!reference) throw new Error('a key without private or public part passed validation')
+  const material = parseKeyMaterial(lookup.secret(reference), privateKey ? 'private' : 'public', algorithm)
+  if ('unfit' in material) throw new Error('an invalid key passed validation')
+  return { kid, use, material }
+}
 
 export const accessCookie = section(
   'The access token also as an HttpOnly cookie, for routes with `browser.cookie`. It has SameSite and Secure of `cookie`.',

@@ -1,3 +1,4 @@
+import { createUpstreamHeaders } from '#http/client/upstream-headers.ts'
 import {
   choice,
   duration,
@@ -8,17 +9,20 @@ import {
   item,
   list,
   named,
-  optional,
   secret,
   section,
   text,
 } from './fields.ts'
+import { convert, convertResolved, optional, renamed } from './node.ts'
 
 /** Header fields that are set, or removed. */
 const headersMax = 64
 
 const target = item('One backend server.', {
-  url: text({ description: 'http:// or https:// origin of the backend, without a path.' }),
+  url: convert(
+    text({ description: 'http:// or https:// origin of the backend, without a path.' }),
+    (url) => new URL(url),
+  ),
   weight: integer({
     minimum: 1,
     maximum: 1_000,
@@ -27,52 +31,59 @@ const target = item('One backend server.', {
   }),
 })
 
-const active = item('Health checks: requests that the gateway sends to each target; absent = none.', {
-  path: optional(
-    text({
-      pattern: '^/[!"$-~]*$',
-      description:
-        'Requested with GET: a 2xx or 3xx status is healthy. It may have a query. Either this or `grpc`.',
-    }),
-  ),
-  grpc: optional(
-    item(
-      'Asks the health service of gRPC (`grpc.health.v1.Health`) instead: SERVING is healthy; needs `protocol: http2`.',
-      {
-        service: text({
-          pattern: '^[!-~]{0,255}$',
-          default: '',
-          description: 'The full name of a service, such as `shop.Orders`; empty = the server as a whole.',
-        }),
-      },
+const active = convertResolved(
+  item('Health checks: requests that the gateway sends to each target; absent = none.', {
+    path: optional(
+      text({
+        pattern: '^/[!"$-~]*$',
+        description:
+          'Requested with GET: a 2xx or 3xx status is healthy. It may have a query. Either this or `grpc`.',
+      }),
     ),
-  ),
-  interval: duration({
-    min: '10ms',
-    max: '1h',
-    default: '5s',
-    description: 'From one check of a target to the next, in each worker.',
+    grpc: optional(
+      item(
+        'Asks the health service of gRPC (`grpc.health.v1.Health`) instead: SERVING is healthy; needs `protocol: http2`.',
+        {
+          service: text({
+            pattern: '^[!-~]{0,255}$',
+            default: '',
+            description: 'The full name of a service, such as `shop.Orders`; empty = the server as a whole.',
+          }),
+        },
+      ),
+    ),
+    interval: duration({
+      min: '10ms',
+      max: '1h',
+      default: '5s',
+      description: 'From one check of a target to the next, in each worker.',
+    }),
+    timeout: duration({
+      min: '10ms',
+      max: '5m',
+      default: '2s',
+      description:
+        'How long a check may take, from connecting to the head of the response, or with `grpc` to its end.',
+    }),
+    unhealthyAfter: integer({
+      minimum: 1,
+      maximum: 100,
+      default: 3,
+      description: 'Consecutive failed checks that mark a target unhealthy.',
+    }),
+    healthyAfter: integer({
+      minimum: 1,
+      maximum: 100,
+      default: 2,
+      description: 'Consecutive successful checks that mark it healthy again.',
+    }),
   }),
-  timeout: duration({
-    min: '10ms',
-    max: '5m',
-    default: '2s',
-    description:
-      'How long a check may take, from connecting to the head of the response, or with `grpc` to its end.',
+  ({ path, grpc, ...rest }) => ({
+    // A rule demands one of the two.
+    ...(grpc ? { grpcService: grpc.service } : { path: path ?? '/' }),
+    ...rest,
   }),
-  unhealthyAfter: integer({
-    minimum: 1,
-    maximum: 100,
-    default: 3,
-    description: 'Consecutive failed checks that mark a target unhealthy.',
-  }),
-  healthyAfter: integer({
-    minimum: 1,
-    maximum: 100,
-    default: 2,
-    description: 'Consecutive successful checks that mark it healthy again.',
-  }),
-})
+)
 
 const passive = item('Passive checks: failed requests of clients eject their target; absent = none.', {
   maxFailures: integer({
@@ -96,89 +107,120 @@ const passive = item('Passive checks: failed requests of clients eject their tar
   }),
 })
 
-export const upstream = item('A named backend that routes send requests to.', {
-  targets: list(target, { minItems: 1, maxItems: 256, description: 'The servers.' }),
-  balancing: choice(['roundRobin', 'leastRequests', 'ipHash'], {
-    default: 'roundRobin',
-    description:
-      'Which target gets a request, by weight: roundRobin = weighted round robin, leastRequests = fewest requests in flight, ipHash = by client address.',
-  }),
-  health: section('Which targets get requests.', {
-    active: optional(active),
-    passive: optional(passive),
-  }),
-  timeouts: section('How long the gateway waits for the backend.', {
-    connect: duration({
-      min: '10ms',
-      max: '5m',
-      default: '2s',
-      description: 'Until a connection is available, including the wait for a free one.',
-    }),
-    response: duration({
-      min: '10ms',
-      max: '24h',
-      default: '30s',
+export const upstream = convertResolved(
+  item('A named backend that routes send requests to.', {
+    targets: list(target, { minItems: 1, maxItems: 256, description: 'The servers.' }),
+    balancing: choice(['roundRobin', 'leastRequests', 'ipHash'], {
+      default: 'roundRobin',
       description:
-        'From the end of the request, or from its head while the client waits for a 100, to the head of the response.',
+        'Which target gets a request, by weight: roundRobin = weighted round robin, leastRequests = fewest requests in flight, ipHash = by client address.',
     }),
-    idle: duration({
-      min: '10ms',
-      max: '24h',
-      default: '60s',
-      description: 'Maximum idle time within a body.',
+    health: section('Which targets get requests.', {
+      active: optional(active),
+      passive: optional(passive),
     }),
-  }),
-  retries: section('Retries after a failure.', {
-    attempts: integer({
-      minimum: 0,
-      maximum: 10,
-      default: 1,
-      description:
-        'How many other healthy targets are tried: for GET, HEAD, OPTIONS and QUERY without a body, or when no connection was made, or a target of HTTP/2 says that it has not begun with the request. Apart from that, a request that only missed the end of a connection is sent once more to the same target.',
-    }),
-  }),
-  protocol: choice(['http1', 'http2'], {
-    default: 'http1',
-    description:
-      'What is spoken with the targets; http2 is negotiated by ALPN over TLS, and otherwise by prior knowledge (h2c). Needed for gRPC.',
-  }),
-  connections: integer({
-    minimum: 1,
-    maximum: 65_535,
-    default: 128,
-    description:
-      'Maximum connections from each worker to one target; with `protocol: http2` the maximum of requests at a time. WebSockets do not count, and streams of events count apart, up to as many again.',
-  }),
-  headers: section('Header fields that the backend gets instead of those of the client.', {
-    set: named(
-      either(
-        text({ description: 'The value.' }),
-        secret({ description: 'The whole value, such as `Bearer …`; a reload reads it again.' }),
-        {
-          description:
-            'The value of a field by its name: visible ASCII, at most 8,192 characters; as text, or as a secret, which is never shown. It replaces all fields of the client with that name; only letters and digits of names are compared. Health checks get it too.',
-        },
+    timeouts: section('How long the gateway waits for the backend.', {
+      connect: renamed(
+        'connectTimeoutMs',
+        duration({
+          min: '10ms',
+          max: '5m',
+          default: '2s',
+          description: 'Until a connection is available, including the wait for a free one.',
+        }),
       ),
-      {
-        default: {},
-        maxProperties: headersMax,
-        description: 'Fields that every request gets: 64, and 16,384 characters together, at most.',
-      },
-      headerNamePattern,
-    ),
-    remove: list(text({ pattern: headerNamePattern, description: 'The name of a header.' }), {
-      default: [],
-      maxItems: headersMax,
+      response: renamed(
+        'responseTimeoutMs',
+        duration({
+          min: '10ms',
+          max: '24h',
+          default: '30s',
+          description:
+            'From the end of the request, or from its head while the client waits for a 100, to the head of the response.',
+        }),
+      ),
+      idle: renamed(
+        'idleTimeoutMs',
+        duration({
+          min: '10ms',
+          max: '24h',
+          default: '60s',
+          description: 'Maximum idle time within a body.',
+        }),
+      ),
+    }),
+    retries: section('Retries after a failure.', {
+      attempts: renamed(
+        'retryAttempts',
+        integer({
+          minimum: 0,
+          maximum: 10,
+          default: 1,
+          description:
+            'How many other healthy targets are tried: for GET, HEAD, OPTIONS and QUERY without a body, or when no connection was made, or a target of HTTP/2 says that it has not begun with the request. Apart from that, a request that only missed the end of a connection is sent once more to the same target.',
+        }),
+      ),
+    }),
+    protocol: choice(['http1', 'http2'], {
+      default: 'http1',
       description:
-        "Fields of the client's request that the backend does not get; only letters and digits of names are compared.",
+        'What is spoken with the targets; http2 is negotiated by ALPN over TLS, and otherwise by prior knowledge (h2c). Needed for gRPC.',
+    }),
+    connections: renamed(
+      'connectionsMax',
+      integer({
+        minimum: 1,
+        maximum: 65_535,
+        default: 128,
+        description:
+          'Maximum connections from each worker to one target; with `protocol: http2` the maximum of requests at a time. WebSockets do not count, and streams of events count apart, up to as many again.',
+      }),
+    ),
+    headers: convertResolved(
+      section('Header fields that the backend gets instead of those of the client.', {
+        set: named(
+          convert(
+            either(
+              text({ description: 'The value.' }),
+              secret({ description: 'The whole value, such as `Bearer …`; a reload reads it again.' }),
+              {
+                description:
+                  'The value of a field by its name: visible ASCII, at most 8,192 characters; as text, or as a secret, which is never shown. It replaces all fields of the client with that name; only letters and digits of names are compared. Health checks get it too.',
+              },
+            ),
+            (value, lookup) =>
+              typeof value === 'string'
+                ? { value, isSecret: false }
+                : { value: lookup.secret(value), isSecret: true },
+          ),
+          {
+            default: {},
+            maxProperties: headersMax,
+            description: 'Fields that every request gets: 64, and 16,384 characters together, at most.',
+          },
+          headerNamePattern,
+        ),
+        remove: list(text({ pattern: headerNamePattern, description: 'The name of a header.' }), {
+          default: [],
+          maxItems: headersMax,
+          description:
+            "Fields of the client's request that the backend does not get; only letters and digits of names are compared.",
+        }),
+      }),
+      ({ set, remove }) =>
+        createUpstreamHeaders(
+          Object.entries(set).map(([name, field]) => ({ name, ...field })),
+          remove,
+        ),
+    ),
+    host: choice(['client', 'target'], {
+      default: 'client',
+      description: "Which Host header the backend sees: the client's or the target's own.",
+    }),
+    tls: section('TLS to https:// targets.', {
+      verify: flag(true, "Whether the backend's certificate is checked."),
+      ca: optional(secret({ description: 'Certificates (PEM) to trust instead of the system ones.' })),
     }),
   }),
-  host: choice(['client', 'target'], {
-    default: 'client',
-    description: "Which Host header the backend sees: the client's or the target's own.",
-  }),
-  tls: section('TLS to https:// targets.', {
-    verify: flag(true, "Whether the backend's certificate is checked."),
-    ca: optional(secret({ description: 'Certificates (PEM) to trust instead of the system ones.' })),
-  }),
-})
+  ({ timeouts, retries, ...options }) => ({ ...options, ...timeouts, ...retries }),
+)

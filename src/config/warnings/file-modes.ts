@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { Path, Warning } from '../problem.ts'
-import type { SecretReference } from '../schema/fields.ts'
+import type { SecretReference } from '../schema/node.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 
 /** Bits of a mode: all other users may read the file, and they or the group may write it. */

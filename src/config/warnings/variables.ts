@@ -1,7 +1,7 @@
 import { environmentOverrides } from '../overrides.ts'
 import type { Warning } from '../problem.ts'
-import { schemaAt } from '../schema/lookup.ts'
 import type { ConfigTree } from '../schema/schema.ts'
+import { schemaAt } from '../schema/schema.ts'
 import type { Environment } from '../secrets.ts'
 
 /** More parts than any option has: every way of joining them is tried. */

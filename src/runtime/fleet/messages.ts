@@ -1,4 +1,4 @@
-import type { ConfigSnapshot } from '#config/snapshot.ts'
+import type { ConfigSnapshot } from '#config/config.ts'
 import type { StoreHealth } from '#identity/cache/store-connection-state.ts'
 import type { FetchedKeySet, FetchReason } from '#identity/issuers/key-set-fetches.ts'
 import type { KeySetLocation } from '#identity/issuers/load-keys.ts'

@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts'
-import { type ConfigSnapshot, restoreConfig } from '#config/snapshot.ts'
+import { type ConfigSnapshot, restoreConfig } from '#config/config.ts'
 import { createMetrics } from '#ops/metrics/metrics.ts'
 import { createLog, type Log, logUncaughtErrors } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'

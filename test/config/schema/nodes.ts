@@ -1,4 +1,4 @@
-import type { SchemaNode } from '#config/schema/fields.ts'
+import type { SchemaNode } from '#config/schema/node.ts'
 import { configSchema } from '#config/schema/schema.ts'
 
 /** A node of the schema, with the path of its option in `everything`. */

@@ -1,0 +1,122 @@
+import { defaultKeyPrefix, keyPrefixPattern } from '#platform/secrets/format.ts'
+import type { SealingKeySource } from '#platform/secrets/sealing-key.ts'
+import {
+  choice,
+  duration,
+  flag,
+  headerName,
+  integer,
+  item,
+  list,
+  named,
+  secret,
+  section,
+  text,
+} from './fields.ts'
+import { convert, optional } from './node.ts'
+
+export const keys = section('Secret keys and API keys.', {
+  accept: list(headerName({ description: 'A header name, `bearer` or `basic`.' }), {
+    default: ['SecretKey'],
+    minItems: 1,
+    maxItems: 16,
+    description:
+      'Where a secret key may come: header names, `bearer` = Authorization: Bearer, `basic` = the password of Authorization: Basic, whatever the user name.',
+  }),
+  prefix: text({
+    pattern: `^${keyPrefixPattern}$`,
+    default: defaultKeyPrefix,
+    description:
+      'How new keys begin: `gate` = gate_sk_… and gate_ak_…; keys with an earlier prefix keep working.',
+  }),
+  sealingKey: convert(
+    secret({
+      default: { file: '../data/sealing.key' },
+      description:
+        'Encrypts stored keys and signs refresh tokens; created at first start, with SQLite only. Replaced by `gatehouse sealing-key rotate`.',
+    }),
+    (reference, lookup): SealingKeySource =>
+      reference.file === undefined
+        ? { kind: 'value', value: lookup.secret(reference) }
+        : { kind: 'file', file: lookup.resolvePath(reference.file) },
+  ),
+  reveal: flag(
+    true,
+    'Whether keys can be shown again; false = a key is shown once, at creation, and no encrypted copy is stored. Copies that were stored before are kept, but not shown until it is true again; a reset drops that of its key.',
+  ),
+  maxPerAccount: integer({
+    minimum: 1,
+    maximum: 100,
+    default: 20,
+    description: 'Maximum number of secret keys per account, the default one included.',
+  }),
+})
+
+const plan = item('How much an account may use, over all routes and instances.', {
+  quota: optional(
+    item('Requests in a day or month; absent = unlimited.', {
+      limit: integer({
+        minimum: 1,
+        maximum: 1_000_000_000_000,
+        description: 'Number of requests; up to 1 % more may pass, but never more than 100.',
+      }),
+      per: choice(['day', 'month'], { description: 'UTC day or month.' }),
+    }),
+  ),
+  rateLimit: optional(
+    item('Rate limit, in addition to that of the route; absent = unlimited.', {
+      limit: integer({ minimum: 1, maximum: 1_000_000_000, description: 'Burst size: how many at once.' }),
+      per: duration({
+        min: '100ms',
+        max: '24h',
+        description: 'Time in which a spent limit refills, at a steady rate.',
+      }),
+    }),
+  ),
+})
+
+export const plans = named(plan, {
+  default: {},
+  description: 'Plans that accounts may have, by name; an account without one is not limited.',
+})
+
+export const identity = section('What is sent to the upstream about the caller.', {
+  // Headers that are not sent are left out.
+  headers: convert(
+    section('Names of the headers that carry it; their values are percent-encoded.', {
+      id: headerName({
+        default: 'X-User-Id',
+        description: 'Account ID; with a token of a foreign issuer its name, a colon, and the subject.',
+      }),
+      role: headerName({ default: 'X-User-Role', description: 'Role.' }),
+      email: optional(headerName({ description: 'E-mail.' })),
+      verified: optional(headerName({ description: 'true or false: is the e-mail verified?' })),
+      name: optional(headerName({ description: 'First and last name.' })),
+      session: optional(headerName({ description: 'Session ID; sent only for a bearer token.' })),
+      scheme: optional(headerName({ description: 'secretKey or bearer.' })),
+      key: optional(
+        headerName({ description: 'Name of the secret key that came, or that the token was got with.' }),
+      ),
+      scopes: optional(
+        headerName({
+          description: 'Scopes of the key or token, separated by %20; sent only where it is limited.',
+        }),
+      ),
+      plan: optional(headerName({ description: 'Plan of the account; sent only where it has one.' })),
+      issuer: optional(
+        headerName({ description: 'Name of the issuer; sent only with a token of a foreign issuer.' }),
+      ),
+    }),
+    (names) => names,
+  ),
+  assertion: section('A JWT signed by the gateway with the same claims, which the upstream can verify.', {
+    enabled: flag(false, 'Whether authorized requests carry one.'),
+    header: headerName({ default: 'X-Gatehouse-Assertion', description: 'Name of its header.' }),
+    lifetime: duration({
+      min: '1s',
+      max: '1h',
+      default: '60s',
+      description: 'Its lifetime; an assertion is reused for half of it.',
+    }),
+  }),
+})

@@ -1,0 +1,153 @@
+/**
+ * What an option is: JSON Schema that carries the type of its values, and says what the program uses in their place.
+ * `duration`, `size` and `secret` are keywords in addition to those of JSON Schema: the first two bound a text of that
+ * form, the third marks options that are never written inline.
+ */
+
+/** What the program uses instead of a value; absent = the value itself, or the same of each member of a map or list. */
+const conversion = Symbol('conversion')
+/** The name that the program uses, where it is another one. */
+const property = Symbol('property')
+
+/** The parts of JSON Schema that our schema uses. */
+export interface SchemaNode {
+  readonly title?: string
+  readonly description?: string
+  readonly default?: unknown
+  readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null'
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly pattern?: string
+  readonly minLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly uniqueItems?: boolean
+  readonly items?: SchemaNode
+  readonly minProperties?: number
+  readonly maxProperties?: number
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, SchemaNode>>
+  readonly patternProperties?: Readonly<Record<string, SchemaNode>>
+  readonly additionalProperties?: boolean
+  readonly anyOf?: readonly SchemaNode[]
+  readonly secret?: boolean
+  readonly duration?: { readonly min: string; readonly max: string }
+  readonly size?: { readonly min: string; readonly max: string; readonly alternative?: string }
+  readonly [conversion]?: (value: never, lookup: SecretLookup) => unknown
+  readonly [property]?: string
+}
+
+/** `{ file: … }` or `{ env: … }`: exactly one of the two. */
+export interface SecretReference {
+  readonly file?: string
+  readonly env?: string
+}
+
+/** How a secret and a relative path are looked up. */
+export interface SecretLookup {
+  secret(reference: SecretReference): string
+  resolvePath(path: string): string
+}
+
+/** A schema with the type of its values, and of what the program uses; the members with the types never have a value. */
+export interface Field<Value, Resolved = Value> extends SchemaNode {
+  readonly $value?: Value
+  readonly $resolved?: Resolved
+}
+
+export type Fields = Readonly<Record<string, Field<unknown, unknown>>>
+
+/** The type of a field's values, with every default filled in. */
+export type ValueOf<Some> = Some extends Field<infer Value, unknown> ? Value : never
+
+/** The type of what the program uses: times in milliseconds, sizes in bytes, secrets read. */
+export type ResolvedOf<Some> = Some extends Field<unknown, infer Resolved> ? Resolved : never
+
+type OptionalNames<Members> = {
+  [Name in keyof Members]: Members[Name] extends { readonly optional: true } ? Name : never
+}[keyof Members]
+
+/** The type of a map of fields. */
+export type Values<Members> = {
+  readonly [Name in Exclude<keyof Members, OptionalNames<Members>>]: ValueOf<Members[Name]>
+} & { readonly [Name in OptionalNames<Members>]?: ValueOf<Members[Name]> }
+
+/** The type of what the program uses of a map of fields; a field that was left out is undefined. */
+export type ResolvedValues<Members> = {
+  readonly [Name in keyof Members & string as PropertyOf<Name, Members[Name]>]: Members[Name] extends {
+    readonly optional: true
+  }
+    ? ResolvedOf<Members[Name]> | undefined
+    : ResolvedOf<Members[Name]>
+}
+
+type PropertyOf<Name extends string, Some> = Some extends { readonly [property]: infer Own extends string }
+  ? Own
+  : Some extends { readonly duration: object }
+    ? `${Name}Ms`
+    : Name
+
+function propertyOf(name: string, node: SchemaNode): string {
+  return node[property] ?? (node.duration ? `${name}Ms` : name)
+}
+
+/** A field that may be left out, and then has no value. */
+export const optional = <Some extends Field<unknown, unknown>>(
+  field: Some,
+): Some & { readonly optional: true } => ({ ...field, optional: true })
+
+/** A field that the program knows by another name; default: that of the option, for durations with `Ms` at its end. */
+export const renamed = <const Name extends string, Some extends Field<unknown, unknown>>(
+  name: Name,
+  field: Some,
+): Some & { readonly [property]: Name } => ({ ...field, [property]: name })
+
+/** A field with what the program uses in place of its values as they are written. */
+export const convert = <Value, Resolved>(
+  field: Field<Value, unknown>,
+  toResolved: (value: Value, lookup: SecretLookup) => Resolved,
+): Field<Value, Resolved> => {
+  // The cast is sound: the member with the type never has a value.
+  const node = field as Field<Value, never>
+  return { ...node, [conversion]: toResolved }
+}
+
+/** The same for values of which each member has been resolved. */
+export const convertResolved = <Value, Members, Resolved>(
+  field: Field<Value, Members>,
+  toResolved: (members: Members, lookup: SecretLookup) => Resolved,
+): Field<Value, Resolved> =>
+  convert(field, (value, lookup) => toResolved(resolveField(field, value, lookup), lookup))
+
+/** What the program uses of a value that the schema has passed. */
+export function resolveField<Value, Resolved>(
+  field: Field<Value, Resolved>,
+  value: Value,
+  lookup: SecretLookup,
+): Resolved {
+  // The cast is sound: `convert` and the kinds of field give a schema the type of what it converts to.
+  return resolveNode(field, value, lookup) as Resolved
+}
+
+function resolveNode(node: SchemaNode, value: unknown, lookup: SecretLookup): unknown {
+  if (value === undefined) return undefined
+  // The casts are sound: the schema has passed the value.
+  if (node[conversion]) return node[conversion](value as never, lookup)
+  const { items, properties, patternProperties = {} } = node
+  if (items) return (value as readonly unknown[]).map((one) => resolveNode(items, one, lookup))
+  if (node.type !== 'object') return value
+  const members = value as Readonly<Record<string, unknown>>
+  if (properties) {
+    const resolved = Object.entries(properties).map(([name, member]) => [
+      propertyOf(name, member),
+      resolveNode(member, members[name], lookup),
+    ])
+    return Object.fromEntries(resolved)
+  }
+  const [member = {}] = Object.values(patternProperties)
+  return Object.fromEntries(
+    Object.entries(members).map(([name, one]) => [name, resolveNode(member, one, lookup)]),
+  )
+}
