@@ -16,7 +16,7 @@ export interface AllowedDecision {
   readonly holdsUntil: number
   /** The identity lines of its principal, once they are written (gateway/lane/fast-lane.ts). */
   identityLines?: string
-  /** For gateway/access-line/caller-members.ts alone: the members of its caller, and the upstream in them. */
+  /** For gateway/server/access-line.ts alone: the members of its caller, and the upstream in them. */
   logged?: string
   loggedUpstream?: string | undefined
 }

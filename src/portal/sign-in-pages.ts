@@ -1,6 +1,6 @@
-import { isChallenge } from '#gateway/browser/hand-over.ts'
+import { isChallenge } from '#gateway/browser/sign-in-return.ts'
 import { destinationOf, recordAccount, recordFailure } from '#gateway/gate/outcome.ts'
-import { handOverPath } from '#gateway/routes/sign-in-hosts.ts'
+import { handOverPath } from '#gateway/routes/route-urls.ts'
 import { SecondFactorNeeded } from '#identity/second-factor/second-factors.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { formRefusal } from './form-refusal.ts'

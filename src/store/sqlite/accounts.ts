@@ -1,76 +1,200 @@
 import { setImmediate } from 'node:timers/promises'
-import { accountsByReplacing, type Replace } from '../account-changes/by-replacing.ts'
+import { type Account, adminRole, emailKey, isActiveAdmin } from '../account.ts'
+import { accountsByReplacing, type Replace, type Replacement } from '../account-changes/by-replacing.ts'
 import type { AccountBatch, AccountCreation, AccountStore } from '../accounts.ts'
 import { accountChange } from '../changes.ts'
+import { identityKeyOf } from '../portal-access.ts'
 import { search, type TermIndex } from '../search.ts'
+import { openImportedKeyIndex, openTermIndex } from './account-indexes.ts'
+import { accountColumns, hasSameIndexes, indexedColumns, toAccount, toRow } from './account-row.ts'
 import type { Database } from './database.ts'
-import type { Tables } from './tables/tables.ts'
 import type { Writer } from './writer.ts'
 
-/** @returns with `replace`, by which other slices change an account */
-export function openAccounts(
-  { read, write, writeLong }: Database,
-  { writeChange, writeUncached }: Writer,
-  { accounts, sessions, portalSessions, keyUses, usage, audit: auditLog }: Tables,
-): AccountStore & { readonly replace: Replace } {
-  const termIndex: TermIndex = {
-    find: async (prefix, after, limit) => read(() => accounts.findTerms(prefix, after, limit)),
-    load: async (ids) => read(() => ids.map(accounts.find)),
+/** How many sessions of a deleted account one step removes: this blocks the event loop for some milliseconds. */
+const removedSessionsMax = 200
+
+/** The verbs, and what other slices need of the accounts. */
+export type Accounts = ReturnType<typeof openAccounts>
+
+export function openAccounts(database: Database, { writeChange, writeUncached, appendAudit }: Writer) {
+  const { prepare, read, write, writeLong } = database
+  const terms = openTermIndex(database)
+  const importedKeys = openImportedKeyIndex(database)
+  const insert = prepare(
+    `INSERT INTO accounts (${accountColumns.join(', ')}) VALUES (${accountColumns.map((column) => `:${column}`).join(', ')})`,
+  )
+  const selectById = prepare('SELECT * FROM accounts WHERE id = ?')
+  const selectByEmail = prepare('SELECT * FROM accounts WHERE email_key = ?')
+  const selectByIdentity = prepare('SELECT * FROM accounts WHERE identity_key = ?')
+  const selectPage = prepare(
+    'SELECT * FROM accounts WHERE (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?',
+  )
+  // As literals: only then does SQLite use the index that has only them.
+  const selectOtherAdmin = prepare(
+    `SELECT id FROM accounts WHERE role = '${adminRole}' AND is_disabled = 0 AND id <> ? LIMIT 1`,
+  )
+  const prepareUpdate = (columns: readonly string[]) =>
+    prepare(
+      `UPDATE accounts SET ${columns.map((column) => `${column} = :${column}`).join(', ')} WHERE id = :id`,
+    )
+  const update = prepareUpdate(accountColumns.filter((column) => column !== 'id'))
+  // SQLite writes every index anew of which a column is named, even if its value stays.
+  const updateUnindexed = prepareUpdate(accountColumns.filter((column) => !indexedColumns.has(column)))
+  updateUnindexed.setAllowUnknownNamedParameters(true)
+  const remove = prepare('DELETE FROM accounts WHERE id = ?')
+  const removeOwned = ['portal_sessions', 'key_uses', 'usage'].map((table) =>
+    prepare(`DELETE FROM ${table} WHERE account_id = ?`),
+  )
+  const removeSessions = prepare(
+    'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE account_id = ? LIMIT ?)',
+  )
+
+  /** To be called within a read or a write, as all that are not verbs. */
+  function find(id: string): Account | undefined {
+    const row = selectById.get(id)
+    return row && toAccount(row)
+  }
+
+  function findByEmail(email: string): Account | undefined {
+    const row = selectByEmail.get(emailKey(email))
+    return row && toAccount(row)
+  }
+
+  /** @param key of `identityKeyOf` */
+  function findByIdentity(key: string): Account | undefined {
+    const row = selectByIdentity.get(key)
+    return row && toAccount(row)
+  }
+
+  function create(accounts: readonly Account[]): AccountCreation {
+    const emails = takenEmails(accounts.map(({ email }) => email))
+    if (emails.length > 0) return { kind: 'exists', emails }
+    for (const account of accounts) {
+      insert.run(toRow(account))
+      terms.add(account)
+    }
+    return { kind: 'created' }
+  }
+
+  /** Those that another account has, or that come a second time. */
+  function takenEmails(emails: readonly string[]): readonly string[] {
+    const seen = new Set<string>()
+    const taken: string[] = []
+    for (const email of emails) {
+      const key = emailKey(email)
+      if (seen.has(key) || findByEmail(email)) taken.push(email)
+      seen.add(key)
+    }
+    return taken
+  }
+
+  /** As `Replace`, within a write. */
+  function replaceWithin(id: string, transform: Parameters<Replace>[1]): Replacement {
+    const account = find(id)
+    if (!account) return { kind: 'unknown' }
+    const next = transform(account)
+    if (!next) return { kind: 'refused' }
+    const holder = next.email === account.email ? undefined : findByEmail(next.email)
+    if (holder && holder.id !== id) return { kind: 'exists' }
+    if (isIdentityTaken(account, next)) return { kind: 'refused' }
+    if (isLastAdmin(account) && !isActiveAdmin(next)) return { kind: 'last-admin' }
+    const statement = hasSameIndexes(account, next) ? updateUnindexed : update
+    statement.run(toRow(next))
+    terms.update(account, next)
+    importedKeys.update(account, next)
+    return { kind: 'updated', account: next }
+  }
+
+  /** Does nothing for most changes, which are not of an identity. */
+  function isIdentityTaken(before: Account, { id, portal }: Account): boolean {
+    const key = identityKeyOf(portal)
+    if (key === undefined || key === identityKeyOf(before.portal)) return false
+    const holder = findByIdentity(key)
+    return holder !== undefined && holder.id !== id
+  }
+
+  /** The transaction has the write lock: nobody changes another Admin before it ends. */
+  function isLastAdmin(account: Account): boolean {
+    return isActiveAdmin(account) && selectOtherAdmin.get(account.id) === undefined
+  }
+
+  function deleteOne(id: string): 'deleted' | 'unknown' | 'last-admin' {
+    const account = find(id)
+    if (account && isLastAdmin(account)) return 'last-admin'
+    if (account) {
+      terms.drop(account)
+      importedKeys.drop(account)
+      remove.run(id)
+    }
+    for (const statement of removeOwned) statement.run(id)
+    return account ? 'deleted' : 'unknown'
+  }
+
+  /** @returns whether there may be more */
+  function deleteSomeSessions(accountId: string): boolean {
+    return removeSessions.run(accountId, removedSessionsMax).changes === removedSessionsMax
   }
 
   const replace: Replace = (id, transform, audit) =>
     writeChange(
-      () => accounts.replace(id, transform),
+      () => replaceWithin(id, transform),
       ({ kind }) => accountChange(id)(kind === 'updated'),
       audit,
     )
 
-  function appendBatch({ accounts: created, audit }: AccountBatch): AccountCreation {
-    const creation = accounts.create(created)
-    if (creation.kind === 'created') auditLog.append(audit)
+  function importBatch({ accounts, audit }: AccountBatch): AccountCreation {
+    const creation = create(accounts)
+    if (creation.kind === 'created') appendAudit(audit)
     return creation
   }
 
-  return {
-    createAccounts: (created, audit) =>
+  const termIndex: TermIndex = {
+    find: async (prefix, after, limit) => read(() => terms.find(prefix, after, limit)),
+    load: async (ids) => read(() => ids.map(find)),
+  }
+
+  const verbs: AccountStore = {
+    createAccounts: (accounts, audit) =>
       writeUncached(
-        () => accounts.create(created),
+        () => create(accounts),
         ({ kind }) => kind === 'created',
         audit,
       ),
     importAccounts: (batches) =>
       writeLong<AccountCreation>(async () => {
         for await (const batch of batches) {
-          const creation = read(() => appendBatch(batch))
+          const creation = read(() => importBatch(batch))
           if (creation.kind === 'exists') return { end: 'undo', result: creation }
         }
         return { end: 'commit', result: { kind: 'created' } }
       }),
-    findAccount: async (id) => read(() => accounts.find(id)),
-    findAccountByEmail: async (email) => read(() => accounts.findByEmail(email)),
-    listAccounts: async (page) => read(() => accounts.list(page)),
+    findAccount: async (id) => read(() => find(id)),
+    findAccountByEmail: async (email) => read(() => findByEmail(email)),
+    listAccounts: async ({ after, limit }) =>
+      read(() =>
+        selectPage.all(after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', limit).map(toAccount),
+      ),
     searchAccounts: (page) => search(termIndex, page),
     ...accountsByReplacing(replace),
     deleteAccount: async (id, audit) => {
       let hasMore = false
       const outcome = await writeChange(
         () => {
-          const removed = accounts.remove(id)
-          if (removed === 'last-admin') return removed
-          for (const table of [portalSessions, keyUses, usage]) table.removeAll(id)
-          hasMore = sessions.removeSome(id)
-          return removed
+          const deleted = deleteOne(id)
+          hasMore = deleted !== 'last-admin' && deleteSomeSessions(id)
+          return deleted
         },
-        (removed) => accountChange(id)(removed === 'deleted'),
+        (deleted) => accountChange(id)(deleted === 'deleted'),
         audit,
       )
       // Sessions of a deleted account are invalid; leftovers of a crash are removed later.
       while (hasMore) {
         await setImmediate()
-        hasMore = await write(() => sessions.removeSome(id))
+        hasMore = await write(() => deleteSomeSessions(id))
       }
       return outcome
     },
-    replace,
   }
+
+  return { verbs, find, findByIdentity, create, replaceWithin, replace }
 }

@@ -1,13 +1,46 @@
-import type { AuditStore } from '../audit.ts'
+import type { AuditStore, FoundAudit } from '../audit.ts'
+import { auditClasses } from '../audit-chain.ts'
+import {
+  type AuditFilter,
+  type LoggedAuditEntry,
+  matchesFilter,
+  needlesOf,
+  parseAuditEntry,
+} from '../audit-entry.ts'
 import type { Database } from './database.ts'
-import type { Tables } from './tables/tables.ts'
 import type { Writer } from './writer.ts'
 
-export function openAudit(
-  { read }: Database,
-  { writeUncached, onAudit }: Writer,
-  { audit }: Pick<Tables, 'audit'>,
-): AuditStore {
+/** How many entries are scanned for one result: this blocks the process for some milliseconds. */
+const scannedMax = 2_000
+
+/** The audit log, which the writer writes with what it is about. */
+export function openAudit({ prepare, read }: Database, { writeUncached, onAudit }: Writer): AuditStore {
+  const selectMatching = prepare(
+    `SELECT seq, entry FROM audit WHERE seq >= ? AND seq < ? AND (? = '' OR instr(entry, ?) > 0)
+     AND (? = '' OR instr(lower(entry), ?) > 0) ORDER BY seq DESC LIMIT ?`,
+  )
+  // A query each: for both in one SQLite would read the whole table.
+  const selectEnds = prepare(
+    'SELECT (SELECT min(seq) FROM audit) AS first, (SELECT max(seq) FROM audit) AS last',
+  )
+  const selectChain = prepare('SELECT trimmed, last FROM audit_chains WHERE class = ?')
+  const selectPage = prepare(
+    'SELECT seq, entry, link FROM audit WHERE class = ? AND seq > ? ORDER BY seq LIMIT ?',
+  )
+
+  function find(filter: AuditFilter, before: string | undefined, limit: number): FoundAudit {
+    const { first, last } = selectEnds.get() ?? {}
+    if (!isPosition(before) || first === null) return { entries: [], before: undefined }
+    const end = Math.min(Number(before ?? Number.MAX_SAFE_INTEGER), Number(last) + 1)
+    const start = end - scannedMax
+    const { exact, lower } = needlesOf(filter)
+    const found = selectMatching.all(start, end, exact, exact, lower, lower, limit).map(toLogged)
+    const isFull = found.length === limit
+    const next = isFull ? found.at(-1)?.position : String(start)
+    const entries = found.filter((entry) => matchesFilter(entry, filter))
+    return { entries, before: isFull || start > Number(first) ? next : undefined }
+  }
+
   return {
     appendAudit: (entry) =>
       writeUncached(
@@ -15,9 +48,30 @@ export function openAudit(
         () => true,
         [entry],
       ),
-    findAudit: async ({ filter, before, limit }) => read(() => audit.find(filter, before, limit)),
-    readAuditChains: async () => read(audit.chains),
-    readAuditChain: async (page) => read(() => audit.page(page)),
+    findAudit: async ({ filter, before, limit }) => read(() => find(filter, before, limit)),
+    readAuditChains: async () =>
+      read(() =>
+        auditClasses.map((name) => {
+          const { trimmed = '', last = '' } = selectChain.get(name) ?? {}
+          return { class: name, trimmed: String(trimmed), last: String(last) }
+        }),
+      ),
+    readAuditChain: async ({ class: name, after, limit }) =>
+      read(() =>
+        selectPage.all(name, Number(after ?? 0), limit).map(({ seq, entry, link }) => ({
+          position: String(seq),
+          text: String(entry),
+          link: String(link),
+        })),
+      ),
     onAudit,
   }
+}
+
+function isPosition(before: string | undefined): boolean {
+  return before === undefined || /^\d{1,15}$/.test(before)
+}
+
+function toLogged({ seq, entry }: Readonly<Record<string, unknown>>): LoggedAuditEntry {
+  return { ...parseAuditEntry(String(entry)), position: String(seq) }
 }

@@ -14,9 +14,10 @@ import {
   type StoreRecord,
 } from '../backup/records.ts'
 import { changesMax } from '../changes.ts'
+import { openImportedKeyIndex } from './account-indexes.ts'
+import { toAccount } from './account-row.ts'
+import type { Accounts } from './accounts.ts'
 import type { Database, LongWrite } from './database.ts'
-import { toAccount } from './tables/account-row.ts'
-import type { Tables } from './tables/tables.ts'
 
 /** How many records are read at once: this blocks the thread for some milliseconds. */
 const batchSize = 500
@@ -48,7 +49,7 @@ interface Place<Field extends PropertyKey> {
 // The cast is sound: these are the keys of `places`.
 const tableKinds = Object.keys(places) as readonly TableKind[]
 
-export function openBackup(database: Database, tables: Tables): BackupStore {
+export function openBackup(database: Database, accounts: Accounts): BackupStore {
   async function* backUp(): AsyncGenerator<readonly BackupRecord[]> {
     const snapshot = database.openSnapshot()
     const { read } = database
@@ -77,7 +78,7 @@ export function openBackup(database: Database, tables: Tables): BackupStore {
       database.writeLong<Restoration>(async () => {
         const used = findUsed(database)
         if (used) return { end: 'undo', result: { kind: 'used', by: used } }
-        const write = openRestorer(database, tables)
+        const write = openRestorer(database, accounts)
         for await (const batch of batches) {
           database.read(() => withoutConflicts(() => write.batch(batch)))
           await setImmediate()
@@ -125,7 +126,9 @@ function withoutConflicts(work: () => void): void {
 }
 
 /** To be called within a long write. */
-function openRestorer({ prepare }: Database, { accounts, importedKeys }: Tables) {
+function openRestorer(database: Database, { create }: Accounts) {
+  const { prepare } = database
+  const importedKeys = openImportedKeyIndex(database)
   const inserts = new Map(tableKinds.map((kind) => [kind, prepare(insertOf(kind))]))
   const insertChange = prepare('INSERT INTO changes (seq, kind, subject, at) VALUES (?, ?, ?, ?)')
   const lastChange = prepare('SELECT max(seq) AS head FROM changes')
@@ -135,7 +138,7 @@ function openRestorer({ prepare }: Database, { accounts, importedKeys }: Tables)
   let head = 0
 
   function writeAccounts(restored: readonly Account[]): void {
-    const creation = accounts.create(restored)
+    const creation = create(restored)
     if (creation.kind === 'exists')
       throw new OperatorError(`the backup has several accounts with the e-mail ${creation.emails[0]}`)
     for (const account of restored) importedKeys.update({ ...account, secretKeys: [] }, account)

@@ -1,31 +1,36 @@
-import type { ChangeLogReading, ChangeStore } from '../changes.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import {
+  type ChangeLogReading,
+  type ChangeStore,
+  changesMax,
+  type LoggedChange,
+  parseChange,
+} from '../changes.ts'
+import { StoreFailure } from '../store-failure.ts'
 import type { Database } from './database.ts'
-import type { Tables } from './tables/tables.ts'
-import { watchWal } from './wal-watch.ts'
+import { watchWal } from './database-files.ts'
 import type { Writer } from './writer.ts'
 
-export interface ChangeLog extends ChangeStore {
-  close(): void
-}
-
-/** @param listens whether to notice what other processes change; commands need not */
+/**
+ * The change log, which the writer writes with each change.
+ * @param listens whether to notice what other processes change; commands need not
+ * @throws GatehouseError `store-unavailable` where the database is damaged
+ */
 export function openChanges(
-  { walPath, read, assertInPlace }: Database,
+  { prepare, walPath, read, assertInPlace }: Database,
   { notifyChanged, onChange }: Writer,
-  { changes, storeRow }: Pick<Tables, 'changes' | 'storeRow'>,
   listens: boolean,
-): ChangeLog {
+): ChangeStore & { close(): void } {
+  // Bounds in one query of the table would read all of it: SQLite finds only one by the index.
+  const state = prepare(`SELECT (SELECT id FROM store) AS store,
+    (SELECT min(seq) FROM changes) AS first, (SELECT max(seq) FROM changes) AS last`)
+  const selectAfter = prepare('SELECT seq, kind, subject, at FROM changes WHERE seq > ? ORDER BY seq')
+  const openedStore = read(() => prepare('SELECT id FROM store').get()?.id)
   /** The position up to which changes were announced; undefined before the first reading. */
   let announcedHead: number | undefined
   /** A reading has found changes that were not announced: the watch may be late, or deaf. */
   let isBehind = false
   const watch = listens ? watchWal(walPath, announce) : undefined
-
-  const readAfter = (after: number | undefined): ChangeLogReading =>
-    read(() => {
-      assertInPlace()
-      return changes.readAfter(after, storeRow.assertSame)
-    })
 
   /** Own changes are announced once more, as theirs is the same log. */
   function announce(): void {
@@ -39,15 +44,36 @@ export function openChanges(
   /** A failure is left to the next reading, which reports it. */
   function tryReadAfter(after: number): ChangeLogReading | undefined {
     try {
-      return readAfter(after)
+      return read(() => readAfter(after))
     } catch {
       return undefined
     }
   }
 
+  /** @throws GatehouseError `store-unavailable` where another store was written over this one */
+  function readAfter(after: number | undefined): ChangeLogReading {
+    assertInPlace()
+    const { store, first, last } = state.get() ?? {}
+    if (store !== openedStore) throw otherStoreError()
+    const head = Number(last ?? 0)
+    if (after === undefined) return readAtStart(head)
+    if (after === head) return { head, changes: [], completeSince: 0 }
+    // The log is shorter than what was read of it, or has too many new entries, or the oldest of these are gone.
+    if (after > head || head - after > changesMax || Number(first ?? 0) > after + 1)
+      return { head, changes: undefined, completeSince: Date.now() }
+    return { head, changes: selectAfter.all(after).flatMap(toLogged), completeSince: 0 }
+  }
+
+  function readAtStart(head: number): ChangeLogReading {
+    const changes = selectAfter.all(Math.max(0, head - changesMax)).flatMap(toLogged)
+    const [oldest] = changes
+    const isWhole = oldest === undefined ? head === 0 : oldest.position === 1
+    return { head, changes, completeSince: isWhole ? 0 : (oldest?.at ?? Date.now()) }
+  }
+
   return {
     readChanges: async (after) => {
-      const reading = readAfter(after)
+      const reading = read(() => readAfter(after))
       announcedHead ??= reading.head
       isBehind = reading.head !== announcedHead
       return reading
@@ -56,4 +82,15 @@ export function openChanges(
     isListening: () => !isBehind && (watch?.isProven() ?? false),
     close: () => watch?.close(),
   }
+}
+
+function toLogged({ seq, kind, subject, at }: Record<string, unknown>): LoggedChange[] {
+  const change = parseChange(String(kind), String(subject))
+  return change ? [{ change, position: Number(seq), at: Number(at) }] : []
+}
+
+function otherStoreError(): GatehouseError {
+  const message =
+    'the database has the data of another store: restore the previous data; or, to use this data, restart the gateway'
+  return new GatehouseError('store-unavailable', { cause: new StoreFailure('lost', message) })
 }

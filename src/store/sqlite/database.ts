@@ -5,7 +5,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
 import { makeFolder } from '#platform/files.ts'
 import { createWriteListeners, type StoreDiagnostics } from '../diagnostics.ts'
-import { guardFiles, walPathOf } from './file-guard.ts'
+import { guardFiles, walPathOf } from './database-files.ts'
 import { migrations } from './schema.ts'
 import { isBusy, type Transaction, tryWrite } from './transaction.ts'
 
@@ -70,7 +70,7 @@ interface Busy {
  */
 export function openDatabase(path: string, busyTimeoutMs: number): Database {
   const database = connect(path, busyTimeoutMs)
-  const { assertInPlace } = guardFiles(path)
+  const assertInPlace = guardFiles(path)
   const { report, onWrite } = createWriteListeners()
   // SQLite would block the thread that serves all requests.
   database.exec('PRAGMA busy_timeout = 0')

@@ -1,20 +1,28 @@
-import { accountChange } from '../changes.ts'
 import { type ImportedKeyStore, type KeyImport, type KeyImported, withImportedKey } from '../imported-keys.ts'
+import type { Accounts } from './accounts.ts'
 import type { Database } from './database.ts'
-import type { Tables } from './tables/tables.ts'
 import type { Writer } from './writer.ts'
 
+/** Imported keys are of their account, which also keeps the index of them. */
 export function openImportedKeys(
-  { read }: Database,
+  { prepare, read }: Database,
   { writeChanges }: Writer,
-  { accounts, importedKeys }: Pick<Tables, 'accounts' | 'importedKeys'>,
+  { find, replaceWithin }: Accounts,
 ): ImportedKeyStore {
+  const select = prepare('SELECT account_id FROM imported_keys WHERE digest = ?')
+  const selectAny = prepare('SELECT 1 FROM imported_keys LIMIT 1')
+
+  function findHolder(digest: Uint8Array): string | undefined {
+    const row = select.get(digest)
+    return row && String(row.account_id)
+  }
+
   function importOne(imported: KeyImport): KeyImported {
     const { accountId, secretKey } = imported
-    const holder = importedKeys.find(secretKey.digest)
-    if (holder !== undefined && holder !== accountId) return accounts.find(accountId) ? 'taken' : 'unknown'
+    const holder = findHolder(secretKey.digest)
+    if (holder !== undefined && holder !== accountId) return find(accountId) ? 'taken' : 'unknown'
     let outcome: KeyImported = 'unknown'
-    accounts.replace(accountId, (account) => {
+    replaceWithin(accountId, (account) => {
       const next = withImportedKey(account, imported)
       outcome = typeof next === 'string' ? next : 'added'
       return typeof next === 'string' ? undefined : next
@@ -29,10 +37,10 @@ export function openImportedKeys(
         (outcomes) => {
           const added = imports.filter((_, index) => outcomes[index] === 'added')
           const ids = [...new Set(added.map(({ accountId }) => accountId))]
-          return ids.flatMap((id) => accountChange(id)(true) ?? [])
+          return ids.map((accountId) => ({ kind: 'account', accountId }))
         },
       ),
-    findImportedKey: async (digest) => read(() => importedKeys.find(digest)),
-    hasImportedKeys: async () => read(importedKeys.hasAny),
+    findImportedKey: async (digest) => read(() => findHolder(digest)),
+    hasImportedKeys: async () => read(() => selectAny.get() !== undefined),
   }
 }

@@ -1,18 +1,55 @@
-import { keysByReplacing, type Replace } from '../account-changes/by-replacing.ts'
-import type { KeyStore } from '../keys.ts'
+import { keysByReplacing } from '../account-changes/by-replacing.ts'
+import { digestText, type KeyStore, type KeyUse, type RecordedKeyUse } from '../keys.ts'
+import { secretKeyRecords } from './account-row.ts'
+import type { Accounts } from './accounts.ts'
 import type { Database } from './database.ts'
-import type { Tables } from './tables/tables.ts'
 
-export function openKeys(
-  { read, write }: Database,
-  { keyUses }: Pick<Tables, 'keyUses'>,
-  replace: Replace,
-): KeyStore {
+/** Keys with their account; their uses in rows of their own. */
+export function openKeys({ prepare, read, write }: Database, { replace }: Accounts): KeyStore {
+  // Only the needed columns: hundreds of uses are recorded a second, and should cost next to nothing.
+  const selectKeys = prepare('SELECT secret_keys, api_digest FROM accounts WHERE id = ?')
+  const selectDigests = prepare('SELECT digest FROM key_uses WHERE account_id = ?')
+  const upsert = prepare(
+    `INSERT INTO key_uses (account_id, digest, at, address, scheme) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET at = excluded.at, address = excluded.address, scheme = excluded.scheme
+     WHERE excluded.at > at`,
+  )
+  const select = prepare('SELECT * FROM key_uses WHERE account_id = ?')
+  const remove = prepare('DELETE FROM key_uses WHERE account_id = ? AND digest = ?')
+
+  /** Records a use only of a key that the account has now; uses of other keys are removed. */
+  function record(use: RecordedKeyUse): void {
+    const digests = currentKeyDigests(use.accountId)
+    if (!digests.includes(use.digest)) return
+    const known = selectDigests.all(use.accountId)
+    upsert.run(use.accountId, use.digest, use.at, use.address, use.scheme)
+    for (const { digest } of known) {
+      if (!digests.includes(String(digest))) remove.run(use.accountId, String(digest))
+    }
+  }
+
+  function currentKeyDigests(accountId: string): readonly string[] {
+    const row = selectKeys.get(accountId)
+    if (!row) return []
+    const { api_digest: digest } = row
+    const apiKey = digest instanceof Uint8Array ? [digestText({ digest })] : []
+    return [...apiKey, ...secretKeyRecords(row).map((key) => key.digest)]
+  }
+
   return {
     ...keysByReplacing(replace),
     recordKeyUses: async (uses) => {
-      if (uses.length > 0) await write(() => uses.forEach(keyUses.record))
+      if (uses.length > 0) await write(() => uses.forEach(record))
     },
-    findKeyUses: async (accountId) => read(() => keyUses.find(accountId)),
+    findKeyUses: async (accountId) =>
+      read(() => new Map(select.all(accountId).map((row) => [String(row.digest), toUse(row)]))),
+  }
+}
+
+function toUse(row: Record<string, unknown>): KeyUse {
+  return {
+    at: Number(row.at),
+    address: String(row.address),
+    scheme: row.scheme === 'accessToken' ? 'accessToken' : 'secretKey',
   }
 }

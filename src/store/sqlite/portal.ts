@@ -1,22 +1,46 @@
-import { portalByReplacing, type Replace } from '../account-changes/by-replacing.ts'
-import type { PortalStore } from '../portal.ts'
+import { portalByReplacing } from '../account-changes/by-replacing.ts'
+import { type PortalSession, type PortalStore, portalSessionsMax } from '../portal.ts'
 import { identityKeyOf } from '../portal-access.ts'
+import type { Accounts } from './accounts.ts'
 import type { Database } from './database.ts'
-import type { Tables } from './tables/tables.ts'
 import type { Writer } from './writer.ts'
 
-interface Options {
-  readonly writer: Writer
-  readonly tables: Pick<Tables, 'accounts' | 'portalSessions'>
-  readonly replace: Replace
-}
-
+/** Passwords and links with their account; portal sessions in rows of their own. */
 export function openPortal(
-  { read, write }: Database,
-  { writer: { writeUncached }, tables: { accounts, portalSessions }, replace }: Options,
+  { prepare, read, write }: Database,
+  { writeUncached }: Writer,
+  accounts: Accounts,
 ): PortalStore {
+  const insert = prepare(
+    `INSERT INTO portal_sessions (account_id, id, digest, created_at, expires_at, seen_at, address, client, epoch)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const selectOne = prepare('SELECT * FROM portal_sessions WHERE account_id = ? AND id = ?')
+  const selectAll = prepare(
+    `SELECT * FROM portal_sessions WHERE account_id = ? AND expires_at > ? AND epoch = ?
+     ORDER BY created_at DESC, id`,
+  )
+  const touch = prepare(
+    'UPDATE portal_sessions SET seen_at = ?, address = ?, client = ? WHERE account_id = ? AND id = ?',
+  )
+  const removeOne = prepare('DELETE FROM portal_sessions WHERE account_id = ? AND id = ?')
+  const removeExpired = prepare(
+    'DELETE FROM portal_sessions WHERE account_id = ? AND (expires_at <= ? OR epoch <> ?)',
+  )
+  const removeOldest = prepare(
+    `DELETE FROM portal_sessions WHERE account_id = ?1 AND id NOT IN
+       (SELECT id FROM portal_sessions WHERE account_id = ?1 ORDER BY created_at DESC, id LIMIT ?2)`,
+  )
+
+  function start(session: PortalSession): void {
+    const { accountId, id, digest, createdAt, expiresAt, seenAt, address, userAgent, epoch } = session
+    removeExpired.run(accountId, createdAt, epoch)
+    insert.run(accountId, id, digest, createdAt, expiresAt, seenAt, address, userAgent, epoch)
+    removeOldest.run(accountId, portalSessionsMax)
+  }
+
   return {
-    ...portalByReplacing(replace),
+    ...portalByReplacing(accounts.replace),
     findAccountByIdentity: async (identity) =>
       read(() => accounts.findByIdentity(identityKeyOf({ identity }) ?? '')),
     startPortalSession: (session, { revision }, audit) =>
@@ -24,20 +48,40 @@ export function openPortal(
         () => {
           const owner = accounts.find(session.accountId)
           if (!owner || owner.isDisabled || owner.revision !== revision) return 'account-changed'
-          portalSessions.start({ ...session, seenAt: session.createdAt, epoch: owner.portal.epoch })
+          start({ ...session, seenAt: session.createdAt, epoch: owner.portal.epoch })
           return 'started'
         },
         (outcome) => outcome === 'started',
         audit && [audit],
       ),
-    findPortalSession: async (accountId, id) => read(() => portalSessions.find(accountId, id)),
-    touchPortalSession: async (accountId, id, seen) => write(() => portalSessions.touch(accountId, id, seen)),
+    findPortalSession: async (accountId, id) =>
+      read(() => {
+        const row = selectOne.get(accountId, id)
+        return row && toSession(row)
+      }),
+    touchPortalSession: (accountId, id, { at, address, userAgent }) =>
+      write(() => void touch.run(at, address, userAgent, accountId, id)),
     listPortalSessions: async (accountId, now) =>
       read(() => {
         const owner = accounts.find(accountId)
-        return owner && !owner.isDisabled ? portalSessions.list(accountId, now, owner.portal.epoch) : []
+        if (!owner || owner.isDisabled) return []
+        return selectAll.all(accountId, now, owner.portal.epoch).map(toSession)
       }),
     endPortalSession: (accountId, id, audit) =>
-      writeUncached(() => portalSessions.end(accountId, id), Boolean, audit && [audit]),
+      writeUncached(() => removeOne.run(accountId, id).changes === 1, Boolean, audit && [audit]),
+  }
+}
+
+function toSession(row: Record<string, unknown>): PortalSession {
+  return {
+    id: String(row.id),
+    accountId: String(row.account_id),
+    digest: String(row.digest),
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+    seenAt: Number(row.seen_at),
+    address: String(row.address),
+    userAgent: String(row.client),
+    epoch: Number(row.epoch),
   }
 }

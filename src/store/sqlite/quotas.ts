@@ -1,6 +1,12 @@
-import type { QuotaGrant, QuotaStore, QuotaTake } from '../quotas.ts'
+import {
+  type QuotaGrant,
+  type QuotaState,
+  type QuotaStore,
+  type QuotaTake,
+  quotaKeptMs,
+  takeOfQuota,
+} from '../quotas.ts'
 import type { Database } from './database.ts'
-import type { Tables } from './tables/tables.ts'
 
 interface Waiting {
   readonly take: QuotaTake
@@ -10,22 +16,40 @@ interface Waiting {
 
 /** How many takes a transaction has at most, which takes SQLite some milliseconds. */
 const batchMax = 200
+/** How many ended windows are removed when one is added: more than that one. */
+const removedPerAddition = 2
 
 /**
  * Quotas that the processes of this machine share; a crash of the machine may lose the last second. All takes of one
- * event loop iteration are one transaction: a transaction costs as much as ten takes.
+ * event loop iteration are one transaction, which costs as much as ten takes.
  */
-export function openQuotas(
-  { read, writeUnsynced }: Database,
-  { quotas }: Pick<Tables, 'quotas'>,
-): QuotaStore {
+export function openQuotas({ prepare, read, writeUnsynced }: Database): QuotaStore {
+  const select = prepare('SELECT granted, held FROM quotas WHERE account_id = ? AND period = ?')
+  const save = prepare(
+    `INSERT INTO quotas (account_id, period, kept_until, granted, held) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET granted = excluded.granted, held = excluded.held`,
+  )
+  const removeEnded = prepare(
+    `DELETE FROM quotas WHERE (account_id, period) IN
+     (SELECT account_id, period FROM quotas WHERE kept_until <= ? ORDER BY kept_until LIMIT ?)`,
+  )
+
+  function takeOne(wanted: QuotaTake): QuotaGrant {
+    const { accountId, window, now, endsAt } = wanted
+    const row = select.get(accountId, window)
+    const { granted, next } = takeOfQuota(toState(row), wanted)
+    save.run(accountId, window, endsAt + quotaKeptMs, next.granted, toHeld(next))
+    if (!row) removeEnded.run(now, removedPerAddition)
+    return { granted }
+  }
+
   const waiting: Waiting[] = []
 
   async function takeWaiting(): Promise<void> {
     const batch = waiting.splice(0, batchMax)
     if (waiting.length > 0) setImmediate(takeWaiting)
     try {
-      const grants = await writeUnsynced(() => batch.map(({ take }) => quotas.take(take)))
+      const grants = await writeUnsynced(() => batch.map(({ take }) => takeOne(take)))
       for (const [index, grant] of grants.entries()) batch[index]?.resolve(grant)
     } catch (error) {
       for (const { reject } of batch) reject(error)
@@ -38,6 +62,30 @@ export function openQuotas(
         if (waiting.length === 0) setImmediate(takeWaiting)
         waiting.push({ take, resolve, reject })
       }),
-    readQuota: async (accountId, window) => read(() => quotas.read(accountId, window)),
+    readQuota: async (accountId, window) => read(() => toState(select.get(accountId, window))),
   }
+}
+
+/** Of each process, by its ID: reserved, sequence, granted, askedAt. */
+type Held = Readonly<Record<string, readonly [number, number, number, number]>>
+
+function toHeld({ holders }: QuotaState): string {
+  const held: Held = Object.fromEntries(
+    [...holders].map(([holder, { reserved, sequence, granted, askedAt }]) => [
+      holder,
+      [reserved, sequence, granted, askedAt],
+    ]),
+  )
+  return JSON.stringify(held)
+}
+
+function toState(row: Record<string, unknown> | undefined): QuotaState {
+  if (!row) return { granted: 0, holders: new Map() }
+  // The cast is sound: only `toHeld` writes it.
+  const held = JSON.parse(String(row.held)) as Held
+  const holders = Object.entries(held).map(
+    ([holder, [reserved, sequence, granted, askedAt]]) =>
+      [holder, { reserved, sequence, granted, askedAt }] as const,
+  )
+  return { granted: Number(row.granted), holders: new Map(holders) }
 }

@@ -1,22 +1,113 @@
+import type { StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
-import { type Replace, sessionsByReplacing } from '../account-changes/by-replacing.ts'
+import type { Account } from '../account.ts'
+import { sessionsByReplacing } from '../account-changes/by-replacing.ts'
 import { sessionChange } from '../changes.ts'
-import type { SessionStore } from '../sessions.ts'
+import { decideRotation } from '../decide-rotation.ts'
+import type {
+  NewSession,
+  RefreshTokenUse,
+  Rotation,
+  Session,
+  SessionStore,
+  SessionsPage,
+} from '../sessions.ts'
+import type { Accounts } from './accounts.ts'
 import type { Database } from './database.ts'
-import { sessionBatchMax } from './tables/sessions.ts'
-import type { Tables } from './tables/tables.ts'
 import type { Writer } from './writer.ts'
 
-interface Options {
-  readonly writer: Writer
-  readonly tables: Pick<Tables, 'accounts' | 'sessions'>
-  readonly replace: Replace
-}
+/** How long a row outlives its session, and how many old rows are removed at each start of a session. */
+const retentionAfterEndMs = 24 * 3_600_000
+const removalBatchMax = 20
+/** How many sessions one step ends: this blocks the event loop for some milliseconds. */
+const endedMax = 200
 
 export function openSessions(
-  { read, write }: Database,
-  { writer: { writeChange, writeChanges }, tables: { accounts, sessions }, replace }: Options,
+  { prepare, read, write }: Database,
+  { writeChange, writeChanges }: Writer,
+  accounts: Accounts,
 ): SessionStore {
+  const insert = prepare(
+    `INSERT INTO sessions
+       (id, account_id, created_at, expires_at, lives_until, generation, rotated_at, acknowledged_at, session_epoch,
+        address, client, key_id)
+     VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO NOTHING`,
+  )
+  const removeExpired = prepare(
+    'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE lives_until < ? LIMIT ?)',
+  )
+  const selectById = prepare('SELECT * FROM sessions WHERE id = ?')
+  const pageOfOpen = `FROM sessions
+     WHERE account_id = ?1 AND session_epoch = ?2 AND end_reason IS NULL AND lives_until > ?3
+       AND created_at <= ?4 AND (created_at < ?4 OR id > ?5)
+     ORDER BY created_at DESC, id LIMIT ?6`
+  const selectPage = prepare(`SELECT * ${pageOfOpen}`)
+  const selectPositions = prepare(`SELECT id, created_at ${pageOfOpen}`)
+  const selectExcess = prepare(
+    `SELECT id FROM sessions WHERE account_id = ? AND session_epoch = ? AND end_reason IS NULL AND lives_until > ?
+     ORDER BY created_at DESC, id LIMIT ? OFFSET ?`,
+  )
+  const advance = prepare(
+    `UPDATE sessions SET generation = ?, rotated_at = ?, acknowledged_at = NULL, lives_until = ?, address = ?, client = ?
+     WHERE id = ?`,
+  )
+  const setAcknowledged = prepare(
+    'UPDATE sessions SET acknowledged_at = ? WHERE id = ? AND generation = ? AND acknowledged_at IS NULL',
+  )
+  const setEnd = prepare('UPDATE sessions SET end_reason = ? WHERE id = ? AND end_reason IS NULL')
+
+  function find(id: string): Session | undefined {
+    const row = selectById.get(id)
+    return row && toSession(row)
+  }
+
+  function start(session: NewSession, sessionEpoch: number): void {
+    const { id, accountId, createdAt, expiresAt, idleMs, visitor, keyId } = session
+    removeExpired.run(createdAt - retentionAfterEndMs, removalBatchMax)
+    const livesUntil = Math.min(expiresAt, createdAt + idleMs)
+    const times = [createdAt, expiresAt, livesUntil, createdAt, createdAt]
+    insert.run(id, accountId, ...times, sessionEpoch, visitor.address, visitor.userAgent, keyId)
+  }
+
+  /**
+   * Ends what an account has beyond its newest sessions, a slice at a time.
+   * @returns the IDs of those ended: fewer than `endedMax` = there are no more
+   */
+  function endOldest(account: Pick<Account, 'id' | 'sessionEpoch'>, now: number, kept: number) {
+    const excess = selectExcess.all(account.id, account.sessionEpoch, now, endedMax, kept)
+    const ids = excess.map(({ id }) => String(id))
+    for (const id of ids) setEnd.run('revoked', id)
+    return ids
+  }
+
+  function rotate(use: RefreshTokenUse): Rotation {
+    const session = find(use.sessionId)
+    const account = session && accounts.find(session.accountId)
+    const decision = decideRotation(use, session, account)
+    switch (decision.kind) {
+      case 'refuse':
+        if (decision.reason === 'reused') setEnd.run('reused', use.sessionId)
+        return { kind: 'over', reason: decision.reason }
+      case 'repeat':
+        return { kind: 'current', session: decision.session, account: decision.account }
+      case 'advance': {
+        const { session, account } = decision
+        const { generation, rotatedAt, address, userAgent, id } = session
+        const livesUntil = Math.min(session.expiresAt, rotatedAt + use.idleMs)
+        advance.run(generation, rotatedAt, livesUntil, address, userAgent, id)
+        return { kind: 'current', session, account }
+      }
+      default:
+        return decision satisfies never
+    }
+  }
+
+  function listPage(statement: StatementSync, accountId: string, page: SessionsPage) {
+    const owner = accounts.find(accountId)
+    return owner ? statement.all(...pageArguments(owner, page)) : []
+  }
+
   return {
     startSession: async (started, { revision }) => {
       const { accountId, createdAt, openMax } = started
@@ -27,9 +118,9 @@ export function openSessions(
             if (!owner || owner.isDisabled || owner.revision !== revision) {
               return { outcome: 'account-changed' as const, ended: [] }
             }
-            const ended = sessions.endOldest(owner, createdAt, openMax - 1)
-            if (ended.length === sessionBatchMax) return { outcome: 'too-many' as const, ended }
-            sessions.start(started, owner.sessionEpoch)
+            const ended = endOldest(owner, createdAt, openMax - 1)
+            if (ended.length === endedMax) return { outcome: 'too-many' as const, ended }
+            start(started, owner.sessionEpoch)
             return { outcome: 'started' as const, ended }
           },
           ({ ended }) => ended.map((sessionId) => ({ kind: 'session', sessionId })),
@@ -40,22 +131,48 @@ export function openSessions(
     },
     rotateSession: (use) =>
       writeChange(
-        () => sessions.rotate(use, accounts.find),
+        () => rotate(use),
         (rotation) => sessionChange(use.sessionId)(rotation.kind === 'over' && rotation.reason === 'reused'),
       ),
-    acknowledgeRotations: (acknowledgements) => write(() => sessions.acknowledge(acknowledgements)),
-    findSession: async (id) => read(() => sessions.find(id)),
-    listSessions: async (accountId, page) =>
-      read(() => {
-        const owner = accounts.find(accountId)
-        return owner ? sessions.list(owner, page) : []
+    acknowledgeRotations: (acknowledgements) =>
+      write(() => {
+        for (const { sessionId, generation, at } of acknowledgements)
+          setAcknowledged.run(at, sessionId, generation)
       }),
+    findSession: async (id) => read(() => find(id)),
+    listSessions: async (accountId, page) => read(() => listPage(selectPage, accountId, page).map(toSession)),
     listSessionPositions: async (accountId, page) =>
-      read(() => {
-        const owner = accounts.find(accountId)
-        return owner ? sessions.listPositions(owner, page) : []
-      }),
-    endSession: (id, reason, audit) => writeChange(() => sessions.end(id, reason), sessionChange(id), audit),
-    ...sessionsByReplacing(replace),
+      read(() =>
+        listPage(selectPositions, accountId, page).map((row) => ({
+          id: String(row.id),
+          createdAt: Number(row.created_at),
+        })),
+      ),
+    endSession: (id, reason, audit) =>
+      writeChange(() => setEnd.run(reason, id).changes === 1, sessionChange(id), audit),
+    ...sessionsByReplacing(accounts.replace),
+  }
+}
+
+function pageArguments({ id, sessionEpoch }: Account, { now, after, limit }: SessionsPage) {
+  const { createdAt, id: lastId } = after ?? { createdAt: Number.MAX_SAFE_INTEGER, id: '' }
+  return [id, sessionEpoch, now, createdAt, lastId, limit]
+}
+
+function toSession(row: Record<string, unknown>): Session {
+  const end = row.end_reason
+  return {
+    id: String(row.id),
+    accountId: String(row.account_id),
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+    generation: Number(row.generation),
+    rotatedAt: Number(row.rotated_at),
+    acknowledgedAt: row.acknowledged_at === null ? undefined : Number(row.acknowledged_at),
+    sessionEpoch: Number(row.session_epoch),
+    keyId: String(row.key_id),
+    end: end === 'revoked' || end === 'reused' ? end : undefined,
+    address: String(row.address),
+    userAgent: String(row.client),
   }
 }

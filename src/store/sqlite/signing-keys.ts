@@ -1,20 +1,41 @@
 import { signingKeysChange } from '../changes.ts'
-import type { SigningKeyStore } from '../signing-keys.ts'
+import type { SigningKeyStore, StoredSigningKey } from '../signing-keys.ts'
 import type { Database } from './database.ts'
-import type { Tables } from './tables/tables.ts'
 import type { Writer } from './writer.ts'
 
-export function openSigningKeys(
-  { read }: Database,
-  { writeChange }: Writer,
-  { signingKeys }: Pick<Tables, 'signingKeys'>,
-): SigningKeyStore {
+export function openSigningKeys({ prepare, read }: Database, { writeChange }: Writer): SigningKeyStore {
+  const select = prepare('SELECT * FROM signing_keys ORDER BY created_at, kid')
+  const countOf = prepare('SELECT count(*) AS count FROM signing_keys WHERE algorithm = ?')
+  const insert = prepare(
+    'INSERT INTO signing_keys (kid, algorithm, sealed, public_key, created_at, signs_from) VALUES (?, ?, ?, ?, ?, ?)',
+  )
+  const reseal = prepare('UPDATE signing_keys SET sealed = ? WHERE kid = ? AND sealed = ?')
+  const remove = prepare('DELETE FROM signing_keys WHERE kid = ?')
+
+  function add(key: StoredSigningKey, unless: 'signer' | undefined): boolean {
+    if (unless === 'signer' && Number(countOf.get(key.algorithm)?.count) > 0) return false
+    insert.run(key.kid, key.algorithm, key.sealed, key.publicKey ?? null, key.createdAt, key.signsFrom)
+    return true
+  }
+
   return {
-    listSigningKeys: async () => read(() => signingKeys.list()),
-    addSigningKey: (key, unless, audit) =>
-      writeChange(() => signingKeys.add(key, unless), signingKeysChange, audit),
-    resealSigningKey: (kid, reseal, audit) =>
-      writeChange(() => signingKeys.reseal(kid, reseal), signingKeysChange, audit),
-    retireSigningKey: (kid, audit) => writeChange(() => signingKeys.remove(kid), signingKeysChange, audit),
+    listSigningKeys: async () => read(() => select.all().map(toKey)),
+    addSigningKey: (key, unless, audit) => writeChange(() => add(key, unless), signingKeysChange, audit),
+    resealSigningKey: (kid, { before, after }, audit) =>
+      writeChange(() => reseal.run(after, kid, before).changes === 1, signingKeysChange, audit),
+    retireSigningKey: (kid, audit) =>
+      writeChange(() => remove.run(kid).changes === 1, signingKeysChange, audit),
+  }
+}
+
+function toKey(row: Record<string, unknown>): StoredSigningKey {
+  const { sealed, public_key: publicKey } = row
+  return {
+    kid: String(row.kid),
+    algorithm: String(row.algorithm),
+    sealed: sealed instanceof Uint8Array ? sealed : new Uint8Array(),
+    publicKey: typeof publicKey === 'string' ? publicKey : undefined,
+    createdAt: Number(row.created_at),
+    signsFrom: Number(row.signs_from),
   }
 }

@@ -1,19 +1,18 @@
+import { monotonicClock } from '#platform/clock.ts'
+import { createLocalRates } from '../local-rates.ts'
 import type { Store } from '../store.ts'
 import { openAccounts } from './accounts.ts'
 import { openAudit } from './audit.ts'
 import { openBackup } from './backup.ts'
 import { openChanges } from './changes.ts'
 import { openDatabase } from './database.ts'
-import { openDiagnostics } from './diagnostics.ts'
 import { openImportedKeys } from './imported-keys.ts'
 import { openKeys } from './keys.ts'
 import { openPortal } from './portal.ts'
 import { openQuotas } from './quotas.ts'
-import { createRates } from './rates.ts'
 import { openSessions } from './sessions.ts'
 import { openSigningKeys } from './signing-keys.ts'
 import { openSubjects } from './subjects.ts'
-import { openTables } from './tables/tables.ts'
 import { openUsage } from './usage.ts'
 import { openWriter } from './writer.ts'
 
@@ -31,28 +30,32 @@ export interface SqliteOptions {
  */
 export function openSqliteStore({ path, busyTimeoutMs, listens = false }: SqliteOptions): Store {
   const database = openDatabase(path, busyTimeoutMs)
-  const tables = openTables(database)
-  const writer = openWriter(database, tables)
-  const changeLog = openChanges(database, writer, tables, listens)
-  const { replace, ...accounts } = openAccounts(database, writer, tables)
+  const writer = openWriter(database)
+  const accounts = openAccounts(database, writer)
+  const { close: closeChanges, ...changes } = openChanges(database, writer, listens)
+  const probe = database.prepare('UPDATE store SET probed_at = ?')
   return {
     ready: async () => {},
-    ...accounts,
-    ...openKeys(database, tables, replace),
-    ...openImportedKeys(database, writer, tables),
-    ...openSessions(database, { writer, tables, replace }),
-    ...openSigningKeys(database, writer, tables),
-    ...createRates(),
-    ...openQuotas(database, tables),
-    ...changeLog,
-    ...openAudit(database, writer, tables),
-    ...openPortal(database, { writer, tables, replace }),
-    ...openUsage(database, tables),
-    ...openSubjects(database, writer, tables),
-    ...openDiagnostics(database, tables),
-    ...openBackup(database, tables),
+    ...accounts.verbs,
+    ...openKeys(database, accounts),
+    ...openImportedKeys(database, writer, accounts),
+    ...openSessions(database, writer, accounts),
+    ...openSigningKeys(database, writer),
+    // Counted in this process: there is no other instance.
+    takeFromRate: createLocalRates(monotonicClock).take,
+    heartbeat: async () => 1,
+    ...openQuotas(database),
+    ...changes,
+    ...openAudit(database, writer),
+    ...openPortal(database, writer, accounts),
+    ...openUsage(database),
+    ...openSubjects(database, writer),
+    probeWrite: () => database.write(() => void probe.run(Date.now())),
+    onWrite: database.onWrite,
+    findRisks: async () => [],
+    ...openBackup(database, accounts),
     close: async () => {
-      changeLog.close()
+      closeChanges()
       database.close()
     },
   }

@@ -1,18 +1,26 @@
-import type { AuditEntry } from '../audit-entry.ts'
-import type { Change, LoggedChange } from '../changes.ts'
+import {
+  type AuditChain,
+  type AuditClass,
+  auditClassOf,
+  auditLinkOf,
+  auditRetention,
+} from '../audit-chain.ts'
+import { type AuditEntry, parseAuditEntry } from '../audit-entry.ts'
+import { type Change, changesMax, type LoggedChange, subjectOf } from '../changes.ts'
 import type { Database } from './database.ts'
-import type { Tables } from './tables/tables.ts'
-import { touchWal } from './wal-watch.ts'
+import { touchWal } from './database-files.ts'
 
 /** Writes a change with its entries in the change log and the audit log, in one step. */
 export type Writer = ReturnType<typeof openWriter>
 
-export function openWriter(database: Database, { changes, audit }: Pick<Tables, 'changes' | 'audit'>) {
+export function openWriter(database: Database) {
+  const appendChange = openChangeAppender(database)
+  const appendEntry = openAuditAppender(database)
   const listeners: ((change: LoggedChange) => void)[] = []
   const auditListeners: ((entry: AuditEntry) => void)[] = []
 
   /** Writes, logs the change if there is one, and notifies listeners after the commit. */
-  async function writeChange<Result>(
+  function writeChange<Result>(
     work: () => Result,
     describe: (result: Result) => Change | undefined,
     entry?: AuditEntry,
@@ -30,8 +38,8 @@ export function openWriter(database: Database, { changes, audit }: Pick<Tables, 
       const result = work()
       const described = describe(result)
       const entries = described.length > 0 && entry ? [entry] : []
-      audit.append(entries)
-      return { result, entries, logged: described.map((one) => changes.append(one, Date.now())) }
+      appendAudit(entries)
+      return { result, entries, logged: described.map((one) => appendChange(one, Date.now())) }
     })
     if (logged.length > 0) touchWal(database.walPath)
     notifyAudited(entries)
@@ -48,11 +56,15 @@ export function openWriter(database: Database, { changes, audit }: Pick<Tables, 
     const { result, written } = await database.write(() => {
       const result = work()
       const written = isDone(result) ? entries : []
-      audit.append(written)
+      appendAudit(written)
       return { result, written }
     })
     notifyAudited(written)
     return result
+  }
+
+  function appendAudit(entries: readonly AuditEntry[]): void {
+    for (const entry of entries) appendEntry(entry)
   }
 
   function notifyChanged(change: LoggedChange): void {
@@ -67,11 +79,64 @@ export function openWriter(database: Database, { changes, audit }: Pick<Tables, 
     writeChange,
     writeChanges,
     writeUncached,
+    /** To be called within a write; nobody is notified. */
+    appendAudit,
     /** To be called with what another process changed. */
     notifyChanged,
-    onChange: (listener: Listener) => void listeners.push(listener),
+    onChange: (listener: (change: LoggedChange) => void) => void listeners.push(listener),
     onAudit: (listener: (entry: AuditEntry) => void) => void auditListeners.push(listener),
   }
 }
 
-type Listener = (change: LoggedChange) => void
+/** @returns the function that adds a change to the log, to be called within a write */
+function openChangeAppender({ prepare }: Database) {
+  const insert = prepare('INSERT INTO changes (kind, subject, at) VALUES (?, ?, ?)')
+  const prune = prepare('DELETE FROM changes WHERE seq <= ?')
+
+  return (change: Change, at: number): LoggedChange => {
+    const position = Number(insert.run(change.kind, subjectOf(change), at).lastInsertRowid)
+    prune.run(position - changesMax)
+    return { change, position, at }
+  }
+}
+
+/** How many entries retention removes at most for each that is added: it catches up without delaying writes. */
+const trimBatchMax = 20
+
+/** @returns the function that adds an entry to its chain, and trims that; to be called within a write */
+function openAuditAppender({ prepare }: Database) {
+  const insert = prepare('INSERT INTO audit (entry, class, link) VALUES (?, ?, ?)')
+  const selectChain = prepare('SELECT trimmed, last, entries FROM audit_chains WHERE class = ?')
+  const saveChain = prepare(
+    'INSERT OR REPLACE INTO audit_chains (class, trimmed, last, entries) VALUES (?, ?, ?, ?)',
+  )
+  const selectOldest = prepare('SELECT seq, entry, link FROM audit WHERE class = ? ORDER BY seq LIMIT ?')
+  const remove = prepare('DELETE FROM audit WHERE seq = ?')
+
+  function readChain(name: AuditClass): AuditChain & { readonly entries: number } {
+    const { trimmed = '', last = '', entries = 0 } = selectChain.get(name) ?? {}
+    return { class: name, trimmed: String(trimmed), last: String(last), entries: Number(entries) }
+  }
+
+  function trim(chain: AuditChain, entries: number, now: number) {
+    let { trimmed } = chain
+    let removed = 0
+    for (const { seq, entry, link } of selectOldest.all(chain.class, trimBatchMax)) {
+      const isOld = parseAuditEntry(String(entry)).at < now - auditRetention.ageMs
+      if (!isOld && entries - removed <= auditRetention.entries) break
+      remove.run(Number(seq))
+      trimmed = String(link)
+      removed++
+    }
+    return { trimmed, removed }
+  }
+
+  return (entry: AuditEntry): void => {
+    const chain = readChain(auditClassOf(entry))
+    const text = JSON.stringify(entry)
+    const link = auditLinkOf(chain.last, text, 'sha256')
+    insert.run(text, chain.class, link)
+    const { trimmed, removed } = trim(chain, chain.entries + 1, entry.at)
+    saveChain.run(chain.class, trimmed, link, chain.entries + 1 - removed)
+  }
+}
