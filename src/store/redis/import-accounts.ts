@@ -1,11 +1,11 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
-import { type Account, isActiveAdmin } from '../../account.ts'
-import type { AccountBatch, AccountCreation } from '../../accounts.ts'
-import type { Actor, AuditEntry } from '../../audit-entry.ts'
+import { type Account, isActiveAdmin } from '../account.ts'
+import type { AccountBatch, AccountCreation } from '../accounts.ts'
+import type { Actor, AuditEntry } from '../audit-entry.ts'
 
 /** What an import is made of: verbs of one batch and of one account. */
-export interface ImportVerbs {
+interface ImportVerbs {
   create(accounts: readonly Account[], audit: readonly AuditEntry[]): Promise<AccountCreation>
   find(id: string): Promise<Account | undefined>
   remove(id: string, audit?: AuditEntry): Promise<'deleted' | 'unknown' | 'last-admin'>
