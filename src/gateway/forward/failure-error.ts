@@ -1,5 +1,5 @@
 import type { FailureReason, UpstreamFailure } from '#http/client/failure.ts'
-import { type MissingShare, NoConnection } from '#http/client/pool/no-connection.ts'
+import { type MissingShare, NoConnection } from '#http/upstream/pool/share.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 

@@ -1,4 +1,4 @@
-import type { Target } from '#http/client/target.ts'
+import type { Target } from '#http/upstream/target.ts'
 import { upstreamTarget } from '../routes/route.ts'
 import type { ForwardedRequest, SecondTargets } from './forwarded-request.ts'
 

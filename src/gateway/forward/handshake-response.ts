@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { InvalidResponse } from '#http/client/failure.ts'
 import type { ResponseHead } from '#http/client/response-head.ts'
-import { isExtendedConnect } from '#http/exchange/extended-connect.ts'
+import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
 import { onlyValueOf } from '#http/h1/raw-headers.ts'
 import type { ForwardedArrival } from './forwarded-request.ts'
 

@@ -1,6 +1,6 @@
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
-import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '#http/exchange/malformed-message.ts'
-import type { Unreadable } from '#http/exchange/request-events.ts'
+import type { Unreadable } from '#http/exchange/request-head.ts'
+import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '#http/exchange/request-head.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createRequestId } from '../server/request-id.ts'
 import { answerUnreadable, formatRawProblem } from './problem.ts'

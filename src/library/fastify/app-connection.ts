@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import type { EndpointConnection } from '#gateway/server/arrival.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
-import { discardedBytesMax } from '#http/h1/timeouts.ts'
+import { discardedBytesMax } from '#http/h1/slow-clients.ts'
 import { unmappedAddress } from '#platform/addresses.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 

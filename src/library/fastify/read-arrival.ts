@@ -8,7 +8,7 @@ import {
   attachedArrivalOf,
   createArrival,
 } from '#gateway/server/arrival.ts'
-import { MalformedMessage } from '#http/exchange/malformed-message.ts'
+import { MalformedMessage } from '#http/exchange/request-head.ts'
 import { readRequestFraming } from '#http/h1/request-framing.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { AppConnection, type ReadHead } from './app-connection.ts'
