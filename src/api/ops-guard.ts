@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-import { parseHost } from '#gateway/gate/host.ts'
+import { parseHost } from '#gateway/routes/host-name.ts'
 import { isLoopback } from '#platform/addresses.ts'
 
 /** The address of the ops listener, and its further names. */

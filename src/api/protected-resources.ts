@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { destinationOf } from '#gateway/gate/outcome.ts'
 import type { RouteOptions } from '#gateway/routes/compile.ts'
-import { metadataPath, resourceUrl, takesTokens } from '#gateway/routes/protected-resource.ts'
+import { metadataPath, resourceUrl, takesTokens } from '#gateway/routes/route-urls.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { parseHost } from '#gateway/gate/host.ts'
+import { parseHost } from '#gateway/routes/host-name.ts'
 import { isToken } from '#http/h1/characters.ts'
 import { encodeHighBytes } from '#http/h1/request-line.ts'
 import { METHODS } from '#platform/http.ts'

@@ -6,5 +6,11 @@ export {
   type Identified,
   verifyRequest,
 } from './verify/adapters.ts'
-export { AssertionError, type AssertionErrorCode } from './verify/assertion-error.ts'
-export { createVerifier, type Identity, type Verifier, type VerifierOptions } from './verify/verifier.ts'
+export {
+  AssertionError,
+  type AssertionErrorCode,
+  createVerifier,
+  type Identity,
+  type Verifier,
+  type VerifierOptions,
+} from './verify/verifier.ts'

@@ -1,4 +1,4 @@
-import { handOverQueryLengthMax, returnPathLengthMax } from '#gateway/browser/return-path.ts'
+import { handOverQueryLengthMax, returnPathLengthMax } from '#gateway/browser/sign-in-return.ts'
 
 /** Who may access a page: anyone, any signed-in viewer, or only Admins. */
 export type PageAudience = 'anyone' | 'viewer' | 'admin'

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
+import { answerOptions } from '#gateway/gate/choose-scope.ts'
 import { createCors } from '#gateway/gate/cors.ts'
-import { answerOptions } from '#gateway/gate/options-request.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { createRouteTable } from '#gateway/routes/table.ts'
 import type { Arrival } from '#gateway/server/arrival.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createSessionId } from '#identity/tokens/refresh-token.ts'
+import { createSessionId } from '#identity/tokens/refresh-tokens.ts'
 import { createAccountId } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
 import type { ChangeLogReading } from '#store/changes.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { type CheckBasicKey, createBasicKeyCheck } from '#gateway/browser/basic-key.ts'
+import { type CheckBasicKey, createBasicKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
 import { ownRouteName, principalOf, recordDecision } from '#gateway/gate/outcome.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
+import { createOriginRule, type OriginRuleOptions } from '#gateway/browser/ambient-credentials.ts'
 import { createBrowserFieldReader } from '#gateway/browser/browser-fields.ts'
-import { createOriginRule, type OriginRuleOptions } from '#gateway/browser/same-site.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import { isNamed } from '#http/h1/raw-headers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -41,7 +41,7 @@ export function createClientReader(options: OriginRuleOptions): ReadClient {
         throw new OAuthError('invalid_request', 'client_id is missing.')
       return apiKey === undefined ? undefined : { apiKey, secretKey }
     }
-    // A browser that was once given a password sends it for every page: see basic-key.ts.
+    // A browser that was once given a password sends it for every page: see ambient-credentials.ts.
     const { site, origin } = readBrowserFields(head)
     if (checkOrigin({ site, origin, client }) !== undefined) throw new GatehouseError('cross-site-request')
     const basic = readBasic(authorization.slice(scheme.length))

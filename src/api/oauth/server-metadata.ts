@@ -1,5 +1,5 @@
 import type { RouteOptions } from '#gateway/routes/compile.ts'
-import { takesTokens } from '#gateway/routes/protected-resource.ts'
+import { takesTokens } from '#gateway/routes/route-urls.ts'
 import type { OwnEndpoint } from '../own-route.ts'
 
 export interface ServerMetadataOptions {

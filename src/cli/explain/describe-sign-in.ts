@@ -1,6 +1,5 @@
-import type { SignIn } from '#gateway/browser/find-sign-in.ts'
-import { continuePath } from '#gateway/browser/return-path.ts'
-import { signInStatus } from '#gateway/browser/sign-in-redirect.ts'
+import { type SignIn, signInStatus } from '#gateway/browser/sign-in.ts'
+import { continuePath } from '#gateway/browser/sign-in-return.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { StepResult } from './explanation.ts'
 import { redactTarget } from './redact.ts'

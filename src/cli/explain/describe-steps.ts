@@ -1,7 +1,7 @@
 import type { Plans } from '#accounts/plan-reports.ts'
 import type { Cors, Preflight } from '#gateway/gate/cors.ts'
-import { parseHostName } from '#gateway/gate/host.ts'
 import { destinationOf, principalOf } from '#gateway/gate/outcome.ts'
+import { parseHostName } from '#gateway/routes/host-name.ts'
 import type { RequestTarget } from '#gateway/routes/request-target.ts'
 import type { Route } from '#gateway/routes/route.ts'
 import { createRouteTable, type RouteTable } from '#gateway/routes/table.ts'

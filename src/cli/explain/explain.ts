@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts'
-import { undecidable } from '#gateway/decide/decide-request.ts'
+import { undecidable } from '#gateway/decide/decide-server.ts'
 import { chooseScope } from '#gateway/gate/choose-scope.ts'
 import { type Cors, createCors } from '#gateway/gate/cors.ts'
 import type { DecisionStep, DecisionTrace } from '#gateway/gate/decision-trace.ts'
@@ -11,11 +11,11 @@ import {
   findRoute,
   hasUpstream,
 } from '#gateway/gate/route-request.ts'
+import { createSecondTargetCheck } from '#gateway/gate/second-targets.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { type Route, standardMethods } from '#gateway/routes/route.ts'
 import { createRouteTable, type RouteTable } from '#gateway/routes/table.ts'
-import { createSecondTargetCheck } from '#gateway/second-targets/check.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream.ts'
 import type { Access } from '#identity/access.ts'
 import { createTracer } from '#ops/tracing/tracer.ts'

@@ -1,6 +1,6 @@
 import { adminRoute, createOwnBasicKeyCheck, ownAccountRoute } from '#api/admin/admission.ts'
 import type { Config } from '#config/config.ts'
-import { cookieValues } from '#gateway/browser/cookie-values.ts'
+import { cookieValues } from '#gateway/browser/browser-fields.ts'
 import type { DecisionTrace } from '#gateway/gate/decision-trace.ts'
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
 import { destinationOf, recordRouteName } from '#gateway/gate/outcome.ts'

@@ -1,12 +1,11 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
-import { lengthsOf } from '#http/h1/raw-headers.ts'
+import { isNamed, lengthsOf } from '#http/h1/raw-headers.ts'
 import {
   type Credentials,
   cookieCredential,
   noCredentials,
   withRepeatedCookie,
 } from '#identity/credentials.ts'
-import { cookieValues } from './cookie-values.ts'
 
 /** What the head of a request says about the page behind it, and the access cookie. */
 export interface BrowserFields {
@@ -20,7 +19,7 @@ export interface BrowserFields {
   readonly isWebSocket: boolean
 }
 
-export type ReadBrowserFields = (head: Pick<RequestHead, 'rawHeaders'>) => BrowserFields
+type ReadBrowserFields = (head: Pick<RequestHead, 'rawHeaders'>) => BrowserFields
 
 const fieldLengths = lengthsOf(['cookie', 'origin', 'sec-fetch-site', 'sec-websocket-key'])
 
@@ -69,4 +68,38 @@ export function createBrowserFieldReader(cookieName: string | undefined): ReadBr
   }
 
   return ({ rawHeaders }) => readFields(rawHeaders)
+}
+
+/** RFC 9110 9.2.1, of the methods that browsers send. */
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Whether a request of a page may change something, or opens a WebSocket. */
+export function isUnsafeRequest(
+  { method, upgrade }: Pick<RequestHead, 'method' | 'upgrade'>,
+  { isWebSocket }: Pick<BrowserFields, 'isWebSocket'>,
+): boolean {
+  return !safeMethods.has(method) || upgrade !== undefined || isWebSocket
+}
+
+/**
+ * The values of all cookies of this name, in their order, without the white space around them. Nothing is decoded and
+ * quotes stay: what is compared with them must have been set as it is. Case counts, as in browsers (RFC 6265 4.1.1).
+ * @param header of one Cookie field
+ */
+export function cookieValues(header: string, name: string): readonly string[] {
+  const values: string[] = []
+  for (const pair of header.split(';')) {
+    const end = pair.indexOf('=')
+    if (end !== -1 && pair.slice(0, end).trim() === name) values.push(pair.slice(end + 1).trim())
+  }
+  return values
+}
+
+/** The same of all Cookie fields of a head. @param rawHeaders name, value, name, value, as they arrived */
+export function cookieValuesIn(rawHeaders: readonly string[], name: string): readonly string[] {
+  const values: string[] = []
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    if (isNamed(rawHeaders[index], 'cookie')) values.push(...cookieValues(rawHeaders[index + 1] ?? '', name))
+  }
+  return values
 }

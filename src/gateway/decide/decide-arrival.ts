@@ -6,12 +6,12 @@ import { toGatehouseError } from '../refusals/problem.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../server/arrival.ts'
 import {
   asksFor403,
+  createAliasCheck,
   type Description,
   endpointOf,
   readDescription,
   readEnvoyDescription,
 } from './description.ts'
-import { createAliasCheck } from './identity-aliases.ts'
 
 /** A request that a proxy has described: of the connection only the answer is to be sent. */
 export interface DecideArrival extends Arrival {

@@ -1,4 +1,18 @@
 import { framingNames, NameTable } from '#http/h1/name-table.ts'
+import { dateLine } from '#http/h1/response-writer.ts'
+import type { Tracer } from '#ops/tracing/tracer.ts'
+import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import type { RedirectToSignIn } from '../browser/sign-in.ts'
+import type { HeadUpstream } from '../forward/request-head.ts'
+import { createAdmission } from '../gate/admission.ts'
+import { chooseScope, type Scope, type ScopeOptions } from '../gate/choose-scope.ts'
+import { createGate, type GateOptions } from '../gate/gate.ts'
+import { principalOf, recordStatus, recordTrace } from '../gate/outcome.ts'
+import { findRoute } from '../gate/route-request.ts'
+import type { CheckSecondTargets } from '../gate/second-targets.ts'
+import { answerProblem } from '../refusals/problem.ts'
+import type { Route } from '../routes/route.ts'
+import type { RouteTable } from '../routes/table.ts'
 import type { ArrivalReader } from '../server/arrival.ts'
 import {
   type ArrivalServer,
@@ -7,8 +21,9 @@ import {
   type ServerOptions,
 } from '../server/arrival-server.ts'
 import type { Observer } from '../server/observe.ts'
+import type { UsageMeter } from '../server/usage-meter.ts'
 import type { DecideArrival, ReadDecideArrival } from './decide-arrival.ts'
-import { type DecideHandler, refuseDecision } from './decide-request.ts'
+import type { DecisionWriter } from './decision-headers.ts'
 
 /** How requests of proxies are handled under one config. */
 export interface DecideTraffic extends Pick<ArrivalReader, 'trusted'> {
@@ -17,7 +32,7 @@ export interface DecideTraffic extends Pick<ArrivalReader, 'trusted'> {
   readonly decide: DecideHandler
 }
 
-export interface DecideServerOptions extends ServerOptions, ListenerEvents {
+interface DecideServerOptions extends ServerOptions, ListenerEvents {
   /** Read once for each request. */
   traffic(): DecideTraffic
 }
@@ -36,4 +51,98 @@ export function createDecideServer(options: DecideServerOptions): ArrivalServer 
     // Every response is one of a connection, which says whether it is the last.
     startDrain: () => {},
   })
+}
+
+/** A route, which need not have an upstream here. */
+type DecidedRoute = Route<HeadUpstream | undefined>
+
+interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'trace'> {
+  readonly table: RouteTable<HeadUpstream | undefined>
+  readonly writer: DecisionWriter
+  readonly checkSecondTargets: CheckSecondTargets
+  readonly usageMeter: UsageMeter
+  /** undefined = no route leads page visits to the sign-in. */
+  readonly redirectToSignIn?: RedirectToSignIn | undefined
+  /** undefined = the client's traceparent is passed on. */
+  readonly tracer: Tracer | undefined
+}
+
+/**
+ * Decides about a described request, and answers the proxy.
+ * @throws GatehouseError if it is refused before its route is found
+ */
+type DecideHandler = (arrival: DecideArrival) => void
+
+/** The steps of the main listener, up to where it would forward the request: here the proxy does. */
+export function createDecide(options: DecideOptions): DecideHandler {
+  const { table, writer, usageMeter, tracer, checkSecondTargets, redirectToSignIn } = options
+  const gate = createGate<DecidedRoute>({ ...options, findRoute: (arrival) => findRoute(table, arrival) })
+
+  function allow(route: DecidedRoute, arrival: DecideArrival): void {
+    const { connection, head, outcome, requestId, arrivedAt } = arrival
+    const principal = principalOf(outcome)
+    const trace = tracer?.startTrace(head.rawHeaders)
+    if (trace) recordTrace(outcome, trace)
+    // Before anything is counted: an assertion that cannot be signed refuses the request.
+    const lines = writer.write({ principal, route, requestId, rawHeaders: head.rawHeaders, trace })
+    // The answer that would say more never comes here.
+    if (principal !== undefined) usageMeter.onDecided(route, principal, arrivedAt)
+    recordStatus(outcome, 200)
+    connection.respond(200, 'OK', `${lines}${dateLine()}Content-Length: 0\r\n`, 'none')
+    connection.end()
+  }
+
+  const passGate = createAdmission<DecidedRoute, DecideArrival>({
+    gate,
+    checkSecondTargets,
+    sentHead: ({ sentHead }) => sentHead,
+    // The proxy forwards second targets as they came: here they are only decided about.
+    admit: allow,
+    refuse: (arrival, error) => {
+      // A proxy that knows only 401 and 403 reads where to from a 401.
+      const sentStatus = arrival.refusalStatus === undefined ? undefined : 401
+      if (!redirectToSignIn?.(arrival, error, sentStatus)) refuseDecision(arrival, error)
+    },
+  })
+
+  return function decide(arrival) {
+    if (arrival.problem !== undefined) {
+      refuseDecision(arrival, arrival.problem)
+      return
+    }
+    const error = undecidable(chooseScope(arrival, options))
+    if (error !== undefined) {
+      refuseDecision(arrival, error)
+      return
+    }
+    passGate(arrival)
+  }
+}
+
+/**
+ * Why there is no decision about a request that the gateway would answer itself: a 2xx here means that the proxy
+ * forwards it, and its backend would get it unauthenticated.
+ */
+export function undecidable(scope: Scope): GatehouseError | undefined {
+  switch (scope) {
+    case 'routes':
+      return undefined
+    case 'own':
+      return sharedError(
+        'route-not-found',
+        'This path belongs to the gateway itself: the proxy has to forward it to the main listener.',
+      )
+    default:
+      return sharedError(
+        'route-not-found',
+        'The main listener answers such OPTIONS requests itself: the proxy has to forward them there.',
+      )
+  }
+}
+
+/** The problem that the main listener would send; the proxy may get another status. */
+function refuseDecision(arrival: DecideArrival, error: GatehouseError): void {
+  const { status } = error
+  // Always said, so that a refused call of gRPC is no 200: the proxy would forward it.
+  answerProblem(arrival, error, status === 401 ? status : (arrival.refusalStatus ?? status))
 }

@@ -3,6 +3,9 @@ import { isToken } from '#http/h1/characters.ts'
 import { lengthsOf } from '#http/h1/raw-headers.ts'
 import { encodeHighBytes } from '#http/h1/request-line.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { memoizeBounded } from '#platform/memoize.ts'
+import { foldHeaderName } from '#platform/text.ts'
+import { identityNames, secondTargetFields, secondTargetNames } from '../forward/header-rules.ts'
 
 /** What a proxy says about the request that is to be decided about. */
 export interface Description {
@@ -13,8 +16,8 @@ export interface Description {
 }
 
 /** The path of the listener, and the prefix of the paths that Envoy asks for. */
-export const decidePath = '/decide'
-export const envoyPrefix = '/envoy'
+const decidePath = '/decide'
+const envoyPrefix = '/envoy'
 
 /** The fields of a description: each is needed, and may come once. */
 const describingFields = {
@@ -104,7 +107,7 @@ export function readEnvoyDescription(
 }
 
 /** Whether, and how, the listener is asked. */
-export type Endpoint = 'decide' | 'envoy'
+type Endpoint = 'decide' | 'envoy'
 
 /** @throws GatehouseError `route-not-found`, `method-not-allowed` */
 export function endpointOf({ method, target }: Pick<RequestHead, 'method' | 'target'>): Endpoint {
@@ -134,4 +137,30 @@ export function asksFor403(target: string): boolean {
       .split('&')
       .includes('deny=403')
   )
+}
+
+/** As in header-rules.ts. */
+const memoizeBounds = { entriesMax: 2_048, keyLengthMax: 64 }
+
+/**
+ * Refuses other spellings of identity headers (`X_User_Id`, `x.user.role`), and of those that name a second target. The
+ * main listener drops them; here they would stay on the request, beside the header that the proxy sets or that was
+ * decided about, and a backend that turns names into variables could read either.
+ * @param configured names of the identity headers
+ * @returns a function that throws GatehouseError `request-invalid`
+ */
+export function createAliasCheck(configured: readonly string[]): (rawHeaders: readonly string[]) => void {
+  const names = [...identityNames, ...configured].map((name) => name.toLowerCase())
+  const known = new Set([...names, ...secondTargetFields.keys()])
+  const folded = new Set([...names.map(foldHeaderName), ...secondTargetNames])
+  const isAlias = memoizeBounded(
+    memoizeBounds,
+    (name) => !known.has(name.toLowerCase()) && folded.has(foldHeaderName(name)),
+  )
+  return function assertNoAliases(rawHeaders) {
+    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+      const name = rawHeaders[index] ?? ''
+      if (isAlias(name)) throw invalidField(name, 'could be read as a header of the gateway')
+    }
+  }
 }

@@ -8,15 +8,12 @@ import type { Call } from '#http/upstream/call.ts'
 import type { BodyProgress } from '#http/upstream/pool/claim.ts'
 import type { CallEvents, SentRequest, Target } from '#http/upstream/target.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { isEventStream, mayLast } from './content-type.ts'
 import { ResponseCost } from './cost-field.ts'
-import { failureError } from './failure-error.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
 import { forwardedResponseLines } from './forwarded-response.ts'
-import { handshakeFailure } from './handshake-response.ts'
-import { OutgoingRequest } from './outgoing-request.ts'
-import { PendingBody } from './pending-body.ts'
-import { clientFramingOf, responseTrailerLines } from './response-head.ts'
+import { OutgoingRequest, PendingBody } from './outgoing-request.ts'
+import { clientFramingOf, isEventStream, mayLast, responseTrailerLines } from './response-head.ts'
+import { failureError, handshakeFailure } from './upstream-failure.ts'
 
 /**
  * Sends a request to its upstream and streams both ways. A client that disconnects cancels it.

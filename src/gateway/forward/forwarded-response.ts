@@ -1,7 +1,10 @@
-import type { ResponseHead } from '#http/client/response-head.ts'
+import { type ResponseHead, responseMark } from '#http/client/response-head.ts'
+import { keptLines, type MarkedText } from '#http/h1/field-lines.ts'
+import { mark } from '#http/h1/name-table.ts'
+import type { ResponseCaching } from '../routes/route.ts'
 import { withGatewayCors } from './cors-headers.ts'
-import type { ForwardedRequest } from './forwarded-request.ts'
-import { ordinaryLines } from './ordinary-response.ts'
+import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
+import { isUsualConnection } from './hop-by-hop.ts'
 import { responseHeaderLines, withOwnLines } from './response-head.ts'
 
 /**
@@ -37,4 +40,80 @@ export function forwardedResponseLines(
     ownCookies: terms.ownCookies,
     isAuthenticated,
   })
+}
+
+/** What the lines of a final response depend on. */
+interface OrdinaryResponseInput {
+  readonly status: number
+  readonly mayHaveTrailers: boolean
+  readonly caching: ResponseCaching | undefined
+  readonly isAuthenticated: boolean
+  readonly terms: Pick<ForwardTerms, 'ownCookies' | 'portalScopes'>
+}
+
+/** What the head that is read at this moment depends on, and what was found out about it: one object for all heads. */
+interface Reading {
+  input: OrdinaryResponseInput | undefined
+  hasDate: boolean
+  hasLength: boolean
+  isCachingStated: boolean
+}
+
+const reading: Reading = { input: undefined, hasDate: false, hasLength: false, isCachingStated: false }
+
+/**
+ * The lines of an ordinary response for the client: those that arrived, without hop-by-hop fields, in slices of the head.
+ * @returns undefined where a field has to be rewritten, or more than its name decides about it (see response-head.ts)
+ */
+function ordinaryLines(
+  head: MarkedText,
+  input: OrdinaryResponseInput,
+): { readonly text: string; readonly hasDate: boolean } | undefined {
+  reading.input = input
+  reading.hasDate = false
+  reading.hasLength = false
+  reading.isCachingStated = false
+  const lines = keptLines(head, passes)
+  if (lines === undefined) return undefined
+  const { caching, isAuthenticated } = input
+  const { hasDate, isCachingStated } = reading
+  if (caching === undefined) return { text: lines, hasDate }
+  const isPrivate = isAuthenticated && !isCachingStated
+  return { text: lines + (isPrivate ? caching.privateLines : caching.varyLine), hasDate }
+}
+
+/** Whether a line goes on to the client; undefined = the response is no ordinary one. */
+function passes(text: string, found: number, start: number, end: number): boolean | undefined {
+  const { input } = reading
+  if (input === undefined) return undefined
+  switch (found) {
+    case responseMark.date:
+      reading.hasDate = true
+      return true
+    case responseMark.caching:
+      reading.isCachingStated = true
+      return true
+    case responseMark.contentType:
+      return input.terms.portalScopes !== undefined && /script/i.test(text.slice(start, end))
+        ? undefined
+        : true
+    case mark.contentLength:
+      if (reading.hasLength || input.status === 204 || text.slice(start, end).includes(',')) return undefined
+      reading.hasLength = true
+      return true
+    case responseMark.setCookie:
+      return input.terms.ownCookies.isSetBy(text.slice(start, end)) ? undefined : true
+    case responseMark.vary:
+      return input.caching === undefined ? true : undefined
+    case mark.connection:
+      return isUsualConnection(text.slice(start, end)) ? false : undefined
+    case responseMark.trailer:
+      return input.mayHaveTrailers
+    case mark.transferEncoding:
+    case mark.keepAlive:
+    case responseMark.dropped:
+      return false
+    default:
+      return undefined
+  }
 }

@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net'
 import type { RequestBody } from '#http/exchange/request-head.ts'
+import { ownedCopy } from '#http/h1/read-buffers.ts'
 import type { BodyProgress } from '#http/upstream/pool/claim.ts'
 import type { Target, UpstreamRequest } from '#http/upstream/target.ts'
 import { clientNetwork } from '#platform/addresses.ts'
-import type { ForwardedRequest } from './forwarded-request.ts'
-import { forwardedRequestHead } from './forwarded-request-head.ts'
+import { upstreamTarget } from '../routes/route.ts'
+import type { ForwardedRequest, SecondTargets } from './forwarded-request.ts'
 
 /** A forwarded request as its upstream sees it: nothing is copied, as most of it is read once, if at all. */
 export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implements UpstreamRequest {
@@ -72,5 +73,50 @@ export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implem
 
   headFor(target: Target): string {
     return forwardedRequestHead(this.request, target)
+  }
+}
+
+/** The whole head for a target, with the empty line at its end. */
+function forwardedRequestHead(
+  { arrival, route, destination, secondTargets, headerLines }: ForwardedRequest,
+  { authority, origin }: Pick<Target, 'authority' | 'origin'>,
+): string {
+  const { method } = arrival.head
+  const sentHost = route.upstream.host === 'client' ? (arrival.fields.host ?? '') : authority
+  const lines =
+    secondTargets === undefined
+      ? headerLines
+      : secondTargetLines(secondTargets, { origin, sentHost }) + headerLines
+  const target = upstreamTarget(route, destination.target)
+  return `${method} ${target} HTTP/1.1\r\nHost: ${sentHost}\r\n${lines}\r\n`
+}
+
+/** @param target its origin, such as `http://10.0.0.11:3000`, and the Host that it gets */
+export function secondTargetLines(
+  { lines, targetDestination }: SecondTargets,
+  { origin, sentHost }: { readonly origin: string; readonly sentHost: string },
+): string {
+  if (targetDestination === undefined) return lines
+  const scheme = origin.slice(0, origin.indexOf('//'))
+  return `Destination: ${scheme}//${sentHost}${targetDestination}\r\n${lines}`
+}
+
+/** At this size the client is not slow: reading pauses until there is a connection. */
+const pendingBytesMax = 65_536
+
+/** The start of a body that waits for a connection to its target. */
+export class PendingBody {
+  readonly chunks: Buffer[] = []
+  /** Name, value, name, value; set once the body is complete. */
+  trailers: readonly string[] | undefined
+  #bytes = 0
+
+  get isFull(): boolean {
+    return this.#bytes >= pendingBytesMax
+  }
+
+  add(chunk: Buffer): void {
+    this.chunks.push(ownedCopy(chunk))
+    this.#bytes += chunk.length
   }
 }

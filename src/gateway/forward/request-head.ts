@@ -6,11 +6,10 @@ import { memoizeByObject } from '#platform/memoize.ts'
 import type { Route } from '../routes/route.ts'
 import type { Client } from './client.ts'
 import type { HeaderRule, HeaderRules } from './header-rules.ts'
-import { connectionLines, framingLine } from './hop-by-hop-lines.ts'
+import { connectionLines, framingLine } from './hop-by-hop.ts'
 import type { AssertionHeader } from './identity-headers.ts'
 import type { OwnCookies } from './own-cookies.ts'
-import { specialLine } from './special-line.ts'
-import { forwardedPrefix, type StrippedPrefix } from './stripped-prefix.ts'
+import { forwardedPrefix, type StrippedPrefix, withoutPrefixInIf } from './stripped-prefix.ts'
 
 /** What the head depends on of the upstream that gets it. */
 export interface HeadUpstream {
@@ -43,7 +42,7 @@ export interface RequestHeadInput {
   readonly minorVersion: number
 }
 
-export interface RequestHeadOptions {
+interface RequestHeadOptions {
   readonly rules: HeaderRules
   /** The identity header lines, each ended by CR LF; always the same for the same principal. */
   writeIdentity(principal: Principal): string
@@ -197,4 +196,25 @@ function isForwarded(rule: HeaderRule, input: RequestHeadInput): boolean {
 function isConnectionOption(names: ReadonlySet<string>, name: string): boolean {
   const lower = name.toLowerCase()
   return names.has(lower) && !unremovableFields.has(lower)
+}
+
+interface SpecialLineOptions {
+  /** The cookies that never leave the gateway. */
+  readonly ownCookies: OwnCookies
+  readonly strippedPrefix: StrippedPrefix | undefined
+}
+
+/** The line of a forwarded field whose rule is another than `pass`; empty where nothing is left of it. */
+function specialLine(
+  rule: HeaderRule,
+  name: string,
+  value: string,
+  { ownCookies, strippedPrefix }: SpecialLineOptions,
+): string {
+  if (rule === 'cookie') {
+    const left = ownCookies.remove(value)
+    return left === '' ? '' : `${name}: ${left}\r\n`
+  }
+  if (rule === 'if' && strippedPrefix) return `${name}: ${withoutPrefixInIf(value, strippedPrefix.own)}\r\n`
+  return `${name}: ${value}\r\n`
 }

@@ -1,13 +1,12 @@
 import type { ResponseFraming } from '#http/exchange/client-exchange.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
-import { lengthsOf } from '#http/h1/raw-headers.ts'
+import { isNamed, lengthsOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
+import type { WorkerScopes } from '../routes/own-paths.ts'
+import { CachingLines, cachingLengths } from '../routes/response-caching.ts'
 import type { ResponseCaching } from '../routes/route.ts'
-import type { WorkerScopes } from '../routes/worker-scope.ts'
-import { CachingLines, cachingLengths } from './caching-lines.ts'
-import { isScript } from './content-type.ts'
-import { type LocationContext, publicLocation } from './location.ts'
 import type { OwnCookies } from './own-cookies.ts'
+import { type LocationContext, publicLocation } from './stripped-prefix.ts'
 
 /** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway manages that to the client itself. */
 const hopByHop = new Set([
@@ -217,4 +216,33 @@ function connectionOptionsOf(headers: readonly string[]): Set<string> | undefine
 export function clientFramingOf(framing: ResponseFraming, { minorVersion }: RequestHead): ResponseFraming {
   if (framing === 'none' || framing === 'counted') return framing
   return minorVersion === 1 ? 'chunked' : 'until-close'
+}
+
+/**
+ * Whether a response is a stream of server-sent events (https://html.spec.whatwg.org/#server-sent-events), which may go
+ * on for ever.
+ * @param headers name, value, name, value, as they arrived
+ */
+export function isEventStream(headers: readonly string[]): boolean {
+  return /^\s*text\/event-stream\s*(?:;|$)/i.test(contentTypesOf(headers)[0] ?? '')
+}
+
+/** How long a silence a route for responses that last allows. */
+const lastingIdleMs = 120_000
+
+/**
+ * Whether a response of unknown length may be one that lasts, such as a stream of events: these wait for what happens rather
+ * than for the backend, so they are no measure of how busy it is, and count apart from other requests.
+ */
+export function mayLast(isOfEvents: boolean, idleTimeoutMs: number): boolean {
+  return isOfEvents || idleTimeoutMs >= lastingIdleMs
+}
+
+/** Whether browsers may take a response for a script (https://mimesniff.spec.whatwg.org/#javascript-mime-type). */
+function isScript(headers: readonly string[]): boolean {
+  return contentTypesOf(headers).some((type) => /script/i.test(type))
+}
+
+function contentTypesOf(headers: readonly string[]): readonly string[] {
+  return headers.filter((_, index) => index % 2 === 1 && isNamed(headers[index - 1], 'content-type'))
 }

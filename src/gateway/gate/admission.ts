@@ -4,9 +4,9 @@ import type { SecondTargets } from '../forward/forwarded-request.ts'
 import type { HeadUpstream } from '../forward/request-head.ts'
 import { toGatehouseError } from '../refusals/problem.ts'
 import type { Route } from '../routes/route.ts'
-import type { CheckSecondTargets, SecondTargetResult } from '../second-targets/check.ts'
 import type { Arrival } from '../server/arrival.ts'
 import type { Gate } from './gate.ts'
+import type { CheckSecondTargets, SecondTargetResult } from './second-targets.ts'
 
 export interface AdmissionOptions<
   MatchedRoute extends Route<HeadUpstream | undefined>,

@@ -4,11 +4,11 @@ import { onlyValueOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type CorsHeaders, createCorsHeaders } from '../forward/cors-headers.ts'
+import { ambiguousHostError } from '../routes/host-name.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import { standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Arrival } from '../server/arrival.ts'
-import { ambiguousHostError } from './host.ts'
 import { type Destination, ownRouteName, recordStatus, unmatchedRouteName } from './outcome.ts'
 
 type CorsRequest = Pick<RequestHead, 'method' | 'rawHeaders'>

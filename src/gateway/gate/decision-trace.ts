@@ -1,5 +1,7 @@
-import type { Decision } from '#identity/decision.ts'
+import type { Decision, DecisionScheme } from '#identity/decision.ts'
+import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
+import { memoize } from '#platform/memoize.ts'
 
 /** The steps of a decision about a request, in the order in which they are taken. */
 export type DecisionStep = 'request' | 'cors' | 'route' | 'scheme' | 'principal' | 'policy' | 'limits'
@@ -26,3 +28,27 @@ const schemeCodes: ReadonlySet<ErrorCode> = new Set([
   'credentials-ambiguous',
   'scheme-not-accepted',
 ])
+
+/** Counts decisions by scheme, refusals also by code. */
+type CountDecision = (scheme: DecisionScheme | undefined, code: ErrorCode | undefined) => void
+
+/** @param metrics undefined = decisions are not counted */
+export function createDecisionCounter(metrics: Pick<Metrics, 'decisions'> | undefined): CountDecision {
+  if (!metrics) return () => {}
+  const { decisions } = metrics
+  const seriesOf = (scheme: string, allowedFor: string) =>
+    memoize((code: ErrorCode | undefined) =>
+      code === undefined
+        ? decisions.labels(scheme, 'allowed', allowedFor)
+        : decisions.labels(scheme, 'refused', code),
+    )
+  const series = {
+    none: seriesOf('none', 'anonymous'),
+    secretKey: seriesOf('secretKey', 'ok'),
+    bearer: seriesOf('bearer', 'ok'),
+    cookie: seriesOf('cookie', 'ok'),
+  }
+  return (scheme, code) => {
+    series[scheme ?? 'none'](code).value++
+  }
+}

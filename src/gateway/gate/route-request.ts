@@ -1,15 +1,15 @@
+import type { RequestHead } from '#http/exchange/request-head.ts'
 import type { Tracer } from '#ops/tracing/tracer.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { readMaxForwards, withMaxForwards } from '../forward/max-forwards.ts'
+import { readMaxForwards, withMaxForwards } from '../forward/hop-by-hop.ts'
 import { type HeadUpstream, isLastOnConnection, type RequestHeadInput } from '../forward/request-head.ts'
 import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
+import { ambiguousHostError } from '../routes/host-name.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Arrival } from '../server/arrival.ts'
-import { isWebSocketUpgrade } from '../server/upgrade.ts'
 import type { DecisionTrace } from './decision-trace.ts'
 import type { GateResult } from './gate.ts'
-import { ambiguousHostError } from './host.ts'
 import { destinationOf, principalOf, recordReason, recordRouteName, recordUpstream } from './outcome.ts'
 
 /** Finds the route of a request, or the error it is refused with; the log line names the intended route. */
@@ -98,4 +98,9 @@ export function createUpstreamHeadReader({ tracer, trace }: UpstreamHeadOptions)
       minorVersion,
     }
   }
+}
+
+/** RFC 6455 4.1; anything else in Upgrade is ignored. */
+export function isWebSocketUpgrade({ method, upgrade, body }: RequestHead): boolean {
+  return upgrade === 'websocket' && method === 'GET' && body.kind === 'none'
 }

@@ -20,8 +20,7 @@ import {
 } from '../gate/outcome.ts'
 import { noUncommonFields, type RequestFields, type UncommonFields } from '../gate/request-fields.ts'
 import type { Route } from '../routes/route.ts'
-import type { Arrival } from '../server/arrival.ts'
-import { createRequestId } from '../server/request-id.ts'
+import { type Arrival, createRequestId } from '../server/arrival.ts'
 
 /** What all requests of a config are forwarded by. */
 export interface Forwarding {

@@ -3,7 +3,7 @@ import { mark } from '#http/h1/name-table.ts'
 import type { ParsedHead } from '#http/h1/parsed-head.ts'
 import type { Carrier, Carriers } from '#identity/keys/carriers.ts'
 import { requestMark } from '../forward/header-rules.ts'
-import { isUsualConnection } from '../forward/hop-by-hop-lines.ts'
+import { isUsualConnection } from '../forward/hop-by-hop.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
 
 /** What is read from the marked lines of an ordinary head. It is one object for all heads: valid until the next is read. */

@@ -1,12 +1,17 @@
-import type { Access } from '#identity/access.ts'
+import type { Access, SchemeName } from '#identity/access.ts'
+import type { Credential, Credentials } from '#identity/credentials.ts'
 import type { Refusal } from '#identity/decision.ts'
-import { countFailure } from '#identity/limits/limits.ts'
+import { type Carriers, describeCarriers } from '#identity/keys/carriers.ts'
+import { countFailure } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import { memoizeByObject } from '#platform/memoize.ts'
+import { formOf, type SecretForm } from '#platform/secrets/format.ts'
+import { listText } from '#platform/text.ts'
 import type { Rate } from '#store/rates.ts'
+import { accessTokenPath, refreshTokenPath } from '../routes/own-paths.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
-import { refusalDetail } from './refusal-detail.ts'
 
 /** Only this code is counted: it is a guess at a key, or a key that was reset; tokens cannot be guessed. */
 export const countedCode: ErrorCode = 'secret-key-invalid'
@@ -15,7 +20,7 @@ export const countedCode: ErrorCode = 'secret-key-invalid'
  * The error for a refused credential: the code of the refusal, or `too-many-failures`. Synchronous if only this process
  * counts failures.
  */
-export type CredentialRefusal = (
+type CredentialRefusal = (
   refusal: Refusal,
   access: Access,
   arrival: Arrival<unknown>,
@@ -40,4 +45,178 @@ async function orError(
   error: GatehouseError,
 ): Promise<GatehouseError> {
   return (await excess) ?? error
+}
+
+type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
+
+/** What a route takes: keys, tokens, or both. */
+type Taken = SchemeName | 'both'
+
+/** The texts for one config: refusals must be cheap, so none is put together for a request. */
+interface Texts {
+  /** What to send. */
+  readonly ways: Readonly<Record<Taken, string>>
+  readonly unknownScheme: Readonly<Record<Taken, string>>
+  readonly notTaken: Readonly<Record<SchemeName, string>>
+  /** What was sent, and where it belongs. */
+  readonly advice: Readonly<Record<Taken, Readonly<Record<SecretForm, string>>>>
+}
+
+/**
+ * What a client is told beyond the text of the code, about a credential that is of the wrong kind or in the wrong
+ * place: what it looks like, and where that belongs. It says nothing of whether it is valid.
+ * @returns undefined where there is nothing to add
+ */
+function refusalDetail(
+  { code, isMalformed }: Pick<Refusal, 'code' | 'isMalformed'>,
+  access: Access,
+  { credentials, carriers, target }: RefusedRequest,
+): string | undefined {
+  if (access.kind === 'public') return undefined
+  const way = wayIn(code, { isMalformed, access }, { credentials, carriers })
+  const inQuery = code === 'credentials-missing' ? queryAdvice(target) : undefined
+  return inQuery === undefined || way === undefined ? way : `${inQuery} ${way}`
+}
+
+/** What was sent, and where. */
+interface RefusedRequest {
+  readonly credentials: Credentials
+  readonly carriers: Carriers
+  /** As it came. */
+  readonly target: string
+}
+
+function wayIn(
+  code: ErrorCode,
+  { isMalformed, access }: { readonly isMalformed: boolean; readonly access: ProtectedAccess },
+  { credentials, carriers }: Pick<RefusedRequest, 'credentials' | 'carriers'>,
+): string | undefined {
+  if (access.leavesAuthorization)
+    return code === 'credentials-missing' || code === 'scheme-not-accepted'
+      ? waysBesideAuthorization(access.schemes, carriers)
+      : undefined
+  const texts = textsOf(carriers)
+  const taken = takenBy(access.schemes)
+  switch (code) {
+    case 'credentials-missing':
+      return texts.ways[taken]
+    case 'scheme-not-accepted':
+      return isCredential(credentials)
+        ? (adviceFor(credentials, texts, taken) ?? texts.notTaken[credentials.kind])
+        : texts.unknownScheme[taken]
+    case 'token-invalid':
+      return isCredential(credentials) ? adviceFor(credentials, texts, taken) : undefined
+    case 'secret-key-invalid':
+      return isMalformed && isCredential(credentials) ? keyAdvice(credentials, texts, taken) : undefined
+    default:
+      return undefined
+  }
+}
+
+/** Where Authorization is the backend's. */
+function waysBesideAuthorization(schemes: readonly SchemeName[], { headers }: Carriers): string {
+  const way =
+    schemes.includes('secretKey') && headers.length > 0
+      ? `Send a secret key ${listText(describeCarriers({ headers, bearer: false, basic: false }))}`
+      : 'Sign in: this path takes the access cookie'
+  return `${way}. Authorization is for the service behind this path.`
+}
+
+function isCredential(credentials: Credentials): credentials is Credential {
+  return credentials.kind === 'secretKey' || credentials.kind === 'bearer'
+}
+
+function takenBy(schemes: readonly SchemeName[]): Taken {
+  const [first = 'secretKey', second] = schemes
+  return second === undefined ? first : 'both'
+}
+
+/** Advice about a credential of another form than its place is for. */
+function adviceFor({ kind, text }: Credential, texts: Texts, taken: Taken): string | undefined {
+  const form = formOf(text)
+  const isExpected = form === (kind === 'secretKey' ? 'secretKey' : 'jwt')
+  if (form === undefined || (isExpected && (taken === 'both' || taken === kind))) return undefined
+  return texts.advice[taken][form]
+}
+
+function keyAdvice(credential: Credential, texts: Texts, taken: Taken): string | undefined {
+  const advice = adviceFor(credential, texts, taken)
+  if (advice !== undefined || credential.carrier !== 'basic' || formOf(credential.text) === 'secretKey')
+    return advice
+  return notThePassword
+}
+
+const notThePassword =
+  'The password of Authorization: Basic is not a secret key. The user name is ignored: a key belongs in the password.'
+
+const textsOf = memoizeByObject((carriers: Carriers): Texts => {
+  const places = listText(describeCarriers(carriers))
+  const token = 'an access token as Authorization: Bearer'
+  const ways = {
+    secretKey: `Send a secret key ${places}.`,
+    bearer: `Send ${token}.`,
+    both: `Send a secret key ${places}, or ${token}.`,
+  }
+  const exchange = `Get an access token for both keys from POST ${accessTokenPath}.`
+  const apiKey = 'This is an API key, which authenticates nothing by itself.'
+  const refreshToken = `This is a refresh token: exchange it for an access token at POST ${refreshTokenPath}.`
+  const keysOnly = 'This path takes secret keys only.'
+  const tokensOnly = 'This path takes access tokens only.'
+  const here = {
+    secretKey: `This is a secret key: send it ${places}.`,
+    apiKey: `${apiKey} Send the secret key ${places}.`,
+    refreshToken,
+    jwt: `This is a JWT: send ${token}.`,
+  }
+  const forKeys = {
+    ...here,
+    refreshToken: `${refreshToken} ${keysOnly}`,
+    jwt: `This is a JWT. ${keysOnly} ${ways.secretKey}`,
+  }
+  const forTokens = {
+    ...here,
+    secretKey: `This is a secret key. ${tokensOnly} ${exchange}`,
+    apiKey: `${apiKey} ${tokensOnly} ${exchange}`,
+  }
+  const unknown = 'This path does not take this scheme of Authorization.'
+  return {
+    ways,
+    unknownScheme: {
+      secretKey: `${unknown} ${ways.secretKey}`,
+      bearer: `${unknown} ${ways.bearer}`,
+      both: `${unknown} ${ways.both}`,
+    },
+    notTaken: { secretKey: `${tokensOnly} ${ways.bearer}`, bearer: `${keysOnly} ${ways.secretKey}` },
+    advice: { secretKey: forKeys, bearer: forTokens, both: here },
+  }
+})
+
+/** Names of parameters in which clients of other services send keys and tokens. */
+const credential =
+  /[?&](?:(?:x[-_])?api[-_]?key|key|secret[-_]?key|access[-_]?token|auth[-_]?token|token|jwt|bearer|authorization)=/i
+/**
+ * A key of the gateway, or a JWT, whatever the parameter is called. Its name has no `?`, as each of many would be read 64
+ * characters far: of a name that has one, what follows the last is looked at.
+ */
+const credentialValue = /[?&][^=&?]{0,64}=(?:eyJ|[a-z][a-z0-9]{0,15}_[sa]k_|g[sa]k_)/
+/** Of URLs that were signed for a store: S3 and its kin, Google, Azure, CloudFront. */
+const signature = /[?&](?:x-[a-z]{2,5}-signature|signature|sig|awsaccesskeyid)=/i
+
+const advice = {
+  credential:
+    'A credential in the query is not accepted, as URLs are logged, kept in histories and told to other sites.',
+  signature:
+    'The URL is signed for the service behind this path, which tells nobody here who is calling: a caller has to authenticate too.',
+} as const
+
+/**
+ * Why what the query holds is no credential, where it looks like one; undefined where it does not.
+ * @param target of the request, as it came
+ */
+export function queryAdvice(target: string): string | undefined {
+  const mark = target.indexOf('?')
+  if (mark === -1) return undefined
+  const query = target.slice(mark)
+  if (signature.test(query)) return advice.signature
+  return credential.test(query) || credentialValue.test(query) ? advice.credential : undefined
 }

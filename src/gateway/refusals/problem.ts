@@ -1,11 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
+import type { Unreadable } from '#http/exchange/request-head.ts'
+import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '#http/exchange/request-head.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { STATUS_CODES } from '#platform/http.ts'
 import { recordFailure, recordStatus } from '../gate/outcome.ts'
-import { type Arrival, arrivalOf } from '../server/arrival.ts'
+import { type Arrival, arrivalOf, createRequestId } from '../server/arrival.ts'
 import { type ChallengeContext, challenges, isRegistryPath } from './challenges.ts'
+import { renderErrorPage } from './error-page.ts'
+import { endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-status.ts'
 import {
   challengedCodes,
   completeText,
@@ -13,10 +17,8 @@ import {
   type Problem,
   type ProblemContext,
   type ProblemText,
-} from './describe-problem.ts'
-import { renderErrorPage } from './error-page.ts'
-import { endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-status.ts'
-import { problemText } from './repeated-problems.ts'
+  problemText,
+} from './problem-text.ts'
 
 /** Builds the response to a failed request to a built-in endpoint, and records the failure for its log line. */
 export function createProblem(
@@ -71,12 +73,12 @@ export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatu
 const beforeArrival = { access: undefined, carriers: createCarriers([]), isRegistry: false }
 
 /** Answers a request that could not be parsed. */
-export function answerUnreadable(connection: ClientExchange, error: GatehouseError, requestId: string): void {
+function answerUnreadable(connection: ClientExchange, error: GatehouseError, requestId: string): void {
   writeProblem(connection, error, { requestId, ...beforeArrival })
 }
 
 /** The whole response, for a socket without an HTTP connection; the socket is closed after it. */
-export function formatRawProblem(error: GatehouseError, requestId: string): string {
+function formatRawProblem(error: GatehouseError, requestId: string): string {
   const { lines, body } = problemText(error, { requestId, ...beforeArrival })
   const { status } = error
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}Connection: close\r\n\r\n${body}`
@@ -124,4 +126,49 @@ function writeAnswer(connection: ClientExchange, status: number, { lines, body }
 /** Turns any error into one that clients may see: an unknown error becomes `internal`, without its message. */
 export function toGatehouseError(error: unknown): GatehouseError {
   return error instanceof GatehouseError ? error : new GatehouseError('internal', { cause: error })
+}
+
+/** The response to a request that could not be parsed. */
+export interface UnreadableRefusal {
+  readonly requestId: string
+  readonly error: GatehouseError
+}
+
+/** Answers a request that could not be parsed, and closes the connection. */
+export function refuseUnreadable(connection: ClientExchange, what: Unreadable): UnreadableRefusal {
+  const refusal = { requestId: createRequestId(), error: unreadableError(what) }
+  answerUnreadable(connection, refusal.error, refusal.requestId)
+  return refusal
+}
+
+/** The response to plain HTTP on a TLS port. */
+export function refusePlainHttp(): UnreadableRefusal & { readonly answer: string } {
+  const requestId = createRequestId()
+  const detail = 'This port speaks HTTPS only: use https:// instead of http://.'
+  const error = new GatehouseError('request-invalid', {
+    detail,
+    cause: new Error('plain HTTP on a TLS port'),
+  })
+  return { requestId, error, answer: formatRawProblem(error, requestId) }
+}
+
+function unreadableError(what: Unreadable): GatehouseError {
+  if (what === 'timeout') return new GatehouseError('request-timeout')
+  return what instanceof HeadTooLarge ? new GatehouseError('headers-too-large') : malformedError(what)
+}
+
+/** The error for a body that could not be read to its end. */
+export function brokenBodyError(cause: MalformedMessage | BodyTooSlow): GatehouseError {
+  return cause instanceof BodyTooSlow
+    ? new GatehouseError('request-timeout', { cause })
+    : malformedError(cause)
+}
+
+/** The error for a message that is not a well-formed request. */
+export function malformedError(cause: MalformedMessage): GatehouseError {
+  return new GatehouseError('request-invalid', {
+    detail: 'This is not a well-formed HTTP request.',
+    errors: [{ field: cause.field, message: cause.message }],
+    cause,
+  })
 }

@@ -1,5 +1,4 @@
-import { foldCase, normalizedPaths } from './normalized-paths.ts'
-import type { RequestTarget } from './request-target.ts'
+import { foldCase, normalizedPaths, type RequestTarget } from './request-target.ts'
 import { type RouteGroup, routeFor } from './route.ts'
 
 /** A request, and the group that its literal path matches. */
@@ -13,7 +12,7 @@ export interface RouteLookup<Upstream> {
 
 export interface AmbiguityIndex<Upstream> {
   /**
-   * Another group that a backend may resolve the path to (normalized-paths.ts), case-sensitively or not; undefined if
+   * Another group that a backend may resolve the path to (normalizedPaths in request-target.ts), case-sensitively or not; undefined if
    * every normalized path leads to the same group. Whether the backend ignores case is decided by the route found, or
    * without one, by that of the other group.
    */

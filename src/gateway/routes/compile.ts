@@ -1,9 +1,8 @@
 import type { Access, RateLimit, RouteRate, SchemeName } from '#identity/access.ts'
-import { memoizeByContent } from './memoize-by-content.ts'
-import { metadataUrl } from './protected-resource.ts'
 import { parseRequestTarget } from './request-target.ts'
 import { type AcceptedCredentials, compileCaching, type KeyFields } from './response-caching.ts'
 import type { BrowserAccess, DestinationForm, Route } from './route.ts'
+import { metadataUrl } from './route-urls.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
 
@@ -45,7 +44,7 @@ export interface RouteOptions {
 const usualKeyFields: KeyFields = { headers: ['SecretKey'], bearer: false, basic: false }
 
 /** What a route offers to browsers, which can set no header for a WebSocket, an image or a page visit. */
-export interface BrowserOptions {
+interface BrowserOptions {
   /** Whether the access cookie authenticates too. */
   readonly cookie: boolean
   /** Whether a page visit without a credential is sent to the portal's sign-in, and back. */
@@ -203,5 +202,20 @@ function schemesOf(auth: Exclude<AuthOption, 'none'>): readonly [SchemeName, ...
       return ['secretKey', 'bearer']
     default:
       return auth satisfies never
+  }
+}
+
+/** Computes a value once for arguments that are equal as JSON: they share one object. None is dropped. */
+function memoizeByContent<Args extends readonly unknown[], Value>(
+  compute: (...args: Args) => Value,
+): (...args: Args) => Value {
+  const known = new Map<string, Value>()
+  return (...args) => {
+    const content = JSON.stringify(args)
+    // The cast is sound: it is there.
+    if (known.has(content)) return known.get(content) as Value
+    const computed = compute(...args)
+    known.set(content, computed)
+    return computed
   }
 }

@@ -1,8 +1,60 @@
+import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { memoizeBounded } from '#platform/memoize.ts'
+import { copyString } from '#platform/text.ts'
+
 /** Of a name in DNS, in characters, without the dot of the root (RFC 1035 2.3.4). */
 const nameLengthMax = 253
 
 /** The same with that dot, a colon and the five digits of a port. */
-export const hostLengthMax = nameLengthMax + 1 + 6
+const hostLengthMax = nameLengthMax + 1 + 6
+
+// RFC 9110 7.2, RFC 3986 3.2.2: a name or an address, and an optional port.
+const hostPattern =
+  /^((?:\[[0-9A-Fa-f:.]+\])|(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?$/
+
+/** Together no more than 0.2 MiB. */
+const memoizeBounds = { entriesMax: 256, keyLengthMax: hostLengthMax }
+
+/** The name in a Host header, in lower case and without the port; undefined where it is malformed. */
+export const parseHost = memoizeBounded(memoizeBounds, (host) => {
+  const name = host.length > hostLengthMax ? undefined : hostPattern.exec(host)?.[1]?.toLowerCase()
+  return name !== undefined && hasNameLengths(name) ? copyString(name) : undefined
+})
+
+/** In lower case, without port. @throws GatehouseError `request-invalid` */
+export function parseHostName({
+  host,
+  uncommon: { isHostRepeated },
+}: {
+  readonly host: string | undefined
+  readonly uncommon: { readonly isHostRepeated: boolean }
+}): string {
+  const hostName = host === undefined || isHostRepeated ? undefined : parseHost(host)
+  if (hostName === undefined) throw hostError(host, isHostRepeated)
+  return hostName
+}
+
+/** For a name that a trusted proxy says, and no host can have. */
+export function forwardedHostError(): GatehouseError {
+  return invalidField('X-Forwarded-Host', 'is not well-formed')
+}
+
+/** For a name that servers read differently, where one reading has routes of its own. */
+export function ambiguousHostError(): GatehouseError {
+  return new GatehouseError('request-invalid', {
+    detail: 'The Host header has a name that servers read differently.',
+    errors: [{ field: 'Host', message: 'must have no dot at its end, and no escapes' }],
+  })
+}
+
+function hostError(host: string | undefined, isRepeated: boolean): GatehouseError {
+  const message =
+    host === undefined ? 'is missing' : isRepeated ? 'was sent more than once' : 'is not well-formed'
+  return new GatehouseError('request-invalid', {
+    detail: 'There must be exactly one well-formed Host header.',
+    errors: [{ field: 'Host', message }],
+  })
+}
 
 /**
  * Whether a host name is short enough for DNS, and has no empty label but that of the root at its end (RFC 1034 3.1).
@@ -18,3 +70,20 @@ export function withoutPort(host: string): string {
   const colon = host.lastIndexOf(':')
   return colon > host.lastIndexOf(']') ? host.slice(0, colon) : host
 }
+
+/**
+ * The host name that some servers read a name as: without the dots at its end (RFC 1034 3.1), and with its escapes
+ * decoded (RFC 3986 3.2.2); undefined = all read it in the same way.
+ * @param host in lower case, without port
+ */
+export function plainHostName(host: string): string | undefined {
+  if (!host.endsWith('.') && !host.includes('%')) return undefined
+  const decoded = host.replaceAll(/%([0-9a-f]{2})/g, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+  let end = decoded.length
+  while (decoded.charCodeAt(end - 1) === dot) end--
+  return decoded.slice(0, end).toLowerCase()
+}
+
+const dot = '.'.charCodeAt(0)

@@ -1,10 +1,14 @@
-import { metadataPathsOf, type ResourceRoute } from './protected-resource.ts'
 import { standardMethods } from './route.ts'
-import { handOverPath, handsOver, type SignInRoute } from './sign-in-hosts.ts'
-import { createWorkerScopes, type WorkerScopes } from './worker-scope.ts'
+import {
+  handOverPath,
+  handsOver,
+  metadataPathsOf,
+  type ResourceRoute,
+  type SignInRoute,
+} from './route-urls.ts'
 
 /** A method that an endpoint of the gateway can support; GET includes HEAD. */
-export type OwnMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+type OwnMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 const adminPrefix = '/api/v1/admin/'
 
@@ -12,7 +16,7 @@ const adminPrefix = '/api/v1/admin/'
  * Every path of the gateway itself, and the methods it supports: Fastify's routes, the 405s, preflights, `explain` and the
  * OpenAPI document come from this table. The pages of the portal have one of their own (portal/page-access.ts).
  */
-export const ownOperations = {
+const ownOperations = {
   '/api/v1/accounts/access-token': ['POST'],
   '/api/v1/accounts/refresh-token': ['POST'],
   '/api/v1/accounts/revoke-token': ['POST'],
@@ -39,7 +43,7 @@ export const ownOperations = {
   '/api/v1/admin/audit': ['GET'],
 } as const satisfies Readonly<Record<`/${string}`, readonly OwnMethod[]>>
 
-export type OwnPath = keyof typeof ownOperations
+type OwnPath = keyof typeof ownOperations
 export type AdminPath = Extract<OwnPath, `${typeof adminPrefix}${string}`>
 /** What an account may ask about itself. */
 export type OwnAccountPath = '/api/v1/accounts/usage'
@@ -193,4 +197,45 @@ export function createOwnPaths(
 function firstSegments(path: string): string {
   const end = path.indexOf('/', path.indexOf('/', 1) + 1)
   return end <= 0 ? path : path.slice(0, end + 1)
+}
+
+/**
+ * Which service workers could reach a page. A browser lets the script of a service worker control every page whose path
+ * begins with the folder of the script, or with what `Service-Worker-Allowed` names instead
+ * (https://w3c.github.io/ServiceWorker/#service-worker-allowed).
+ */
+export interface WorkerScopes {
+  /** Whether a service worker could reach the page. @param scriptPath decoded as routes are matched */
+  isReachedFrom(scriptPath: string): boolean
+  /** Whether a Service-Worker-Allowed could let a script reach the page; true where it cannot be read. */
+  isReachedBy(allowed: string, scriptPath: string): boolean
+}
+
+/** @param page the path of the page, and of all pages below it, such as `/portal` */
+export function createWorkerScopes(page: string): WorkerScopes {
+  const below = `${page}/`
+  // A scope is a prefix of characters, not of segments: `/po` reaches `/portal`.
+  const isScopeOver = (scope: string) => page.startsWith(scope) || scope.startsWith(below)
+
+  function isReachedBy(allowed: string, scriptPath: string): boolean {
+    // The browser resolves it against the script, and heeds it only on the same origin.
+    const url = URL.parse(allowed.trim(), `http://gateway.invalid${scriptPath}`)
+    if (!url) return true
+    try {
+      // Pages are matched with characters decoded.
+      return isScopeOver(decodeURIComponent(url.pathname))
+    } catch {
+      return true
+    }
+  }
+
+  return {
+    isReachedFrom: (scriptPath) => {
+      const folderLength = scriptPath.lastIndexOf('/') + 1
+      // Asked for every response: most folders are too long to be above the page.
+      if (folderLength > page.length) return scriptPath.startsWith(below)
+      return page.startsWith(scriptPath.slice(0, folderLength))
+    },
+    isReachedBy,
+  }
 }

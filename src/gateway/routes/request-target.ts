@@ -1,5 +1,4 @@
 import { hasNameLengths, withoutPort } from './host-name.ts'
-import { withoutParameters } from './normalized-paths.ts'
 
 /** The path and query of a request, checked and ready for matching; the sent form is kept for forwarding. */
 export interface RequestTarget {
@@ -80,4 +79,103 @@ function parseEscaped(sentPath: string, query: string): RequestTarget | undefine
 function decodeUnreserved(encoded: string): string {
   const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16))
   return unreserved.test(character) ? character : encoded.toUpperCase()
+}
+
+/**
+ * The paths that backends may normalize one path to. Matching uses a path almost as it was sent; a
+ * backend may normalize further:
+ * - it decodes every escape (Django, Flask, Go, PHP), also those of slashes, and treats a backslash as a slash (IIS),
+ * - it strips the parameters of a segment (Tomcat), or everything from the first one on (Fastify 4), before or after
+ *   decoding,
+ * - it merges slashes (nginx),
+ * - it decodes twice, as one behind another proxy may: what was encoded twice is read in both ways.
+ * Backends that do only some of this need no extra check: each step can only make a path match a longer prefix, so the
+ * form with all steps stands for those with fewer.
+ *
+ * @param path unreserved characters decoded, escapes in upper case, as `Target.path`
+ * @returns one form, or two where it matters whether parameters are stripped before the path is decoded; then those of
+ *   a second decoding
+ */
+export function normalizedPaths(path: string): readonly string[] {
+  const forms = decodedPaths(path)
+  if (!path.includes('%25')) return forms
+  return [...new Set([...forms, ...decodedPaths(path.replaceAll(encodedTwice, decodeOnce))])]
+}
+
+/** The forms of a path that is decoded once. */
+function decodedPaths(path: string): readonly string[] {
+  const decoded = decodeEscapes(path)
+  const decodedFirst = mergeSlashes(decoded.replaceAll(decodedParameters, ''))
+  if (!path.includes(';') && !path.includes('%3B')) return [decodedFirst]
+  const strippedFirst = mergeSlashes(decodeEscapes(withoutParameters(path)))
+  return strippedFirst === decodedFirst ? [decodedFirst] : [strippedFirst, decodedFirst]
+}
+
+/** A path without the parameters of its segments (RFC 3986 3.3), their mark encoded or not. */
+function withoutParameters(path: string): string {
+  return path.replaceAll(rawParameters, '')
+}
+
+/**
+ * A text in which all characters are equal that some backend treats as equal: by the i flag of a regular expression
+ * (Express, @koa/router: without Unicode, so that it folds K but not the Kelvin sign), by a lower case, an upper case
+ * or a case folding of Unicode (which fold that sign too), and by normalisation (file systems).
+ */
+export function foldCase(text: string): string {
+  if (alreadyFolded.test(text)) return text
+  // Through the upper case, as a long s and the sharp s have no other way to s and ss; before it the lower case, for
+  // the capital sharp s.
+  const folded = text.toLowerCase().toUpperCase().toLowerCase()
+  return ascii.test(folded) ? folded : folded.normalize('NFC')
+}
+
+const rawParameters = /(?:;|%3B)[^/]*/g
+const encodedTwice = /%25([0-9A-Fa-f]{2})/g
+const decodedParameters = /;[^/\\]*/g
+const alreadyFolded = /^[a-z0-9/._-]*$/
+const ascii = /^[\0-\x7f]*$/
+/** One character of UTF-8 in percent-encoding (RFC 3629 4), or else one byte. */
+const encodedCharacter =
+  /%F[0-4]%[89AB][0-9A-F]%[89AB][0-9A-F]%[89AB][0-9A-F]|%E[0-9A-F]%[89AB][0-9A-F]%[89AB][0-9A-F]|%[CD][0-9A-F]%[89AB][0-9A-F]|%[0-9A-F]{2}/g
+
+/** Escapes are in upper case, as those of the path. */
+function decodeOnce(_: string, hex: string): string {
+  return `%${hex.toUpperCase()}`
+}
+
+function decodeEscapes(path: string): string {
+  return path.includes('%') ? path.replaceAll(encodedCharacter, decodeEscape) : path
+}
+
+/**
+ * Bytes that are not UTF-8 may be Latin-1: those of a character that is longer than it has to be, a surrogate, or beyond
+ * Unicode (RFC 3629 3). decodeURIComponent() would throw for each of them, which costs a hundred times as much.
+ * @param encoded as `encodedCharacter` matches it
+ */
+function decodeEscape(encoded: string): string {
+  const bytes = encoded.length / 3
+  const first = byteOf(encoded, 0)
+  if (bytes === 1) return String.fromCharCode(first)
+  let code = first & (0x7f >> bytes)
+  for (let index = 1; index < bytes; index++) code = (code << 6) | (byteOf(encoded, index) & 0x3f)
+  const isSurrogate = code >= 0xd800 && code <= 0xdfff
+  if (code >= (leastCodes[bytes] ?? 0) && code <= 0x10ffff && !isSurrogate) return String.fromCodePoint(code)
+  return String.fromCharCode(...Array.from({ length: bytes }, (_, index) => byteOf(encoded, index)))
+}
+
+/** The least character that takes so many bytes in UTF-8. */
+const leastCodes = [0, 0, 0x80, 0x800, 0x10000]
+
+function byteOf(encoded: string, index: number): number {
+  return 16 * digitOf(encoded.charCodeAt(3 * index + 1)) + digitOf(encoded.charCodeAt(3 * index + 2))
+}
+
+/** The value of a hexadecimal digit: letters have a bit that digits lack. */
+function digitOf(code: number): number {
+  return (code & 0x0f) + 9 * (code >> 6)
+}
+
+/** Backslashes become slashes, and slashes are merged; none at the end, as prefixes have none. */
+function mergeSlashes(path: string): string {
+  return path.replaceAll(/[/\\]+/g, '/').replace(/\/$/, '')
 }

@@ -1,7 +1,6 @@
 import { type AmbiguityIndex, createAmbiguityIndex } from './ambiguity-index.ts'
-import { plainHostName } from './host-variant.ts'
-import { foldCase } from './normalized-paths.ts'
-import type { RequestTarget } from './request-target.ts'
+import { plainHostName } from './host-name.ts'
+import { foldCase, type RequestTarget } from './request-target.ts'
 import { groupRoutes, type Route, type RouteGroup, routeFor, standardMethods } from './route.ts'
 
 export type RouteMatch<Upstream> =

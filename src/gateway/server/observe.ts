@@ -1,12 +1,14 @@
 import type { CounterSeries } from '#ops/metrics/instrument.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
+import type { Exporter } from '#ops/tracing/exporter.ts'
+import type { Tracer } from '#ops/tracing/tracer.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { METHODS } from '#platform/http.ts'
 import type { Log } from '#platform/log/log.ts'
 import { memoize, memoizeLast } from '#platform/memoize.ts'
-import { createAccessLineWriter } from '../access-line/access-line.ts'
 import { clientClosedRequest, unmatchedRouteName } from '../gate/outcome.ts'
-import type { UnreadableRefusal } from '../refusals/unreadable.ts'
+import type { UnreadableRefusal } from '../refusals/problem.ts'
+import { createAccessLineWriter } from './access-line.ts'
 import type { Arrival } from './arrival.ts'
 
 export interface Observer {
@@ -18,7 +20,7 @@ export interface Observer {
   recordUnreadable(client: string, refusal: UnreadableRefusal): void
 }
 
-export interface ObserverOptions {
+interface ObserverOptions {
   readonly metrics: Metrics
   readonly log: Log
   /** Whether access logging is on. */
@@ -32,7 +34,7 @@ export interface ObserverOptions {
 }
 
 /** Registered methods: unregistered names come from clients, and never become a label. */
-export const registeredMethods: ReadonlySet<string> = new Set(METHODS)
+const registeredMethods: ReadonlySet<string> = new Set(METHODS)
 /** The status of a WebSocket, whose request is over when it closes. */
 const switchingProtocols = 101
 const tooManyRequests = 429
@@ -154,4 +156,65 @@ class RouteSeries {
 /** Clients can invent methods, but must not create label values. */
 function methodLabel(method: string): string {
   return registeredMethods.has(method) ? method : otherMethod
+}
+
+/** OpenTelemetry's name for a method that it does not know. */
+const unknownSpanMethod = '_OTHER'
+
+/**
+ * Creates the function that sends the spans of a request that is over, if its trace is sampled: one for the request,
+ * and one for its upstream call. Like metrics, they contain no path, key or address.
+ */
+export function createTraceRecorder(
+  tracer: Tracer,
+  exporter: Pick<Exporter, 'add'>,
+): (arrival: Arrival, now: number) => void {
+  return function recordTrace(arrival, now) {
+    const { head, outcome, arrivedAt, requestId } = arrival
+    // A request that went to no upstream has no trace yet.
+    const trace = outcome.trace ?? tracer.startTrace(head.rawHeaders)
+    if (!trace.isSampled) return
+    const { route, decision, upstream, status, code, sentAt, answeredAt } = outcome
+    const method = registeredMethods.has(head.method) ? head.method : unknownSpanMethod
+    const { traceId, parentId, spanId, upstreamSpanId } = trace
+    const isServerError = status !== undefined && status >= 500
+    exporter.add({
+      traceId,
+      spanId,
+      parentSpanId: parentId,
+      kind: 'server',
+      startMs: arrivedAt,
+      endMs: now,
+      name: `${method} ${route}`,
+      isError: isServerError,
+      attributes: {
+        'http.request.method': method,
+        'http.response.status_code': status,
+        'error.type': code ?? (isServerError ? String(status) : undefined),
+        'gatehouse.route': route,
+        'gatehouse.scheme': decision?.scheme,
+        'gatehouse.request_id': requestId,
+      },
+    })
+    if (upstream === undefined || sentAt === undefined) return
+    // The status of a problem sent by the gateway instead is not the upstream's.
+    const upstreamStatus = code === undefined ? status : undefined
+    const isError = code !== undefined || (upstreamStatus !== undefined && upstreamStatus >= 400)
+    exporter.add({
+      traceId,
+      spanId: upstreamSpanId,
+      parentSpanId: spanId,
+      kind: 'client',
+      startMs: sentAt,
+      endMs: answeredAt ?? now,
+      name: `${method} ${upstream}`,
+      isError,
+      attributes: {
+        'http.request.method': method,
+        'http.response.status_code': upstreamStatus,
+        'error.type': code ?? (isError ? String(upstreamStatus) : undefined),
+        'gatehouse.upstream': upstream,
+      },
+    })
+  }
 }

@@ -4,16 +4,16 @@ import type { Upstream } from '#http/upstream/upstream.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
-import type { RedirectToSignIn } from '../browser/sign-in-redirect.ts'
+import type { RedirectToSignIn } from '../browser/sign-in.ts'
 import { createCostField } from '../forward/cost-field.ts'
 import { forward } from '../forward/forward.ts'
 import type { ForwardEvents, ForwardedRequest, SecondTargets } from '../forward/forwarded-request.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
 import type { RequestWriter } from '../forward/request-head.ts'
 import { createAdmission } from '../gate/admission.ts'
+import { answerOptions } from '../gate/choose-scope.ts'
 import { createGateParts, type GateOptions, type GateResult } from '../gate/gate.ts'
 import type { OpenCalls } from '../gate/open-calls.ts'
-import { answerOptions } from '../gate/options-request.ts'
 import {
   destinationOf,
   principalOf,
@@ -25,22 +25,21 @@ import {
 import {
   createUpstreamHeadReader,
   findForwardingRoute,
+  isWebSocketUpgrade,
   type UpstreamHeadOptions,
 } from '../gate/route-request.ts'
+import type { CheckSecondTargets } from '../gate/second-targets.ts'
 import type { Forwarding } from '../lane/lane-arrival.ts'
 import type { LaneRequest } from '../lane/lane-request.ts'
 import { prefersHtml } from '../refusals/error-page.ts'
 import { isGrpcCall } from '../refusals/grpc-status.ts'
-import { answerErrorPage, answerProblem } from '../refusals/problem.ts'
-import { brokenBodyError } from '../refusals/unreadable.ts'
+import { answerErrorPage, answerProblem, brokenBodyError } from '../refusals/problem.ts'
+import type { WorkerScopes } from '../routes/own-paths.ts'
 import { type Route, standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
-import type { WorkerScopes } from '../routes/worker-scope.ts'
-import type { CheckSecondTargets } from '../second-targets/check.ts'
 import type { Arrival } from './arrival.ts'
-import { isWebSocketUpgrade, type UpgradeHandler } from './upgrade.ts'
 import type { UsageMeter } from './usage-meter.ts'
-import type { WebSockets } from './web-sockets.ts'
+import type { UpgradeHandler, WebSockets } from './web-sockets.ts'
 
 export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>, UpstreamHeadOptions {
   readonly table: RouteTable<Upstream | undefined>

@@ -1,7 +1,6 @@
 import type { NameTable } from '#http/h1/name-table.ts'
-import { chooseScope, type ScopeOptions } from '../gate/choose-scope.ts'
+import { answerOptions, chooseScope, type ScopeOptions } from '../gate/choose-scope.ts'
 import { answerPreflight } from '../gate/cors.ts'
-import { answerOptions } from '../gate/options-request.ts'
 import type { FastLane } from '../lane/fast-lane.ts'
 import { LaneRequest } from '../lane/lane-request.ts'
 import { answerProblem } from '../refusals/problem.ts'

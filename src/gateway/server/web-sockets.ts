@@ -1,14 +1,17 @@
 import { type AdmittedCaller, type AuthState, admittedUntil } from '#identity/authorize.ts'
-import { roleEpochIn, signingKeyIdOf } from '#identity/tokens/token-text.ts'
+import { roleEpochIn } from '#identity/tokens/access-token-claims.ts'
+import { signingKeyIdOf } from '#identity/tokens/jwt.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { Clock } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import type { Log } from '#platform/log/log.ts'
 import { digestOf } from '#platform/secrets/keys.ts'
 import type { Change } from '#store/changes.ts'
-import type { Tunnel } from '../forward/tunnel.ts'
-import { principalOf } from '../gate/outcome.ts'
+import type { UpgradeResponse } from '../forward/forwarded-request.ts'
+import { openTunnel, type Tunnel } from '../forward/tunnel.ts'
+import { principalOf, recordStatus } from '../gate/outcome.ts'
 import { type Arrival, credentialsOf } from './arrival.ts'
-import { type AcceptedUpgrade, acceptUpgrade } from './upgrade.ts'
+import { forgetHead } from './arrival-server.ts'
 
 /** All open WebSockets, and the streams of events that are followed like them. */
 export interface WebSockets {
@@ -26,7 +29,7 @@ export interface WebSockets {
   closeAll(code: number, reason: string): void
 }
 
-export interface WebSocketsOptions {
+interface WebSocketsOptions {
   readonly metrics: Metrics
   readonly clock: Clock
   /** A function, since the directory is opened after the source of changes, which needs the WebSockets. */
@@ -185,4 +188,48 @@ function subjectsOf({ caller }: OpenWebSocket): string[] {
   if (!caller) return []
   const { accountId, sessionId } = caller.principal
   return sessionId === undefined ? [accountId] : [accountId, sessionId]
+}
+
+/** How long nothing more is said about a route: clients of a WebSocket try again and again. */
+const intervalMs = 60_000
+
+/**
+ * Creates the function that logs a WebSocket upgrade on a route without `websocket`, which is forwarded as an ordinary
+ * request: its client sees only that it failed. Once a minute for each route.
+ */
+export function createIgnoredUpgradeLog(log: Pick<Log, 'warn'>, clock: Clock): (route: string) => void {
+  const loggedAt = new Map<string, number>()
+  return function logIgnoredUpgrade(route) {
+    const now = clock()
+    if (now - (loggedAt.get(route) ?? Number.NEGATIVE_INFINITY) < intervalMs) return
+    loggedAt.set(route, now)
+    log.warn({ route }, 'WebSocket upgrade forwarded as an ordinary request: the route lacks websocket: true')
+  }
+}
+
+/** An upgrade accepted by the upstream. */
+interface AcceptedUpgrade {
+  readonly arrival: Arrival
+  readonly accepted: UpgradeResponse
+}
+
+export type UpgradeHandler = (upgrade: AcceptedUpgrade) => void
+
+/** Answers 101 with the upstream's headers and joins both sockets. */
+function acceptUpgrade({ arrival, accepted }: AcceptedUpgrade, onClosed: () => void): Tunnel {
+  const { connection, outcome } = arrival
+  recordStatus(outcome, 101)
+  const { stream, firstBytes } = connection.acceptUpgrade(accepted.reason, accepted.headerLines)
+  const tunnel = openTunnel(stream, accepted.upstreamSocket, onClosed)
+  // Bytes that arrived early are relayed first.
+  if (accepted.firstBytes.length > 0) accepted.upstreamSocket.unshift(accepted.firstBytes)
+  // The client closed its side while the upstream was deciding: the tunnel would not see that event.
+  if (stream.readableEnded) {
+    // Not `end('')`: an empty write would make TLS read.
+    if (firstBytes !== undefined) accepted.upstreamSocket.write(firstBytes)
+    accepted.upstreamSocket.end()
+  } else if (firstBytes !== undefined) stream.unshift(firstBytes)
+  stream.resume()
+  forgetHead(connection)
+  return tunnel
 }

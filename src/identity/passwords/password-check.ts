@@ -11,7 +11,7 @@ import { passwordFailuresMax } from '#store/password-failures.ts'
 import type { AttemptOutcome, PortalStore } from '#store/portal.ts'
 import type { Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/visitor.ts'
-import { countFailure } from '../limits/limits.ts'
+import { countFailure } from '../limits/failures.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
 
 /** One password attempt. */

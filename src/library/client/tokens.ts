@@ -1,20 +1,18 @@
-import { ClientError } from './client-error.ts'
-
 /** How tokens are got. */
-export type TokenSource =
+type TokenSource =
   /** Programs: by both keys of an account. */
   | { readonly kind: 'keys'; readonly secretKey: string; readonly apiKey: string }
   /** Browsers: by the HttpOnly cookie, which scripts cannot read. */
   | { readonly kind: 'cookie' }
 
-export interface TokensOptions {
+interface TokensOptions {
   readonly baseUrl: URL
   readonly source: TokenSource
   readonly fetch: typeof fetch
   readonly clock: () => number
 }
 
-export interface Tokens {
+interface Tokens {
   /** The current access token; refreshes it shortly before it expires. @throws ClientError */
   current(): Promise<string>
   /** A token other than this one, which was refused. Parallel calls share one refresh. @throws ClientError */
@@ -133,5 +131,20 @@ function lifetimeOf(token: string): number {
     return Number.isFinite(exp - iat) ? Math.max(0, exp - iat) * 1_000 : 0
   } catch {
     return 0
+  }
+}
+
+/** The gateway gave no tokens. */
+export class ClientError extends Error {
+  override readonly name = 'ClientError'
+  /** The code of the gateway, such as `credentials-invalid`; `session-over` = the user has to sign in again. */
+  readonly code: string
+  /** The status of the response. */
+  readonly status: number
+
+  constructor(code: string, status: number, detail: string) {
+    super(detail)
+    this.code = code
+    this.status = status
   }
 }

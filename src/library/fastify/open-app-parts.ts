@@ -1,3 +1,4 @@
+import type { FastifyBaseLogger } from 'fastify'
 import type { ApiOptions } from '#api/api.ts'
 import type { Config } from '#config/config.ts'
 import type { RequestWriter } from '#gateway/forward/request-head.ts'
@@ -7,12 +8,13 @@ import type { GatedRoute } from '#gateway/routes/route.ts'
 import type { ArrivalReader } from '#gateway/server/arrival.ts'
 import { createUsageMeter, type UsageMeter } from '#gateway/server/usage-meter.ts'
 import { createWebSockets, type WebSockets } from '#gateway/server/web-sockets.ts'
-import type { StoreHealth } from '#identity/cache/store-connection-state.ts'
+import type { StoreHealth } from '#identity/cache/store-connection.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { createMetrics, type Metrics } from '#ops/metrics/metrics.ts'
 import { createAddressSet } from '#platform/addresses.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Log } from '#platform/log/log.ts'
+import { isRecord } from '#platform/json.ts'
+import { createLog, type Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
 import { createConfiguredNotices } from '#runtime/assembly/account-services.ts'
 import { createApiOptions } from '#runtime/assembly/api-options.ts'
@@ -25,7 +27,7 @@ import { createConfiguredWriter } from '#runtime/assembly/request-writer.ts'
 import { openStoreMonitor } from '#runtime/assembly/store-monitor.ts'
 import { openStoreServices } from '#runtime/assembly/store-services.ts'
 import { createTakePlan } from '#runtime/assembly/take-plan.ts'
-import type { AppArrival } from './read-arrival.ts'
+import type { AppArrival } from './app-arrival.ts'
 
 /** The parts of the gateway that work within an app, on a store of their own. */
 export interface AppParts {
@@ -41,7 +43,7 @@ export interface AppParts {
   close(): Promise<void>
 }
 
-export interface AppPartsOptions {
+interface AppPartsOptions {
   readonly config: Config
   readonly log: Log
   readonly clock: Clock
@@ -104,4 +106,23 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
       metrics.close()
     },
   }
+}
+
+const levels = ['debug', 'info', 'warn', 'error'] as const
+
+/** A log whose lines go to the logger of the app, with its members; secrets and commands of drivers are left out before. */
+export function createAppLog(appLog: FastifyBaseLogger): Log {
+  return createLog({
+    level: 'debug',
+    stream: {
+      write: (line) => {
+        const parsed: unknown = JSON.parse(line)
+        if (!isRecord(parsed)) return
+        // The app's logger writes its own time.
+        const { level, time: _, msg, ...members } = parsed
+        const known = levels.find((name) => name === level) ?? 'info'
+        appLog[known](members, String(msg ?? ''))
+      },
+    },
+  })
 }

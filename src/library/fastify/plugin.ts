@@ -1,17 +1,15 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { registerEndpoints } from '#api/api.ts'
 import { type AppConfigOptions, loadAppConfig } from '#config/load-app-config.ts'
-import type { StoreHealth } from '#identity/cache/store-connection-state.ts'
-import { createAppLog } from './app-log.ts'
-import type { Caller } from './caller.ts'
-import { type AppParts, openAppParts } from './open-app-parts.ts'
+import { ownRouteName } from '#gateway/gate/outcome.ts'
+import type { StoreHealth } from '#identity/cache/store-connection.ts'
+import { appArrivalOf, readAppArrival, refuse } from './app-arrival.ts'
+import { type AppParts, createAppLog, openAppParts } from './open-app-parts.ts'
 import { createProxies, type HttpProxyOptions } from './proxy/proxies.ts'
 import type { ProxyOptions } from './proxy/proxy-options.ts'
-import { readAppArrival } from './read-arrival.ts'
-import { refuse } from './refuse.ts'
-import { createRequire, type RequireOptions } from './require.ts'
-import { sendContinueOnceAdmitted } from './send-continue.ts'
+import { type Caller, createRequire, type RequireOptions } from './require.ts'
 
 /** Options of the plugin. */
 export interface GatehouseOptions {
@@ -92,3 +90,23 @@ function createGatehouse(app: FastifyInstance, parts: AppParts): Gatehouse {
 
 /** Gatehouse in a Fastify 5 app: `await app.register(gatehouse, { config })`. */
 export const gatehouse = fastifyPlugin(registerGatehouse, { fastify: '5.x', name: 'gatehouse' })
+
+/**
+ * Sends 100 only once a request has passed its onRequest hooks: by itself Node sends it before any of them has run, and
+ * a client that may not call would send its body. An app that handles `checkContinue` itself keeps doing so.
+ */
+function sendContinueOnceAdmitted(app: FastifyInstance): void {
+  const { server } = app
+  if (server.listenerCount('checkContinue') > 0) return
+  const waiting = new WeakSet<IncomingMessage>()
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    waiting.add(request)
+    server.emit('request', request, response)
+  })
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    const { raw } = request
+    // The endpoints of the gateway send their own, once they have checked what the head says about the body.
+    if (waiting.has(raw) && appArrivalOf(raw)?.outcome.route !== ownRouteName) reply.raw.writeContinue()
+    done()
+  })
+}

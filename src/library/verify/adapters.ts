@@ -1,5 +1,4 @@
-import { AssertionError } from './assertion-error.ts'
-import type { Identity, Verifier } from './verifier.ts'
+import { AssertionError, type Identity, type Verifier } from './verifier.ts'
 
 /** The part of a request of node:http, Express or Fastify that is read. */
 interface NodeRequest {

@@ -1,6 +1,4 @@
-import { errors, type JWTPayload, jwtVerify } from 'jose'
-import { AssertionError } from './assertion-error.ts'
-import { createKeySet } from './key-set.ts'
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 
 /** What a backend knows of its gateway. */
 export interface VerifierOptions {
@@ -109,4 +107,91 @@ function toAssertionError(cause: unknown): AssertionError {
   if (cause instanceof AssertionError) return cause
   const isExpired = cause instanceof errors.JWTExpired
   return new AssertionError(isExpired ? 'assertion-expired' : 'assertion-invalid', cause)
+}
+
+interface KeySetOptions {
+  readonly jwksUrl: string | URL
+  readonly keysMaxAgeMs?: number
+  readonly cooldownMs?: number
+  readonly timeoutMs?: number
+  readonly clock: () => number
+}
+
+/**
+ * The keys of a gateway, read when they are first needed. An unknown key makes them read again, so that a rotation is
+ * followed; not within the cooldown, so that made-up names of keys cost nothing. Read again in the background once they
+ * are old; while the gateway cannot be reached the known keys stay.
+ */
+function createKeySet(options: KeySetOptions): JWTVerifyGetKey {
+  const { jwksUrl, keysMaxAgeMs = 600_000, cooldownMs = 30_000, timeoutMs = 5_000, clock } = options
+  // Never too old by itself: then an outage of the gateway would be one of the backend.
+  const remote = createRemoteJWKSet(new URL(jwksUrl), {
+    cacheMaxAge: Number.POSITIVE_INFINITY,
+    cooldownDuration: cooldownMs,
+    timeoutDuration: timeoutMs,
+  })
+  let readAt = Number.NEGATIVE_INFINITY
+  let failedAt = Number.NEGATIVE_INFINITY
+
+  /** @throws if they cannot be read */
+  async function read(): Promise<void> {
+    try {
+      await remote.reload()
+      readAt = clock()
+    } catch (error) {
+      failedAt = clock()
+      throw error
+    }
+  }
+
+  return async function findKey(header, token) {
+    const now = clock()
+    const isOld = now - readAt > keysMaxAgeMs
+    const mayTry = now - failedAt > Math.min(cooldownMs, 1_000)
+    if (remote.jwks() === undefined) {
+      if (!mayTry) throw new AssertionError('keys-unavailable')
+      await read().catch((cause: unknown) => {
+        throw new AssertionError('keys-unavailable', cause)
+      })
+    } else if (isOld && mayTry) read().catch(() => {})
+    try {
+      return await remote(header, token)
+    } catch (cause) {
+      throw isAboutKey(cause) ? cause : new AssertionError('keys-unavailable', cause)
+    }
+  }
+}
+
+/** Whether an error is about the key that the assertion names, and not about reading the keys. */
+function isAboutKey(error: unknown): boolean {
+  if (!(error instanceof errors.JOSEError) || error instanceof errors.JWKSTimeout) return false
+  return error.code !== errors.JOSEError.code
+}
+
+/** Why there is no identity; `keys-unavailable` = it cannot be told, as the gateway's keys have never been read. */
+export type AssertionErrorCode =
+  | 'assertion-missing'
+  | 'assertion-invalid'
+  | 'assertion-expired'
+  | 'keys-unavailable'
+
+const messages: Readonly<Record<AssertionErrorCode, string>> = {
+  'assertion-missing': 'The request has no assertion: it did not come through the gateway.',
+  'assertion-invalid': 'The assertion is not one of this gateway for this backend.',
+  'assertion-expired': 'The assertion has expired.',
+  'keys-unavailable': "The gateway's keys cannot be read.",
+}
+
+/** A request without a valid assertion. Its message is for anybody, the cause for the log. */
+export class AssertionError extends Error {
+  override readonly name = 'AssertionError'
+  readonly code: AssertionErrorCode
+  /** 401, or 503 where it cannot be told. Express and Fastify answer with it. */
+  readonly statusCode: 401 | 503
+
+  constructor(code: AssertionErrorCode, cause?: unknown) {
+    super(messages[code], { cause })
+    this.code = code
+    this.statusCode = code === 'keys-unavailable' ? 503 : 401
+  }
 }

@@ -1,16 +1,28 @@
 import type { TokenCookie } from '#api/token-cookies.ts'
 import type { Config } from '#config/config.ts'
-import { createAccessCookieReader, type ReadAccessCookie } from '#gateway/browser/access-cookie.ts'
-import { type CheckBasicKey, createBasicKeyCheck } from '#gateway/browser/basic-key.ts'
-import { createSignInFinder, type FindSignIn } from '#gateway/browser/find-sign-in.ts'
-import { createHandOverKeys, type HandOverKeys, handOverCookieNames } from '#gateway/browser/hand-over.ts'
-import { createSignInRedirect, type RedirectToSignIn } from '#gateway/browser/sign-in-redirect.ts'
-import { visitCookieName } from '#gateway/browser/visit-counter.ts'
+import {
+  type CheckBasicKey,
+  createAccessCookieReader,
+  createBasicKeyCheck,
+  type ReadAccessCookie,
+} from '#gateway/browser/ambient-credentials.ts'
+import {
+  createSignInFinder,
+  createSignInRedirect,
+  type FindSignIn,
+  type RedirectToSignIn,
+  visitCookieName,
+} from '#gateway/browser/sign-in.ts'
+import {
+  createHandOverKeys,
+  type HandOverKeys,
+  handOverCookieNames,
+} from '#gateway/browser/sign-in-return.ts'
 import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
-import { signInHostsOf } from '#gateway/routes/sign-in-hosts.ts'
+import { signInHostsOf } from '#gateway/routes/route-urls.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
-import { looksLikeAccessToken } from '#identity/tokens/token-text.ts'
+import { looksLikeAccessToken } from '#identity/tokens/jwt.ts'
 import { portalCookieNames } from '#portal/portal-cookie.ts'
 
 /** What serves browsers that can set no header; all undefined where the access cookie is not enabled. */

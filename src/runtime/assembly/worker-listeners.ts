@@ -65,7 +65,7 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
 
   function decideTraffic() {
     const { decide: current } = traffic()
-    // A reload can neither add nor remove it (restart-problems.ts).
+    // A reload can neither add nor remove it (reload.ts).
     if (!current) throw new Error('a listener for other proxies that is not in the config')
     return current
   }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { closeFrame, FrameTracker } from '#gateway/forward/frame-tracker.ts'
+import { closeFrame, FrameTracker } from '#gateway/forward/tunnel.ts'
 import { createRandom } from '../../http/client/random.ts'
 
 /** A frame as RFC 6455 5.2 has it. @param form how many bytes the length takes, as far as it fits */

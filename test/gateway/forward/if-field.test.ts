@@ -1,5 +1,5 @@
 import t from 'tap'
-import { withoutPrefixInIf } from '#gateway/forward/if-field.ts'
+import { withoutPrefixInIf } from '#gateway/forward/stripped-prefix.ts'
 
 t.test('resources of If lose a stripped prefix, tokens and entity tags nothing', async (t) => {
   for (const [sent, forwarded] of [

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { publicLocation } from '#gateway/forward/location.ts'
+import { publicLocation } from '#gateway/forward/stripped-prefix.ts'
 
 const strippedPrefix = { own: '/orders', outer: '' }
 const context = {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { closeFrame } from '#gateway/forward/frame-tracker.ts'
+import { closeFrame } from '#gateway/forward/tunnel.ts'
 import { until } from '../../setup/net.ts'
 import { openTestTunnel, receive, shortFrame } from './tunnels.ts'
 

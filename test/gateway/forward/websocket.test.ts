@@ -1,5 +1,5 @@
 import t from 'tap'
-import { closeFrame } from '#gateway/forward/frame-tracker.ts'
+import { closeFrame } from '#gateway/forward/tunnel.ts'
 import { answerOf, startHeadBackend } from '../../http/client/backends.ts'
 import { createRandom, cutAtRandom } from '../../http/client/random.ts'
 import { until } from '../../setup/net.ts'

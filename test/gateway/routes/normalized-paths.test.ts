@@ -1,5 +1,5 @@
 import t from 'tap'
-import { foldCase, normalizedPaths } from '#gateway/routes/normalized-paths.ts'
+import { foldCase, normalizedPaths } from '#gateway/routes/request-target.ts'
 
 const readings: readonly (readonly [path: string, ...read: readonly string[]])[] = [
   ['/', ''],

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createAccessLineWriter } from '#gateway/access-line/access-line.ts'
 import { createOutcome, type Destination, recordDestination, recordStatus } from '#gateway/gate/outcome.ts'
+import { createAccessLineWriter } from '#gateway/server/access-line.ts'
 import type { Arrival } from '#gateway/server/arrival.ts'
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
 

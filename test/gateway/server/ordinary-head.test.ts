@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { createHeaderRules, identityNames, secondTargetFields } from '#gateway/forward/header-rules.ts'
-import { framingLine } from '#gateway/forward/hop-by-hop-lines.ts'
+import { framingLine } from '#gateway/forward/hop-by-hop.ts'
 import { createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter } from '#gateway/forward/request-head.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { queryAdvice } from '#gateway/refusals/query-credential.ts'
+import { queryAdvice } from '#gateway/refusals/credential-refusal.ts'
 
 const kindOf = (target: string) => {
   const advice = queryAdvice(target)

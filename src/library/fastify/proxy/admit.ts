@@ -4,22 +4,21 @@ import { chooseScope } from '#gateway/gate/choose-scope.ts'
 import { createGate, type GateResult } from '#gateway/gate/gate.ts'
 import { destinationOf } from '#gateway/gate/outcome.ts'
 import { createUpstreamHeadReader, findRoute } from '#gateway/gate/route-request.ts'
-import { toGatehouseError } from '#gateway/refusals/problem.ts'
-import { createOwnPaths } from '#gateway/routes/own-paths.ts'
-import { standardMethods, upstreamTarget } from '#gateway/routes/route.ts'
-import type { RouteTable } from '#gateway/routes/table.ts'
 import {
   type CheckSecondTargets,
   createSecondTargetCheck,
   type SecondTargetResult,
-} from '#gateway/second-targets/check.ts'
+} from '#gateway/gate/second-targets.ts'
+import { toGatehouseError } from '#gateway/refusals/problem.ts'
+import { createOwnPaths } from '#gateway/routes/own-paths.ts'
+import { standardMethods, upstreamTarget } from '#gateway/routes/route.ts'
+import type { RouteTable } from '#gateway/routes/table.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { callerOf } from '../caller.ts'
+import { type AppArrival, readAppArrival, refuse } from '../app-arrival.ts'
 import type { AppParts } from '../open-app-parts.ts'
-import { type AppArrival, readAppArrival } from '../read-arrival.ts'
-import { refuse } from '../refuse.ts'
+import { callerOf } from '../require.ts'
 import { attachExchange } from './exchange.ts'
-import type { ProxyRoute, ProxyUpstream } from './proxy-route.ts'
+import type { ProxyRoute, ProxyUpstream } from './proxy-options.ts'
 
 const ownPaths = createOwnPaths({ enabled: false, path: '/portal' })
 

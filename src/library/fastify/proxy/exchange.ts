@@ -1,12 +1,14 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
-import { secondTargetLines } from '#gateway/forward/forwarded-request-head.ts'
+import { secondTargetLines } from '#gateway/forward/outgoing-request.ts'
 import type { RequestHeadInput } from '#gateway/forward/request-head.ts'
-import type { AppArrival } from '../read-arrival.ts'
-import type { ProxyRoute } from './proxy-route.ts'
-import { RequestBodyStream } from './request-body.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { type AppArrival, refuse } from '../app-arrival.ts'
+import type { ProxyRoute } from './proxy-options.ts'
 
 /** A request that was admitted, and what the backend gets of it. */
 export interface Exchange {
@@ -34,7 +36,7 @@ export function exchangeOf(request: IncomingMessage): Exchange | undefined {
   return (request as Holder)[exchangeKey]
 }
 
-export interface ExchangeInput {
+interface ExchangeInput {
   readonly arrival: AppArrival
   readonly route: ProxyRoute
   readonly target: string
@@ -108,4 +110,90 @@ export function exchangeIn(headers: object): Exchange {
       'gatehouse: the options of http-proxy were changed: headers are not those of an admitted request',
     )
   return exchange
+}
+
+/** Ends the exchange with the backend, because the client has gone. */
+class ClientGone extends Error {
+  override readonly name = 'ClientGone'
+}
+
+/**
+ * The body of a request for the backend: read only when the backend takes it, and at most `bytesMax`. Not the request
+ * itself: whoever destroys that destroys the connection, and the client would get no response.
+ */
+class RequestBodyStream extends Readable {
+  readonly #request: IncomingMessage
+  readonly #bytesMax: number
+  #bytes = 0
+  #isAttached = false
+
+  constructor(request: IncomingMessage, bytesMax: number) {
+    super()
+    this.#request = request
+    this.#bytesMax = bytesMax
+  }
+
+  override _read(): void {
+    if (!this.#isAttached) this.#attach()
+    this.#request.resume()
+  }
+
+  #attach(): void {
+    this.#isAttached = true
+    this.#request.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose)
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#bytes += chunk.length
+    if (this.#bytes > this.#bytesMax) this.destroy(new GatehouseError('body-too-large'))
+    else if (!this.push(chunk)) this.#request.pause()
+  }
+
+  readonly #onEnd = (): void => {
+    this.push(null)
+  }
+
+  readonly #onClose = (): void => {
+    if (!this.#request.complete) this.destroy(new ClientGone('the client has gone'))
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#request.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose)
+    // What still comes is thrown away, so that the response reaches the client.
+    if (this.#isAttached) this.#request.resume()
+    done(error)
+  }
+}
+
+/** Codes of undici and Node for which a response can still be given; all others are of the connection. */
+const codes: Readonly<Record<string, ErrorCode>> = {
+  UND_ERR_CONNECT_TIMEOUT: 'upstream-timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'upstream-timeout',
+  UND_ERR_BODY_TIMEOUT: 'upstream-timeout',
+  UND_ERR_SOCKET: 'upstream-invalid-response',
+  UND_ERR_RESPONSE: 'upstream-invalid-response',
+  UND_ERR_HEADERS_OVERFLOW: 'upstream-invalid-response',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'upstream-invalid-response',
+  ECONNRESET: 'upstream-invalid-response',
+  EPIPE: 'upstream-invalid-response',
+}
+
+/** Answers a request whose exchange with the backend failed before a response: neither its address nor the cause is told. */
+export function answerFailure(reply: FastifyReply, error: unknown): void {
+  const exchange = exchangeOf(reply.request.raw)
+  if (!exchange || reply.sent || reply.raw.destroyed) return
+  refuse(reply, exchange.arrival, toFailure(error))
+}
+
+function toFailure(error: unknown): GatehouseError {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+  if (cause instanceof GatehouseError) return cause
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const isUnreadable = cause instanceof Error && cause.name === 'HTTPParserError'
+  return new GatehouseError(
+    isUnreadable ? 'upstream-invalid-response' : (codes[code] ?? 'upstream-unreachable'),
+    {
+      cause,
+    },
+  )
 }

@@ -6,8 +6,7 @@ import { principalOf } from '#gateway/gate/outcome.ts'
 import { type Deadline, startDeadline } from '#platform/deadline.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Exchange, exchangeIn } from './exchange.ts'
-import { parseFields } from './parse-fields.ts'
-import type { ProxyUpstream } from './proxy-route.ts'
+import type { ProxyUpstream } from './proxy-options.ts'
 
 /** The parts of undici that are used; its types would have to be installed by every app. */
 interface Undici {
@@ -29,7 +28,7 @@ interface ClientResponse {
 }
 
 /** What reply-from asks of its client. */
-export interface HttpClient {
+interface HttpClient {
   request(
     options: { readonly headers: object; readonly method: string },
     callback: (error: Error | null, response?: object) => void,
@@ -170,4 +169,19 @@ export function requireOfHttpProxy(...names: readonly string[]): unknown {
       cause,
     })
   }
+}
+
+/** The fields of lines that each end with CR LF, by name in lower case; a name that occurs again has a list. */
+function parseFields(lines: string): Record<string, string | string[]> {
+  const fields: Record<string, string | string[]> = Object.create(null)
+  for (let start = 0; start < lines.length; ) {
+    const colon = lines.indexOf(':', start)
+    const end = lines.indexOf('\r\n', colon)
+    const name = lines.slice(start, colon).toLowerCase()
+    const value = lines.slice(colon + 2, end)
+    const before = fields[name]
+    fields[name] = before === undefined ? value : [before, value].flat()
+    start = end + 2
+  }
+  return fields
 }

@@ -4,15 +4,18 @@ import type { FastifyHttpProxyOptions } from '@fastify/http-proxy'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { createRouteTable, type RouteTable } from '#gateway/routes/table.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { appArrivalOf, refuse } from '../app-arrival.ts'
 import type { AppParts } from '../open-app-parts.ts'
-import { appArrivalOf } from '../read-arrival.ts'
-import { refuse } from '../refuse.ts'
 import { createAdmit } from './admit.ts'
-import { exchangeOf, headersFor } from './exchange.ts'
-import { answerFailure } from './failure.ts'
+import { answerFailure, exchangeOf, headersFor } from './exchange.ts'
 import { createHttpClient } from './http-client.ts'
-import { type ProxyOptions, toRouteInput } from './proxy-options.ts'
-import { createProxyRoute, type ProxyRoute, type ProxyUpstream } from './proxy-route.ts'
+import {
+  createProxyRoute,
+  type ProxyOptions,
+  type ProxyRoute,
+  type ProxyUpstream,
+  toRouteInput,
+} from './proxy-options.ts'
 import { createWebSocketOptions } from './web-sockets.ts'
 
 const routeKey = Symbol('proxied route')

@@ -1,5 +1,10 @@
 import { ConfigError } from '#config/load.ts'
-import type { AppRouteInput } from '#config/load-app-config.ts'
+import { type AppRouteInput, resolveAppRoute } from '#config/load-app-config.ts'
+import { hasUpstream } from '#gateway/gate/route-request.ts'
+import { compileRoutes } from '#gateway/routes/compile.ts'
+import type { Route } from '#gateway/routes/route.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream.ts'
+import type { Carriers } from '#identity/keys/carriers.ts'
 import type { RequireOptions } from '../require.ts'
 
 /** Options of a proxied prefix: those of a route and its upstream in the config file, with the same meaning and bounds. */
@@ -80,4 +85,34 @@ function nameOf(prefix: unknown): string {
     .replaceAll(/^[-_]+|(?<![-_])[-_]+$/g, '')
     .slice(0, 64)
   return name === '' ? 'root' : name
+}
+
+/** The one target of a proxied prefix. */
+export interface ProxyUpstream
+  extends Pick<
+    UpstreamConfig,
+    | 'name'
+    | 'headers'
+    | 'host'
+    | 'tls'
+    | 'connectTimeoutMs'
+    | 'responseTimeoutMs'
+    | 'idleTimeoutMs'
+    | 'connectionsMax'
+  > {
+  readonly url: URL
+}
+
+export type ProxyRoute = Route<ProxyUpstream>
+
+/** @throws ConfigError with every problem */
+export function createProxyRoute(input: AppRouteInput, carriers: Carriers): ProxyRoute {
+  const { route, upstream } = resolveAppRoute(input, 'gatehouse.proxy()')
+  const [target] = upstream.targets
+  if (!target) throw new Error('an upstream without targets was valid')
+  // Its name is the audience of assertions.
+  const proxied: ProxyUpstream = { ...upstream, name: route.name, url: target.url }
+  const [compiled] = compileRoutes([route], new Map([[upstream.name, proxied]]), carriers)
+  if (!compiled || !hasUpstream(compiled)) throw new Error('a valid route was not compiled')
+  return compiled
 }

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net'
 import type { FastifyHttpProxyOptions } from '@fastify/http-proxy'
 import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
+import { isWebSocketUpgrade } from '#gateway/gate/route-request.ts'
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import type { RouteTable } from '#gateway/routes/table.ts'
-import { isWebSocketUpgrade } from '#gateway/server/upgrade.ts'
+import { readAppArrival } from '../app-arrival.ts'
 import type { AppParts } from '../open-app-parts.ts'
-import { readAppArrival } from '../read-arrival.ts'
 import { exchangeOf } from './exchange.ts'
 import { requireOfHttpProxy } from './http-client.ts'
-import type { ProxyRoute, ProxyUpstream } from './proxy-route.ts'
+import type { ProxyRoute, ProxyUpstream } from './proxy-options.ts'
 
 /** One of the two WebSockets that http-proxy joins. */
 type Side = WebSocket

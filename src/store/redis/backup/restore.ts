@@ -7,7 +7,7 @@ import { StoreFailure } from '../../store-failure.ts'
 import type { Connection } from '../connection.ts'
 import { forgetSessions } from '../open-session-index.ts'
 import { loadScript } from '../scripts.ts'
-import { storeFormat } from '../store-format.ts'
+import { storeFormat } from '../store-identity.ts'
 import { usageKeysOf } from '../usage.ts'
 import { type Command, createRecordWriter } from './write.ts'
 

@@ -1,0 +1,193 @@
+import { hash } from 'node:crypto'
+import type { RequestHead } from '#http/exchange/request-head.ts'
+import { onlyValueOf } from '#http/h1/raw-headers.ts'
+import { dateLine } from '#http/h1/response-writer.ts'
+import { type Credentials, isWithoutCredential } from '#identity/credentials.ts'
+import { accessCookieCarrier } from '#identity/keys/carriers.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { destinationOf, recordFailure, recordStatus } from '../gate/outcome.ts'
+import { prefersHtml } from '../refusals/error-page.ts'
+import { answerErrorPage } from '../refusals/problem.ts'
+import { type Arrival, credentialsOf } from '../server/arrival.ts'
+import { cookieValuesIn } from './browser-fields.ts'
+import { continuePath, encodedReturnPath, type HandOverKeys } from './sign-in-return.ts'
+
+/**
+ * Answers a refused request where it is a page visit of somebody who has to sign in: with a redirect to the portal, which
+ * leads back; or with an error page, where that has not helped several times.
+ * @param sentStatus default: 303; 401 for a proxy that follows no redirect, and reads Location itself
+ * @returns whether it was answered
+ */
+export type RedirectToSignIn = (arrival: Arrival, error: GatehouseError, sentStatus?: number) => boolean
+
+interface SignInRedirectOptions {
+  readonly findSignIn: FindSignIn
+  /** For a portal on a host of its own. */
+  readonly handOverKeys: Pick<HandOverKeys, 'readOrCreate'> | undefined
+}
+
+/** The status of a redirect to the sign-in: See Other. */
+export const signInStatus = 303
+
+export function createSignInRedirect({ findSignIn, handOverKeys }: SignInRedirectOptions): RedirectToSignIn {
+  return function redirectToSignIn(arrival, error, sentStatus = signInStatus) {
+    const { connection, outcome, head, requestId } = arrival
+    const signIn = findSignIn(arrival, error)
+    if (!signIn) return false
+    const { portalUrl, hostName, returnPath, loopError } = signIn
+    if (loopError) {
+      answerErrorPage(arrival, loopError, portalUrl, signIn.visitLine)
+      return true
+    }
+    recordFailure(outcome, error)
+    recordStatus(outcome, sentStatus)
+    const key = handOverKeys?.readOrCreate(head.rawHeaders)
+    const url = portalUrl + continueQuery(returnPath, key && { hostName, challenge: key.challenge })
+    // nginx makes one value of two Set-Cookie: it gets the one without which nobody can come back.
+    const visitLine = key && sentStatus !== signInStatus ? '' : signIn.visitLine
+    const cookies = visitLine + (key?.line ?? '')
+    const lines = `Location: ${url}\r\nCache-Control: no-store\r\n${cookies}${outcome.corsHeaders?.lines ?? ''}`
+    connection.respond(
+      sentStatus,
+      sentStatus === signInStatus ? 'See Other' : 'Unauthorized',
+      `${lines}X-Request-Id: ${requestId}\r\n${dateLine()}Content-Length: 0\r\n`,
+      'none',
+    )
+    connection.end()
+    return true
+  }
+}
+
+/** @param page where to come back to, if the portal is on another host */
+function continueQuery(to: string, page: { hostName: string; challenge: string } | undefined): string {
+  const query = [
+    ...(to === '' ? [] : [`to=${to}`]),
+    ...(page ? [`host=${page.hostName}`, `state=${page.challenge}`] : []),
+  ].join('&')
+  return continuePath + (query === '' ? '' : `?${query}`)
+}
+
+/** Where somebody signs in, and comes back to. */
+export interface SignIn {
+  /** Of the portal; relative where it is on every host. */
+  readonly portalUrl: string
+  readonly hostName: string
+  /** The path and query to come back to, encoded once more, as a value of a query; empty where they are too long. */
+  readonly returnPath: string
+  /** The Set-Cookie line that counts the visit, ended by CR LF. */
+  readonly visitLine: string
+  /** What to answer in place of a redirect where signing in has not helped several times. */
+  readonly loopError: GatehouseError | undefined
+}
+
+/** The sign-in that a refused request is led to; undefined where it is no page visit of somebody who has to sign in. */
+export type FindSignIn = (arrival: Arrival<unknown>, error: GatehouseError) => SignIn | undefined
+
+interface SignInOptions extends VisitCounterOptions {
+  /** The path of the portal. */
+  readonly portalPath: string
+  /** A portal on a host of its own; undefined = it is on every host. */
+  readonly portalHost?: PortalHost | undefined
+}
+
+interface PortalHost {
+  readonly origin: string
+  /** The hosts that it leads back to. */
+  readonly hosts: { has(hostName: string): boolean }
+}
+
+const loopDetail =
+  'You are signed in, but the access cookie did not come back, or was refused. Allow cookies for this site, and check the clock of this device; then open the page again.'
+
+export function createSignInFinder({ portalPath, portalHost, ...counterOptions }: SignInOptions): FindSignIn {
+  const visits = createVisitCounter(counterOptions)
+  const portalUrl = (portalHost?.origin ?? '') + portalPath
+
+  return function findSignIn(arrival, error) {
+    if (!mustSignIn(arrival, error)) return undefined
+    const { target, hostName } = destinationOf(arrival.outcome)
+    if (portalHost && !portalHost.hosts.has(hostName)) return undefined
+    const returnPath = encodedReturnPath(target)
+    const { isLoop, line } = visits.count(arrival.head.rawHeaders, returnPath)
+    const loopError = isLoop
+      ? new GatehouseError(error.code, { detail: loopDetail, cause: error.cause })
+      : undefined
+    return { portalUrl, hostName, returnPath, visitLine: line, loopError }
+  }
+}
+
+/** A client that sent a credential of its own is told what is wrong with it. */
+function mustSignIn(arrival: Arrival<unknown>, { status }: GatehouseError): boolean {
+  if (arrival.outcome.browser?.signIn !== true || status !== 401) return false
+  return isOfBrowser(credentialsOf(arrival)) && isPageVisit(arrival.head)
+}
+
+function isOfBrowser(credentials: Credentials): boolean {
+  if (credentials.kind === 'bearer') return credentials.carrier === accessCookieCarrier
+  return isWithoutCredential(credentials)
+}
+
+/** Counts, in a cookie, how often a browser was sent to the sign-in from the same page within some seconds. */
+interface VisitCounter {
+  /** @param page what identifies the page */
+  count(rawHeaders: readonly string[], page: string): Visit
+}
+
+interface Visit {
+  /** Whether signing in does not help: the browser would be sent to and fro for ever. */
+  readonly isLoop: boolean
+  /** The Set-Cookie line of the response, ended by CR LF. */
+  readonly line: string
+}
+
+interface VisitCounterOptions {
+  /** Whether its cookie is Secure. */
+  readonly isSecure: boolean
+}
+
+/** Of the cookie; no backend gets it. */
+export const visitCookieName = 'gatehouse-visit'
+
+/** A browser that keeps its cookie comes back once; browsers themselves give up after 20 redirects, two each time. */
+const visitsMax = 5
+/** Coming back takes a fraction of a second; a person who goes back and forth takes longer. */
+const maxAgeS = 15
+const pageLength = 12
+
+function createVisitCounter({ isSecure }: VisitCounterOptions): VisitCounter {
+  // Lax: a visit from another site must be counted too.
+  const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+
+  return {
+    count: (rawHeaders, page) => {
+      const key = hash('sha256', page, 'base64url').slice(0, pageLength)
+      const count = lastCount(rawHeaders, key) + 1
+      const isLoop = count > visitsMax
+      const cookie = isLoop
+        ? `${visitCookieName}=; Max-Age=0; ${attributes}`
+        : `${visitCookieName}=${key}.${count}; Max-Age=${maxAgeS}; ${attributes}`
+      return { isLoop, line: `Set-Cookie: ${cookie}\r\n` }
+    },
+  }
+}
+
+/** How often the browser was sent away from this page last; 0 where it was another one. */
+function lastCount(rawHeaders: readonly string[], key: string): number {
+  const counts = cookieValuesIn(rawHeaders, visitCookieName)
+    .filter((value) => value.startsWith(`${key}.`))
+    .map((value) => value.slice(key.length + 1))
+  return Number(counts.find((digits) => /^\d{1,2}$/.test(digits)) ?? 0)
+}
+
+/**
+ * Whether a browser shows the response as a page of its own: not in a frame, where the sign-in is not shown, and not as
+ * an image, a download by a script or data. A browser that does not say is known by an Accept that prefers HTML.
+ */
+export function isPageVisit(head: RequestHead): boolean {
+  const { method, rawHeaders, upgrade } = head
+  if ((method !== 'GET' && method !== 'HEAD') || upgrade !== undefined) return false
+  const mode = onlyValueOf(rawHeaders, 'sec-fetch-mode')
+  const destination = onlyValueOf(rawHeaders, 'sec-fetch-dest')
+  if (mode === undefined && destination === undefined) return prefersHtml(head)
+  return (mode ?? 'navigate') === 'navigate' && (destination ?? 'document') === 'document'
+}

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import { type FailureReason, InvalidResponse, type UpstreamFailure } from '#http/client/failure.ts'
+import type { ResponseHead } from '#http/client/response-head.ts'
+import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
+import { onlyValueOf } from '#http/h1/raw-headers.ts'
+import { type MissingShare, NoConnection } from '#http/upstream/pool/share.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { ForwardedArrival } from './forwarded-request.ts'
+
+/** The error that the client gets for a failed exchange: neither the address of the target nor the cause. */
+export function failureError(failure: UpstreamFailure): GatehouseError {
+  const detail = failure instanceof NoConnection ? shareDetails[failure.share] : undefined
+  return new GatehouseError(codes[failure.reason], {
+    cause: failure,
+    ...(detail !== undefined && { detail }),
+  })
+}
+
+const codes = {
+  'connect-failed': 'upstream-unreachable',
+  'connect-timeout': 'upstream-timeout',
+  'no-resources': 'upstream-unavailable',
+  'no-target': 'upstream-unavailable',
+  'no-connection': 'upstream-unavailable',
+  'response-timeout': 'upstream-timeout',
+  'idle-timeout': 'upstream-timeout',
+  'response-stalled': 'request-timeout',
+  'body-stalled': 'request-timeout',
+  'not-processed': 'upstream-unreachable',
+  'closed-early': 'upstream-invalid-response',
+  'invalid-response': 'upstream-invalid-response',
+} as const satisfies Record<FailureReason, ErrorCode>
+
+/** What the client is told of a 503 for lack of a connection; undefined = the text of the code. */
+const shareDetails: Readonly<Record<MissingShare, string | undefined>> = {
+  pool: undefined,
+  network: 'Your network has as many requests in progress at the service behind this path as one may have.',
+  account: 'Your account has as many requests in progress at the service behind this path as one may have.',
+  session:
+    'Your connection has as many requests in progress at the service behind this path as one may have.',
+  bodies: 'Too many requests whose bodies are still arriving wait for the service behind this path.',
+}
+
+/**
+ * Why a backend's response to a WebSocket handshake is not forwarded; undefined = it is. A client of HTTP/1.1 checks it
+ * itself. One of HTTP/2 would take any 2xx for an open WebSocket, and cannot check the answer to a key that it has not
+ * sent (RFC 8441 5): the gateway does (RFC 6455 4.1).
+ */
+export function handshakeFailure(
+  { connection, head }: Pick<ForwardedArrival, 'connection' | 'head'>,
+  { status, headers }: ResponseHead,
+): InvalidResponse | undefined {
+  if (status >= 300 || !isExtendedConnect(connection, head)) return undefined
+  if (status !== 101) return new InvalidResponse(`a ${status} instead of a 101 that opens the WebSocket`)
+  const key = onlyValueOf(head.rawHeaders, 'sec-websocket-key')
+  return onlyValueOf(headers, 'sec-websocket-accept') === acceptOf(key ?? '')
+    ? undefined
+    : new InvalidResponse('a 101 without the Sec-WebSocket-Accept of its key')
+}
+
+function acceptOf(key: string): string {
+  return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+}

@@ -1,0 +1,158 @@
+import { encodeHighBytes } from '#http/h1/request-line.ts'
+import type { Client } from '../forward/client.ts'
+import type { SecondTargetForm } from '../forward/header-rules.ts'
+import { hostOf, isBelow } from '../forward/stripped-prefix.ts'
+import { parseRequestTarget, type RequestTarget } from '../routes/request-target.ts'
+import type { Route } from '../routes/route.ts'
+
+/** A second target, and how the backend is told of it. */
+export interface SecondTarget {
+  /** As a request for it would have it. */
+  readonly target: RequestTarget
+  /**
+   * @param forwarded path and query of the target as its route forwards them
+   * @returns the value for the backend; undefined = no value says so
+   */
+  write(forwarded: string): string | undefined
+  /** Whether that value is a URL or path of the whole host, as in WebDAV; else one below a root that the backend has. */
+  readonly isOfHost: boolean
+}
+
+interface SecondTargetContext {
+  readonly client: Client
+  /** Of `publicUrl`. */
+  readonly publicOrigin: string
+  /** That of the request itself. */
+  readonly route: Pick<Route<unknown>, 'stripPrefix' | 'prefix'>
+  /** The path of the request itself, as its backend gets it. */
+  readonly backendPath: string
+  readonly method: string
+  /** The account of Swift that the target is in; undefined = that of the request. */
+  readonly account: string | undefined
+}
+
+/** @returns what is wrong with it, as text */
+export function readSecondTarget(
+  form: Exclude<SecondTargetForm, 'account'>,
+  sent: string,
+  context: SecondTargetContext,
+): SecondTarget | string {
+  const value = encodeHighBytes(sent)
+  const { account } = context
+  if (account !== undefined && !/^[^/?#]+$/.test(account)) return 'is in an account that is no name'
+  if (form === 'swift' || isCopyOfSwift(form, value, context)) {
+    const root = swiftRoot(context)
+    // Without a slash: should it be WebDAV after all, it is no path of the host.
+    const path = form === 'destination' ? value.replace(/^\//, '') : value
+    if (root !== undefined) return readObject(path, root, context)
+    if (account !== undefined) return 'is in another account, and the path of the request is in none'
+  }
+  if (form === 'destination' || form === 'url') return readUrl(value, context)
+  return isResourceName(value) ? 'is no path' : readObject(value, '', context)
+}
+
+/** Whether it is an ARN, in any encoding: another name of a bucket, of which no path tells which. */
+function isResourceName(value: string): boolean {
+  const start = value.slice(0, '/arn:'.length * '%xx'.length)
+  const decoded = start.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return /^\/?arn:/i.test(decoded)
+}
+
+// RFC 4918 8.3: an absolute URI, or a path. No user, as in a request target (RFC 9110 4.2.4).
+const absoluteForm = /^(https?:)\/\/([^/?#\\@]+)(?=[/?]|$)/i
+
+function readUrl(sent: string, context: SecondTargetContext): SecondTarget | string {
+  const [origin, scheme = '', authority = ''] = absoluteForm.exec(sent) ?? []
+  if (origin === undefined && !sent.startsWith('/')) return 'is no URL or path'
+  if (origin !== undefined && !isOwnOrigin(scheme, authority, context)) return 'is of another host'
+  const rest = origin === undefined ? sent : sent.slice(origin.length)
+  const target = parseRequestTarget(rest.startsWith('/') ? rest : `/${rest}`)
+  if (!target) return 'is ambiguous'
+  return { target, write: (forwarded) => (origin ?? '') + forwarded, isOfHost: true }
+}
+
+/** Of the host that the client called, by the scheme that it used; a proxy may not say which, but `publicUrl` does. */
+function isOwnOrigin(
+  scheme: string,
+  authority: string,
+  { client, publicOrigin }: Pick<SecondTargetContext, 'client' | 'publicOrigin'>,
+): boolean {
+  const publicScheme = publicOrigin.slice(0, publicOrigin.indexOf('//'))
+  const lower = scheme.toLowerCase()
+  return (
+    (lower === `${client.protocol}:` || lower === publicScheme) &&
+    hostOf(lower, authority) === hostOf(lower, client.host)
+  )
+}
+
+/**
+ * A path below the backend's own root, with or without a slash before it: what the route strips from requests stands
+ * before it, unless the client has put it there.
+ * @param root of such paths at the backend: empty, or an account of Swift
+ */
+function readObject(
+  sent: string,
+  root: string,
+  { route }: Pick<SecondTargetContext, 'route'>,
+): SecondTarget | string {
+  const slash = sent.startsWith('/') ? '' : '/'
+  const path = slash + withSlashes(sent)
+  if (path === '/') return 'is empty'
+  const isWhole = root === '' && isBelow(path, route.prefix)
+  const prefix = route.stripPrefix && !isWhole ? route.prefix : ''
+  const target = parseRequestTarget(prefix + root + path)
+  if (!target) return 'is ambiguous'
+  return {
+    target,
+    write: (forwarded) => {
+      // A signature may cover it.
+      if (forwarded === root + path) return sent
+      return forwarded.startsWith(`${root}/`) ? forwarded.slice(root.length + slash.length) : undefined
+    },
+    isOfHost: false,
+  }
+}
+
+/**
+ * The hosts that a bucket of S3 may have, beside or below that of the request: its name is their first label.
+ * @param path of the bucket and an object in it, for the backend
+ */
+export function bucketHosts(
+  path: string,
+  hostName: string,
+): readonly { readonly target: RequestTarget; readonly hostName: string }[] {
+  const [, bucket = '', rest = '/'] = /^\/([^/?]+)(\/.*)?/.exec(parseRequestTarget(path)?.path ?? '') ?? []
+  const target = parseRequestTarget(rest)
+  if (bucket === '' || !target) return []
+  const domains = [hostName, hostName.slice(hostName.indexOf('.') + 1)]
+  return domains.map((domain) => ({ target, hostName: `${bucket.toLowerCase()}.${domain}` }))
+}
+
+/** The stores decode such a value before they look for slashes: many clients encode all of it. */
+function withSlashes(sent: string): string {
+  const mark = sent.indexOf('?')
+  const end = mark === -1 ? sent.length : mark
+  return sent.slice(0, end).replaceAll(/%2f/gi, '/') + sent.slice(end)
+}
+
+/** `/v1/AUTH_shop`; of Ceph also `/swift/v1`, with or without an account. */
+const swiftAccount = /^(\/(?:swift\/)?v1(?:\.0)?)(\/[^/?]+)(?=\/)/
+const cephRoot = /^\/swift\/v1(?=\/)(?!\/(?:AUTH|KEY)_)/
+
+/** Where the containers are of the account of a request; undefined = its path is none of Swift. */
+function swiftRoot({ backendPath, account }: SecondTargetContext): string | undefined {
+  const ceph = account === undefined ? cephRoot.exec(backendPath)?.[0] : undefined
+  if (ceph !== undefined) return ceph
+  const [, version, own] = swiftAccount.exec(backendPath) ?? []
+  return version === undefined ? undefined : version + (account === undefined ? own : `/${account}`)
+}
+
+/**
+ * Whether a Destination is read as Swift reads it: below the account, as X-Copy-From. In WebDAV it is a URL or a path of
+ * the host, and so begins like that of the request.
+ */
+function isCopyOfSwift(form: SecondTargetForm, value: string, context: SecondTargetContext): boolean {
+  return form === 'destination' && context.method === 'COPY' && !/^(?:https?:|\/(?:swift\/)?v1)/i.test(value)
+}

@@ -1,0 +1,213 @@
+import { changedHead } from '#http/exchange/request-head.ts'
+import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import { foldHeaderName } from '#platform/text.ts'
+import type { SecondTargets } from '../forward/forwarded-request.ts'
+import { type SecondTargetField, secondTargetFields } from '../forward/header-rules.ts'
+import type { HeadUpstream } from '../forward/request-head.ts'
+import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
+import type { OwnPaths } from '../routes/own-paths.ts'
+import type { RequestTarget } from '../routes/request-target.ts'
+import { type Route, upstreamTarget } from '../routes/route.ts'
+import type { RouteTable } from '../routes/table.ts'
+import type { Arrival } from '../server/arrival.ts'
+import { createGate, type GateOptions } from './gate.ts'
+import { createOutcome, destinationOf, principalOf, recordDestination, recordReason } from './outcome.ts'
+import { bucketHosts, readSecondTarget, type SecondTarget } from './read-second-target.ts'
+import { findRoute } from './route-request.ts'
+
+interface SecondTargetOptions
+  extends Pick<
+    GateOptions<Route<unknown>, Arrival<unknown>>,
+    'authenticator' | 'limiter' | 'failures' | 'checkBasicKey' | 'readKeyHeaders'
+  > {
+  readonly table: RouteTable<unknown>
+  readonly ownPaths: Pick<OwnPaths, 'has'>
+  /** Of `publicUrl`. */
+  readonly publicOrigin: string
+}
+
+/** What the upstream is told, or why the request is refused. */
+export type SecondTargetResult = SecondTargets | GatehouseError
+
+/**
+ * Checks the second targets of a request, such as the Destination of a COPY or MOVE (RFC 4918 10.3): each must be one
+ * unambiguous path of this gateway, which the caller may reach by its own route, at the same upstream. They are checked
+ * whatever the method is: a backend may take the method from elsewhere. They are not counted as requests of their own.
+ * @param route the admitted route of the request
+ * @throws GatehouseError `store-unavailable`, as a rejection, if it cannot be decided
+ */
+export type CheckSecondTargets = (
+  route: Route<HeadUpstream | undefined>,
+  arrival: Arrival<unknown>,
+) => Promise<SecondTargetResult>
+
+export function createSecondTargetCheck(options: SecondTargetOptions): CheckSecondTargets {
+  const { authenticator, limiter, failures, checkBasicKey, readKeyHeaders, table, ownPaths, publicOrigin } =
+    options
+  const hasHosts = table.routes.some(({ host }) => host !== undefined)
+  const gate = createGate<Route<unknown>, Arrival<unknown>>({
+    authenticator,
+    limiter,
+    failures,
+    checkBasicKey,
+    readKeyHeaders,
+    findRoute: (arrival) => {
+      const route = findRoute(table, arrival)
+      return route instanceof GatehouseError ? route : { ...route, rateLimit: undefined }
+    },
+    takePlan: () => undefined,
+    metrics: undefined,
+    keyUses: { record: () => {} },
+  })
+
+  /** The route of a target, if the caller may reach it. */
+  async function findAllowed(
+    second: Arrival<unknown>,
+    { route, arrival }: Named,
+  ): Promise<Route<unknown> | Refusal> {
+    const found = findRoute(table, second)
+    if (found instanceof GatehouseError) return `is refused: ${found.code}`
+    if (found.upstream !== route.upstream) return `belongs to another upstream, that of ${found.name}`
+    // A public route has looked at no credential, and its backend is told of no caller.
+    if (principalOf(arrival.outcome) === undefined && !allowsAnonymous(found))
+      return `is on a route that needs a caller, ${found.name}`
+    const result = await gate(second)
+    if (!(result instanceof GatehouseError)) return found
+    return result.code === 'too-many-failures' ? result : `is refused by ${found.name}: ${result.code}`
+  }
+
+  /** As its route forwards a target; that of each method, if there are several. */
+  async function findForwarded(
+    { target }: SecondTarget,
+    methods: readonly string[],
+    named: Named,
+  ): Promise<{ readonly path: string } | Refusal> {
+    const { hostName } = destinationOf(named.arrival.outcome)
+    const paths = new Set<string>()
+    for (const method of methods) {
+      const found = await findAllowed(secondArrival(named.arrival, { target, hostName, method }), named)
+      if (isRefusal(found)) return found
+      paths.add(upstreamTarget(found, target))
+    }
+    const [path = ''] = paths
+    return paths.size === 1 ? { path } : stripsAnother
+  }
+
+  /** The routes of the hosts that a bucket may have count too. */
+  async function refusalOfHosts(
+    { methods = [] }: NamingField,
+    path: string,
+    named: Named,
+  ): Promise<Refusal | undefined> {
+    const { arrival, route } = named
+    const hosts = hasHosts ? bucketHosts(path, destinationOf(arrival.outcome).hostName) : []
+    for (const view of hosts.flatMap((host) => methods.map((method) => ({ ...host, method })))) {
+      const second = secondArrival(arrival, view)
+      const found = findRoute(table, second)
+      if (found instanceof GatehouseError) {
+        if (found.code === 'route-not-found') continue
+      } else if (found.host === undefined || found.upstream !== route.upstream) continue
+      const allowed = await findAllowed(second, named)
+      if (isRefusal(allowed)) return allowed
+    }
+    return undefined
+  }
+
+  /** The lines of one for the upstream. */
+  async function check(field: NamingField, value: string, named: Named): Promise<SecondTargets | Refusal> {
+    const { route, arrival, account } = named
+    const { client, head, outcome } = arrival
+    const { target, hostName } = destinationOf(outcome)
+    const backendPath = upstreamTarget(route, target)
+    const context = { client, publicOrigin, route, backendPath, method: head.method, account }
+    const second = readSecondTarget(field.form, value, context)
+    if (typeof second === 'string') return second
+    if (ownPaths.has(second.target.path, hostName)) return "is a path of the gateway's own"
+    const forwarded = await findForwarded(second, field.methods ?? [head.method], named)
+    if (isRefusal(forwarded)) return forwarded
+    const written = second.write(forwarded.path)
+    if (written === undefined) return stripsAnother
+    const refusal = field.form === 'object' ? await refusalOfHosts(field, forwarded.path, named) : undefined
+    if (refusal !== undefined) return refusal
+    if (route.upstream?.headers?.replacedNames.has(foldHeaderName(field.name)) === true) return noLines
+    if (field.form === 'destination' && second.isOfHost)
+      return davDestination(second.target, forwarded.path, named)
+    const accountLine = account === undefined ? '' : `${field.accountName}: ${account}\r\n`
+    return { lines: `${field.name}: ${written}\r\n${accountLine}`, targetDestination: undefined }
+  }
+
+  return async function checkSecondTargets(route, arrival) {
+    const sent = arrival.fields.uncommon.secondTargets ?? new Map<string, string>()
+    let passed: SecondTargets = noLines
+    for (const [name, value] of sent) {
+      const field = secondTargetFields.get(name)
+      if (field === undefined || !namesTarget(field)) continue
+      const account = sent.get(field.accountName?.toLowerCase() ?? '')
+      const result = await check(field, value, { route, arrival, account })
+      if (result instanceof GatehouseError) return result
+      if (typeof result === 'string') {
+        recordReason(arrival.outcome, `the ${field.name} ${result}`)
+        return sharedError('destination-forbidden')
+      }
+      passed = {
+        lines: passed.lines + result.lines,
+        targetDestination: passed.targetDestination ?? result.targetDestination,
+      }
+    }
+    return passed
+  }
+}
+
+const stripsAnother = 'is on a route that strips another prefix'
+
+const noLines: SecondTargets = { lines: '', targetDestination: undefined }
+
+/** What is wrong with a target, as text; an error is the answer itself. */
+type Refusal = GatehouseError | string
+
+function isRefusal(result: unknown): result is Refusal {
+  return typeof result === 'string' || result instanceof GatehouseError
+}
+
+/** A request that names a second target. */
+interface Named {
+  /** Its own. */
+  readonly route: Route<HeadUpstream | undefined>
+  readonly arrival: Arrival<unknown>
+  /** The account of Swift that it names for the target; undefined = none. */
+  readonly account: string | undefined
+}
+
+type NamingField = SecondTargetField & { readonly form: Exclude<SecondTargetField['form'], 'account'> }
+
+function namesTarget(field: SecondTargetField): field is NamingField {
+  return field.form !== 'account'
+}
+
+/** As the route says: most backends refuse a Destination that is not a URL of theirs. */
+function davDestination(target: RequestTarget, forwarded: string, { route, arrival }: Named): SecondTargets {
+  const { client, head } = arrival
+  if (route.destination === 'target') return { lines: '', targetDestination: forwarded }
+  const outer = readStrippedPrefix(route, head.rawHeaders, client.isTrusted)?.outer ?? ''
+  const path = route.destination === 'public' ? outer + target.sentPath + target.query : forwarded
+  const line = `Destination: ${client.protocol}://${client.host}${path}\r\n`
+  return { lines: line, targetDestination: undefined }
+}
+
+function allowsAnonymous({ access }: Route<unknown>): boolean {
+  return access.kind === 'public' || access.isOptional
+}
+
+/** A request for the second target, with an outcome of its own. */
+function secondArrival(
+  arrival: Arrival<unknown>,
+  {
+    target,
+    hostName,
+    method,
+  }: { readonly target: RequestTarget; readonly hostName: string; readonly method: string },
+): Arrival<unknown> {
+  const outcome = createOutcome()
+  recordDestination(outcome, { target, hostName })
+  return { ...arrival, outcome, head: changedHead(arrival.head, { method }) }
+}

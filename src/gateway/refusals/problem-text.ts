@@ -1,0 +1,176 @@
+import { dateLine } from '#http/h1/response-writer.ts'
+import type { Carriers } from '#identity/keys/carriers.ts'
+import { type ErrorCode, errorDefinitions } from '#platform/errors/codes.ts'
+import type { ExceededRate, GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { copyString } from '#platform/text.ts'
+import { type ChallengeContext, challenges } from './challenges.ts'
+
+/** The response to a failed request; those that repeat are built once, but for their ID. */
+export function problemText(error: GatehouseError, context: ProblemContext): ProblemText {
+  const { requestId, sentStatus = error.status, extraLines, isRegistry } = context
+  const isUsual = sentStatus === error.status && !isRegistry && isPlainInJson(requestId)
+  const key = isUsual ? repeatedKey(error) : undefined
+  return key === undefined
+    ? completeText(serializeProblem(describeProblem(error, context)), extraLines)
+    : repeatedProblem(key, error, context).withId(requestId, extraLines)
+}
+
+/** Whether it is written as it is: it has no control characters, as it is in a field line too. */
+function isPlainInJson(requestId: string): boolean {
+  return !requestId.includes('"') && !requestId.includes('\\')
+}
+
+/** What names the responses that differ only in the ID, for one route; undefined = there are none. */
+function repeatedKey(error: GatehouseError): ErrorCode | GatehouseError | undefined {
+  const { code, detail, errors, allow, rate, isShared } = error
+  // One object for each code and detail.
+  if (isShared) return error
+  if (errors || allow || rate) return undefined
+  const defaults: { readonly title: string; readonly detail?: string } = errorDefinitions[code]
+  return detail === defaults.detail ? code : undefined
+}
+
+/**
+ * A response but for its ID, which comes last in lines and body. Refusing must cost less than forwarding, so it is in as few
+ * texts as possible: V8 copies each that is joined on its own.
+ */
+class RepeatedProblem {
+  readonly #lines: string
+  readonly #body: string
+  #date = ''
+  #idLength = -1
+  #linesAfterId = ''
+
+  constructor({ lines, body }: ProblemText) {
+    this.#lines = copyString(lines.slice(0, -'\r\n'.length))
+    this.#body = copyString(body.slice(0, -bodyAfterId.length))
+  }
+
+  withId(requestId: string, extraLines = ''): ProblemText {
+    const date = dateLine()
+    if (date !== this.#date || requestId.length !== this.#idLength) this.#prepare(date, requestId.length)
+    return {
+      lines: extraLines + this.#lines + requestId + this.#linesAfterId,
+      body: this.#body + requestId + bodyAfterId,
+    }
+  }
+
+  #prepare(date: string, idLength: number): void {
+    const length = this.#body.length + idLength + bodyAfterId.length
+    this.#date = date
+    this.#idLength = idLength
+    this.#linesAfterId = copyString(`\r\n${date}Content-Length: ${length}\r\n`)
+  }
+}
+
+const bodyAfterId = '"}\n'
+
+/** The responses about one route; a reload may change the carriers. */
+interface RepeatedProblems {
+  readonly carriers: Carriers
+  readonly byKey: Map<ErrorCode | GatehouseError, RepeatedProblem>
+}
+
+const noAccess = {}
+const problemsOf = new WeakMap<object, RepeatedProblems>()
+
+function repeatedProblem(
+  key: ErrorCode | GatehouseError,
+  error: GatehouseError,
+  context: ProblemContext,
+): RepeatedProblem {
+  const { access = noAccess, carriers } = context
+  const known = problemsOf.get(access)
+  const isCurrent = known !== undefined && (access === noAccess || known.carriers === carriers)
+  const { byKey } = isCurrent ? known : startProblems(access, carriers)
+  const repeated = byKey.get(key)
+  if (repeated !== undefined) return repeated
+  const added = new RepeatedProblem(serializeProblem(describeProblem(error, { ...context, requestId: '' })))
+  byKey.set(key, added)
+  return added
+}
+
+function startProblems(access: object, carriers: Carriers): RepeatedProblems {
+  const problems: RepeatedProblems = { carriers, byKey: new Map() }
+  problemsOf.set(access, problems)
+  return problems
+}
+
+/** When to try again after a 503, in seconds: the outages behind it are short. */
+const retryAfterS = 1
+
+/** Codes that have a challenge, besides every 401 (RFC 6750 3). */
+export const challengedCodes = new Set(['credentials-ambiguous', 'role-forbidden', 'scope-forbidden'])
+
+/** An error response in problem+json (RFC 9457). */
+export interface Problem {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[]>>
+  readonly body: string
+}
+
+export interface ProblemContext extends ChallengeContext {
+  readonly requestId: string
+  /** undefined = the status of the error. */
+  readonly sentStatus?: number | undefined
+  /** Field lines that do not depend on the failure, each ended by CR LF. */
+  readonly extraLines?: string | undefined
+}
+
+export function describeProblem(error: GatehouseError, context: ProblemContext): Problem {
+  const { requestId, sentStatus: status = error.status } = context
+  const { code, title, detail, errors, allow, rate } = error
+  const isChallenge = error.status === 401 || challengedCodes.has(code)
+  return {
+    status,
+    headers: {
+      'Content-Type': 'application/problem+json',
+      'Cache-Control': 'no-store',
+      ...(isChallenge && { 'WWW-Authenticate': challenges(code, context) }),
+      ...(allow && { Allow: allow.join(', ') }),
+      ...(rate && rateHeaders(rate)),
+      ...(error.status === 503 && { 'Retry-After': String(retryAfterS) }),
+      'X-Request-Id': requestId,
+    },
+    body: `${JSON.stringify({ type: `urn:gatehouse:${code}`, title, status, code, detail, requestId, errors })}\n`,
+  }
+}
+
+/** In whole seconds, rounded up: a client that waits that long is never too early. */
+function rateHeaders({ limit, remaining, retryMs, resetMs }: ExceededRate): Readonly<Record<string, string>> {
+  return {
+    'Retry-After': String(Math.max(1, Math.ceil(retryMs / 1_000))),
+    'RateLimit-Limit': String(limit),
+    'RateLimit-Remaining': String(remaining),
+    'RateLimit-Reset': String(Math.max(1, Math.ceil(resetMs / 1_000))),
+  }
+}
+
+export interface ProblemText {
+  /** Field lines, each ended by CR LF. */
+  readonly lines: string
+  /** ASCII, so that one character is one byte. */
+  readonly body: string
+}
+
+function serializeProblem({ headers, body }: Problem): ProblemText {
+  let lines = ''
+  for (const name in headers) {
+    const value = headers[name] ?? ''
+    if (typeof value === 'string') lines += `${name}: ${value}\r\n`
+    else for (const each of value) lines += `${name}: ${each}\r\n`
+  }
+  return { lines, body: notAscii.test(body) ? body.replaceAll(/[^\n -~]/g, escapeCharacter) : body }
+}
+
+/** Adds the lines that depend on the time and the body. @param extraLines more field lines, each ended by CR LF */
+export function completeText({ lines, body }: ProblemText, extraLines = ''): ProblemText {
+  return { lines: `${extraLines}${lines}${dateLine()}Content-Length: ${body.length}\r\n`, body }
+}
+
+/** The newline at the end stays: JSON has no other. */
+const notAscii = /[^\n -~]/
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}

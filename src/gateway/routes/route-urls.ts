@@ -1,0 +1,83 @@
+import { parseRequestTarget } from './request-target.ts'
+
+/** Routes that take bearer tokens, as protected resources of OAuth (RFC 9728). */
+
+const wellKnown = '/.well-known/oauth-protected-resource'
+
+/** The part of a route that makes it a resource. */
+export interface ResourceRoute {
+  readonly path: string
+  readonly auth: string
+  readonly host?: string | undefined
+  /** Whose the Authorization field is; default: the gateway's. */
+  readonly authorization?: string | undefined
+}
+
+/** Whether a route takes bearer tokens. */
+export function takesTokens({ auth, authorization }: Pick<ResourceRoute, 'auth' | 'authorization'>): boolean {
+  return authorization !== 'backend' && (auth === 'bearer' || auth === 'any' || auth === 'optional')
+}
+
+/** The paths at which the metadata of routes is published: the well-known path before that of the route (3.1). */
+export function metadataPathsOf(routes: readonly ResourceRoute[]): ReadonlySet<string> {
+  return new Set(routes.filter(takesTokens).map(metadataPath))
+}
+
+export function metadataPath({ path }: Pick<ResourceRoute, 'path'>): string {
+  return wellKnown + prefixOf(path)
+}
+
+/** The resource identifier (1.2): the URL of the route as clients see it, without a trailing slash. */
+export function resourceUrl(route: Pick<ResourceRoute, 'path' | 'host'>, publicOrigin: string): string {
+  return originOf(route, publicOrigin) + prefixOf(route.path)
+}
+
+export function metadataUrl(route: Pick<ResourceRoute, 'path' | 'host'>, publicOrigin: string): string {
+  return originOf(route, publicOrigin) + metadataPath(route)
+}
+
+function prefixOf(path: string): string {
+  return parseRequestTarget(path)?.path.replace(/\/$/, '') ?? ''
+}
+
+/** A route of one host is seen at that host, in other respects as `publicUrl` says. */
+function originOf({ host }: Pick<ResourceRoute, 'host'>, publicOrigin: string): string {
+  if (host === undefined) return publicOrigin
+  const url = new URL(publicOrigin)
+  url.hostname = host
+  return url.origin
+}
+
+/** The part of a route that decides whether page visits sign in. */
+export interface SignInRoute {
+  readonly host?: string | undefined
+  readonly browser?: { readonly signIn: boolean } | undefined
+}
+
+/**
+ * Where a portal on a host of its own gives page visits back to, by path; for every host. It is not in the table of
+ * own paths, as it exists only there.
+ */
+export const handOverPath = '/api/v1/accounts/sign-in'
+
+/** Whether page visits sign in on another host than that of their page. */
+export function handsOver(
+  portal: { enabled: boolean; host?: string | undefined },
+  routes: readonly SignInRoute[],
+) {
+  return portal.enabled && portal.host !== undefined && routes.some(({ browser }) => browser?.signIn === true)
+}
+
+/**
+ * The hosts that people may be led back to, in lower case, with their origins: those that routes with `browser.signIn`
+ * name, and that of `publicUrl` for those that name none.
+ */
+export function signInHostsOf(
+  routes: readonly SignInRoute[],
+  publicOrigin: string,
+): ReadonlyMap<string, string> {
+  const origins = routes
+    .filter(({ browser }) => browser?.signIn === true)
+    .map((route) => originOf(route, publicOrigin))
+  return new Map(origins.map((origin) => [new URL(origin).hostname, origin]))
+}

@@ -1,0 +1,148 @@
+import type { HttpVersion } from '#http/exchange/client-exchange.ts'
+import { memoize, memoizeBounded } from '#platform/memoize.ts'
+import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.ts'
+import { copyString } from '#platform/text.ts'
+import { clientClosedRequest, type Outcome, principalOf } from '../gate/outcome.ts'
+import type { Arrival } from './arrival.ts'
+
+/**
+ * The members of the line that a request has in the access log, each followed by a comma.
+ * @param now when it was over, on the clock of performance.now()
+ */
+type WriteAccessLine = (arrival: Arrival, now: number, isComplete: boolean) => string
+
+/** @param listener which it is; undefined = the main one */
+export function createAccessLineWriter(listener: string | undefined): WriteAccessLine {
+  const listenerMember = jsonMember('listener', listener)
+  const clientMember = frequentMember('client')
+  const routeMembers = memoize((route: string) => new RouteMembers(route))
+  const callerMembers = new CallerMembers()
+  return (arrival, now, isComplete) => {
+    const { head, client, outcome, connection } = arrival
+    const { destination, route, status = clientClosedRequest } = outcome
+    return (
+      listenerMember +
+      requestIdMember(arrival) +
+      clientMember(client.address) +
+      jsonMember('path', pathForLog(destination?.target.sentPath ?? head.target)) +
+      routeMembers(route).of(head.method, connection.httpVersion, status) +
+      millisecondsMember(now - arrival.arrivedAt) +
+      callerMembers.of(outcome, isComplete)
+    )
+  }
+}
+
+/** Made here it needs no look: only trusted clients send one (gateway/server/arrival.ts). */
+function requestIdMember({ requestId, client }: Arrival): string {
+  return client.isTrusted ? jsonMember('requestId', requestId) : `"requestId":"${requestId}",`
+}
+
+const thousandths = Array.from({ length: 1_000 }, (_, index) => `.${String(index).padStart(3, '0')},`)
+
+/** The value of the member whose name comes last in RouteMembers: to write a fraction takes five times as long. */
+function millisecondsMember(duration: number): string {
+  const microseconds = Math.round(duration * 1_000)
+  const whole = Math.trunc(microseconds / 1_000)
+  return `${whole}${thousandths[microseconds - whole * 1_000]}`
+}
+
+/** A method that clients invent may be as long as a head: no such text is kept. */
+const methodLengthMax = 32
+
+/** What the lines of a route have in common, up to the name of the duration: most are like the one before. */
+class RouteMembers {
+  readonly #route: string
+  #method = ''
+  #httpVersion: HttpVersion = '1.1'
+  #status = 0
+  #text = ''
+
+  constructor(route: string) {
+    this.#route = route
+  }
+
+  of(method: string, httpVersion: HttpVersion, status: number): string {
+    if (method === this.#method && httpVersion === this.#httpVersion && status === this.#status)
+      return this.#text
+    const versionMember = jsonMember('httpVersion', httpVersion)
+    const start = jsonMember('method', method) + versionMember + jsonMember('route', this.#route)
+    const members = `${start}"status":${status},"durationMs":`
+    if (method.length > methodLengthMax) return members
+    this.#method = copyString(method)
+    this.#httpVersion = httpVersion
+    this.#status = status
+    // In one piece: a joined text would be joined anew for each line.
+    this.#text = Buffer.from(members).toString()
+    return this.#text
+  }
+}
+
+/** The members that say who called, which upstream responded, and how it ended. */
+class CallerMembers {
+  readonly #scheme = frequentMember('scheme')
+  readonly #upstream = frequentMember('upstream')
+
+  /** From the second request on that is admitted by one decision, and ends well, they are one text. */
+  of(outcome: Outcome, isComplete: boolean): string {
+    const { upstream, code, reason, decision } = outcome
+    const isUsual = isComplete && code === undefined && reason === undefined
+    if (!isUsual || decision?.kind !== 'allowed' || decision.principal === undefined)
+      return this.#join(outcome, isComplete)
+    if (decision.logged === undefined || decision.loggedUpstream !== upstream) {
+      decision.logged = ''
+      decision.loggedUpstream = upstream
+      return this.#join(outcome, isComplete)
+    }
+    if (decision.logged === '') decision.logged = flatten(this.#join(outcome, isComplete))
+    return decision.logged
+  }
+
+  #join(outcome: Outcome, isComplete: boolean): string {
+    const { upstream, code, reason, decision } = outcome
+    const scheme = decision?.scheme
+    const accountId = principalOf(outcome)?.accountId ?? outcome.accountId
+    return (
+      (scheme === undefined ? '' : this.#scheme(scheme)) +
+      jsonMember('accountId', accountId) +
+      (upstream === undefined ? '' : this.#upstream(upstream)) +
+      jsonMember('code', code) +
+      jsonMember('reason', reason) +
+      `"isComplete":${isComplete},`
+    )
+  }
+}
+
+/** In one piece: a joined text would be joined anew for each line. IDs of foreign issuers need not be Latin-1. */
+function flatten(text: string): string {
+  return Buffer.from(text).toString()
+}
+
+/** Matches what JSON writes as it is, as nearly all is: asking takes less time than writing by JSON. */
+const plainText = /^[ !#-[\]-~]*$/
+
+/** The values that are seen again and again: those of a config with thousands of routes. */
+const frequentBounds = { entriesMax: 10_000, keyLengthMax: 128 }
+
+/** A member of a JSON object, followed by a comma; empty where there is no value. */
+function jsonMember(name: string, value: string | undefined): string {
+  if (value === undefined) return ''
+  return plainText.test(value) ? `"${name}":"${value}",` : `"${name}":${JSON.stringify(value)},`
+}
+
+/** The same for values that repeat. They are Latin-1, as all of a request and a config's names are. */
+function frequentMember(name: string): (value: string) => string {
+  return memoizeBounded(frequentBounds, (value) => copyString(jsonMember(name, value)))
+}
+
+/** Matches paths that may need redaction for the log: most do not. */
+const mayNeedRedaction = new RegExp(`[?#%]|${secretStartPattern.source}`)
+
+/**
+ * The path without query, fragment and userinfo, which may contain anything. A key or token that is in the path by
+ * mistake is redacted.
+ */
+function pathForLog(target: string): string {
+  if (target.startsWith('/') && !mayNeedRedaction.test(target)) return target
+  const path = target.split(/[?#]/, 1)[0]?.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1') ?? ''
+  return hideSecrets(path)
+}
