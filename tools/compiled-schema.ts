@@ -14,7 +14,7 @@ export const compiledSchema: Plugin = {
     const ajv = createSchemaAjv(true)
     const code = standalone.default(ajv, ajv.compile(configSchema))
     return [
-      "import { isDurationWithin, isSizeWithin } from './bounds.ts'",
+      "import { isDurationWithin, isSizeWithin } from './units.ts'",
       code.replace('export default', 'export const compileSchema = () =>'),
     ].join('\n')
   },

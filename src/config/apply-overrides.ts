@@ -1,7 +1,9 @@
 import { isRecord } from '#platform/json.ts'
 import type { Override } from './overrides.ts'
-import { formatPath, formatSource, type Path, type Problem } from './problem.ts'
+import { formatPath, formatSource, type Path, type Problem, type Source } from './problem.ts'
+import type { ConfigFile } from './read-config-file.ts'
 import { isPathPrefix } from './review.ts'
+import type { Finding } from './validate.ts'
 
 /** A tree with overrides laid over it. */
 export interface OverrideResult {
@@ -76,4 +78,56 @@ function ownMember(container: Readonly<Record<string | number, unknown>>, part: 
 
 function emptyContainerFor(nextPart: Path[number] | undefined): unknown {
   return typeof nextPart === 'number' ? [] : {}
+}
+
+/** Finds out where options come from: the file, an override, or a default. */
+export interface Sources {
+  /** The source of the effective value at a path. */
+  sourceOf(path: Path): Source
+  toProblem(finding: Finding): Problem
+}
+
+export function createSources(configFile: ConfigFile, overrides: readonly Override[]): Sources {
+  function findSource(path: Path, at: Finding['at'] = 'value'): Source {
+    const override = overrides.findLast((one) => isPathPrefix(one.path, path) || isPathPrefix(path, one.path))
+    if (override && setsOption(override, path)) return override.source
+    const isReplaced = override !== undefined && isPathPrefix(override.path, path)
+    if (isReplaced || !isWritten(configFile.tree, path)) return { kind: 'default' }
+    return at === 'key' ? configFile.locateKey(path) : configFile.locate(path)
+  }
+
+  /** A missing option is reported at the item that lacks it. */
+  function findNearestSource(path: Path): Source {
+    for (let length = path.length - 1; length > 0; length--) {
+      const item = path.slice(0, length)
+      const isOverridden = overrides.some((one) => isPathPrefix(one.path, item))
+      if (!isOverridden && isWritten(configFile.tree, item)) return configFile.locate(item)
+      const source = findSource(item)
+      if (source.kind !== 'default') return source
+    }
+    return configFile.locate([])
+  }
+
+  return {
+    sourceOf: (path) => findSource(path),
+    toProblem: ({ path, at, message }) => {
+      const source = findSource(path, at)
+      return { path, message, source: source.kind === 'default' ? findNearestSource(path) : source }
+    },
+  }
+}
+
+/** Whether an override gives the option at a path a value, or a part of one. */
+function setsOption({ path: overridePath, value }: Override, path: Path): boolean {
+  return overridePath.length > path.length || isWritten(value, path.slice(overridePath.length))
+}
+
+function isWritten(tree: unknown, path: Path): boolean {
+  let node: unknown = tree
+  for (const part of path) {
+    if (Array.isArray(node) && typeof part === 'number' && part < node.length) node = node[part]
+    else if (isRecord(node) && Object.hasOwn(node, part)) node = node[part]
+    else return false
+  }
+  return true
 }

@@ -1,6 +1,6 @@
 import { _, Ajv, type KeywordCxt, type KeywordDefinition, type ValidateFunction } from 'ajv'
-import { isDurationWithin, isSizeWithin } from './bounds.ts'
 import { configSchema } from './schema/schema.ts'
+import { isDurationWithin, isSizeWithin } from './units.ts'
 
 /** Compiles the check of the schema. The build does it beforehand (tools/compiled-schema.ts). */
 export function compileSchema(): ValidateFunction {

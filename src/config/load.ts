@@ -1,31 +1,32 @@
-import { dirname, resolve } from 'node:path'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import { applyOverrides } from './apply-overrides.ts'
-import type { Config, ConfigSnapshot } from './config.ts'
-import { resolveConfig } from './config.ts'
+import { isBinary, readProgramFile } from '#platform/package.ts'
+import { applyOverrides, createSources } from './apply-overrides.ts'
+import { type Config, type ConfigSnapshot, resolveConfig } from './config.ts'
 import { environmentOverrides, flagOverrides, type Override } from './overrides.ts'
 import { formatPath, listProblems, type Path, type Problem, type Source } from './problem.ts'
-import { type ConfigFile, readConfigFile } from './read-config-file.ts'
+import { type ConfigFile, readConfigFile, shippedConfig } from './read-config-file.ts'
 import { createReview } from './review.ts'
-import { reviewAccessCookie } from './rules/access-cookie.ts'
-import { reviewCookie, reviewCors } from './rules/browsers.ts'
-import { reviewIdentity } from './rules/identity.ts'
+import { reviewAccessCookie, reviewCookie, reviewCors } from './rules/browsers.ts'
+import { reviewIdentity, reviewKeyCarriers } from './rules/identity.ts'
 import { reviewIssuers } from './rules/issuers.ts'
-import { reviewKeyCarriers } from './rules/key-carriers.ts'
-import { reviewKeys } from './rules/keys.ts'
-import { reviewDecidePort, reviewHosts, reviewListen, reviewPorts } from './rules/listen.ts'
-import { reviewNetwork, reviewTracing } from './rules/network.ts'
-import { reviewPlans } from './rules/plans.ts'
+import {
+  reviewDecidePort,
+  reviewHosts,
+  reviewListen,
+  reviewNetwork,
+  reviewPorts,
+  reviewTracing,
+} from './rules/listen.ts'
 import { reviewPortal } from './rules/portal.ts'
-import { reviewRoutes } from './rules/routes.ts'
+import { reviewPlans, reviewRoutes } from './rules/routes.ts'
 import { reviewStore } from './rules/store.ts'
-import { reviewTokens } from './rules/tokens.ts'
-import { reviewUpstreamHeaders } from './rules/upstream-headers.ts'
-import { reviewUpstreams } from './rules/upstreams.ts'
+import { reviewKeys, reviewTokens } from './rules/tokens.ts'
+import { reviewUpstreamHeaders, reviewUpstreams } from './rules/upstreams.ts'
 import type { SecretReference } from './schema/node.ts'
 import type { ConfigTree } from './schema/schema.ts'
 import { createSecretReader, type Environment, nameOfSecret } from './secrets.ts'
-import { createSources } from './sources.ts'
 import { type Finding, validate } from './validate.ts'
 import { findUnreplaced, unreplacedHintAt } from './value-hints.ts'
 
@@ -198,4 +199,29 @@ function byPosition(a: Problem, b: Problem): number {
 
 function positionOf(source: Source): readonly [number, number] {
   return source.kind === 'file' ? [source.line, source.column] : [Number.MAX_SAFE_INTEGER, 0]
+}
+
+/** In the working directory: the program's own folder may be read-only. */
+const folder = 'data/demo'
+
+/**
+ * The config of a demo: the one that comes with the program if none is named and none is in the working directory. Its
+ * data is kept in the working directory even so, and so is the config itself if the program is a single file.
+ */
+export function demoConfig(given: ConfigInput, env = process.env): ConfigInput {
+  if (given.file !== undefined || env.GATEHOUSE_CONFIG || existsSync('config/gateway.yaml')) return given
+  const file = isBinary ? writeShippedConfig() : shippedConfig('gateway.yaml')
+  if (file === undefined) return given
+  const settings = [
+    `store.sqlite.path=${resolve(folder, 'gatehouse.db')}`,
+    `keys.sealingKey.file=${resolve(folder, 'sealing.key')}`,
+  ]
+  return { ...given, file, settings: [...settings, ...(given.settings ?? [])] }
+}
+
+function writeShippedConfig(): string {
+  const file = join(folder, 'gateway.yaml')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(file, readProgramFile(new URL('../../config/gateway.yaml', import.meta.url)))
+  return file
 }

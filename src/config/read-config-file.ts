@@ -6,9 +6,8 @@ import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLEr
 import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
 import { isRecord } from '#platform/json.ts'
 import { isBinary } from '#platform/package.ts'
-import { createLocator } from './locate.ts'
 import type { Path, Problem, Source } from './problem.ts'
-import { type Fault, readTree, type TreeReadResult } from './tree.ts'
+import { createLocator, type Fault, readTree, type TreeReadResult } from './tree.ts'
 
 /** A config file as read: a plain tree, and the position of each part. */
 export interface ConfigFile {

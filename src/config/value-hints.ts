@@ -1,8 +1,7 @@
 import { isRecord } from '#platform/json.ts'
-import { type Bounds, isDurationWithin, isSizeWithin } from './bounds.ts'
 import type { Path, Problem } from './problem.ts'
 import { schemaAt } from './schema/schema.ts'
-import { parseDurationMs, parseSizeBytes } from './units.ts'
+import { type Bounds, isDurationWithin, isSizeWithin, parseDurationMs, parseSizeBytes } from './units.ts'
 
 /** What to write instead of a value in an invalid format: the end of a message, or an empty text. */
 

@@ -2,24 +2,22 @@ import { hasEveryIPv4, isLoopback, parseAddressRange } from '#platform/addresses
 import { isCredentialField } from '#platform/secrets/hide-secrets.ts'
 import { validityProblem } from './certificate.ts'
 import type { ConfigReadResult } from './load.ts'
+import { findMisspelledVariables } from './overrides.ts'
 import type { Problem, Warning } from './problem.ts'
 import type { Environment } from './secrets.ts'
-import { findAddressConflicts } from './warnings/addresses.ts'
+import { findAddressConflicts, findNarrowUpstreams } from './warnings/addresses.ts'
 import { findTossableCookie, findUnsentCookie } from './warnings/cookies.ts'
-import { findInsecureFileModes } from './warnings/file-modes.ts'
-import { findOpenIssuers, findRolesByDefault } from './warnings/issuers.ts'
-import { findOidcProblems } from './warnings/oidc.ts'
-import { findPatterns, findPrefixProblems } from './warnings/prefixes.ts'
+import { findOidcProblems, findOpenIssuers, findRolesByDefault } from './warnings/issuers.ts'
 import {
   findAmbiguousPaths,
+  findPatterns,
+  findPrefixProblems,
   findSimilarRoles,
   findSimilarScopes,
   findTakenAuthorization,
 } from './warnings/routes.ts'
-import { findLeftSealingKeys } from './warnings/sealing-keys.ts'
-import { findNarrowUpstreams } from './warnings/streams.ts'
+import { findInsecureFileModes, findLeftSealingKeys } from './warnings/secrets.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
-import { findMisspelledVariables } from './warnings/variables.ts'
 
 /** The paths of the gateway itself, which win over any route. */
 interface OwnPaths {

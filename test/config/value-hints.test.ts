@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Bounds } from '#config/bounds.ts'
+import type { Bounds } from '#config/units.ts'
 import { durationHint, secretHint, sizeHint } from '#config/value-hints.ts'
 
 const wide = { min: '0s', max: '365d' }

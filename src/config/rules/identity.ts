@@ -1,4 +1,6 @@
-import { secondTargetNames } from '#gateway/forward/header-rules.ts'
+import { identityNames, secondTargetNames } from '#gateway/forward/header-rules.ts'
+import { authorizationCarriers } from '#identity/keys/carriers.ts'
+import { oldKeyPrefixes, secretPrefixes } from '#platform/secrets/format.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import type { Review } from '../review.ts'
 
@@ -81,4 +83,90 @@ function reviewAssertion(review: Review): void {
       'needs ES256, RS256 or EdDSA as tokens.algorithm: no upstream could verify what HS256 signs'
     review.report(['identity', 'assertion', 'enabled'], message)
   }
+}
+
+/** Headers that ordinary requests have, besides those that no header of the config may be; letters and digits. */
+const ordinaryHeaders = new Set([
+  'accept',
+  'cachecontrol',
+  'from',
+  'lasteventid',
+  'maxforwards',
+  'origin',
+  'pragma',
+  'proxy',
+  'range',
+  'referer',
+  'useragent',
+  'xhttpmethod',
+  'xhttpmethodoverride',
+  'xmethodoverride',
+  'xoriginalurl',
+  'xrequestedwith',
+  'xrewriteurl',
+])
+/** The same for families of headers. */
+const ordinaryPrefixes = ['accept-', 'access-control-', 'content-', 'if-', 'sec-', 'x-forwarded-']
+
+/** Checks where secret keys may come (`keys.accept`), and that their prefix is not that of another credential. */
+export function reviewKeyCarriers(review: Review): void {
+  reviewPrefix(review)
+  if (!review.hasValidShape(['keys', 'accept'])) return
+  const taken = identityHeaders(review)
+  const seen = new Map<string, string>()
+  for (const [index, name] of review.tree.keys.accept.entries()) {
+    const path = ['keys', 'accept', index]
+    if (!review.isValid(path)) continue
+    const normalized = foldHeaderName(name)
+    const problem = carrierProblem(name, taken) ?? duplicateProblem(name, seen.get(normalized))
+    if (problem !== undefined) review.report(path, problem)
+    seen.set(normalized, name)
+  }
+}
+
+function carrierProblem(name: string, identity: ReadonlySet<string>): string | undefined {
+  const lower = name.toLowerCase()
+  const normalized = foldHeaderName(name)
+  const word = authorizationCarriers.find((each) => each === lower)
+  if (word !== undefined) return word === name ? undefined : `write "${word}" in lower case`
+  if (normalized === '') return 'must contain a letter or digit'
+  if (normalized === 'authorization')
+    return `"${name}" has several schemes: write "bearer" for Authorization: Bearer, "basic" for the password of Authorization: Basic`
+  if (identity.has(normalized))
+    return `"${name}" is an identity header, which is never accepted from a client: choose another name`
+  const isReserved = reservedHeaders.has(normalized) && normalized !== 'secretkey'
+  if (
+    isReserved ||
+    ordinaryHeaders.has(normalized) ||
+    ordinaryPrefixes.some((each) => lower.startsWith(each))
+  )
+    return `"${name}" is a reserved header: choose another name`
+  return undefined
+}
+
+function duplicateProblem(name: string, before: string | undefined): string | undefined {
+  if (before === undefined) return undefined
+  return before === name
+    ? `"${name}" is listed twice`
+    : `"${name}" is the same as "${before}" (only letters and digits are compared)`
+}
+
+function identityHeaders(review: Review): ReadonlySet<string> {
+  const configured = identityHeaderNames(review)
+    .filter(([path]) => review.isValid(path))
+    .map(([, name]) => foldHeaderName(name))
+    // One of a reserved name is reported where it stands.
+    .filter((name) => !reservedHeaders.has(name))
+  return new Set([...identityNames.map(foldHeaderName), ...configured])
+}
+
+/** The prefixes of other credentials, and of the two kinds of key before the prefix could be chosen. */
+const takenPrefixes = new Set<string>([...Object.values(secretPrefixes), ...Object.values(oldKeyPrefixes)])
+
+function reviewPrefix(review: Review): void {
+  const path = ['keys', 'prefix']
+  if (!review.isValid(path)) return
+  const { prefix } = review.tree.keys
+  if (takenPrefixes.has(prefix))
+    review.report(path, `"${prefix}" is the prefix of another kind of credential: choose another`)
 }

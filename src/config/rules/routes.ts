@@ -1,3 +1,4 @@
+import { noPlan } from '#accounts/account-input.ts'
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { METHODS } from '#platform/http.ts'
@@ -203,4 +204,16 @@ function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]):
 function matchKeysOf({ host, path, methods }: RouteTree): readonly string[] {
   const place = `${host?.toLowerCase() ?? '*'} ${parseRequestTarget(path)?.path.replace(/\/$/, '')}`
   return (methods ?? ['*']).map((method) => `${place} ${method}`)
+}
+
+/** Checks that each plan limits something, and can be given to an account. */
+export function reviewPlans(review: Review): void {
+  if (!review.hasValidShape(['plans'])) return
+  for (const [name, plan] of Object.entries(review.tree.plans)) {
+    const path = ['plans', name]
+    if (!review.isValid(path)) continue
+    if (name === noPlan)
+      review.report(path, `"${noPlan}" is how commands say that an account has no plan`, 'key')
+    if (!plan.quota && !plan.rateLimit) review.report(path, 'limits nothing: give quota, rateLimit or both')
+  }
 }

@@ -1,4 +1,5 @@
 import { type KeyMaterial, parseKeyMaterial } from '#identity/tokens/key-material.ts'
+import { parseSealingKeys } from '#platform/secrets/sealing-key.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 
@@ -64,4 +65,20 @@ function readHalf(review: Review, at: Path, { key, half }: KeyHalf): KeyMaterial
     return undefined
   }
   return material
+}
+
+const creationHint = 'create one with: openssl rand -base64 32'
+
+/** Checks that an existing sealing key is valid. It is created only with SQLite, which has a single instance. */
+export function reviewKeys(review: Review): void {
+  const path = ['keys', 'sealingKey']
+  if (!review.isValid(path) || !review.isValid(['store', 'driver'])) return
+  const { sealingKey } = review.tree.keys
+  const isMadeAtStart = review.tree.store.driver === 'sqlite' && sealingKey.file !== undefined
+  const text = isMadeAtStart
+    ? review.secretIfPresent(path, sealingKey)
+    : review.secret(path, sealingKey, sealingKey.file === undefined ? undefined : creationHint)
+  if (text !== undefined && !parseSealingKeys(text)) {
+    review.report(path, `is not a sealing key: it must be 32 bytes in base64 or hexadecimal; ${creationHint}`)
+  }
 }

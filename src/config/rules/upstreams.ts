@@ -1,6 +1,10 @@
 import { X509Certificate } from 'node:crypto'
+import { identityNames } from '#gateway/forward/header-rules.ts'
+import { foldHeaderName } from '#platform/text.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
+import type { SecretReference } from '../schema/node.ts'
+import { identityHeaderNames } from './identity.ts'
 
 /** Checks that target URLs are plain origins, that certificates can be read, and what health checks ask. */
 export function reviewUpstreams(review: Review): void {
@@ -64,4 +68,129 @@ export function reviewCertificates(
   } catch {
     review.report(path, 'contains no PEM certificate')
   }
+}
+
+type HeadersTree = Review['tree']['upstreams'][string]['headers']
+
+const valueLengthMax = 8_192
+/** Of all fields that are set: few servers take a larger head, and copies are kept with the repeated heads. */
+const linesLengthMax = 16_384
+
+const hopByHop = 'is about one connection, and written by the gateway'
+const framing = 'frames the request, and is written by the gateway'
+const aboutClient = 'tells the backend who the client is, and is written by the gateway'
+const handshake = 'belongs to the handshake between client and backend'
+const destination = 'names a second target, which the gateway checks and writes'
+const trace = 'carries the trace, which the gateway continues'
+
+/** Why the gateway alone decides about a field, by its folded name. */
+const reservedNames: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    connection: hopByHop,
+    keepalive: hopByHop,
+    proxyauthenticate: hopByHop,
+    proxyauthorization: hopByHop,
+    proxyconnection: hopByHop,
+    te: hopByHop,
+    upgrade: hopByHop,
+    http2settings: hopByHop,
+    contentlength: framing,
+    transferencoding: framing,
+    trailer: framing,
+    expect: framing,
+    maxforwards: 'is counted down by the gateway',
+    host: 'is chosen by the option "host" of the upstream',
+    xforwardedfor: aboutClient,
+    xforwardedproto: aboutClient,
+    xforwardedhost: aboutClient,
+    xforwardedprefix: aboutClient,
+    xrequestid: 'connects the log lines of gateway and backend, and is written by the gateway',
+    destination,
+    newuri: destination,
+    traceparent: trace,
+    tracestate: trace,
+    proxy: 'is never forwarded: programs take it for the address of their proxy',
+    secwebsocketkey: handshake,
+    secwebsocketversion: handshake,
+    secwebsocketaccept: handshake,
+  }),
+)
+
+/** Checks that headers of upstreams are the operator's to set or remove, and that their values can be sent. */
+export function reviewUpstreamHeaders(review: Review): void {
+  const upstreams = review.hasValidShape(['upstreams']) ? review.tree.upstreams : {}
+  const reasonOf = createReservedLookup(review)
+  for (const [name, upstream] of Object.entries(upstreams)) {
+    const path = ['upstreams', name, 'headers']
+    if (!['set', 'remove'].every((part) => review.hasValidShape([...path, part]))) continue
+    const { headers } = upstream
+    reviewNames(review, headers, { path, reasonOf })
+    reviewValues(review, headers, path)
+  }
+}
+
+interface Place {
+  readonly path: Path
+  /** Why a field cannot be set or removed; undefined = it can. */
+  reasonOf(folded: string): string | undefined
+}
+
+function createReservedLookup(review: Review): Place['reasonOf'] {
+  const configured = identityHeaderNames(review)
+    .filter(([path]) => review.isValid(path))
+    .map(([, name]) => name)
+  const identity = new Set([...identityNames, ...configured].map(foldHeaderName))
+  return (folded) => {
+    if (folded === '') return 'must contain a letter or digit'
+    if (identity.has(folded)) return 'tells the backend who is calling: only the gateway says that'
+    return reservedNames.get(folded)
+  }
+}
+
+/** A field is set once, and what is set need not be removed. */
+function reviewNames(review: Review, { set, remove }: HeadersTree, { path, reasonOf }: Place): void {
+  const seen = new Map<string, string>()
+  const entries = [
+    ...Object.keys(set).map((name) => ({ name, at: [...path, 'set', name], kind: 'key' as const })),
+    ...remove.map((name, index) => ({ name, at: [...path, 'remove', index], kind: 'value' as const })),
+  ]
+  for (const { name, at, kind } of entries) {
+    if (kind === 'value' && !review.isValid(at)) continue
+    const folded = foldHeaderName(name)
+    const reason = reasonOf(folded)
+    const other = seen.get(folded)
+    if (reason !== undefined) review.report(at, `"${name}" ${reason}`, kind)
+    else if (other !== undefined)
+      review.report(at, `"${name}" is already named by ${other} (only letters and digits are compared)`, kind)
+    seen.set(folded, kind === 'key' ? `set.${name}` : `remove: ${name}`)
+  }
+}
+
+function reviewValues(review: Review, { set }: HeadersTree, path: Path): void {
+  let length = 0
+  for (const [field, value] of Object.entries(set)) {
+    const at = [...path, 'set', field]
+    const text = review.isValid(at) ? readValue(review, at, value) : undefined
+    const problem = text === undefined ? undefined : valueProblem(text)
+    if (problem !== undefined) review.report(at, problem)
+    else length += field.length + (text?.length ?? 0)
+  }
+  if (length > linesLengthMax)
+    review.report(
+      [...path, 'set'],
+      `names and values together must have at most ${linesLengthMax} characters`,
+    )
+}
+
+function readValue(review: Review, at: Path, value: string | SecretReference): string | undefined {
+  return typeof value === 'string' ? value : review.secret(at, value)
+}
+
+/** The value itself may be a secret: it is never repeated. */
+function valueProblem(value: string): string | undefined {
+  if (value.length > valueLengthMax) return `must have at most ${valueLengthMax} characters`
+  if (/[\r\n]/.test(value)) return 'must not contain a line break'
+  if (/^[ \t]|[ \t]$/.test(value)) return 'must not begin or end with a space or tab'
+  if (!/^[\t -~]+$/.test(value)) return 'must be visible ASCII, with spaces and tabs only inside'
+  return undefined
 }

@@ -1,7 +1,7 @@
 import type { Authenticator } from '#identity/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
 import type { Decision, Refusal } from '#identity/decision.ts'
-import { createLookUpGuard } from '#identity/look-up-guard.ts'
+import { createLookUpGuard } from '#identity/limits/failures.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'

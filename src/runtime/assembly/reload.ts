@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ReloadOutcome } from '#api/ops.ts'
 import { validityProblem } from '#config/certificate.ts'
 import type { Config } from '#config/config.ts'
 import { ConfigError, type LoadedConfig } from '#config/load.ts'
-import { restartProblems } from '#config/restart-problems.ts'
+import { formatProblem, type Path } from '#config/problem.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
@@ -87,4 +88,29 @@ async function tryReload({
 export function logCertificateWarning({ listen }: Config, log: Log): void {
   const complaint = listen.tls && validityProblem(listen.tls.cert, Date.now())
   if (complaint !== undefined) log.warn({ option: 'listen.tls.cert' }, complaint)
+}
+
+/** Options that a running gateway cannot change, as its listeners and its store stay open. */
+const restartOnly: readonly { readonly path: Path; of(config: Config): unknown }[] = [
+  { path: ['listen', 'host'], of: ({ listen }) => listen.host },
+  { path: ['listen', 'port'], of: ({ listen }) => listen.port },
+  { path: ['listen', 'workers'], of: ({ listen }) => listen.workers },
+  { path: ['listen', 'http2'], of: ({ listen }) => listen.http2 },
+  { path: ['listen', 'tls'], of: ({ listen }) => listen.tls !== undefined },
+  { path: ['ops', 'host'], of: ({ ops }) => ops.host },
+  { path: ['ops', 'port'], of: ({ ops }) => ops.port },
+  { path: ['decide'], of: ({ decide }) => decide },
+  { path: ['store'], of: ({ store }) => store },
+  { path: ['keys', 'sealingKey'], of: ({ keys }) => keys.sealingKey },
+  { path: ['log', 'format'], of: ({ log }) => log.format },
+]
+
+/** The changed options that require a restart, one line each; none = the config can be applied. */
+export function restartProblems(running: Config, { config, sourceOf }: LoadedConfig): string[] {
+  return restartOnly
+    .filter(({ of }) => !isDeepStrictEqual(of(running), of(config)))
+    .map(({ path }) => {
+      const message = 'cannot be changed by a reload: restart the gateway, or revert the change'
+      return formatProblem({ path, source: sourceOf(path), message })
+    })
 }

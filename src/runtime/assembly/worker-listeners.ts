@@ -5,7 +5,7 @@ import type { ListenerEvents, ServerOptions } from '#gateway/server/arrival-serv
 import { createDrain } from '#gateway/server/drain.ts'
 import { listenOnAll, urlOf } from '#gateway/server/listen.ts'
 import { createGatewayServer } from '#gateway/server/server.ts'
-import { acceptQueuesMax } from '#http/h1/accept-queues.ts'
+import { acceptQueuesMax } from '#http/h1/listener.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { Log } from '#platform/log/log.ts'
 import { watchDescriptors } from './descriptors.ts'
@@ -65,7 +65,7 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
 
   function decideTraffic() {
     const { decide: current } = traffic()
-    // A reload can neither add nor remove it (restart-problems.ts).
+    // A reload can neither add nor remove it (reload.ts).
     if (!current) throw new Error('a listener for other proxies that is not in the config')
     return current
   }

@@ -5,20 +5,20 @@ import type { AuditEntry } from '../audit-entry.ts'
 import { indexChange } from '../imported-keys.ts'
 import { identityKeyOf } from '../portal-access.ts'
 import { search, type TermIndex, termsOf } from '../search.ts'
-import { importAccounts } from './accounts/import-accounts.ts'
-import { createAdminFinder } from './accounts/other-admin.ts'
-import { createAudited } from './audited.ts'
-import type { Connection } from './connection.ts'
-import { listNewest } from './newest.ts'
+import type { Connection, TimedMember } from './connection.ts'
+import { importAccounts } from './import-accounts.ts'
 import { forgetSessions } from './open-session-index.ts'
 import { accountText, parseAccount } from './records.ts'
 import { loadScript } from './scripts.ts'
-import { storeFormat } from './store-format.ts'
+import { storeFormat } from './store-identity.ts'
 import { usageKeysOf } from './usage.ts'
 
 const createScript = loadScript('create-accounts', { isLogged: true, isAudited: true })
 const saveScript = loadScript('save-account', { isLogged: true, isAudited: true })
 const deleteScript = loadScript('delete-account', { isLogged: true, isAudited: true })
+
+/** How many accounts are read at once. */
+const readAtOnce = 200
 
 /** What other slices need of the accounts. */
 export interface AccountAccess extends Pick<AccountReader, 'findAccount'> {
@@ -27,9 +27,7 @@ export interface AccountAccess extends Pick<AccountReader, 'findAccount'> {
 
 /** Accounts as texts, and indexes of their e-mails, their identities at OpenID providers, their IDs, and the terms they are searched by. */
 export function openAccounts(connection: Connection): AccountStore & AccountAccess {
-  const { keys, ask, notify, confirmAbsence } = connection
-  const runAudited = createAudited(connection)
-  const findOtherAdmin = createAdminFinder(connection, find)
+  const { keys, ask, runAudited, listNewest, notify, confirmAbsence } = connection
 
   async function find(id: string): Promise<Account | undefined> {
     const text = await ask((client) => client.get(keys.account(id)))
@@ -109,6 +107,26 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
     return { kind: 'updated', account: next }
   }
 
+  /**
+   * Another Admin who is not disabled, for a script that takes one away: both are keys of that script, which checks in
+   * its one step that the other one still is an Admin. Of two who take each other's role away only one succeeds, and
+   * there is nothing to keep in step with the accounts.
+   * @param audit who acts is most often one: then nothing has to be searched
+   * @returns its ID; undefined = there is none
+   */
+  async function findOtherAdmin(id: string, audit?: AuditEntry): Promise<string | undefined> {
+    const isOther = (account: Account | undefined) =>
+      account !== undefined && account.id !== id && isActiveAdmin(account)
+    const actorId = audit?.actor.kind === 'account' ? audit.actor.id : undefined
+    if (actorId !== undefined && isOther(await find(actorId))) return actorId
+    for (let after: TimedMember | undefined; ; ) {
+      const listed = await listNewest(keys.ids, { after, limit: readAtOnce })
+      const found = (await Promise.all(listed.map(({ member }) => find(member)))).find(isOther)
+      if (found || listed.length < readAtOnce) return found?.id
+      after = listed.at(-1)
+    }
+  }
+
   /** Removed in the background by Redis: expiring a large one would block it. */
   async function dropIndex({ id, sessionEpoch }: Account): Promise<void> {
     await ask((client) => client.unlink(keys.openSessionsOf(id, sessionEpoch))).catch(() => {})
@@ -159,7 +177,7 @@ export function openAccounts(connection: Connection): AccountStore & AccountAcce
     },
     listAccounts: async ({ after, limit }) => {
       const from = after && { member: after.id, at: after.createdAt }
-      const listed = await listNewest(connection, keys.ids, { after: from, limit })
+      const listed = await listNewest(keys.ids, { after: from, limit })
       const found = await Promise.all(listed.map(({ member }) => find(member)))
       return found.filter((account) => account !== undefined)
     },

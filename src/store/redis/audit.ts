@@ -1,7 +1,6 @@
 import type { AuditStore } from '../audit.ts'
-import { auditClasses } from '../audit-chain.ts'
+import { auditClasses } from '../audit.ts'
 import { type LoggedAuditEntry, matchesFilter, needlesOf, parseAuditEntry } from '../audit-entry.ts'
-import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
@@ -16,8 +15,7 @@ const appendScript = loadScript('append-audit', { isAudited: true })
 
 /** The audit log as two streams, whose entries cannot be changed. */
 export function openAudit(connection: Connection): AuditStore {
-  const { keys, ask, run, confirmAbsence } = connection
-  const runAudited = createAudited(connection)
+  const { keys, ask, run, runAudited, confirmAbsence, onAudit } = connection
 
   return {
     appendAudit: async (entry) => {
@@ -39,7 +37,7 @@ export function openAudit(connection: Connection): AuditStore {
       const entries = found.map(toEntry).filter((entry) => matchesFilter(entry, filter))
       return { entries, before: next === '' ? undefined : next }
     },
-    onAudit: connection.onAudit,
+    onAudit,
     readAuditChains: async () => {
       const fields = await ask((client) => client.hgetall(keys.auditChains))
       if (Object.keys(fields).length === 0) await confirmAbsence()

@@ -5,7 +5,6 @@ import {
   type LoggedChange,
   parseChange,
 } from '../changes.ts'
-import { createChangeBuffer } from './change-buffer.ts'
 import type { RedisOptions } from './client.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
@@ -13,13 +12,15 @@ import { openSubscription } from './subscription.ts'
 
 const readScript = loadScript('read-changes')
 
-/** The change log of all instances: reading it is the guarantee, listening to it makes it fast. */
-export interface ChangeLog extends ChangeStore {
-  close(): void
-}
-
-/** @param listens whether to subscribe to changes as they are made; commands need not */
-export function openChanges(connection: Connection, options: RedisOptions, listens: boolean): ChangeLog {
+/**
+ * The change log of all instances: reading it is the guarantee, listening to it makes it fast.
+ * @param listens whether to subscribe to changes as they are made; commands need not
+ */
+export function openChanges(
+  connection: Connection,
+  options: RedisOptions,
+  listens: boolean,
+): ChangeStore & { close(): void } {
   const { keys, runInAnyFormat, storeId, format, notifyListeners, onChange } = connection
   /** How far the clock of Redis is ahead of ours, in ms. */
   let clockOffsetMs = 0
@@ -118,5 +119,52 @@ function parseEntry(entry: unknown): Entry {
     position,
     text: [id, ...words].join(' '),
     logged: change && { change, position, at: Number(at) },
+  }
+}
+
+/** How long a published change is buffered at most. */
+const holdMsMax = 2_000
+
+/**
+ * A published change may arrive before the store is reachable again, as after a partition: its account would be dropped
+ * from the caches, and could not be looked up. Hence a published change is buffered until the log is readable, for
+ * `holdMsMax` at most, as a known revocation must take effect.
+ */
+function createChangeBuffer(notify: (change: LoggedChange) => void) {
+  let isHeld = true
+  let held: LoggedChange[] = []
+  let timer: NodeJS.Timeout | undefined
+
+  function push(logged: LoggedChange): void {
+    if (isHeld) {
+      held.push(logged)
+      timer ??= setTimeout(release, holdMsMax).unref()
+    } else notify(logged)
+  }
+
+  function release(): void {
+    clearTimeout(timer)
+    timer = undefined
+    const due = held
+    held = []
+    for (const logged of due) notify(logged)
+  }
+
+  /** The log has been read up to a position. */
+  function onLogRead(head: number): void {
+    isHeld = false
+    held = held.filter(({ position }) => position > head)
+    if (held.length === 0 && timer === undefined) return
+    // Deferred until the reader of the log has recorded that the store is back.
+    setImmediate(release)
+  }
+
+  return {
+    push,
+    /** The log cannot be read now. */
+    hold: () => {
+      isHeld = true
+    },
+    onLogRead,
   }
 }

@@ -3,9 +3,8 @@ import { inTime, startDeadline } from '#platform/deadline.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { StoreFailure } from '../store-failure.ts'
-import { openClient, type RedisOptions } from './client.ts'
+import { type NodeAddress, openClient, type RedisOptions } from './client.ts'
 import { type Client, isScriptFault } from './scripts.ts'
-import { createWriteBatcher } from './write-batcher.ts'
 
 /** A client, and the state of its connection. */
 export interface CommandClient {
@@ -91,6 +90,28 @@ export function openCommandClient(options: RedisOptions): CommandClient {
   return { ask, assertConnected, whenReady, toFailure, close }
 }
 
+/**
+ * Corks the socket to Redis until the current turn of the event loop ends, so that all commands are sent in one
+ * write: each write costs about as much as a command, and wakes Redis. To be called before each command.
+ */
+export function createWriteBatcher(client: Redis): () => void {
+  let corked: Redis['stream'] | undefined
+
+  function batchWrites(): void {
+    if (corked) return
+    corked = client.stream
+    corked.cork()
+    setImmediate(release)
+  }
+
+  function release(): void {
+    corked?.uncork()
+    corked = undefined
+  }
+
+  return batchWrites
+}
+
 const timeoutReason = 'no answer within the timeout'
 const notSentPattern = /isn't writeable|isn't ready/
 
@@ -147,11 +168,7 @@ function hostOf(url: string): string {
   return `${hostname}:${port === '' ? 6379 : port}`
 }
 
-function nodesOf({
-  nodes,
-}: {
-  readonly nodes: readonly { readonly host: string; readonly port: number }[]
-}): string {
+function nodesOf({ nodes }: { readonly nodes: readonly NodeAddress[] }): string {
   return nodes
     .map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`))
     .join(', ')

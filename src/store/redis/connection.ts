@@ -1,20 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
+import { auditClassOf, auditRetention, contentDigest } from '../audit.ts'
 import type { AuditEntry } from '../audit-entry.ts'
-import type { Change, LoggedChange } from '../changes.ts'
-import { changesMax } from '../changes.ts'
+import { type Change, changesMax, type LoggedChange } from '../changes.ts'
 import { createWriteListeners } from '../diagnostics.ts'
 import { StoreFailure } from '../store-failure.ts'
 import type { RedisOptions } from './client.ts'
 import { openCommandClient } from './command-client.ts'
 import { createKeyNames } from './key-names.ts'
-import { type Client, isScriptFault, type Script, type ScriptCall } from './scripts.ts'
-import { createStoreFormat } from './store-format.ts'
-import { createStoreId } from './store-id.ts'
+import { type Client, isScriptFault, loadScript, pairsOf, type Script, type ScriptCall } from './scripts.ts'
+import { createStoreFormat, createStoreId } from './store-identity.ts'
 import { openWriter, toWriteFailure } from './writer.ts'
 
 const retryReadyMs = 100
+
+const listNewestScript = loadScript('list-newest')
+
+/** A member of a sorted set whose scores are times. */
+export interface TimedMember {
+  readonly member: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
 
 /**
  * A connection to Redis, and the ways it is used. Every failure is a GatehouseError `store-unavailable`, but for the
@@ -54,6 +62,21 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     return ask((client) => script.run(client, { keys: scriptKeys, args }))
   }
 
+  /** A page of a sorted set by time, newest first. @param after may not be in it any more; undefined = from the newest */
+  async function listNewest(
+    key: string,
+    { after, limit }: { readonly after: TimedMember | undefined; readonly limit: number },
+  ): Promise<readonly TimedMember[]> {
+    // The cast is sound: the script returns nothing else.
+    const texts = (await run(
+      listNewestScript,
+      [key],
+      [after?.member ?? '', after?.at ?? 0, limit],
+    )) as string[]
+    if (texts.length === 0) await storeId.confirmAbsence()
+    return pairsOf(texts).map(([member, at]) => ({ member, at: Number(at) }))
+  }
+
   /** Runs a script whose writes must not be lost: resolves once enough replicas have them. */
   function runDurably(script: Script, scriptKeys: readonly string[], args: readonly (string | number)[]) {
     return report(write(script, scriptKeys, args))
@@ -81,6 +104,37 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
       keys: [keys.log, keys.head, keys.storeId, ...scriptKeys],
       args: [keys.channel, changesMax, randomUUID(), ...args],
     }
+  }
+
+  /** Runs a script that changes something; if it does, the entries are added to the audit log (audited.lua). */
+  async function runAudited(
+    script: Script,
+    scriptKeys: readonly string[],
+    args: readonly (string | number)[],
+    audit: AuditEntry | readonly AuditEntry[] = [],
+  ): Promise<unknown> {
+    const entries = 'action' in audit ? [audit] : audit
+    const outcome = await runDurably(
+      script,
+      [...scriptKeys, keys.audit, keys.ownAudit, keys.auditChains],
+      [...args, entriesText(entries), auditRetention.entries, Date.now() - auditRetention.ageMs],
+    )
+    // As the script sees it.
+    const isDone = Array.isArray(outcome) ? outcome.length === 0 : typeof outcome === 'number' && outcome > 0
+    if (isDone) for (const entry of entries) for (const listener of auditListeners) listener(entry)
+    return outcome
+  }
+
+  /**
+   * Notifies of a change that a script has made.
+   * @param running resolves with its position in the change log; 0 = nothing has changed, as what it would change is absent
+   * @returns whether it was made
+   */
+  async function settle(change: Change, running: Promise<unknown>): Promise<boolean> {
+    const position = await running
+    if (position === 0) await storeId.confirmAbsence()
+    notify(change, position)
+    return position !== 0
   }
 
   /** Notifies listeners of a change made by this process. @param position from the script */
@@ -118,16 +172,16 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     keys,
     ask,
     run,
+    listNewest,
     runInAnyFormat,
     runDurably,
+    runAudited,
+    settle,
     onWrite,
     /** Whether to wait until the replicas have all writes, including those of others. */
     waitsForReplicas: writer !== undefined,
     notify,
     notifyListeners,
-    notifyAudited: (entry: AuditEntry) => {
-      for (const listener of auditListeners) listener(entry)
-    },
     onAudit: (listener: (entry: AuditEntry) => void) => void auditListeners.push(listener),
     storeId,
     format,
@@ -154,4 +208,12 @@ function notReadyError(error: unknown, { kind }: RedisOptions['topology'], waite
     cluster: `No cluster node named the owner of the slot within ${waited}; see store.redis in the config.`,
   }
   return new OperatorError(failureOf(error).message, { hint: hints[kind], cause: error })
+}
+
+function entriesText(entries: readonly AuditEntry[]): string {
+  const texts = entries.map((entry) => {
+    const text = JSON.stringify(entry)
+    return [auditClassOf(entry), text, contentDigest(text)]
+  })
+  return JSON.stringify(texts)
 }

@@ -2,7 +2,6 @@ import { portalByReplacing } from '../account-changes/by-replacing.ts'
 import { type PortalSession, type PortalStore, portalSessionsMax } from '../portal.ts'
 import { identityKeyOf } from '../portal-access.ts'
 import type { AccountAccess } from './accounts.ts'
-import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { newestFirst } from './records.ts'
 import { loadScript } from './scripts.ts'
@@ -13,8 +12,7 @@ const touchScript = loadScript('touch-portal-session')
 
 /** Passwords and links with their account; portal sessions in a hash for each, which expires with the last of them. */
 export function openPortal(connection: Connection, { findAccount, replace }: AccountAccess): PortalStore {
-  const { keys, ask, run, confirmAbsence } = connection
-  const runAudited = createAudited(connection)
+  const { keys, ask, run, runAudited, confirmAbsence } = connection
 
   async function find(accountId: string, id: string): Promise<PortalSession | undefined> {
     const text = await ask((client) => client.hget(keys.portalSessionsOf(accountId), id))

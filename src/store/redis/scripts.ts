@@ -62,6 +62,14 @@ export function commandArgsOf({ keys, args }: ScriptCall): (string | number)[] {
   return [keys.length, ...keys, ...args]
 }
 
+/** What a reply of name, value, name, value has; a number among them as text. */
+export function pairsOf(words: readonly unknown[]): readonly (readonly [name: string, value: string])[] {
+  return Array.from({ length: words.length / 2 }, (_, index) => [
+    String(words[2 * index]),
+    String(words[2 * index + 1]),
+  ])
+}
+
 function readLua(name: string): string {
   return readProgramFile(new URL(`./scripts/${name}.lua`, import.meta.url)).toString()
 }

@@ -14,11 +14,10 @@ import type {
   SessionsPage,
 } from '../sessions.ts'
 import type { AccountAccess } from './accounts.ts'
-import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { createOpenSessionIndex, type PositionReader, retentionAfterEndMs } from './open-session-index.ts'
 import { parseSession, sessionFields } from './records.ts'
-import { loadScript } from './scripts.ts'
+import { loadScript, pairsOf } from './scripts.ts'
 
 type Advance = Extract<RotationDecision, { readonly kind: 'advance' }>
 
@@ -30,8 +29,7 @@ const endScript = loadScript('end-session', { isLogged: true, isAudited: true })
 
 /** Sessions as hashes that expire by themselves, and an index of them for each account. */
 export function openSessions(connection: Connection, { findAccount, replace }: AccountAccess): SessionStore {
-  const { keys, ask, runDurably, notify, confirmAbsence, waitsForReplicas } = connection
-  const runAudited = createAudited(connection)
+  const { keys, ask, runDurably, runAudited, settle, notify, confirmAbsence, waitsForReplicas } = connection
   const openIndex = createOpenSessionIndex(connection, find)
 
   async function find(id: string): Promise<Session | undefined> {
@@ -84,9 +82,8 @@ export function openSessions(connection: Connection, { findAccount, replace }: A
         [...args, isIndexed, ...oldest],
       )
       const [outcome, excess, ...ended]: unknown[] = Array.isArray(reply) ? reply : []
-      for (let index = 0; index < ended.length; index += 2) {
-        notify({ kind: 'session', sessionId: String(ended[index]) }, ended[index + 1])
-      }
+      for (const [sessionId, position] of pairsOf(ended))
+        notify({ kind: 'session', sessionId }, Number(position))
       if (outcome === 'started') return 'started'
       if (outcome === 'account-changed') return 'account-changed'
       if (outcome === 'not-indexed') {
@@ -168,10 +165,10 @@ export function openSessions(connection: Connection, { findAccount, replace }: A
     if (!session) return false
     const { accountId, sessionEpoch } = session
     const index = keys.openSessionsOf(accountId, sessionEpoch)
-    const position = await runAudited(endScript, [keys.session(id), index], [id, reason], audit)
-    if (position === 0) await confirmAbsence()
-    notify({ kind: 'session', sessionId: id }, position)
-    return position !== 0
+    return settle(
+      { kind: 'session', sessionId: id },
+      runAudited(endScript, [keys.session(id), index], [id, reason], audit),
+    )
   }
 
   async function list<Item>(accountId: string, page: SessionsPage, read: PositionReader<Item>) {

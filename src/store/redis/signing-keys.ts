@@ -1,34 +1,18 @@
-import type { AuditEntry } from '../audit-entry.ts'
 import type { SigningKeyStore } from '../signing-keys.ts'
-import { createAudited } from './audited.ts'
 import type { Connection } from './connection.ts'
 import { compareTexts, parseSigningKey, signingKeyText } from './records.ts'
-import { loadScript, type Script } from './scripts.ts'
-import { storeFormat } from './store-format.ts'
+import { loadScript } from './scripts.ts'
+import { storeFormat } from './store-identity.ts'
 
 const addScript = loadScript('add-signing-key', { isLogged: true, isAudited: true })
 const resealScript = loadScript('reseal-signing-key', { isLogged: true, isAudited: true })
 const retireScript = loadScript('retire-signing-key', { isLogged: true, isAudited: true })
 
-interface KeyWrite {
-  readonly script: Script
-  /** Its keys besides the signing keys. */
-  readonly extraKeys?: readonly string[]
-}
+const change = { kind: 'signing-keys' } as const
 
 /** Signing keys as members of one hash. */
 export function openSigningKeys(connection: Connection): SigningKeyStore {
-  const { keys, ask, notify, confirmAbsence } = connection
-  const runAudited = createAudited(connection)
-
-  /** 0 = nothing has changed. */
-  async function runChange(
-    { script, extraKeys = [] }: KeyWrite,
-    args: readonly (string | number)[],
-    audit?: AuditEntry,
-  ) {
-    return Number(await runAudited(script, [keys.signingKeys, ...extraKeys], args, audit))
-  }
+  const { keys, ask, runAudited, settle, notify, confirmAbsence } = connection
 
   return {
     listSigningKeys: async () => {
@@ -41,23 +25,16 @@ export function openSigningKeys(connection: Connection): SigningKeyStore {
     addSigningKey: async (key, unless, audit) => {
       const args = [key.kid, signingKeyText(key), unless === 'signer' ? key.algorithm : '', storeFormat]
       await confirmAbsence()
-      const position = await runChange({ script: addScript, extraKeys: [keys.format] }, args, audit)
-      notify({ kind: 'signing-keys' }, position)
+      const position = await runAudited(addScript, [keys.signingKeys, keys.format], args, audit)
+      notify(change, position)
       return position !== 0
     },
-    resealSigningKey: async (kid, { before, after }, audit) => {
+    resealSigningKey: (kid, { before, after }, audit) => {
       const args = [kid, base64url(before), base64url(after)]
-      const position = await runChange({ script: resealScript }, args, audit)
-      if (position === 0) await confirmAbsence()
-      notify({ kind: 'signing-keys' }, position)
-      return position !== 0
+      return settle(change, runAudited(resealScript, [keys.signingKeys], args, audit))
     },
-    retireSigningKey: async (kid, audit) => {
-      const position = await runChange({ script: retireScript }, [kid], audit)
-      if (position === 0) await confirmAbsence()
-      notify({ kind: 'signing-keys' }, position)
-      return position !== 0
-    },
+    retireSigningKey: (kid, audit) =>
+      settle(change, runAudited(retireScript, [keys.signingKeys], [kid], audit)),
   }
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../usage.ts'
 import type { Connection } from './connection.ts'
 import type { KeyNames } from './key-names.ts'
-import { loadScript } from './scripts.ts'
+import { loadScript, pairsOf } from './scripts.ts'
 
 const addScript = loadScript('add-usage')
 const admitScript = loadScript('admit-usage-principals')
@@ -37,8 +37,7 @@ export function openUsage({ keys, ask, run, confirmAbsence }: Connection): Usage
     let cursor = '0'
     do {
       const [next, found] = await ask((client) => client.hscan(key, cursor, 'COUNT', fieldsAtOnce))
-      for (let index = 0; index < found.length; index += 2)
-        fields.set(found[index] ?? '', found[index + 1] ?? '')
+      for (const [field, value] of pairsOf(found)) fields.set(field, value)
       cursor = next
     } while (cursor !== '0')
     return parseMonth(fields, month)
@@ -61,7 +60,7 @@ export function openUsage({ keys, ask, run, confirmAbsence }: Connection): Usage
         client.zscan(keys.usagePrincipals, cursor, 'COUNT', fieldsAtOnce),
       )
       if (next === '0' && found.length === 0) await confirmAbsence()
-      return { ids: found.filter((_, index) => index % 2 === 0), cursor: next === '0' ? undefined : next }
+      return { ids: pairsOf(found).map(([id]) => id), cursor: next === '0' ? undefined : next }
     },
     readUsage: async (accountId, days) => {
       const found: UsageCount[] = []

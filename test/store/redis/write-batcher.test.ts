@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { openClient } from '#store/redis/client.ts'
-import { createWriteBatcher } from '#store/redis/write-batcher.ts'
+import { createWriteBatcher } from '#store/redis/command-client.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { optionsOf } from './place.ts'
 

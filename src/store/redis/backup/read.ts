@@ -1,15 +1,15 @@
 import { dayOf, firstOfMonth, formatDay, parseDay, startOfDay } from '#platform/time.ts'
-import type { AuditChain } from '../../audit-chain.ts'
-import type { BackupStore } from '../../backup/backup-store.ts'
+import type { AuditChain } from '../../audit.ts'
+import type { BackupStore } from '../../backup/records.ts'
 import { accountRecord, type BackupRecord, type RecordOf } from '../../backup/records.ts'
 import type { ChangeStore } from '../../changes.ts'
 import { quotaKeptMs } from '../../quotas.ts'
 import type { Store } from '../../store.ts'
 import type { BlockedSubject } from '../../subjects.ts'
 import { type UsageCount, usageDaysKept } from '../../usage.ts'
-import type { Connection } from '../connection.ts'
-import { listNewest, type TimedMember } from '../newest.ts'
+import type { Connection, TimedMember } from '../connection.ts'
 import { parsePortalSession } from '../portal.ts'
+import { pairsOf } from '../scripts.ts'
 import { monthsIn, usageKeysOf } from '../usage.ts'
 import { type AccountFollower, followAccounts } from './follow-accounts.ts'
 import { readAudit } from './read-audit.ts'
@@ -41,7 +41,7 @@ export function createBackUp(
   store: BackedUp,
   openLog: () => Pick<ChangeStore, 'readChanges'>,
 ): BackupStore['backUp'] {
-  const { keys, ask } = connection
+  const { keys, ask, listNewest } = connection
 
   return async function* backUp() {
     const log = openLog()
@@ -69,7 +69,7 @@ export function createBackUp(
 
   async function* readAccounts(): Batches {
     for (let after: TimedMember | undefined; ; ) {
-      const listed = await listNewest(connection, keys.ids, { after, limit: pageSize })
+      const listed = await listNewest(keys.ids, { after, limit: pageSize })
       const found = await Promise.all(listed.map(({ member }) => store.findAccount(member)))
       const accounts = found.filter((account) => account !== undefined)
       yield accounts.map(accountRecord)
@@ -116,9 +116,9 @@ export function createBackUp(
     do {
       const [next, words] = await ask((client) => client.zscan(key, cursor, 'COUNT', pageSize))
       const found = new Map(
-        words.flatMap((member, index) =>
-          index % 2 === 1 || seen.has(member) ? [] : [[member, Number(words[index + 1])] as const],
-        ),
+        pairsOf(words)
+          .filter(([member]) => !seen.has(member))
+          .map(([member, at]) => [member, Number(at)] as const),
       )
       for (const member of found.keys()) seen.add(member)
       yield [...found].map(([member, at]) => ({ member, at }))

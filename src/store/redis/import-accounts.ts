@@ -1,0 +1,93 @@
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { errorMessage } from '#platform/errors/operator-error.ts'
+import { type Account, isActiveAdmin } from '../account.ts'
+import type { AccountBatch, AccountCreation } from '../accounts.ts'
+import type { Actor, AuditEntry } from '../audit-entry.ts'
+
+/** What an import is made of: verbs of one batch and of one account. */
+interface ImportVerbs {
+  create(accounts: readonly Account[], audit: readonly AuditEntry[]): Promise<AccountCreation>
+  find(id: string): Promise<Account | undefined>
+  remove(id: string, audit?: AuditEntry): Promise<'deleted' | 'unknown' | 'last-admin'>
+}
+
+/** How many accounts are deleted at the same time. */
+const undoBatchSize = 100
+
+/**
+ * Creates accounts batch by batch: one script for a million would block Redis for minutes. Where a batch cannot be
+ * created, those before it are deleted again. Its Admins, who are few, come last and in one step: an Admin that can
+ * still be undone must not be the one who lets another be taken away.
+ * @throws what the batches throw; GatehouseError `store-unavailable` where not all could be deleted
+ */
+export async function importAccounts(
+  batches: AsyncIterable<AccountBatch>,
+  verbs: ImportVerbs,
+): Promise<AccountCreation> {
+  // A text for each batch: IDs by themselves would take twice the memory.
+  const begun: string[] = []
+  let actor: Actor | undefined
+  try {
+    for await (const { accounts, audit } of adminsLast(batches)) {
+      actor = audit[0]?.actor ?? actor
+      const ids = accounts.map(({ id }) => id).join(' ')
+      // Before it is created: an error may leave it unconfirmed.
+      begun.push(ids)
+      const creation = await verbs.create(accounts, audit)
+      if (creation.kind === 'created') continue
+      begun.pop()
+      await undo(begun, actor, verbs)
+      return creation
+    }
+    return { kind: 'created' }
+  } catch (error) {
+    await undo(begun, actor, verbs)
+    throw error
+  }
+}
+
+async function* adminsLast(batches: AsyncIterable<AccountBatch>): AsyncGenerator<AccountBatch> {
+  const admins: Account[] = []
+  const adminAudit: AuditEntry[] = []
+  for await (const { accounts, audit } of batches) {
+    const { admin = [], other = [] } = Object.groupBy(accounts, (one) =>
+      isActiveAdmin(one) ? 'admin' : 'other',
+    )
+    const ids = new Set(admin.map(({ id }) => id))
+    admins.push(...admin)
+    adminAudit.push(...audit.filter(({ target }) => target && ids.has(target.id)))
+    yield { accounts: other, audit: audit.filter(({ target }) => !target || !ids.has(target.id)) }
+  }
+  if (admins.length > 0) yield { accounts: admins, audit: adminAudit }
+}
+
+async function undo(begun: readonly string[], actor: Actor | undefined, verbs: ImportVerbs): Promise<void> {
+  let isComplete = true
+  try {
+    for (const ids of begun.toReversed()) {
+      const all = ids.split(' ')
+      for (let start = 0; start < all.length; start += undoBatchSize) {
+        const some = all.slice(start, start + undoBatchSize)
+        const removed = await Promise.all(some.map((id) => removeOne(id, actor, verbs)))
+        isComplete &&= removed.every(Boolean)
+      }
+    }
+    if (!isComplete) throw new Error('one of them is the last Admin by now')
+  } catch (cause) {
+    const message = `accounts of the import that could not be finished remain, with their keys: ${errorMessage(cause)}`
+    throw new GatehouseError('store-unavailable', { cause: new Error(message, { cause }) })
+  }
+}
+
+/** @returns false where it has to stay */
+async function removeOne(
+  id: string,
+  actor: Actor | undefined,
+  { find, remove }: ImportVerbs,
+): Promise<boolean> {
+  const account = await find(id)
+  if (!account) return true
+  const target = { id, email: account.email }
+  const entry = actor && ({ at: Date.now(), actor, action: 'account-deleted', target, details: {} } as const)
+  return (await remove(id, entry)) !== 'last-admin'
+}
