@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import t, { type Test } from 'tap'
-import { createDrain } from '#gateway/server/drain.ts'
+import { drainServer } from '#gateway/server/drain.ts'
 import { startCollector } from '../ops/tracing/collector.ts'
 import { startBackend, startServer } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
@@ -167,7 +167,7 @@ t.test('an own answer already begun at the end of the drain is cut off', async (
   const client = await connectRaw(t, server.url)
   client.send(head(ownPath))
   await client.readUntil('begun\r\n')
-  t.equal(await createDrain(server).drain(100), false)
+  t.equal(await drainServer(server, 100), false)
   await client.ended()
   t.equal(client.rest().length, 0, 'nobody takes it for a whole one')
   await until('it is over', () => server.ended[0])
@@ -180,7 +180,7 @@ t.test('a late result for a request already answered 503 is discarded', async (t
   const client = await connectRaw(t, server.url)
   client.send(head(ownPath))
   await until('it has arrived', () => responses[0])
-  const down = createDrain(server).drain(100)
+  const down = drainServer(server, 100)
   assertProblem(t, await client.response(), { status: 503, code: 'shutting-down' })
   responses[0]?.end('late')
   await client.ended()

@@ -25,7 +25,7 @@ export interface DecideArrival extends Arrival {
 
 export type ReadDecideArrival = (connection: ClientExchange, head: RequestHead) => DecideArrival
 
-export interface DecideArrivalOptions extends ArrivalReader {
+interface DecideArrivalOptions extends ArrivalReader {
   /** Names of the headers that the proxy sets on an allowed request. */
   readonly identityNames: readonly string[]
   /** A peer asks that is no trusted proxy. */
@@ -83,7 +83,7 @@ export function createDecideArrivalReader({
   }
 }
 
-/** Whoever may be behind it, the proxy is told 403: most know only this and 401. The log has what is wrong. */
+/** The proxy is told 403: most know only this and 401. The log says what is wrong. */
 function unreadable(arrival: Arrival, problem: GatehouseError): DecideArrival {
   return { ...arrival, sentHead: arrival.head, problem, refusalStatus: forbidden }
 }

@@ -11,7 +11,7 @@ import {
 import type { Route } from '../routes/route.ts'
 
 /** What an allowed request is answered with. */
-export interface AllowedRequest {
+interface AllowedRequest {
   /** undefined = anonymous. */
   readonly principal: Principal | undefined
   readonly route: Pick<Route<{ readonly name: string } | undefined>, 'name' | 'upstream' | 'access'>
@@ -28,7 +28,7 @@ export interface DecisionWriter {
   write(allowed: AllowedRequest): string
 }
 
-export interface DecisionWriterOptions {
+interface DecisionWriterOptions {
   readonly identityHeaders: IdentityHeaders
   /** undefined = no assertion is sent. */
   readonly assertion: AssertionHeader | undefined

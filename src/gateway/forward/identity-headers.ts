@@ -40,7 +40,7 @@ export function createIdentityWriter(headers: IdentityHeaders): LineWriter {
 }
 
 /** One configured header, and what it says of a principal; undefined = nothing. */
-export interface IdentityField {
+interface IdentityField {
   readonly name: string
   /** @throws GatehouseError `store-unavailable` if the account could not be read, and it is needed */
   read(principal: Principal): string | undefined
@@ -113,7 +113,7 @@ export function encodeHeaderValue(value: string): string {
   return isPlain(value) ? value : value.toWellFormed().replaceAll(/[^!-$&-~]+/g, encodeURIComponent)
 }
 
-/** A loop: for short texts a regular expression costs more. */
+/** Hot: a loop is faster than a regular expression for short texts. */
 function isPlain(value: string): boolean {
   for (let index = 0; index < value.length; index++) {
     const code = value.charCodeAt(index)

@@ -8,7 +8,7 @@ export interface OwnCookies {
   isSetBy(setCookie: string): boolean
 }
 
-export interface OwnCookieNames {
+interface OwnCookieNames {
   /** Never forwarded, and never set by a backend: with this case, as browsers tell cookies apart (RFC 6265 4.1.1). */
   readonly names: readonly string[]
   /** The same, in any case: some backends tell none apart. */
@@ -26,7 +26,6 @@ export function createOwnCookies({ names, anyCase = [], others = [] }: OwnCookie
   const folded = new Set(anyCase.map((name) => name.toLowerCase()))
   const byName = new Map(others.map(({ name, isOwn }) => [name, isOwn]))
   const all = [...exact, ...folded, ...byName.keys()].map((name) => name.replaceAll(/[^\w]/g, '\\$&'))
-  // Most headers have none of them: splitting costs more than this.
   const mayHaveOwn = new RegExp(`${all.join('|')}|%`, 'i')
 
   const isOwnName = (name: string) => exact.has(name) || folded.has(name.toLowerCase())

@@ -107,7 +107,7 @@ class Direction {
   }
 }
 
-/** The listeners are the same for all tunnels: those of its own would be a tenth of what an idle WebSocket needs. */
+/** The listeners are the same for all tunnels, to save the memory of idle WebSockets. */
 const directionKey = Symbol('direction')
 
 function directionFrom(side: TunnelEnd): Direction {
@@ -188,7 +188,7 @@ export class FrameTracker {
   }
 }
 
-/** An idle WebSocket needs no list of its own. */
+/** Shared by all idle WebSockets. */
 const none: readonly number[] = []
 
 /** From the second byte: two bytes, a longer length of two or eight, and a mask of four. */

@@ -36,7 +36,7 @@ export interface Cors {
   appliesTo(path: string, hostName: string): boolean
 }
 
-export interface CorsOptions {
+interface CorsOptions {
   /** Origins as browsers send them. */
   readonly origins: readonly string[]
   readonly table: Pick<RouteTable<unknown>, 'match'>

@@ -9,18 +9,15 @@ export interface OpenCalls {
   onForwarded(): void
 }
 
-export interface OpenCallsOptions extends Pick<WebSockets, 'followStream'> {
+interface OpenCallsOptions extends Pick<WebSockets, 'followStream'> {
   /** All requests that have no complete response yet. */
   openArrivals(): Iterable<Arrival>
 }
 
-/** Most calls are over before it pays to follow their credential; one that is revoked until then is found at once. */
+/** Most calls are over sooner. A credential that was revoked in the meantime is found when following begins. */
 const tickMs = 100
 
-/**
- * Looks for them among the open requests now and then: a list of all calls would keep each until the next look, which
- * costs the collector more than all else that a call does.
- */
+/** Looks for them among the open requests now and then: a list of all calls would keep each until the next look. */
 export function createOpenCalls({ followStream, openArrivals }: OpenCallsOptions): OpenCalls {
   /** Those that are followed, and what ends that. */
   const followed = new Map<Arrival, () => void>()

@@ -195,7 +195,6 @@ function addConnectionOptions(found: ReadUncommonFields, value: string): void {
     .map((part) => part.trim())
     .filter((name) => !ignoredOptions.has(name))
   if (options.length === 0) return
-  // Each request has a set of its own: a copy for each field would cost the square of their number.
   found.connectionOptions ??= new Set()
   for (const option of options) found.connectionOptions.add(option)
 }

@@ -14,7 +14,7 @@ import type { Arrival } from '../server/arrival.ts'
 import { recordCredentials } from './outcome.ts'
 
 /** What a request says of its caller on a route whose Authorization field is the backend's. */
-export interface KeyHeaders {
+interface KeyHeaders {
   /** The key in a header field that `keys.accept` names: whatever Authorization has, it is no credential here. */
   readonly credentials: Credentials
   /** Whether Authorization shows a credential of the gateway, which no backend is to see. */
@@ -48,7 +48,7 @@ export interface CredentialTakerOptions {
 }
 
 /** Records which credentials decide about a request. @returns why it is refused; undefined = it is not */
-export type TakeCredentials = (route: GatedRoute, arrival: Arrival<unknown>) => GatehouseError | undefined
+type TakeCredentials = (route: GatedRoute, arrival: Arrival<unknown>) => GatehouseError | undefined
 
 /**
  * For routes whose Authorization field is the backend's, and for those that take the access cookie, which is looked at

@@ -66,7 +66,7 @@ export interface UpstreamHeadOptions {
  * final recipient, and it goes no further.
  * @throws GatehouseError `body-too-large`, `request-invalid`
  */
-export type ReadUpstreamHead = (
+type ReadUpstreamHead = (
   route: Route<HeadUpstream>,
   arrival: Arrival<unknown>,
 ) => RequestHeadInput | undefined

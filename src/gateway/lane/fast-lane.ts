@@ -29,7 +29,7 @@ import type { Forwarding, LaneDecision } from './lane-arrival.ts'
 import { LaneRequest } from './lane-request.ts'
 
 /** What the lane needs of the parts that decide about every other request as well. */
-export interface FastLaneOptions {
+interface FastLaneOptions {
   readonly names: NameTable
   readonly carriers: Carriers
   readonly trusted: AddressSet

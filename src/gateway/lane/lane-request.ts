@@ -90,7 +90,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
   }
 
   onUpgrade(): void {
-    throw new Error('an upgrade that nobody has asked for')
+    throw new Error('an upgrade that was not requested')
   }
 
   onFailure(failure: UpstreamFailure): void {

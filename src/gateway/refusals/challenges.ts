@@ -46,7 +46,7 @@ export function challenges(code: ErrorCode, { access, carriers, isRegistry }: Ch
   return access.schemes.flatMap((scheme) => {
     if (scheme === 'secretKey')
       return isBasic ? [challengeOf(scheme, code), `Basic ${realm}`] : challengeOf(scheme, code)
-    // Whoever has sent a token is no such client.
+    // A client that has sent a token is not one of a registry.
     const isHidden = isRegistry && isBasic && bearerErrors[code] === undefined
     return isHidden ? [] : challengeOf(scheme, code) + scope + metadata
   })

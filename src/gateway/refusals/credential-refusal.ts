@@ -52,7 +52,7 @@ type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
 /** What a route takes: keys, tokens, or both. */
 type Taken = SchemeName | 'both'
 
-/** The texts for one config: refusals must be cheap, so none is put together for a request. */
+/** The texts for one config, put together once: refusing must cost less than forwarding. */
 interface Texts {
   /** What to send. */
   readonly ways: Readonly<Record<Taken, string>>
@@ -199,7 +199,7 @@ const credential =
  * characters far: of a name that has one, what follows the last is looked at.
  */
 const credentialValue = /[?&][^=&?]{0,64}=(?:eyJ|[a-z][a-z0-9]{0,15}_[sa]k_|g[sa]k_)/
-/** Of URLs that were signed for a store: S3 and its kin, Google, Azure, CloudFront. */
+/** Of URLs that were signed for a store: those that speak S3, Google, Azure, CloudFront. */
 const signature = /[?&](?:x-[a-z]{2,5}-signature|signature|sig|awsaccesskeyid)=/i
 
 const advice = {

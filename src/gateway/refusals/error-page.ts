@@ -4,14 +4,14 @@ import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorDocument, errorPageStyle } from '#platform/pages/error-document.ts'
 
 /** What the error page needs besides the error. */
-export interface ErrorPageOptions {
+interface ErrorPageOptions {
   readonly requestId: string
   /** The path of the portal; undefined = there is none. */
   readonly portalPath: string | undefined
 }
 
 /** A response in HTML. */
-export interface ErrorPage {
+interface ErrorPage {
   /** Field lines, each ended by CR LF. */
   readonly lines: string
   /** ASCII, so that one character is one byte. */

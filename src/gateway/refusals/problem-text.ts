@@ -5,7 +5,7 @@ import type { ExceededRate, GatehouseError } from '#platform/errors/gatehouse-er
 import { copyString } from '#platform/text.ts'
 import { type ChallengeContext, challenges } from './challenges.ts'
 
-/** The response to a failed request; those that repeat are built once, but for their ID. */
+/** The response to a failed request. Those that differ only in their ID are built once. */
 export function problemText(error: GatehouseError, context: ProblemContext): ProblemText {
   const { requestId, sentStatus = error.status, extraLines, isRegistry } = context
   const isUsual = sentStatus === error.status && !isRegistry && isPlainInJson(requestId)
@@ -30,10 +30,7 @@ function repeatedKey(error: GatehouseError): ErrorCode | GatehouseError | undefi
   return detail === defaults.detail ? code : undefined
 }
 
-/**
- * A response but for its ID, which comes last in lines and body. Refusing must cost less than forwarding, so it is in as few
- * texts as possible: V8 copies each that is joined on its own.
- */
+/** A response without its ID, which comes last in lines and body. Refusing must cost less than forwarding. */
 class RepeatedProblem {
   readonly #lines: string
   readonly #body: string

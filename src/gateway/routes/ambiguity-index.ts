@@ -2,7 +2,7 @@ import { foldCase, normalizedPaths, type RequestTarget } from './request-target.
 import { type RouteGroup, routeFor } from './route.ts'
 
 /** A request, and the group that its literal path matches. */
-export interface RouteLookup<Upstream> {
+interface RouteLookup<Upstream> {
   readonly host: string
   readonly target: RequestTarget
   readonly method: string
@@ -27,8 +27,7 @@ export interface AmbiguityIndex<Upstream> {
 type GroupsByHost<Upstream> = Map<string | undefined, Map<string, RouteGroup<Upstream>[]>>
 
 /**
- * Built once. Paths of a group without conflicts cost nothing; of the others, a lower-case path without escapes and
- * parameters costs almost nothing, as it has only one normalized form.
+ * Built once. Paths are normalized only where their group has conflicts, and they may have another normalized form.
  * @param firstSegments the part of a path that a prefix can match
  */
 export function createAmbiguityIndex<Upstream>(

@@ -71,8 +71,7 @@ export type PerOperation<Value, Path extends OwnPath = OwnPath> = {
 /** A method that no endpoint of the gateway supports: it stands for all methods but the usual ones. */
 export const unlistedMethod = 'TRACE'
 /**
- * The methods that the endpoints distinguish: each path is registered for each of them, and with all of Node's methods
- * that would take a tenth of the start.
+ * The methods that the endpoints distinguish: each path is registered for each of them.
  */
 export const ownMethods: readonly string[] = [...standardMethods, unlistedMethod]
 

@@ -149,7 +149,7 @@ function decodeEscapes(path: string): string {
 
 /**
  * Bytes that are not UTF-8 may be Latin-1: those of a character that is longer than it has to be, a surrogate, or beyond
- * Unicode (RFC 3629 3). decodeURIComponent() would throw for each of them, which costs a hundred times as much.
+ * Unicode (RFC 3629 3). decodeURIComponent() would throw for each of them, which is slow.
  * @param encoded as `encodedCharacter` matches it
  */
 function decodeEscape(encoded: string): string {

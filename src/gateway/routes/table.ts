@@ -3,7 +3,7 @@ import { plainHostName } from './host-name.ts'
 import { foldCase, type RequestTarget } from './request-target.ts'
 import { groupRoutes, type Route, type RouteGroup, routeFor, standardMethods } from './route.ts'
 
-export type RouteMatch<Upstream> =
+type RouteMatch<Upstream> =
   | { readonly kind: 'route'; readonly route: Route<Upstream> }
   | { readonly kind: 'none' }
   /** Some servers would read the host as one that has routes of its own. */
@@ -59,7 +59,7 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
 }
 
 /** A path that a route refuses, as a case-insensitive backend would match another route. */
-export interface CaseRefusal {
+interface CaseRefusal {
   readonly route: string
   readonly path: string
   readonly other: string

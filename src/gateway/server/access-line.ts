@@ -32,24 +32,24 @@ export function createAccessLineWriter(listener: string | undefined): WriteAcces
   }
 }
 
-/** Made here it needs no look: only trusted clients send one (gateway/server/arrival.ts). */
+/** Only trusted clients may send a request ID of their own, which may need escapes. */
 function requestIdMember({ requestId, client }: Arrival): string {
   return client.isTrusted ? jsonMember('requestId', requestId) : `"requestId":"${requestId}",`
 }
 
 const thousandths = Array.from({ length: 1_000 }, (_, index) => `.${String(index).padStart(3, '0')},`)
 
-/** The value of the member whose name comes last in RouteMembers: to write a fraction takes five times as long. */
+/** The value of the member whose name comes last in RouteMembers. Hot: written from a table. */
 function millisecondsMember(duration: number): string {
   const microseconds = Math.round(duration * 1_000)
   const whole = Math.trunc(microseconds / 1_000)
   return `${whole}${thousandths[microseconds - whole * 1_000]}`
 }
 
-/** A method that clients invent may be as long as a head: no such text is kept. */
+/** Longer methods are not kept: a client may invent one as long as a head. */
 const methodLengthMax = 32
 
-/** What the lines of a route have in common, up to the name of the duration: most are like the one before. */
+/** What the lines of a route have in common, up to the name of the duration. The last text is kept. */
 class RouteMembers {
   readonly #route: string
   #method = ''
@@ -71,7 +71,6 @@ class RouteMembers {
     this.#method = copyString(method)
     this.#httpVersion = httpVersion
     this.#status = status
-    // In one piece: a joined text would be joined anew for each line.
     this.#text = Buffer.from(members).toString()
     return this.#text
   }
@@ -82,7 +81,7 @@ class CallerMembers {
   readonly #scheme = frequentMember('scheme')
   readonly #upstream = frequentMember('upstream')
 
-  /** From the second request on that is admitted by one decision, and ends well, they are one text. */
+  /** Hot: the text of successful requests is kept with their decision, from its second request on. */
   of(outcome: Outcome, isComplete: boolean): string {
     const { upstream, code, reason, decision } = outcome
     const isUsual = isComplete && code === undefined && reason === undefined
@@ -112,15 +111,15 @@ class CallerMembers {
   }
 }
 
-/** In one piece: a joined text would be joined anew for each line. IDs of foreign issuers need not be Latin-1. */
+/** In one piece, so that it is not joined again for each line. IDs of foreign issuers need not be Latin-1. */
 function flatten(text: string): string {
   return Buffer.from(text).toString()
 }
 
-/** Matches what JSON writes as it is, as nearly all is: asking takes less time than writing by JSON. */
+/** Matches what JSON writes as it is. */
 const plainText = /^[ !#-[\]-~]*$/
 
-/** The values that are seen again and again: those of a config with thousands of routes. */
+/** Enough for a config with thousands of routes. */
 const frequentBounds = { entriesMax: 10_000, keyLengthMax: 128 }
 
 /** A member of a JSON object, followed by a comma; empty where there is no value. */
@@ -134,7 +133,7 @@ function frequentMember(name: string): (value: string) => string {
   return memoizeBounded(frequentBounds, (value) => copyString(jsonMember(name, value)))
 }
 
-/** Matches paths that may need redaction for the log: most do not. */
+/** Matches paths that may need redaction for the log. */
 const mayNeedRedaction = new RegExp(`[?#%]|${secretStartPattern.source}`)
 
 /**

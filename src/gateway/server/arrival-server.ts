@@ -52,7 +52,7 @@ interface ListenerTraffic extends Pick<ArrivalReader, 'trusted'> {
 }
 
 /** What becomes of the requests of one listener. */
-export interface RequestHandler<Traffic extends ListenerTraffic, Incoming extends Arrival> {
+interface RequestHandler<Traffic extends ListenerTraffic, Incoming extends Arrival> {
   /** How requests are handled under the current config. Read once for each request. */
   traffic(): Traffic
   read(connection: ClientExchange, head: RequestHead, traffic: Traffic): Incoming

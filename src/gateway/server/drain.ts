@@ -2,15 +2,6 @@ import type { Server } from 'node:net'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { ArrivalServer } from './arrival-server.ts'
 
-/** Closes a server gracefully: requests in flight are completed. */
-export interface Drain {
-  /**
-   * Accepts no new connections, and waits until the open ones have ended by themselves.
-   * @returns false if requests were aborted at the deadline
-   */
-  drain(timeoutMs: number): Promise<boolean>
-}
-
 /** How long the last responses may take to be flushed. */
 const flushTimeoutMs = 100
 
@@ -21,25 +12,29 @@ const backlogTimeoutMs = 5_000
 // taken one.
 const idleTurnsMax = 2
 
-export function createDrain({ servers, connections, startDrain, abortUnanswered }: ArrivalServer): Drain {
-  async function drain(timeoutMs: number): Promise<boolean> {
-    startDrain(timeoutMs)
-    // Idle connections, on which a request may be in transit at this moment, get their next response with
-    // Connection: close.
-    const endsAt = performance.now() + timeoutMs
-    await acceptBacklog(servers[0], Math.min(timeoutMs / 2, backlogTimeoutMs))
-    for (const server of servers) server.close()
-    const closed = Promise.all(
-      [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
-    )
-    await withTimeout(closed, Math.max(0, endsAt - performance.now()))
-    const unanswered = abortUnanswered(new GatehouseError('shutting-down'))
-    if (unanswered > 0) await withTimeout(closed, flushTimeoutMs)
-    for (const { socket } of connections) socket.destroy()
-    return unanswered === 0
-  }
-
-  return { drain }
+/**
+ * Closes a server gracefully: accepts no new connections, lets requests in flight complete, and waits until the open
+ * connections have ended by themselves.
+ * @returns false if requests were aborted at the deadline
+ */
+export async function drainServer(
+  { servers, connections, startDrain, abortUnanswered }: ArrivalServer,
+  timeoutMs: number,
+): Promise<boolean> {
+  startDrain(timeoutMs)
+  // Idle connections, on which a request may be in transit at this moment, get their next response with
+  // Connection: close.
+  const endsAt = performance.now() + timeoutMs
+  await acceptBacklog(servers[0], Math.min(timeoutMs / 2, backlogTimeoutMs))
+  for (const server of servers) server.close()
+  const closed = Promise.all(
+    [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
+  )
+  await withTimeout(closed, Math.max(0, endsAt - performance.now()))
+  const unanswered = abortUnanswered(new GatehouseError('shutting-down'))
+  if (unanswered > 0) await withTimeout(closed, flushTimeoutMs)
+  for (const { socket } of connections) socket.destroy()
+  return unanswered === 0
 }
 
 /**

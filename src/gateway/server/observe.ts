@@ -83,7 +83,7 @@ export function createObserver(options: ObserverOptions): Observer {
     if (answeredAt !== undefined) overhead.observe((sentAt - arrivedAt + endedAt - answeredAt) / 1_000)
   }
 
-  /** By its place, as finding a name takes longer where there are many routes. */
+  /** Hot: by the index of the route, not by its name. */
   function seriesOf(route: string, index: number | undefined): RouteSeries {
     if (index === undefined) return seriesNamed(route)
     const known = seriesByIndex[index]
@@ -127,7 +127,6 @@ class RouteSeries {
   /** Of the series of its durations. */
   readonly durationStart: number
   readonly #countOf: (method: string) => (status: number) => CounterSeries
-  // Most requests to a route have the method and status of the one before.
   #lastMethod = ''
   #lastStatus = 0
   #lastPlace = 0

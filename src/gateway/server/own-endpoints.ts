@@ -16,7 +16,7 @@ export interface EndpointRouter {
 }
 
 /** The built-in endpoints. */
-export interface OwnEndpoints {
+interface OwnEndpoints {
   /** Carries out a request to one of them, by the routes of its config. */
   handle(arrival: Arrival, router: EndpointRouter): void
   /** From now on responses that have not started have `Connection: close`. */

@@ -75,7 +75,7 @@ export interface RequestProxy {
 }
 
 /** A proxy, and what the fast lane forwards by. */
-export interface LaneProxy extends RequestProxy {
+interface LaneProxy extends RequestProxy {
   readonly forwarding: Forwarding
 }
 

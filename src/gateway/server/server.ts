@@ -28,7 +28,7 @@ export interface Traffic extends ScopeOptions, ArrivalReader {
   readonly names: NameTable
 }
 
-export interface GatewayServerOptions extends ServerOptions, ListenerEvents {
+interface GatewayServerOptions extends ServerOptions, ListenerEvents {
   /** Read once for each request. */
   traffic(): Traffic
   /** Those of the current traffic: asked for each head. */

@@ -20,7 +20,7 @@ export interface UsageMeter {
 }
 
 /** A route as usage is counted by. */
-export interface MeteredRoute extends UsedRoute {
+interface MeteredRoute extends UsedRoute {
   /** undefined = each request is one unit. */
   readonly costHeader: string | undefined
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { FastifyReply } from 'fastify'
-import { createProblem, malformedError } from '#gateway/refusals/problem.ts'
+import { createProblem, malformedError, toGatehouseError } from '#gateway/refusals/problem.ts'
 import {
   type Arrival,
   type ArrivalReader,
@@ -15,7 +15,7 @@ import { MalformedMessage, type RequestHead } from '#http/exchange/request-head.
 import { readRequestFraming } from '#http/h1/request-framing.ts'
 import { discardedBytesMax } from '#http/h1/slow-clients.ts'
 import { unmappedAddress } from '#platform/addresses.ts'
-import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
 /** A request of an app, as the decisions of the gateway know it. */
 export type AppArrival = Arrival<AppConnection>
@@ -124,4 +124,31 @@ export function refuse(reply: FastifyReply, arrival: AppArrival, error: Gatehous
   reply.code(status).headers(headers).send(Buffer.from(body))
   // Node may refuse a malformed request too, once it has read on: the client would get a second response.
   if (arrival.connection.malformed && reply.raw.writableEnded) reply.raw.socket?.destroySoon()
+}
+
+/**
+ * Goes on with a request once it is decided, at once where nothing has to be asked. A refusal is answered, as is an error
+ * while deciding or going on.
+ */
+export function whenDecided<Decided>(
+  { reply, arrival }: { readonly reply: FastifyReply; readonly arrival: AppArrival },
+  decide: () => Decided | GatehouseError | Promise<Decided | GatehouseError>,
+  goOn: (decided: Decided) => void,
+): void {
+  function settle(decided: Decided | GatehouseError): void {
+    if (decided instanceof GatehouseError) refuse(reply, arrival, decided)
+    else goOn(decided)
+  }
+
+  function fail(error: unknown): void {
+    refuse(reply, arrival, toGatehouseError(error))
+  }
+
+  try {
+    const decided = decide()
+    if (decided instanceof Promise) decided.then(settle).catch(fail)
+    else settle(decided)
+  } catch (error) {
+    fail(error)
+  }
 }

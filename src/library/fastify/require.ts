@@ -1,15 +1,12 @@
-import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { onRequestHookHandler } from 'fastify'
 import { resolveAppRoute } from '#config/load-app-config.ts'
-import type { GateResult } from '#gateway/gate/decision-effects.ts'
 import { createGate } from '#gateway/gate/gate.ts'
 import { principalOf, recordRouteName } from '#gateway/gate/outcome.ts'
-import { toGatehouseError } from '#gateway/refusals/problem.ts'
 import { compileAccess, compileRate } from '#gateway/routes/compile.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import type { Principal } from '#identity/principal.ts'
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize, memoizeByObject } from '#platform/memoize.ts'
-import { type AppArrival, readAppArrival, refuse } from './app-arrival.ts'
+import { type AppArrival, readAppArrival, whenDecided } from './app-arrival.ts'
 import type { AppParts } from './open-app-parts.ts'
 
 /** Who may call a route, and how often: the options of the same names in the section `routes` of the config file. */
@@ -63,43 +60,23 @@ export function createRequire(parts: AppParts, options: RequireOptions = {}): on
     findRoute: ({ connection, outcome }) => connection.malformed ?? routeOf(outcome.route),
   })
 
-  function settle(result: GateResult<GatedRoute>, { request, reply, arrival, done }: Pending): void {
-    if (result instanceof GatehouseError) {
-      refuse(reply, arrival, result)
-      return
-    }
-    const principal = principalOf(arrival.outcome)
-    if (principal) {
-      request.principal = callerOf(principal)
-      parts.usageMeter.onForwarded({ name: result.name, costHeader: undefined }, principal, arrival.arrivedAt)
-    }
-    done()
-  }
-
   return function requireCaller(request, reply, done) {
     const arrival = readAppArrival(request.raw, parts.reader)
-    const pending = { request, reply, arrival, done }
     recordRouteName(arrival.outcome, request.routeOptions.url ?? 'app')
-    try {
-      const result = gate(arrival)
-      if (!(result instanceof Promise)) settle(result, pending)
-      else
-        result.then(
-          (settled) => settle(settled, pending),
-          (error: unknown) => refuse(reply, arrival, toGatehouseError(error)),
-        )
-    } catch (error) {
-      refuse(reply, arrival, toGatehouseError(error))
-    }
+    whenDecided(
+      { reply, arrival },
+      () => gate(arrival),
+      (admitted) => {
+        const principal = principalOf(arrival.outcome)
+        if (principal) {
+          request.principal = callerOf(principal)
+          const used = { name: admitted.name, costHeader: undefined }
+          parts.usageMeter.onForwarded(used, principal, arrival.arrivedAt)
+        }
+        done()
+      },
+    )
   }
-}
-
-/** A request that is being decided about. */
-interface Pending {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  readonly arrival: AppArrival
-  readonly done: () => void
 }
 
 /** Who is calling: an account, by one of its credentials. Frozen. */

@@ -2,7 +2,7 @@ import type { Config } from '#config/config.ts'
 import { createDecideServer } from '#gateway/decide/decide-server.ts'
 import type { Arrival } from '#gateway/server/arrival.ts'
 import type { ListenerEvents, ServerOptions } from '#gateway/server/arrival-server.ts'
-import { createDrain } from '#gateway/server/drain.ts'
+import { drainServer } from '#gateway/server/drain.ts'
 import { listenOnAll, urlOf } from '#gateway/server/listen.ts'
 import { createGatewayServer } from '#gateway/server/server.ts'
 import { acceptQueuesMax } from '#http/h1/listener.ts'
@@ -61,7 +61,6 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
   const decide =
     config.decide && createDecideServer({ ...decideOptions(config), ...events, traffic: decideTraffic })
   const servers = decide ? [main, decide] : [main]
-  const drains = servers.map(createDrain)
 
   function decideTraffic() {
     const { decide: current } = traffic()
@@ -95,7 +94,7 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
     },
     drain: async (timeoutMs) => {
       isDraining = true
-      const ends = await Promise.all(drains.map((each) => each.drain(timeoutMs)))
+      const ends = await Promise.all(servers.map((server) => drainServer(server, timeoutMs)))
       return ends.every((isClean) => isClean)
     },
   }

@@ -5,17 +5,12 @@ import type { GateResult } from '#gateway/gate/decision-effects.ts'
 import { createGate } from '#gateway/gate/gate.ts'
 import { destinationOf } from '#gateway/gate/outcome.ts'
 import { createUpstreamHeadReader, findRoute } from '#gateway/gate/route-request.ts'
-import {
-  type CheckSecondTargets,
-  createSecondTargetCheck,
-  type SecondTargetResult,
-} from '#gateway/gate/second-targets.ts'
-import { toGatehouseError } from '#gateway/refusals/problem.ts'
+import { type CheckSecondTargets, createSecondTargetCheck } from '#gateway/gate/second-targets.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { standardMethods, upstreamTarget } from '#gateway/routes/route.ts'
 import type { RouteTable } from '#gateway/routes/table.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { type AppArrival, readAppArrival, refuse } from '../app-arrival.ts'
+import { type AppArrival, readAppArrival, whenDecided } from '../app-arrival.ts'
 import type { AppParts } from '../open-app-parts.ts'
 import { callerOf } from '../require.ts'
 import { attachExchange } from './exchange.ts'
@@ -80,33 +75,20 @@ export function createAdmit(
 
   return function admitForwarded(request, reply, done) {
     const arrival = readAppArrival(request.raw, parts.reader)
+    const admitted = { request, reply, arrival }
 
-    function fail(error: unknown): void {
-      refuse(reply, arrival, toGatehouseError(error))
+    function forward(secondTargets: SecondTargets | undefined): void {
+      if (prepare(admitted, secondTargets)) done()
     }
 
-    function forward(checked: SecondTargetResult | undefined): void {
-      try {
-        if (checked instanceof GatehouseError) refuse(reply, arrival, checked)
-        else if (prepare({ request, reply, arrival }, checked)) done()
-      } catch (error) {
-        fail(error)
-      }
-    }
-
-    function settle(result: GateResult<ProxyRoute>): void {
-      if (result instanceof GatehouseError) refuse(reply, arrival, result)
-      else if (arrival.fields.uncommon.secondTargets === undefined) forward(undefined)
-      else checkSecondTargets(arrival).then(forward, fail)
-    }
-
-    try {
-      const result = gate(arrival)
-      if (result instanceof Promise) result.then(settle).catch(fail)
-      else settle(result)
-    } catch (error) {
-      fail(error)
-    }
+    whenDecided(
+      admitted,
+      () => gate(arrival),
+      () => {
+        if (arrival.fields.uncommon.secondTargets === undefined) forward(undefined)
+        else whenDecided(admitted, () => checkSecondTargets(arrival), forward)
+      },
+    )
   }
 }
 

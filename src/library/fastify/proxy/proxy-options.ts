@@ -29,7 +29,7 @@ export interface ProxyOptions extends Omit<RequireOptions, 'auth'> {
   readonly encodedSlash?: 'auto' | 'reject' | 'pass'
   /** Whether the backend tells `/Orders` from `/orders`; default: false. */
   readonly caseSensitive?: boolean
-  /** X-HTTP-Method-Override and its kin; default: `drop`. */
+  /** X-HTTP-Method-Override and similar fields; default: `drop`. */
   readonly methodOverride?: 'drop' | 'pass'
   /** Whether credentials reach the backend; default: false. */
   readonly forwardCredentials?: boolean
