@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isPageVisit } from '#gateway/browser/sign-in.ts'
-import { challengeOf, type HandOverKeys, type IsReturnPath } from '#gateway/browser/sign-in-return.ts'
+import { challengeOf, type IsReturnPath, type ReturnKeys } from '#gateway/browser/sign-in-return.ts'
 import { destinationOf, recordReason } from '#gateway/gate/outcome.ts'
 import { ownMethods } from '#gateway/routes/own-paths.ts'
-import { handOverPath } from '#gateway/routes/route-urls.ts'
+import { signInReturnPath } from '#gateway/routes/route-urls.ts'
 import { arrivalOf, visitorOf } from '#gateway/server/arrival.ts'
 import type { SignInCodes } from '#identity/portal/sign-in-codes.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
@@ -14,7 +14,7 @@ import { cookieAttributesOf, type TokenCookie } from './token-cookies.ts'
 /** Where page visits come back to from a portal on a host of its own. */
 export interface SignInReturnOptions {
   readonly codes: Pick<SignInCodes, 'read' | 'redeem'>
-  readonly keys: Pick<HandOverKeys, 'read' | 'cleared'>
+  readonly keys: Pick<ReturnKeys, 'read' | 'cleared'>
   readonly accessCookie: TokenCookie
   readonly isReturnPath: IsReturnPath
 }
@@ -57,7 +57,7 @@ export function registerSignInReturn(scope: FastifyInstance, options: SignInRetu
   }
 
   scope.route({
-    url: handOverPath,
+    url: signInReturnPath,
     method: [...ownMethods],
     onRequest: (request, _reply, done) => {
       done(

@@ -1,4 +1,4 @@
-import { handOverQueryLengthMax, returnPathLengthMax } from '#gateway/browser/sign-in-return.ts'
+import { continueQueryLengthMax, returnPathLengthMax } from '#gateway/browser/sign-in-return.ts'
 
 /** Who may access a page: anyone, any signed-in viewer, or only Admins. */
 export type PageAudience = 'anyone' | 'viewer' | 'admin'
@@ -139,7 +139,7 @@ export function isForEnrolment(path: string): boolean {
 export const startPath = '/integration'
 
 /** Room for a page that a visit is led back to. */
-const nextLengthMax = returnPathLengthMax + handOverQueryLengthMax
+const nextLengthMax = returnPathLengthMax + continueQueryLengthMax
 
 /**
  * The path if it is a page of the portal, else empty. Browsers resolve dot segments, encoded ones too, and could leave

@@ -85,13 +85,13 @@ export interface PortalOptions {
   /** Where a page visit may be led back to; undefined = none is led here. */
   readonly isReturnPath: IsReturnPath | undefined
   /** How page visits of other hosts come back; undefined = the portal is on their host. */
-  readonly handOver: PortalHandOver | undefined
+  readonly signInReturn: PortalSignInReturn | undefined
   /** The URL of this gateway's listener; to be called once it listens. */
   gatewayUrl(): string
 }
 
 /** A portal on a host of its own, and those of the pages. */
-export interface PortalHandOver {
+export interface PortalSignInReturn {
   readonly codes: Pick<SignInCodes, 'create'>
   /** Origins by host name. */
   readonly hosts: ReadonlyMap<string, string>

@@ -1,6 +1,6 @@
 import { isChallenge } from '#gateway/browser/sign-in-return.ts'
 import { destinationOf, recordAccount, recordFailure } from '#gateway/gate/outcome.ts'
-import { handOverPath } from '#gateway/routes/route-urls.ts'
+import { signInReturnPath } from '#gateway/routes/route-urls.ts'
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import { SecondFactorNeeded } from '#identity/second-factor/second-factors.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -145,7 +145,7 @@ async function signOutAtProvider(
  * Where a page visit comes by that had no credential: who is signed in gets new cookies, and goes back to the page. The
  * page was chosen by whoever made the link, and may be any that a link could name by itself.
  */
-function continuePage({ signIn, cookie, isReturnPath, handOver }: PortalOptions): PortalPage {
+function continuePage({ signIn, cookie, isReturnPath, signInReturn }: PortalOptions): PortalPage {
   async function continueToPage(context: SignedInContext): Promise<PortalResponse> {
     const { request, viewer, visitor } = context
     const to = queryOf(context)('to')
@@ -166,17 +166,17 @@ function continuePage({ signIn, cookie, isReturnPath, handOver }: PortalOptions)
   }
 
   /** The page is on another host, which gets a code that only the browser that began the visit can use. */
-  async function handOverToHost(context: SignedInContext): Promise<PortalResponse> {
+  async function returnToHost(context: SignedInContext): Promise<PortalResponse> {
     const query = queryOf(context)
     const page = { to: query('to'), hostName: query('host'), challenge: query('state') }
-    const origin = handOver?.hosts.get(page.hostName)
+    const origin = signInReturn?.hosts.get(page.hostName)
     const isRight = isChallenge(page.challenge) && isReturnPath?.(page.to, page.hostName) === true
-    if (!handOver || origin === undefined || !isRight) return redirectTo(startPath)
+    if (!signInReturn || origin === undefined || !isRight) return redirectTo(startPath)
     if (!(await signIn.canResume(context.viewer, context.visitor))) return askAgain(context)
-    const code = handOver.codes.create(context.viewer, page)
+    const code = signInReturn.codes.create(context.viewer, page)
     // Not a redirect: browsers follow none to another host after the form of the sign-in (`form-action`).
-    return continueTo(`${origin}${handOverPath}?code=${code}`)
+    return continueTo(`${origin}${signInReturnPath}?code=${code}`)
   }
 
-  return { path: '/continue', get: handOver ? handOverToHost : continueToPage }
+  return { path: '/continue', get: signInReturn ? returnToHost : continueToPage }
 }

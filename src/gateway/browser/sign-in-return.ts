@@ -12,7 +12,7 @@ export const returnPathLengthMax = 1_000
 export const continuePath = '/continue'
 
 /** Room for the host of the page and the digest of a key, in the query of `continuePath`. */
-export const handOverQueryLengthMax = 330
+export const continueQueryLengthMax = 330
 
 /** Whether a person may be led to a path of this host after signing in. */
 export type IsReturnPath = (path: string, hostName: string) => boolean
@@ -51,16 +51,16 @@ function encodeQueryValue(text: string): string {
  * What binds a sign-in on another host to the browser that began it: a random key in a cookie of the host of the page,
  * of which the other host only learns the digest (as PKCE does it, RFC 7636).
  */
-export interface HandOverKeys {
+export interface ReturnKeys {
   /** The key of the browser, or a new one. */
-  readOrCreate(rawHeaders: readonly string[]): HandOverKey
+  readOrCreate(rawHeaders: readonly string[]): ReturnKey
   /** undefined where the browser has none, or more than one: another host of the domain may have set one. */
   read(rawHeaders: readonly string[]): string | undefined
   /** The Set-Cookie value that removes it. */
   readonly cleared: string
 }
 
-interface HandOverKey {
+interface ReturnKey {
   readonly challenge: string
   /** The Set-Cookie line of the response, ended by CR LF. */
   readonly line: string
@@ -68,7 +68,7 @@ interface HandOverKey {
 
 const plainName = 'gatehouse-return'
 /** No backend gets or sets them. */
-export const handOverCookieNames: readonly string[] = [plainName, `__Host-${plainName}`]
+export const returnCookieNames: readonly string[] = [plainName, `__Host-${plainName}`]
 
 const keyLength = 43
 const keyPattern = /^[0-9A-Za-z]{43}$/
@@ -77,7 +77,7 @@ const challengePattern = /^[\w-]{43}$/
 const maxAgeS = 600
 
 /** @param isSecure whether publicUrl is https: then no other host can set the cookie */
-export function createHandOverKeys(isSecure: boolean): HandOverKeys {
+export function createReturnKeys(isSecure: boolean): ReturnKeys {
   const name = isSecure ? `__Host-${plainName}` : plainName
   // Lax: the browser comes back from another host, which may be of another site.
   const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`

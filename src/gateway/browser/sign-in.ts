@@ -10,7 +10,7 @@ import { prefersHtml } from '../refusals/error-page.ts'
 import { answerErrorPage } from '../refusals/problem.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
 import { cookieValuesIn } from './browser-fields.ts'
-import { continuePath, encodedReturnPath, type HandOverKeys } from './sign-in-return.ts'
+import { continuePath, encodedReturnPath, type ReturnKeys } from './sign-in-return.ts'
 
 /**
  * Answers a refused request where it is a page visit of somebody who has to sign in: with a redirect to the portal, which
@@ -23,13 +23,13 @@ export type RedirectToSignIn = (arrival: Arrival, error: GatehouseError, sentSta
 interface SignInRedirectOptions {
   readonly findSignIn: FindSignIn
   /** For a portal on a host of its own. */
-  readonly handOverKeys: Pick<HandOverKeys, 'readOrCreate'> | undefined
+  readonly returnKeys: Pick<ReturnKeys, 'readOrCreate'> | undefined
 }
 
 /** The status of a redirect to the sign-in: See Other. */
 export const signInStatus = 303
 
-export function createSignInRedirect({ findSignIn, handOverKeys }: SignInRedirectOptions): RedirectToSignIn {
+export function createSignInRedirect({ findSignIn, returnKeys }: SignInRedirectOptions): RedirectToSignIn {
   return function redirectToSignIn(arrival, error, sentStatus = signInStatus) {
     const { connection, outcome, head, requestId } = arrival
     const signIn = findSignIn(arrival, error)
@@ -41,7 +41,7 @@ export function createSignInRedirect({ findSignIn, handOverKeys }: SignInRedirec
     }
     recordFailure(outcome, error)
     recordStatus(outcome, sentStatus)
-    const key = handOverKeys?.readOrCreate(head.rawHeaders)
+    const key = returnKeys?.readOrCreate(head.rawHeaders)
     const url = portalUrl + continueQuery(returnPath, key && { hostName, challenge: key.challenge })
     // nginx makes one value of two Set-Cookie: it gets the one without which nobody can come back.
     const visitLine = key && sentStatus !== signInStatus ? '' : signIn.visitLine

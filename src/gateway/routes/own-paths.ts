@@ -1,10 +1,10 @@
 import { standardMethods } from './route.ts'
 import {
-  handOverPath,
-  handsOver,
   metadataPathsOf,
   type ResourceRoute,
+  returnsToOtherHosts,
   type SignInRoute,
+  signInReturnPath,
 } from './route-urls.ts'
 
 /** A method that an endpoint of the gateway can support; GET includes HEAD. */
@@ -158,11 +158,13 @@ export function createOwnPaths(
   const { enabled, path: portalPath, host: portalHost } = portal
   const metadataMethods = ['GET', 'HEAD']
   const metadataEntries = [...metadataPathsOf(routes)].map((path) => [path, metadataMethods] as const)
-  const handOverEntries = handsOver(portal, routes) ? [[handOverPath, ['GET']] as const] : []
+  const signInReturnEntries = returnsToOtherHosts(portal, routes)
+    ? [[signInReturnPath, ['GET']] as const]
+    : []
   const known: ReadonlyMap<string, readonly string[]> = new Map([
     ...fixedPaths,
     ...metadataEntries,
-    ...handOverEntries,
+    ...signInReturnEntries,
   ])
   const portalPrefix = `${portalPath}/`
 

@@ -58,10 +58,10 @@ export interface SignInRoute {
  * Where a portal on a host of its own gives page visits back to, by path; for every host. It is not in the table of
  * own paths, as it exists only there.
  */
-export const handOverPath = '/api/v1/accounts/sign-in'
+export const signInReturnPath = '/api/v1/accounts/sign-in'
 
 /** Whether page visits sign in on another host than that of their page. */
-export function handsOver(
+export function returnsToOtherHosts(
   portal: { enabled: boolean; host?: string | undefined },
   routes: readonly SignInRoute[],
 ) {

@@ -5,7 +5,7 @@ import type { ApiOptions } from '#api/api.ts'
 import type { SignInReturnOptions } from '#api/sign-in-return.ts'
 import type { Config } from '#config/config.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
-import { handsOver, signInHostsOf } from '#gateway/routes/route-urls.ts'
+import { returnsToOtherHosts, signInHostsOf } from '#gateway/routes/route-urls.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import type { Quotas } from '#identity/limits/quotas.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
@@ -19,7 +19,7 @@ import { readVersion } from '#platform/package.ts'
 import { createSealer, type KeySource } from '#platform/secrets/sealing.ts'
 import { createPortalOidc, type PortalOidc } from '#portal/oidc/portal-oidc.ts'
 import { callbackPath } from '#portal/page-access.ts'
-import type { PortalHandOver } from '#portal/page-context.ts'
+import type { PortalSignInReturn } from '#portal/page-context.ts'
 import { createPortal } from '#portal/portal.ts'
 import { createPortalCookie, type PortalCookie } from '#portal/portal-cookie.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
@@ -30,7 +30,7 @@ import {
   createConfiguredHeldKeys,
   createConfiguredSubjects,
 } from './account-services.ts'
-import { accessCookieOf, createConfiguredHandOverKeys } from './browser-parts.ts'
+import { accessCookieOf, createConfiguredReturnKeys } from './browser-parts.ts'
 import type { CallerAuth } from './caller-auth.ts'
 
 /** What the endpoints of the gateway itself are made of. */
@@ -60,7 +60,7 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
     ...options,
     portalTokens: config.accessCookie.enabled ? callerAuth.portalTokens : undefined,
   })
-  const handOver = createHandOver(sessions, options)
+  const signInReturn = createSignInReturn(sessions, options)
   return {
     sessions: callerAuth.sessions,
     clientTokens: callerAuth.clientTokens,
@@ -91,22 +91,22 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
     },
     heldKeys: createConfiguredHeldKeys({ ...options, actionsOf: accountServices.actionsOf }),
     accept: config.keys.accept,
-    portal: enabled ? createPortal({ ...portalOptions(accountServices, options), handOver }) : undefined,
-    signInReturn: handOver,
+    portal: enabled ? createPortal({ ...portalOptions(accountServices, options), signInReturn }) : undefined,
+    signInReturn,
   }
 }
 
 /** undefined where page visits sign in on their own host, or nowhere. */
-function createHandOver(
+function createSignInReturn(
   sessions: AccountServices['sessions'],
   { config, sealingKeys, limiter, clock, isReturnPath }: ApiPartsOptions,
-): (PortalHandOver & SignInReturnOptions) | undefined {
+): (PortalSignInReturn & SignInReturnOptions) | undefined {
   const accessCookie = accessCookieOf(config)
-  if (!accessCookie || !isReturnPath || !handsOver(config.portal, config.routes)) return undefined
+  if (!accessCookie || !isReturnPath || !returnsToOtherHosts(config.portal, config.routes)) return undefined
   return {
     codes: createSignInCodes({ sealer: createSealer(sealingKeys), sessions, limiter, clock }),
     hosts: signInHostsOf(config.routes, config.publicOrigin),
-    keys: createConfiguredHandOverKeys(config),
+    keys: createConfiguredReturnKeys(config),
     accessCookie,
     isReturnPath,
   }

@@ -13,11 +13,7 @@ import {
   type RedirectToSignIn,
   visitCookieName,
 } from '#gateway/browser/sign-in.ts'
-import {
-  createHandOverKeys,
-  type HandOverKeys,
-  handOverCookieNames,
-} from '#gateway/browser/sign-in-return.ts'
+import { createReturnKeys, type ReturnKeys, returnCookieNames } from '#gateway/browser/sign-in-return.ts'
 import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
 import { signInHostsOf } from '#gateway/routes/route-urls.ts'
@@ -53,11 +49,11 @@ export function createBrowserParts({
         portalHost: hosts && { origin: portal.origin, hosts },
       })
     : undefined
-  const handOverKeys = isAlone ? createConfiguredHandOverKeys({ publicOrigin }) : undefined
+  const returnKeys = isAlone ? createConfiguredReturnKeys({ publicOrigin }) : undefined
   return {
     readAccessCookie: createAccessCookieReader({ name, sameSite, publicOrigin, origins: cors.origins }),
     findSignIn,
-    redirectToSignIn: findSignIn && createSignInRedirect({ findSignIn, handOverKeys }),
+    redirectToSignIn: findSignIn && createSignInRedirect({ findSignIn, returnKeys }),
   }
 }
 
@@ -78,8 +74,8 @@ export function createConfiguredKeyHeaderReader({
 }
 
 /** For a portal on a host of its own. */
-export function createConfiguredHandOverKeys({ publicOrigin }: Pick<Config, 'publicOrigin'>): HandOverKeys {
-  return createHandOverKeys(publicOrigin.startsWith('https:'))
+export function createConfiguredReturnKeys({ publicOrigin }: Pick<Config, 'publicOrigin'>): ReturnKeys {
+  return createReturnKeys(publicOrigin.startsWith('https:'))
 }
 
 /** undefined = it is not enabled. */
@@ -99,7 +95,7 @@ export function createConfiguredOwnCookies({
   const { name, enabled } = accessCookie
   return createOwnCookies({
     names: [cookie.name, ...(portal.enabled ? portalCookieNames : [])],
-    anyCase: enabled ? [name, visitCookieName, ...handOverCookieNames] : [],
+    anyCase: enabled ? [name, visitCookieName, ...returnCookieNames] : [],
     others: enabled ? [] : [{ name, isOwn: looksLikeAccessToken }],
   })
 }
