@@ -1,5 +1,5 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
-import { isNamed, lengthsOf } from '#http/h1/raw-headers.ts'
+import { lengthsOf, valuesOf } from '#http/h1/raw-headers.ts'
 import {
   type Credentials,
   cookieCredential,
@@ -97,9 +97,5 @@ export function cookieValues(header: string, name: string): readonly string[] {
 
 /** The same of all Cookie fields of a head. @param rawHeaders name, value, name, value, as they arrived */
 export function cookieValuesIn(rawHeaders: readonly string[], name: string): readonly string[] {
-  const values: string[] = []
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    if (isNamed(rawHeaders[index], 'cookie')) values.push(...cookieValues(rawHeaders[index + 1] ?? '', name))
-  }
-  return values
+  return valuesOf(rawHeaders, 'cookie').flatMap((header) => cookieValues(header, name))
 }

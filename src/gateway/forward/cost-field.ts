@@ -1,3 +1,4 @@
+import { valuesOf } from '#http/h1/raw-headers.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
 
@@ -27,11 +28,8 @@ export function createCostField(fieldName: string): CostField {
 
   return {
     unitsIn: (headers) => {
-      let units: number | undefined
-      for (let index = 0; index + 1 < headers.length; index += 2) {
-        if (headers[index]?.toLowerCase() === lower) units = parseUnits(headers[index + 1] ?? '')
-      }
-      return units
+      const value = valuesOf(headers, lower).at(-1)
+      return value === undefined ? undefined : parseUnits(value)
     },
     remove: (headers) => {
       const kept: string[] = []

@@ -1,4 +1,5 @@
 import type { RequestBody, RequestHead } from '#http/exchange/request-head.ts'
+import { isNamed, valuesOf } from '#http/h1/raw-headers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
 /** What the connection of a request to an upstream depends on: see RequestHeadInput. */
@@ -24,11 +25,7 @@ export function connectionLines({
 
 /** Whether the client reads the trailer fields of responses, which are forwarded (RFC 9110 10.1.4). */
 function acceptsTrailers(rawHeaders: readonly string[]): boolean {
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.length !== 2 || rawHeaders[index]?.toLowerCase() !== 'te') continue
-    if (/(?:^|,)[ \t]*trailers[ \t]*(?:,|$)/i.test(rawHeaders[index + 1] ?? '')) return true
-  }
-  return false
+  return valuesOf(rawHeaders, 'te').some((value) => /(?:^|,)[ \t]*trailers[ \t]*(?:,|$)/i.test(value))
 }
 
 /** Whether a Connection field names no other field, in the spellings that nearly all senders use. */
@@ -66,9 +63,8 @@ export function readMaxForwards({
   rawHeaders,
 }: Pick<RequestHead, 'method' | 'rawHeaders'>): number | undefined {
   if (method !== 'OPTIONS') return undefined
-  const [index, repeated] = maxForwardsIndexes(rawHeaders)
-  if (index === undefined) return undefined
-  const value = rawHeaders[index + 1] ?? ''
+  const [value, repeated] = valuesOf(rawHeaders, maxForwards)
+  if (value === undefined) return undefined
   if (repeated !== undefined) throw malformed('was sent more than once')
   if (!digits.test(value)) throw malformed('is not a number')
   const number = wellFormed.exec(value)?.[1]
@@ -77,17 +73,11 @@ export function readMaxForwards({
 
 /** The same fields with the number decremented. @param remaining what readMaxForwards returned, at least 1 */
 export function withMaxForwards(rawHeaders: readonly string[], remaining: number): readonly string[] {
-  const [index] = maxForwardsIndexes(rawHeaders)
-  return index === undefined ? rawHeaders : rawHeaders.with(index + 1, String(remaining - 1))
+  const index = rawHeaders.findIndex((name, at) => at % 2 === 0 && isNamed(name, maxForwards))
+  return index === -1 ? rawHeaders : rawHeaders.with(index + 1, String(remaining - 1))
 }
 
-/** Indexes of the names of these fields. */
-function maxForwardsIndexes(rawHeaders: readonly string[]): readonly number[] {
-  const indexes: number[] = []
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2)
-    if (rawHeaders[index]?.toLowerCase() === 'max-forwards') indexes.push(index)
-  return indexes
-}
+const maxForwards = 'max-forwards'
 
 function malformed(message: string): GatehouseError {
   return new GatehouseError('request-invalid', {

@@ -1,6 +1,6 @@
 import type { ResponseFraming } from '#http/exchange/client-exchange.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
-import { isNamed, lengthsOf } from '#http/h1/raw-headers.ts'
+import { lengthsOf, valuesOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import type { WorkerScopes } from '../routes/own-paths.ts'
 import { CachingLines, cachingLengths } from '../routes/response-caching.ts'
@@ -200,9 +200,8 @@ const lengthsWithCaching = lengths.map((isSpecial, length) => isSpecial | (cachi
 /** Names that the upstream's Connection marks as hop-by-hop; undefined where there are none. */
 function connectionOptionsOf(headers: readonly string[]): Set<string> | undefined {
   let names: Set<string> | undefined
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    if (headers[index]?.length !== 10 || headers[index]?.toLowerCase() !== 'connection') continue
-    for (const part of (headers[index + 1] ?? '').toLowerCase().split(',')) {
+  for (const value of valuesOf(headers, 'connection')) {
+    for (const part of value.toLowerCase().split(',')) {
       const name = part.trim()
       // The framing of the response is already decided: the upstream cannot remove it here.
       if (name !== 'keep-alive' && name !== 'close' && name !== 'content-length')
@@ -224,7 +223,7 @@ export function clientFramingOf(framing: ResponseFraming, { minorVersion }: Requ
  * @param headers name, value, name, value, as they arrived
  */
 export function isEventStream(headers: readonly string[]): boolean {
-  return /^\s*text\/event-stream\s*(?:;|$)/i.test(contentTypesOf(headers)[0] ?? '')
+  return /^\s*text\/event-stream\s*(?:;|$)/i.test(valuesOf(headers, 'content-type')[0] ?? '')
 }
 
 /** How long a silence a route for responses that last allows. */
@@ -240,9 +239,5 @@ export function mayLast(isOfEvents: boolean, idleTimeoutMs: number): boolean {
 
 /** Whether browsers may take a response for a script (https://mimesniff.spec.whatwg.org/#javascript-mime-type). */
 function isScript(headers: readonly string[]): boolean {
-  return contentTypesOf(headers).some((type) => /script/i.test(type))
-}
-
-function contentTypesOf(headers: readonly string[]): readonly string[] {
-  return headers.filter((_, index) => index % 2 === 1 && isNamed(headers[index - 1], 'content-type'))
+  return valuesOf(headers, 'content-type').some((type) => /script/i.test(type))
 }

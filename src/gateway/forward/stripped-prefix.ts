@@ -1,4 +1,4 @@
-import { isNamed } from '#http/h1/raw-headers.ts'
+import { valuesOf } from '#http/h1/raw-headers.ts'
 import { parseRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 
@@ -40,13 +40,10 @@ export function isBelow(path: string, prefix: string): boolean {
 /** Each proxy of a chain adds what it stripped, as a further field or item of a list. */
 function readOuterPrefix(rawHeaders: readonly string[]): string {
   let outer = ''
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    if (!isNamed(rawHeaders[index], 'x-forwarded-prefix')) continue
-    for (const part of (rawHeaders[index + 1] ?? '').split(',')) {
-      const prefix = part.trim().replace(/\/$/, '')
-      if (prefix !== '' && !isPlainPath(prefix)) return ''
-      outer += prefix
-    }
+  for (const part of valuesOf(rawHeaders, 'x-forwarded-prefix').flatMap((value) => value.split(','))) {
+    const prefix = part.trim().replace(/\/$/, '')
+    if (prefix !== '' && !isPlainPath(prefix)) return ''
+    outer += prefix
   }
   return outer
 }

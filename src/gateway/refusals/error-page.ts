@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { RequestHead } from '#http/exchange/request-head.ts'
+import { valuesOf } from '#http/h1/raw-headers.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorDocument, errorPageStyle } from '#platform/pages/error-document.ts'
 
@@ -27,11 +28,7 @@ const acceptsHtml = /(?:^|,)\s*text\/html\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:,|$)
  */
 export function prefersHtml({ method, rawHeaders }: RequestHead): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === 'accept' && acceptsHtml.test(rawHeaders[index + 1] ?? ''))
-      return true
-  }
-  return false
+  return valuesOf(rawHeaders, 'accept').some((value) => acceptsHtml.test(value))
 }
 
 const policy = [

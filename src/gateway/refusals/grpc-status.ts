@@ -1,4 +1,5 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
+import { valuesOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Arrival } from '../server/arrival.ts'
@@ -27,11 +28,7 @@ const unauthenticated = 16
  * which browsers speak, read the HTTP status.
  */
 export function isGrpcCall({ method, rawHeaders }: Pick<RequestHead, 'method' | 'rawHeaders'>): boolean {
-  if (method !== 'POST') return false
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    if (rawHeaders[index] === 'content-type') return isGrpcType.test(rawHeaders[index + 1] ?? '')
-  }
-  return false
+  return method === 'POST' && isGrpcType.test(valuesOf(rawHeaders, 'content-type')[0] ?? '')
 }
 
 const isGrpcType = /^application\/grpc(?:$|[+; ])/

@@ -27,3 +27,20 @@ export function onlyValueOf(rawHeaders: readonly string[], name: string): string
   }
   return found
 }
+
+/**
+ * The values of all fields of a name, in their order.
+ * @param rawHeaders name, value, name, value, as they arrived
+ * @param name in lower case
+ */
+export function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
+  let values: string[] | undefined
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    if (!isNamed(rawHeaders[index], name)) continue
+    values ??= []
+    values.push(rawHeaders[index + 1] ?? '')
+  }
+  return values ?? none
+}
+
+const none: readonly string[] = []

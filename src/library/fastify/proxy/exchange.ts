@@ -5,6 +5,7 @@ import type { FastifyReply } from 'fastify'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
 import { secondTargetLines } from '#gateway/forward/outgoing-request.ts'
 import type { RequestHeadInput } from '#gateway/forward/request-head.ts'
+import { valuesOf } from '#http/h1/raw-headers.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type AppArrival, refuse } from '../app-arrival.ts'
@@ -56,7 +57,8 @@ export function attachExchange(request: IncomingMessage, reply: FastifyReply, in
   response.once('close', () => {
     if (!response.writableFinished) signal.emit('abort')
   })
-  const host = route.upstream.host === 'client' ? hostOf(rawHeaders) : route.upstream.url.host
+  const host =
+    route.upstream.host === 'client' ? (valuesOf(rawHeaders, 'host')[0] ?? '') : route.upstream.url.host
   const { origin } = route.upstream.url
   const targets =
     secondTargets === undefined ? '' : secondTargetLines(secondTargets, { origin, sentHost: host })
@@ -71,11 +73,6 @@ export function attachExchange(request: IncomingMessage, reply: FastifyReply, in
     signal,
   }
   Object.assign(request, { [exchangeKey]: exchange })
-}
-
-function hostOf(rawHeaders: readonly string[]): string {
-  const index = rawHeaders.findIndex((name, at) => at % 2 === 0 && name.toLowerCase() === 'host')
-  return rawHeaders[index + 1] ?? ''
 }
 
 /** What the HTTP client sets itself, or refuses to send: framing and the fields of its connection. */
