@@ -1,5 +1,4 @@
 import type { SendNotice } from '#accounts/mails/notices.ts'
-import type { UsageRecorder } from '#accounts/usage-recorder.ts'
 import { buildApi } from '#api/api.ts'
 import { createReturnPathCheck } from '#gateway/browser/sign-in-return.ts'
 import { createDecideArrivalReader } from '#gateway/decide/decide-arrival.ts'
@@ -27,18 +26,19 @@ import { monotonicClock } from '#platform/clock.ts'
 import { createConfiguredNotices } from './account-services.ts'
 import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
 import {
+  createAssertionHeader,
   createBrowserParts,
   createConfiguredBasicKeyCheck,
   createConfiguredKeyHeaderReader,
   createConfiguredOwnCookies,
-} from './browser-parts.ts'
-import { createAssertionHeader, createConfiguredWriter, ownHeaderNames } from './request-writer.ts'
-import { createTakePlan } from './take-plan.ts'
-import type { OpenUpstreams } from './upstreams.ts'
+  createConfiguredWriter,
+  createTakePlan,
+  ownHeaderNames,
+} from './request-parts.ts'
+import type { OpenUpstreams } from './worker-parts.ts'
 
 export interface TrafficOptions extends Omit<ApiPartsOptions, 'isReturnPath'> {
   readonly upstreams: OpenUpstreams
-  readonly usageRecorder: UsageRecorder
   readonly onUpgraded: UpgradeHandler
   /** See WebSockets. */
   readonly followStream: WebSockets['followStream']
