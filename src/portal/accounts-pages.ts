@@ -24,15 +24,22 @@ import { type ImportView, importPage } from './views/import.ts'
 
 const pageSize = 25
 
-/** Pages to find and create accounts, for Admins. */
+/** Pages to find and create accounts, one by one or from a file, for Admins. */
 export const accountsPages: CreatePages = (options) => [
   { path: '/accounts', get: listAccounts },
   {
     path: '/accounts/new',
     get: async (context) => context.show((frame) => newAccountPage(frame)),
     post: (context) => createAccount(context, options),
+    refused: refuseAccount,
   },
-  ...importPages(options),
+  {
+    path: '/accounts/import',
+    bytesMax: importBytesMax,
+    get: async (context) =>
+      context.show((frame) => importPage(frame, { state: emptyForm, badLines: [], imported: undefined })),
+    post: importAccounts,
+  },
 ]
 
 async function listAccounts(context: SignedInContext): Promise<PortalResponse> {
@@ -57,27 +64,27 @@ async function createAccount(
 ): Promise<PortalResponse> {
   const { actions, form, request } = context
   const input = profileOf(form)
-  try {
-    const isVerified = form('isVerified') === 'true'
-    assertKnownCase(input.role, roles)
-    const { account, secretKey, apiKey } = await actions.accounts.create({
-      ...input,
-      isVerified,
-      plan: planIn(input),
-    })
-    if (form('mailsLink') === 'true' && actions.setupLinks.canMail) {
-      const link = await mailed(actions.setupLinks.mail(account.id), request)
-      return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
-    }
-    const recordWhy = (reason: string) => recordReason(request.arrival.outcome, reason)
-    const hasLink = oidc?.acceptsPasswords !== false
-    const link = hasLink ? await tryCreateSetupLink(actions.setupLinks, account.id, recordWhy) : undefined
+  assertKnownCase(input.role, roles)
+  const { account, secretKey, apiKey } = await actions.accounts.create({
+    ...input,
+    isVerified: form('isVerified') === 'true',
+    plan: planIn(input),
+  })
+  if (form('mailsLink') === 'true' && actions.setupLinks.canMail) {
+    const link = await mailed(actions.setupLinks.mail(account.id), request)
     return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
-  } catch (error) {
-    const checks = { isVerified: form('isVerified'), mailsLink: form('mailsLink') }
-    const refusal = formRefusal(error, { ...input, ...checks })
-    return context.show((frame) => newAccountPage(frame, refusal.state), refusal)
   }
+  const recordWhy = (reason: string) => recordReason(request.arrival.outcome, reason)
+  const hasLink = oidc?.acceptsPasswords !== false
+  const link = hasLink ? await tryCreateSetupLink(actions.setupLinks, account.id, recordWhy) : undefined
+  return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
+}
+
+function refuseAccount(context: SignedInContext, error: unknown): PortalResponse {
+  const { form } = context
+  const checks = { isVerified: form('isVerified'), mailsLink: form('mailsLink') }
+  const refusal = formRefusal(error, { ...profileOf(form), ...checks })
+  return context.show((frame) => newAccountPage(frame, refusal.state), refusal)
 }
 
 /** The keys are shown all the same: they could not be shown again. */
@@ -94,17 +101,6 @@ async function mailed(mailing: Promise<void>, { arrival }: PortalRequest): Promi
 /** Not made at the start: the first number in words of a language costs 8 MB of memory. */
 const tooManyText = () =>
   `The portal imports at most ${count(importMax.portal)} accounts at a time. Split the file, or use gatehouse accounts import FILE (up to ${count(importMax.command)}).`
-
-/** Pages to create accounts from a file, for Admins. */
-export const importPages: CreatePages = () => [
-  {
-    path: '/accounts/import',
-    bytesMax: importBytesMax,
-    get: async (context) =>
-      context.show((frame) => importPage(frame, { state: emptyForm, badLines: [], imported: undefined })),
-    post: importAccounts,
-  },
-]
 
 async function importAccounts(context: SignedInContext): Promise<PortalResponse> {
   const { actions } = context

@@ -1,21 +1,23 @@
 import { actorOf } from '#accounts/audit-entry-factory.ts'
 import { auditFiles } from '#accounts/audit-log.ts'
-import { type BlockedSubjects, blockedSubjectData } from '#identity/issuers/blocked-subjects.ts'
+import { type BlockedSubjects, blockedSubjectData } from '#identity/issuers/subjects.ts'
 import { type AuditFilter, auditActions } from '#store/audit-entry.ts'
-import { formRefusal } from './form-refusal.ts'
-import type { SignedInContext } from './page-context.ts'
-import { type CreatePages, queryOf } from './portal-page.ts'
+import type { Form } from './form-body.ts'
+import { type FormRefusal, formRefusal } from './form-refusal.ts'
+import type { PortalOptions, SignedInContext } from './page-context.ts'
+import { type CreatePages, type PortalPage, queryOf } from './portal-page.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
 import { auditPage } from './views/audit.ts'
-import { emptyForm, type FormState } from './views/frame.ts'
-import { type SubjectsView, subjectsPage } from './views/subjects.ts'
+import { emptyForm } from './views/frame.ts'
+import { subjectsPage } from './views/subjects.ts'
 
 const auditPageSize = 50
 
-/** Pages of the audit log, for Admins. */
-export const auditPages: CreatePages = () => [
+/** Pages for Admins beside those of accounts: the audit log, and users of foreign issuers that are blocked. */
+export const adminPages: CreatePages = ({ subjectsOf }) => [
   { path: '/audit', get: showAudit },
   { path: '/audit/export', get: exportAudit },
+  ...subjectsPages(subjectsOf),
 ]
 
 async function showAudit(context: SignedInContext): Promise<PortalResponse> {
@@ -39,46 +41,41 @@ function filterOf(context: SignedInContext): AuditFilter {
 
 const subjectsPageSize = 25
 
-/** Users of foreign issuers that are blocked, for Admins. */
-export const subjectsPages: CreatePages = ({ subjectsOf }) => {
+function subjectsPages(subjectsOf: PortalOptions['subjectsOf']): readonly PortalPage[] {
   function subjectsBy({ viewer, visitor }: SignedInContext): BlockedSubjects {
     return subjectsOf(actorOf(viewer, visitor))
   }
 
-  async function viewOf(context: SignedInContext, state: FormState): Promise<SubjectsView> {
+  async function show(context: SignedInContext, refusal?: FormRefusal): Promise<PortalResponse> {
     const cursor = queryOf(context)('cursor') || undefined
     const page = await subjectsBy(context).page({ cursor, limit: subjectsPageSize })
-    return { ...page, items: page.items.map(blockedSubjectData), isFirstPage: cursor === undefined, state }
-  }
-
-  async function show(context: SignedInContext): Promise<PortalResponse> {
-    const view = await viewOf(context, emptyForm)
-    return context.show((frame) => subjectsPage(frame, view))
-  }
-
-  async function block(context: SignedInContext): Promise<PortalResponse> {
-    const { form } = context
-    const given = { issuer: form('issuer').trim(), subject: form('subject') }
-    try {
-      const isNew = await subjectsBy(context).block(given)
-      return redirectTo('/subjects', isNew ? 'subject-blocked' : 'subject-was-blocked')
-    } catch (error) {
-      const refusal = formRefusal(error, given)
-      const view = await viewOf(context, refusal.state)
-      return context.show((frame) => subjectsPage(frame, view), refusal)
-    }
-  }
-
-  async function unblock(context: SignedInContext): Promise<PortalResponse> {
-    const { form } = context
-    const given = { issuer: form('issuer'), subject: form('subject') }
-    const wasBlocked = await subjectsBy(context).unblock(given)
-    return redirectTo('/subjects', wasBlocked ? 'subject-unblocked' : 'subject-not-blocked')
+    const items = page.items.map(blockedSubjectData)
+    const view = { ...page, items, isFirstPage: cursor === undefined, state: refusal?.state ?? emptyForm }
+    return context.show((frame) => subjectsPage(frame, view), refusal)
   }
 
   return [
-    { path: '/subjects', get: show },
-    { path: '/subjects/block', post: block },
-    { path: '/subjects/unblock', post: unblock },
+    { path: '/subjects', get: (context) => show(context) },
+    {
+      path: '/subjects/block',
+      post: async (context) => {
+        const isNew = await subjectsBy(context).block(subjectToBlock(context.form))
+        return redirectTo('/subjects', isNew ? 'subject-blocked' : 'subject-was-blocked')
+      },
+      refused: (context, error) => show(context, formRefusal(error, subjectToBlock(context.form))),
+    },
+    {
+      path: '/subjects/unblock',
+      post: async (context) => {
+        const { form } = context
+        const given = { issuer: form('issuer'), subject: form('subject') }
+        const wasBlocked = await subjectsBy(context).unblock(given)
+        return redirectTo('/subjects', wasBlocked ? 'subject-unblocked' : 'subject-not-blocked')
+      },
+    },
   ]
+}
+
+function subjectToBlock(form: Form) {
+  return { issuer: form('issuer').trim(), subject: form('subject') }
 }

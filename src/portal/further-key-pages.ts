@@ -1,67 +1,79 @@
 import type { SecretKeyInput } from '#accounts/key-input.ts'
+import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
+import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { defaultKeyName } from '#store/secret-keys.ts'
 import type { Form } from './form-body.ts'
-import { confirmPassword, formRefusal } from './form-refusal.ts'
-import type { PortalOptions, SignedInContext } from './page-context.ts'
+import { type FormRefusal, formRefusal } from './form-refusal.ts'
+import type { SignedInContext } from './page-context.ts'
 import type { PortalPage } from './portal-page.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
-import type { ShowIntegration } from './show-integration.ts'
+import type { IntegrationView } from './views/integration.ts'
+
+/** Shows the page *Integration* of the viewer, with what a form on it has led to. */
+export type ShowIntegration = (
+  context: SignedInContext,
+  more?: Partial<IntegrationView>,
+  refusal?: FormRefusal,
+) => Promise<PortalResponse>
+
+/** The secret keys beside the default one, which has a card of its own. */
+export function furtherKeysOf(secretKeys: readonly SecretKeyStatus[]): readonly SecretKeyStatus[] {
+  return secretKeys.filter(({ name }) => name !== defaultKeyName)
+}
 
 /** The further secret keys of one's own account. */
-export function createFurtherKeyPages(
-  show: ShowIntegration,
-  { clock, ...options }: Pick<PortalOptions, 'signIn' | 'oidc' | 'clock'>,
-): readonly PortalPage[] {
-  async function create(context: SignedInContext): Promise<PortalResponse> {
-    const { actions, viewer, form } = context
-    const names = ['name', 'scopes', 'addresses', 'lifetimeDays']
-    const values = Object.fromEntries(names.map((name) => [name, form(name)]))
-    try {
-      await confirmPassword(context, options)
-      const input = keyInputOf(form, clock())
-      const key = await actions.secretKeys.create(viewer.account.id, input)
-      return show(context, { createdKey: { name: input.name, key } })
-    } catch (error) {
-      const refusal = formRefusal(error, values)
-      return show(context, { refusedKey: refusal.state }, refusal)
-    }
-  }
-
-  async function rotate(context: SignedInContext): Promise<PortalResponse> {
-    const { actions, viewer, form } = context
-    const name = form('name')
-    const values = { graceSeconds: form('graceSeconds') }
-    const graceSeconds = Number(values.graceSeconds)
-    try {
-      await confirmPassword(context, options)
-      const { secretKeys } = actions
-      const key = await secretKeys.rotate(viewer.account.id, name, graceSeconds, Number(form('replaces')))
-      return show(context, { createdKey: { name, key, graceSeconds } })
-    } catch (error) {
-      if (isUnknownKey(error)) return redirectTo('/integration', 'key-replaced')
-      const refusal = formRefusal(error, values)
-      return show(context, { refusedKeyForm: { form: 'rotate', name, state: refusal.state } }, refusal)
-    }
-  }
-
-  async function rename(context: SignedInContext): Promise<PortalResponse> {
-    const { actions, viewer, form } = context
-    const name = form('name')
-    const to = form('to').trim()
-    try {
-      await actions.secretKeys.rename(viewer.account.id, name, to)
-      return redirectTo('/integration', 'secret-key-renamed')
-    } catch (error) {
-      if (isUnknownKey(error)) return redirectTo('/integration', 'secret-key-gone')
-      const refusal = formRefusal(error, { to })
-      return show(context, { refusedKeyForm: { form: 'rename', name, state: refusal.state } }, refusal)
-    }
+export function createFurtherKeyPages(show: ShowIntegration, clock: Clock): readonly PortalPage[] {
+  function refuse(context: SignedInContext, form: 'rotate' | 'rename', refusal: FormRefusal) {
+    const refusedKeyForm = { form, name: context.form('name'), state: refusal.state }
+    return show(context, { refusedKeyForm }, refusal)
   }
 
   return [
-    { path: '/integration/keys/create', post: create },
-    { path: '/integration/keys/rotate', post: rotate },
-    { path: '/integration/keys/rename', post: rename },
+    {
+      path: '/integration/keys/create',
+      asksPassword: true,
+      post: async (context) => {
+        const input = keyInputOf(context.form, clock())
+        const key = await context.actions.secretKeys.create(context.viewer.account.id, input)
+        return show(context, { createdKey: { name: input.name, key } })
+      },
+      refused: (context, error) => {
+        const names = ['name', 'scopes', 'addresses', 'lifetimeDays']
+        const refusal = formRefusal(
+          error,
+          Object.fromEntries(names.map((name) => [name, context.form(name)])),
+        )
+        return show(context, { refusedKey: refusal.state }, refusal)
+      },
+    },
+    {
+      path: '/integration/keys/rotate',
+      asksPassword: true,
+      post: async (context) => {
+        const { actions, viewer, form } = context
+        const name = form('name')
+        const graceSeconds = Number(form('graceSeconds'))
+        const replaces = Number(form('replaces'))
+        const key = await actions.secretKeys.rotate(viewer.account.id, name, graceSeconds, replaces)
+        return show(context, { createdKey: { name, key, graceSeconds } })
+      },
+      refused: (context, error) => {
+        if (isUnknownKey(error)) return redirectTo('/integration', 'key-replaced')
+        return refuse(context, 'rotate', formRefusal(error, { graceSeconds: context.form('graceSeconds') }))
+      },
+    },
+    {
+      path: '/integration/keys/rename',
+      post: async ({ actions, viewer, form }) => {
+        await actions.secretKeys.rename(viewer.account.id, form('name'), form('to').trim())
+        return redirectTo('/integration', 'secret-key-renamed')
+      },
+      refused: (context, error) => {
+        if (isUnknownKey(error)) return redirectTo('/integration', 'secret-key-gone')
+        return refuse(context, 'rename', formRefusal(error, { to: context.form('to').trim() }))
+      },
+    },
     {
       path: '/integration/keys/revoke',
       post: (context) => revokeKey(context, context.viewer.account.id, '/integration'),

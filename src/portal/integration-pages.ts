@@ -1,15 +1,13 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
-import { confirmPassword, formRefusal } from './form-refusal.ts'
-import { createFurtherKeyPages } from './further-key-pages.ts'
-import type { SignedInContext } from './page-context.ts'
+import { formRefusal } from './form-refusal.ts'
+import { createFurtherKeyPages, furtherKeysOf, type ShowIntegration } from './further-key-pages.ts'
+import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
 import { acceptsHtml } from './portal-request.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
-import { createShowIntegration } from './show-integration.ts'
 import { callableRoutes, createTryIt } from './try-it.ts'
-import type { FormState } from './views/frame.ts'
-import type { KeyForm } from './views/integration.ts'
+import { type IntegrationView, integrationPage } from './views/integration.ts'
 import { isInUse, usageText } from './views/key-card.ts'
 
 /** The two keys of one's own account, and how to use them. */
@@ -19,87 +17,112 @@ export const integrationPages: CreatePages = (options) => {
   const tryRoute = createTryIt(options)
 
   async function reveal(context: SignedInContext, kind: KeyKind): Promise<PortalResponse> {
-    const { actions, viewer } = context
-    try {
-      await confirmPassword(context, options)
-      const key = await actions.keys.reveal(viewer.account.id, kind)
-      if (key === undefined)
-        throw invalidField('password', 'This key cannot be revealed. Reset it to get a new one.')
-      return acceptsHtml(context.request)
-        ? show(context, { shown: { kind, key } })
-        : { kind: 'data', data: { key } }
-    } catch (error) {
-      if (!acceptsHtml(context.request)) throw error
-      return refuse(context, { kind, form: 'reveal', values: {} }, error)
-    }
+    const { actions, viewer, request } = context
+    const key = await actions.keys.reveal(viewer.account.id, kind)
+    if (key === undefined)
+      throw invalidField('password', 'This key cannot be revealed. Reset it to get a new one.')
+    return acceptsHtml(request) ? show(context, { shown: { kind, key } }) : { kind: 'data', data: { key } }
   }
 
   async function reset(context: SignedInContext, kind: KeyKind): Promise<PortalResponse> {
-    const { viewer, form } = context
-    const { id } = viewer.account
-    const values = { graceSeconds: form('graceSeconds') }
-    try {
-      await confirmPassword(context, options)
-      // A form that is submitted again must not reset the key that it created.
-      const replacement = await replaceKey(context, id, kind)
-      if (replacement === undefined) return redirectTo('/integration', 'key-replaced')
-      return show(context, { shown: { kind, key: replacement.key, replacement } })
-    } catch (error) {
-      return refuse(context, { kind, form: 'reset', values }, error)
-    }
-  }
-
-  function refuse(
-    context: SignedInContext,
-    { kind, form, values }: { kind: KeyKind; form: KeyForm; values: FormState['values'] },
-    error: unknown,
-  ): Promise<PortalResponse> {
-    const refusal = formRefusal(error, values)
-    return show(context, { refused: { kind, form, state: refusal.state } }, refusal)
-  }
-
-  async function endOverlap({ actions, viewer }: SignedInContext): Promise<PortalResponse> {
-    const hasEnded = await actions.keys.endOverlap(viewer.account.id)
-    return redirectTo('/integration', hasEnded ? 'overlap-ended' : 'overlap-over')
-  }
-
-  /** The current state of an overlap, polled by the script of the page. */
-  async function readUsage({ actions, viewer }: SignedInContext): Promise<PortalResponse> {
-    const { previousSecretKey: previous, secretKey } = await actions.keys.status(viewer.account.id)
-    if (!previous) {
-      return {
-        kind: 'data',
-        data: { isOver: true, text: 'The old secret key has expired: only the new one works.' },
-      }
-    }
-    const overlap = { ...previous, since: secretKey.createdAt }
-    const data = { isOver: false, isUsed: isInUse(overlap), text: usageText(overlap, clock()) }
-    return { kind: 'data', data }
-  }
-
-  async function tryIt(context: SignedInContext): Promise<PortalResponse> {
-    const callable = callableRoutes(routes, context.viewer.account)
-    const chosen = callable.find(({ name }) => name === context.form('route'))
-    const outcome = chosen && (await tryRoute(chosen, context))
-    return show(context, { tryIt: { routes: callable, chosen: chosen?.name, outcome } })
+    // A form that is submitted again must not reset the key that it created.
+    const replacement = await replaceKey(context, context.viewer.account.id, kind)
+    if (replacement === undefined) return redirectTo('/integration', 'key-replaced')
+    return show(context, { shown: { kind, key: replacement.key, replacement } })
   }
 
   const keyPages = (
     kind: KeyKind,
     path: '/integration/secret-key' | '/integration/api-key',
   ): readonly PortalPage[] => [
-    { path: `${path}/reveal`, post: (context: SignedInContext) => reveal(context, kind) },
-    { path: `${path}/reset`, post: (context: SignedInContext) => reset(context, kind) },
+    {
+      path: `${path}/reveal`,
+      asksPassword: true,
+      post: (context: SignedInContext) => reveal(context, kind),
+      refused: (context: SignedInContext, error: unknown) => {
+        if (!acceptsHtml(context.request)) throw error
+        const refusal = formRefusal(error, {})
+        return show(context, { refused: { kind, form: 'reveal', state: refusal.state } }, refusal)
+      },
+    },
+    {
+      path: `${path}/reset`,
+      asksPassword: true,
+      post: (context: SignedInContext) => reset(context, kind),
+      refused: (context: SignedInContext, error: unknown) => {
+        const refusal = formRefusal(error, { graceSeconds: context.form('graceSeconds') })
+        return show(context, { refused: { kind, form: 'reset', state: refusal.state } }, refusal)
+      },
+    },
   ]
   return [
     { path: '/integration', get: (context) => show(context) },
     ...keyPages('secretKey', '/integration/secret-key'),
     ...keyPages('apiKey', '/integration/api-key'),
-    { path: '/integration/secret-key/end-overlap', post: endOverlap },
-    { path: '/integration/usage', get: readUsage },
-    { path: '/integration/try', post: tryIt },
-    ...createFurtherKeyPages(show, options),
+    {
+      path: '/integration/secret-key/end-overlap',
+      post: async ({ actions, viewer }) => {
+        const hasEnded = await actions.keys.endOverlap(viewer.account.id)
+        return redirectTo('/integration', hasEnded ? 'overlap-ended' : 'overlap-over')
+      },
+    },
+    {
+      path: '/integration/usage',
+      get: async (context) => ({ kind: 'data', data: await overlapOf(context, clock()) }),
+    },
+    {
+      path: '/integration/try',
+      post: async (context) => {
+        const callable = callableRoutes(routes, context.viewer.account)
+        const chosen = callable.find(({ name }) => name === context.form('route'))
+        const outcome = chosen && (await tryRoute(chosen, context))
+        return show(context, { tryIt: { routes: callable, chosen: chosen?.name, outcome } })
+      },
+    },
+    ...createFurtherKeyPages(show, clock),
   ]
+}
+
+function createShowIntegration({
+  publicOrigin,
+  routes,
+  carriers,
+}: Pick<PortalOptions, 'publicOrigin' | 'routes' | 'carriers'>): ShowIntegration {
+  /** The URL of a route, for the code examples. */
+  function snippetTarget(route: { readonly path: string; readonly host: string | undefined } | undefined) {
+    const { protocol, port } = new URL(publicOrigin)
+    const host = route?.host
+    const baseUrl = host === undefined ? publicOrigin : `${protocol}//${host}${port && `:${port}`}`
+    return { baseUrl, path: route?.path ?? '/' }
+  }
+
+  return async function show(context, more = {}, refusal) {
+    const { actions, viewer } = context
+    const { account } = viewer
+    const [keys, secretKeys] = await Promise.all([
+      actions.keys.status(account.id),
+      actions.secretKeys.list(account.id),
+    ])
+    const callable = callableRoutes(routes, account)
+    const { baseUrl, path } = snippetTarget(callable[0])
+    const view: IntegrationView = {
+      accountId: account.id,
+      keys,
+      furtherKeys: furtherKeysOf(secretKeys),
+      snippets: { baseUrl, path, carriers },
+      tryIt: { routes: callable, chosen: undefined, outcome: undefined },
+      ...more,
+    }
+    return context.show((frame) => integrationPage(frame, view), refusal)
+  }
+}
+
+/** The current state of an overlap, polled by the script of the page. */
+async function overlapOf({ actions, viewer }: SignedInContext, now: number) {
+  const { previousSecretKey: previous, secretKey } = await actions.keys.status(viewer.account.id)
+  if (!previous) return { isOver: true, text: 'The old secret key has expired: only the new one works.' }
+  const overlap = { ...previous, since: secretKey.createdAt }
+  return { isOver: false, isUsed: isInUse(overlap), text: usageText(overlap, now) }
 }
 
 interface ReplacedKey {

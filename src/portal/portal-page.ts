@@ -10,23 +10,34 @@ type PublicPage = PageOf<'anyone', PageContext>
 type SignedInPage = PageOf<'viewer' | 'admin', SignedInContext>
 
 type PageOf<Audience extends PageAudience, Context> = {
-  readonly [Methods in PageMethods]: PageOptions & {
+  readonly [Methods in PageMethods]: {
     /** Below the portal. */
     readonly path: PathsOf<Audience, Methods>
   } & Handlers<Context>[Methods]
 }[PageMethods]
 
-interface PageOptions {
-  /** Largest form, in bytes. Default: 64 KiB. */
-  readonly bytesMax?: number
-}
-
 type Handler<Context> = (context: Context) => Promise<PortalResponse>
 
 interface Handlers<Context> {
-  readonly GET: { readonly get: Handler<Context>; readonly post?: never }
-  readonly POST: { readonly get?: never; readonly post: Handler<Context> }
-  readonly 'GET, POST': { readonly get: Handler<Context>; readonly post: Handler<Context> }
+  readonly GET: { readonly get: Handler<Context> } & NoForm
+  readonly POST: { readonly get?: never } & FormHandlers<Context>
+  readonly 'GET, POST': { readonly get: Handler<Context> } & FormHandlers<Context>
+}
+
+type NoForm = { readonly [Member in keyof FormHandlers<never>]?: never }
+
+/** GET shows a page, POST checks its form and acts, and a form that was refused is shown again. */
+interface FormHandlers<Context> {
+  /** Largest form, in bytes. Default: 64 KiB. */
+  readonly bytesMax?: number
+  /** Whether the form asks for the viewer's password again, which is then checked first. Default: false. */
+  readonly asksPassword?: boolean
+  readonly post: Handler<Context>
+  /**
+   * Shows a form that was refused; default: the error page.
+   * @throws every error that is not about the form
+   */
+  readonly refused?: (context: Context, error: unknown) => PortalResponse | Promise<PortalResponse>
 }
 
 /** Whether a page is public. */

@@ -2,12 +2,13 @@ import { takePortalAction } from '#identity/limits/limits.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { accountPages } from './account-pages.ts'
 import { accountsPages } from './accounts-pages.ts'
-import { auditPages, subjectsPages } from './admin-pages.ts'
+import { adminPages } from './admin-pages.ts'
 import { answerError } from './answer-error.ts'
 import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './csrf.ts'
 import { createFlashNotices } from './flash-notices.ts'
+import { confirmPassword } from './form-refusal.ts'
 import { integrationPages } from './integration-pages.ts'
-import { forgottenPages, linkPages } from './link-pages.ts'
+import { linkPages } from './link-pages.ts'
 import { oidcPages } from './oidc/oidc-pages.ts'
 import {
   createPageContext,
@@ -35,27 +36,23 @@ import {
   type PortalResponse,
   redirectTo,
 } from './portal-response.ts'
-import { profilePages, secondFactorPages } from './profile-pages.ts'
+import { profilePages } from './profile-pages.ts'
 import { answerAsset, readAssets } from './read-assets.ts'
 import { sessionsPages } from './sessions-pages.ts'
-import { continuePages, signInPages } from './sign-in-pages.ts'
+import { signInPages } from './sign-in-pages.ts'
 import { usagePages } from './usage-pages.ts'
 
 const pageFactories: readonly CreatePages[] = [
   signInPages,
   oidcPages,
-  continuePages,
   linkPages,
-  forgottenPages,
-  secondFactorPages,
   integrationPages,
   sessionsPages,
   usagePages,
   profilePages,
   accountsPages,
   accountPages,
-  subjectsPages,
-  auditPages,
+  adminPages,
 ]
 
 /** The portal, independent of the HTTP server: it owns everything at and below its path, for every method. */
@@ -143,12 +140,39 @@ async function handlePage(
     const cause = new Error('CSRF token does not match the session cookie')
     throw new GatehouseError('cross-site-request', { cause })
   }
-  const method = isPost(request) ? 'post' : 'get'
-  if (isPublic(page)) return page[method]?.(context) ?? throwNotFound()
+  if (isPublic(page)) {
+    if (isPost(request)) return submitForm(page, context)
+    return page.get?.(context) ?? throwNotFound()
+  }
   if (!viewer) throw new GatehouseError('credentials-missing')
+  const signedIn = toSignedInContext(context, viewer, options)
+  if (!isPost(request)) return page.get?.(signedIn) ?? throwNotFound()
   // After the CSRF check: forged requests must not use up the limit.
-  if (isPost(request)) await takePortalAction(options.limiter, viewer.account.id)
-  return page[method]?.(toSignedInContext(context, viewer, options)) ?? throwNotFound()
+  await takePortalAction(options.limiter, viewer.account.id)
+  return submitForm(page, signedIn, page.asksPassword ? () => confirmPassword(signedIn, options) : undefined)
+}
+
+/** @param check to be passed first */
+async function submitForm<Context>(
+  {
+    post = throwNotFound,
+    refused,
+  }: {
+    readonly post?: ((context: Context) => Promise<PortalResponse>) | undefined
+    readonly refused?:
+      | ((context: Context, error: unknown) => PortalResponse | Promise<PortalResponse>)
+      | undefined
+  },
+  context: Context,
+  check?: () => Promise<void>,
+): Promise<PortalResponse> {
+  try {
+    await check?.()
+    return await post(context)
+  } catch (error) {
+    if (!refused) throw error
+    return refused(context, error)
+  }
 }
 
 function hasValidCsrfToken(

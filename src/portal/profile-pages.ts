@@ -1,76 +1,68 @@
 import { needsSecondFactor } from '#identity/second-factor/policy.ts'
-import { asFieldError, confirmPassword, type FormRefusal, formRefusal } from './form-refusal.ts'
+import type { Form } from './form-body.ts'
+import { asFieldError, type FormRefusal, formRefusal } from './form-refusal.ts'
 import { assertPasswordsMatch } from './link-pages.ts'
-import type { SignedInContext } from './page-context.ts'
-import type { CreatePages } from './portal-page.ts'
+import type { PortalOptions, SignedInContext } from './page-context.ts'
+import type { CreatePages, PortalPage } from './portal-page.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
 import { type ProfileForm, profilePage } from './views/profile.ts'
 import { type SecondFactorForm, secondFactorPage } from './views/second-factor.ts'
 
-/** One's own name, e-mail and password. */
-export const profilePages: CreatePages = (options) => {
-  const { signIn, cookie } = options
-
-  async function show(
-    context: SignedInContext,
-    refused?: { form: ProfileForm } & FormRefusal,
-  ): Promise<PortalResponse> {
-    const { account } = context.viewer
-    const { canSend } = context.actions.profile
-    const hasSecondFactor = account.portal.secondFactor !== undefined
-    return context.show(
-      (frame) => profilePage(frame, { account, canSend, hasSecondFactor, refused }),
-      refused,
-    )
-  }
-
-  async function saveName(context: SignedInContext): Promise<PortalResponse> {
-    const { actions, viewer, form } = context
-    const names = { firstName: form('firstName').trim(), lastName: form('lastName').trim() }
-    try {
-      await actions.profile.rename(viewer.account.id, names)
-    } catch (error) {
-      return show(context, { form: 'name', ...formRefusal(error, names) })
-    }
-    return redirectTo('/profile', 'name-saved')
-  }
-
-  async function changeEmail(context: SignedInContext): Promise<PortalResponse> {
-    const { actions, viewer, form } = context
-    const email = form('email').trim()
-    try {
-      await confirmPassword(context, options)
-      await actions.profile.sendVerification(viewer.account.id, email)
-    } catch (error) {
-      return show(context, { form: 'email', ...formRefusal(error, { email }) })
-    }
-    return redirectTo('/profile', 'link-sent')
-  }
-
-  async function changePassword(context: SignedInContext): Promise<PortalResponse> {
-    const { viewer, visitor, form, request } = context
-    const change = { current: form('current'), password: form('password') }
-    try {
+/** One's own name, e-mail, password and second factor. */
+export const profilePages: CreatePages = (options) => [
+  { path: '/profile', get: (context) => showProfile(context) },
+  {
+    path: '/profile/name',
+    post: async ({ actions, viewer, form }) => {
+      await actions.profile.rename(viewer.account.id, namesOf(form))
+      return redirectTo('/profile', 'name-saved')
+    },
+    refused: (context, error) =>
+      showProfile(context, { form: 'name', ...formRefusal(error, namesOf(context.form)) }),
+  },
+  {
+    path: '/profile/email',
+    asksPassword: true,
+    post: async ({ actions, viewer, form }) => {
+      await actions.profile.sendVerification(viewer.account.id, form('email').trim())
+      return redirectTo('/profile', 'link-sent')
+    },
+    refused: (context, error) =>
+      showProfile(context, { form: 'email', ...formRefusal(error, { email: context.form('email').trim() }) }),
+  },
+  {
+    path: '/profile/password',
+    post: async (context) => {
+      const { viewer, visitor, form, request } = context
       assertPasswordsMatch(context)
-      cookie.set(request, await signIn.changePassword(viewer, change, visitor))
-    } catch (error) {
-      const refusal = formRefusal(asFieldError(error, 'current', 'The current password is wrong.'), {})
-      return show(context, { form: 'password', ...refusal })
-    }
-    return redirectTo('/profile', 'password-changed')
-  }
+      const change = { current: form('current'), password: form('password') }
+      options.cookie.set(request, await options.signIn.changePassword(viewer, change, visitor))
+      return redirectTo('/profile', 'password-changed')
+    },
+    refused: (context, error) => {
+      const fieldError = asFieldError(error, 'current', 'The current password is wrong.')
+      return showProfile(context, { form: 'password', ...formRefusal(fieldError, {}) })
+    },
+  },
+  ...secondFactorPages(options),
+]
 
-  return [
-    { path: '/profile', get: (context) => show(context) },
-    { path: '/profile/name', post: saveName },
-    { path: '/profile/email', post: changeEmail },
-    { path: '/profile/password', post: changePassword },
-  ]
+async function showProfile(
+  context: SignedInContext,
+  refused?: { form: ProfileForm } & FormRefusal,
+): Promise<PortalResponse> {
+  const { account } = context.viewer
+  const { canSend } = context.actions.profile
+  const hasSecondFactor = account.portal.secondFactor !== undefined
+  return context.show((frame) => profilePage(frame, { account, canSend, hasSecondFactor, refused }), refused)
 }
 
-/** The second factor of one's own account. */
-export const secondFactorPages: CreatePages = (options) => {
-  const { signIn, cookie, requireSecondFactor } = options
+function namesOf(form: Form) {
+  return { firstName: form('firstName').trim(), lastName: form('lastName').trim() }
+}
+
+/** Every change asks for password and code: somebody else may be at the keyboard. */
+function secondFactorPages({ signIn, cookie, requireSecondFactor }: PortalOptions): readonly PortalPage[] {
   const { factors } = signIn
 
   async function show(
@@ -88,17 +80,8 @@ export const secondFactorPages: CreatePages = (options) => {
     )
   }
 
-  /** Every change asks for password and code: somebody else may be at the keyboard. */
-  function change(name: SecondFactorForm, work: (context: SignedInContext) => Promise<PortalResponse>) {
-    return async (context: SignedInContext): Promise<PortalResponse> => {
-      try {
-        await confirmPassword(context, options)
-        return await work(context)
-      } catch (error) {
-        return show(context, { form: name, ...formRefusal(error, {}) })
-      }
-    }
-  }
+  const refuse = (form: SecondFactorForm) => (context: SignedInContext, error: unknown) =>
+    show(context, { form, ...formRefusal(error, {}) })
 
   function givenIn({ form, visitor, viewer }: SignedInContext) {
     return { code: form('code'), visitor, client: viewer.session.id }
@@ -117,7 +100,8 @@ export const secondFactorPages: CreatePages = (options) => {
     {
       path: '/profile/two-factor',
       get: (context) => show(context),
-      post: change('enable', async (context) => {
+      asksPassword: true,
+      post: async (context) => {
         const given = { ...givenIn(context), secret: context.form('secret') }
         const { viewer, visitor, request } = context
         const codes = await factors.enable(viewer.account, given)
@@ -126,20 +110,24 @@ export const secondFactorPages: CreatePages = (options) => {
         const tokens = await signIn.renewTokens({ ...viewer, account }, visitor)
         if (tokens) cookie.setTokens(request, tokens)
         return showCodes(context, codes)
-      }),
+      },
+      refused: refuse('enable'),
     },
     {
       path: '/profile/two-factor/recovery-codes',
-      post: change('recovery-codes', async (context) =>
+      asksPassword: true,
+      post: async (context) =>
         showCodes(context, await factors.renewRecoveryCodes(context.viewer.account, givenIn(context))),
-      ),
+      refused: refuse('recovery-codes'),
     },
     {
       path: '/profile/two-factor/disable',
-      post: change('disable', async (context) => {
+      asksPassword: true,
+      post: async (context) => {
         await factors.disable(context.viewer.account, givenIn(context))
         return redirectTo('/profile/two-factor', 'second-factor-off')
-      }),
+      },
+      refused: refuse('disable'),
     },
   ]
 }

@@ -1,13 +1,13 @@
 import { noPlan, similarRole } from '#accounts/account-input.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
-import type { StoredKey } from '#store/stored-key.ts'
+import type { StoredKey } from '#store/secret-keys.ts'
 import type { Form } from './form-body.ts'
 import type { FormRefusal } from './form-refusal.ts'
+import { furtherKeysOf } from './further-key-pages.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { PortalResponse } from './portal-response.ts'
 import { readSessionsPage } from './sessions-pages.ts'
-import { furtherKeysOf } from './show-integration.ts'
 import { type AccountView, accountPage, type OneTimeSecrets } from './views/account.ts'
 
 /** The account that the path names. @throws GatehouseError `account-not-found`, for an e-mail too, which must not be in a URL */

@@ -1,20 +1,25 @@
 import { isChallenge } from '#gateway/browser/sign-in-return.ts'
 import { destinationOf, recordAccount, recordFailure } from '#gateway/gate/outcome.ts'
 import { handOverPath } from '#gateway/routes/route-urls.ts'
+import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import { SecondFactorNeeded } from '#identity/second-factor/second-factors.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Form } from './form-body.ts'
 import { formRefusal } from './form-refusal.ts'
 import type { PortalOidc } from './oidc/portal-oidc.ts'
 import { safeRedirectPath, startPath } from './page-access.ts'
-import type { PageContext, SignedInContext } from './page-context.ts'
-import { type CreatePages, queryOf } from './portal-page.ts'
+import type { PageContext, PortalOptions, SignedInContext } from './page-context.ts'
+import { type CreatePages, type PortalPage, queryOf } from './portal-page.ts'
+import type { PortalRequest } from './portal-request.ts'
 import { continueTo, leaveTo, type PortalResponse, redirectTo } from './portal-response.ts'
 import { emptyForm } from './views/frame.ts'
 import { signInCodePage } from './views/second-factor.ts'
 import { signInPage } from './views/sign-in.ts'
 
 /** Pages to sign in and out. */
-export const signInPages: CreatePages = ({ signIn, cookie, oidc }) => {
+export const signInPages: CreatePages = (options) => {
+  const { signIn, cookie, oidc } = options
+
   async function redirectToStart({ viewer }: PageContext): Promise<PortalResponse> {
     return redirectTo(viewer ? startPath : '/sign-in')
   }
@@ -25,63 +30,35 @@ export const signInPages: CreatePages = ({ signIn, cookie, oidc }) => {
     return context.show((frame) => signInPage(frame, { ...emptyForm, next }))
   }
 
-  async function submitSignIn(context: PageContext): Promise<PortalResponse> {
-    const { form, visitor, request } = context
-    const next = safeRedirectPath(form('next'))
+  async function submitSignIn({ form, visitor, request }: PageContext): Promise<PortalResponse> {
+    const clientTokens = cookie.readClientTokens(request)
     const email = form('email').trim()
-    try {
-      const clientTokens = cookie.readClientTokens(request)
-      const signedIn = await signIn.signIn({ email, password: form('password'), clientTokens }, visitor)
-      recordAccount(request.arrival.outcome, signedIn.account.id)
-      cookie.set(request, signedIn)
-    } catch (error) {
-      if (error instanceof SecondFactorNeeded) {
-        const { pending } = error
-        return context.show((frame) => signInCodePage(frame, { ...emptyForm, next, pending }))
-      }
-      return refuseSignIn(context, error, { email, next })
-    }
-    return redirectTo(next || startPath)
+    return begin(
+      request,
+      await signIn.signIn({ email, password: form('password'), clientTokens }, visitor),
+      form,
+    )
   }
 
-  function refuseSignIn(
-    context: PageContext,
-    error: unknown,
-    { email, next }: { readonly email: string; readonly next: string },
-  ): PortalResponse {
-    if (error instanceof GatehouseError) recordFailure(context.request.arrival.outcome, error)
-    const refusal = formRefusal(error, { email }, signInMessages)
-    return context.show((frame) => signInPage(frame, { ...refusal.state, next }), refusal)
+  async function submitCode({ form, visitor, request }: PageContext): Promise<PortalResponse> {
+    const clientTokens = cookie.readClientTokens(request)
+    const given = { pending: form('pending'), code: form('code'), clientTokens }
+    return begin(request, await signIn.signInWithCode(given, visitor), form)
   }
 
-  async function submitCode(context: PageContext): Promise<PortalResponse> {
-    const { form, visitor, request } = context
-    const next = safeRedirectPath(form('next'))
-    const pending = form('pending')
-    try {
-      const clientTokens = cookie.readClientTokens(request)
-      const signedIn = await signIn.signInWithCode({ pending, code: form('code'), clientTokens }, visitor)
-      recordAccount(request.arrival.outcome, signedIn.account.id)
-      cookie.set(request, signedIn)
-    } catch (error) {
-      if (!(error instanceof GatehouseError) || error.code === 'credentials-invalid')
-        return refuseSignIn(context, tooLate(error), { email: '', next })
-      recordFailure(request.arrival.outcome, error)
-      const refusal = formRefusal(error, {}, signInMessages)
-      return context.show((frame) => signInCodePage(frame, { ...refusal.state, next, pending }), refusal)
-    }
-    return redirectTo(next || startPath)
+  function begin(request: PortalRequest, signedIn: SignedIn, form: Form): PortalResponse {
+    recordAccount(request.arrival.outcome, signedIn.account.id)
+    cookie.set(request, signedIn)
+    return redirectTo(safeRedirectPath(form('next')) || startPath)
   }
 
   async function signOut(context: SignedInContext): Promise<PortalResponse> {
-    const { viewer, visitor } = context
-    await signIn.signOut(viewer, visitor)
+    await signIn.signOut(context.viewer, context.visitor)
     return forget(context, redirectTo('/sign-in', 'signed-out'))
   }
 
   async function signOutEverywhere(context: SignedInContext): Promise<PortalResponse> {
-    const { viewer, visitor } = context
-    await signIn.signOutEverywhere(viewer, visitor)
+    await signIn.signOutEverywhere(context.viewer, context.visitor)
     return forget(context, redirectTo('/sign-in', 'signed-out-everywhere'))
   }
 
@@ -95,11 +72,41 @@ export const signInPages: CreatePages = ({ signIn, cookie, oidc }) => {
   return [
     { path: '', get: redirectToStart },
     { path: '/', get: redirectToStart },
-    { path: '/sign-in', get: showSignIn, post: submitSignIn },
-    { path: '/sign-in/code', post: submitCode },
+    { path: '/sign-in', get: showSignIn, post: submitSignIn, refused: refuseSignIn },
+    { path: '/sign-in/code', post: submitCode, refused: refuseCode },
     { path: '/sign-out', post: signOut },
     { path: '/sign-out-everywhere', post: signOutEverywhere },
+    continuePage(options),
   ]
+}
+
+function refuseSignIn(context: PageContext, error: unknown): PortalResponse {
+  const { form, show } = context
+  const next = safeRedirectPath(form('next'))
+  if (error instanceof SecondFactorNeeded)
+    return show((frame) => signInCodePage(frame, { ...emptyForm, next, pending: error.pending }))
+  return showRefusedSignIn(context, error, form('email').trim())
+}
+
+function refuseCode(context: PageContext, error: unknown): PortalResponse {
+  const { form, request, show } = context
+  if (!(error instanceof GatehouseError) || error.code === 'credentials-invalid')
+    return showRefusedSignIn(context, tooLate(error), '')
+  recordFailure(request.arrival.outcome, error)
+  const refusal = formRefusal(error, {}, signInMessages)
+  const state = { ...refusal.state, next: safeRedirectPath(form('next')), pending: form('pending') }
+  return show((frame) => signInCodePage(frame, state), refusal)
+}
+
+function showRefusedSignIn(
+  { form, request, show }: PageContext,
+  error: unknown,
+  email: string,
+): PortalResponse {
+  if (error instanceof GatehouseError) recordFailure(request.arrival.outcome, error)
+  const refusal = formRefusal(error, { email }, signInMessages)
+  const state = { ...refusal.state, next: safeRedirectPath(form('next')) }
+  return show((frame) => signInPage(frame, state), refusal)
 }
 
 const signInMessages: Readonly<Record<string, string>> = {
@@ -117,10 +124,28 @@ function tooLate(error: unknown): unknown {
 }
 
 /**
+ * Forgets what the browser keeps of the provider. To be called before the session ends.
+ * @returns where to go to sign out at the provider too; undefined where the session did not begin there, the provider
+ *   has no such page, or cannot be asked: the session here ends all the same
+ */
+async function signOutAtProvider(
+  oidc: PortalOidc | undefined,
+  { request, viewer }: Pick<SignedInContext, 'request' | 'viewer'>,
+): Promise<string | undefined> {
+  const began = oidc?.sessions.find(request, viewer.session)
+  oidc?.sessions.clear(request)
+  if (!began) return undefined
+  return oidc?.provider.signOutUrl(began.idToken).catch((error: unknown) => {
+    if (error instanceof GatehouseError && error.code === 'sign-in-provider-unavailable') return undefined
+    throw error
+  })
+}
+
+/**
  * Where a page visit comes by that had no credential: who is signed in gets new cookies, and goes back to the page. The
  * page was chosen by whoever made the link, and may be any that a link could name by itself.
  */
-export const continuePages: CreatePages = ({ signIn, cookie, isReturnPath, handOver }) => {
+function continuePage({ signIn, cookie, isReturnPath, handOver }: PortalOptions): PortalPage {
   async function continueToPage(context: SignedInContext): Promise<PortalResponse> {
     const { request, viewer, visitor } = context
     const to = queryOf(context)('to')
@@ -153,23 +178,5 @@ export const continuePages: CreatePages = ({ signIn, cookie, isReturnPath, handO
     return continueTo(`${origin}${handOverPath}?code=${code}`)
   }
 
-  return [{ path: '/continue', get: handOver ? handOverToHost : continueToPage }]
-}
-
-/**
- * Forgets what the browser keeps of the provider. To be called before the session ends.
- * @returns where to go to sign out at the provider too; undefined where the session did not begin there, the provider
- *   has no such page, or cannot be asked: the session here ends all the same
- */
-export async function signOutAtProvider(
-  oidc: PortalOidc | undefined,
-  { request, viewer }: Pick<SignedInContext, 'request' | 'viewer'>,
-): Promise<string | undefined> {
-  const began = oidc?.sessions.find(request, viewer.session)
-  oidc?.sessions.clear(request)
-  if (!began) return undefined
-  return oidc?.provider.signOutUrl(began.idToken).catch((error: unknown) => {
-    if (error instanceof GatehouseError && error.code === 'sign-in-provider-unavailable') return undefined
-    throw error
-  })
+  return { path: '/continue', get: handOver ? handOverToHost : continueToPage }
 }

@@ -6,7 +6,7 @@ import { handsOver, signInHostsOf } from '#gateway/routes/route-urls.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import type { OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
 import { createOidcProvider } from '#identity/oidc/provider.ts'
-import { createSignInCodes } from '#identity/second-factor/sign-in-codes.ts'
+import { createSignInCodes } from '#identity/portal/sign-in-codes.ts'
 import { readVersion } from '#platform/package.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import { createPortalOidc, type PortalOidc } from '#portal/oidc/portal-oidc.ts'
@@ -14,7 +14,7 @@ import { callbackPath } from '#portal/page-access.ts'
 import type { PortalHandOver } from '#portal/page-context.ts'
 import { createPortal } from '#portal/portal.ts'
 import { createPortalCookie, type PortalCookie } from '#portal/portal-cookie.ts'
-import { portalEpochIn } from '#store/portal-key-id.ts'
+import { portalEpochIn } from '#store/secret-keys.ts'
 import {
   type AccountServices,
   createAccountServices,

@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '#config/config.ts'
-import { type HealthChange, openUpstream, type Upstream, type UpstreamConfig } from '#http/client/upstream.ts'
+import {
+  type HealthChange,
+  openUpstream,
+  type Upstream,
+  type UpstreamConfig,
+} from '#http/upstream/upstream.ts'
 import type { TargetState } from '#ops/metrics/traffic-instruments.ts'
 import { type Exporter, openExporter } from '#ops/tracing/exporter.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'

@@ -1,7 +1,7 @@
 import type { Config } from '#config/config.ts'
 import { createOpenCalls } from '#gateway/gate/open-calls.ts'
 import { createWebSockets } from '#gateway/server/web-sockets.ts'
-import type { StoreHealth } from '#identity/cache/store-connection-state.ts'
+import type { StoreHealth } from '#identity/cache/store-connection.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 import { keepTickShape } from '../v8/keep-tick-shape.ts'
