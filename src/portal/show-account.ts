@@ -1,7 +1,7 @@
 import { noPlan, similarRole } from '#accounts/account-input.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
-import type { StoredKey } from '#store/stored-key.ts'
+import type { StoredKey } from '#store/secret-keys.ts'
 import type { Form } from './form-body.ts'
 import type { FormRefusal } from './form-refusal.ts'
 import { furtherKeysOf } from './further-key-pages.ts'
