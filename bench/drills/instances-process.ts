@@ -1,7 +1,7 @@
 import { openKeyUses } from '#accounts/key-uses.ts'
 import { type LoadedConfig, loadConfig } from '#config/load.ts'
 import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
-import { openAcknowledgements } from '#identity/tokens/acknowledgements.ts'
+import { openAcknowledgements } from '#identity/tokens/refresh-tokens.ts'
 import { createMetrics } from '#ops/metrics/metrics.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'

@@ -1,6 +1,6 @@
 import { type KeyOptions, makeDefaultKey, makeKey, makeSecretKey } from '#accounts/make-key.ts'
 import { createDirectory } from '#identity/cache/directory.ts'
-import { createStoreConnectionState } from '#identity/cache/store-connection-state.ts'
+import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
 import { createSecretKeyScheme } from '#identity/keys/secret-key.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { createAccountId, createKey, parseKey } from '#platform/secrets/keys.ts'

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { arrivalOf } from '#gateway/server/arrival.ts'
-import { countFailure } from '#identity/limits/limits.ts'
+import { countFailure } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Rate } from '#store/rates.ts'

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { HeldKeys } from '#accounts/held-keys.ts'
 import { arrivalOf, visitorOf } from '#gateway/server/arrival.ts'
-import { countFailure } from '#identity/limits/limits.ts'
+import { countFailure } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import { isRecord } from '#platform/json.ts'
 import type { Rate } from '#store/rates.ts'

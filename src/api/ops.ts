@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
-import type { StoreHealth } from '#identity/cache/store-connection-state.ts'
+import type { StoreHealth } from '#identity/cache/store-connection.ts'
 import type { Status } from '#ops/status/status.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 import { type OpsAddress, refuseCrossOrigin } from './ops-guard.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import type { IssuedTokens } from '#identity/tokens/sessions.ts'
-import { tokenMaxAgeS } from '#identity/tokens/token-text.ts'
 
 /** The attributes of a cookie that carries a token. */
 export interface TokenCookie {

@@ -1,4 +1,4 @@
-import { blockedSubjectData, type Subject } from '#identity/issuers/blocked-subjects.ts'
+import { blockedSubjectData, type Subject } from '#identity/issuers/subjects.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { BlockedSubject } from '#store/subjects.ts'
 import type { Command, Invocation } from './command.ts'

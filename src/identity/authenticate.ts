@@ -1,10 +1,9 @@
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { Access, SchemeName } from './access.ts'
 import type { Credential, Credentials } from './credentials.ts'
-import type { Decision, DecisionScheme, Refusal } from './decision.ts'
+import type { Authentication, Decision, DecisionScheme, Refusal, Scheme } from './decision.ts'
 import type { ForeignScheme } from './issuers/foreign.ts'
 import { accessCookieCarrier } from './keys/carriers.ts'
-import type { Authentication, Scheme } from './scheme.ts'
 
 export interface Schemes extends Readonly<Record<SchemeName, Scheme>> {
   /** Bearer tokens of foreign issuers; undefined = none is configured. */

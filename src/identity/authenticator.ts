@@ -1,10 +1,10 @@
 import { type Clock, monotonicClock } from '#platform/clock.ts'
 import type { Access, SchemeName } from './access.ts'
 import { authenticate, type Schemes } from './authenticate.ts'
+import { KnownCredentials } from './cache/accepted-credentials.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import type { Decision } from './decision.ts'
 import { accessCookieCarrier, type Carrier } from './keys/carriers.ts'
-import { KnownCredentials } from './known-credentials.ts'
 import type { Directory } from './principal.ts'
 
 /** Identifies the caller of each request. */
@@ -20,7 +20,7 @@ export interface Authenticator {
    * @param carrier undefined = a bearer token, or a secret key that may come as one
    */
   recall?(access: Access, sent: SentCredential, now: number): RecalledCredential | undefined
-  /** Whether the store has to be asked about a secret key that may as well be made up: see look-up-guard.ts. */
+  /** Whether the store has to be asked about a secret key that may as well be made up: see LookUpGuard. */
   mustLookUp?(credentials: Credentials): boolean
   /**
    * Brings the cache up to date: to be called before a caller is rejected for a role or a profile from the cache.

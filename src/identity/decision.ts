@@ -32,3 +32,40 @@ export interface Refusal {
   /** See Authentication. */
   readonly reason: string | undefined
 }
+
+/**
+ * A scheme's verdict on a credential; the caller handles a missing one. `holdsUntil`: until then the verdict changes
+ * only with an account, a session or a signing key, in milliseconds since 1970; 0 = it must not be reused.
+ */
+export type Authentication =
+  | {
+      readonly kind: 'authenticated'
+      readonly principal: Principal
+      readonly holdsUntil: number
+    }
+  | {
+      readonly kind: 'rejected'
+      readonly code: ErrorCode
+      /** No such credential can exist: known without asking the store. */
+      readonly isMalformed: boolean
+      readonly holdsUntil: number
+      /** The reason for the log, where it adds something to the code. */
+      readonly reason: string | undefined
+    }
+
+/** A kind of credential. Synchronous where possible; throws or rejects only where it cannot be decided. */
+export interface Scheme {
+  readonly name: SchemeName
+  authenticate(credential: string): Authentication | Promise<Authentication>
+  /** Whether the store has to be asked about a credential whose form does not show that it is one. */
+  readonly mustLookUp?: (credential: string) => boolean
+}
+
+type RejectedOptions = Partial<Omit<Extract<Authentication, { readonly kind: 'rejected' }>, 'kind' | 'code'>>
+
+export function rejected(
+  code: ErrorCode,
+  { isMalformed = false, holdsUntil = 0, reason }: RejectedOptions = {},
+): Authentication {
+  return { kind: 'rejected', code, isMalformed, holdsUntil, reason }
+}

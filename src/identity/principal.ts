@@ -26,7 +26,7 @@ export interface Principal {
   readonly profile: Profile | undefined
   /**
    * The name of the foreign issuer whose token it was; undefined = an account. It has no account then: its ID is that
-   * of principal-id.ts, and its profile what the token says.
+   * of `principalId`, and its profile what the token says.
    */
   readonly issuer: string | undefined
 }
@@ -85,7 +85,7 @@ export interface CachedSubject {
 export interface Directory {
   account(id: string): CachedAccount | undefined | Promise<CachedAccount | undefined>
   session(id: string): CachedSession | undefined | Promise<CachedSession | undefined>
-  /** By the ID of principal-id.ts. */
+  /** By the ID that `principalId` makes. */
   subject(id: string): CachedSubject | Promise<CachedSubject>
   /**
    * Whether neither an account nor a session can have changed since a time on the clock of another instance, which may

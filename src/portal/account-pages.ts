@@ -3,7 +3,7 @@ import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.t
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountChanges } from '#store/accounts.ts'
-import type { StoredKey } from '#store/stored-key.ts'
+import type { StoredKey } from '#store/secret-keys.ts'
 import type { NoticeName } from './flash-notices.ts'
 import type { Form } from './form-body.ts'
 import { confirmPassword, type FormRefusal, formRefusal } from './form-refusal.ts'

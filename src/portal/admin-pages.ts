@@ -1,6 +1,6 @@
 import { actorOf } from '#accounts/audit-entry-factory.ts'
 import { auditFiles } from '#accounts/audit-log.ts'
-import { type BlockedSubjects, blockedSubjectData } from '#identity/issuers/blocked-subjects.ts'
+import { type BlockedSubjects, blockedSubjectData } from '#identity/issuers/subjects.ts'
 import { type AuditFilter, auditActions } from '#store/audit-entry.ts'
 import type { Form } from './form-body.ts'
 import { type FormRefusal, formRefusal } from './form-refusal.ts'

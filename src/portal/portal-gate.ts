@@ -1,4 +1,4 @@
-import type { Viewer } from '#identity/portal-sessions.ts'
+import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import { needsSecondFactor, type SecondFactorPolicy } from '#identity/second-factor/policy.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { adminRole } from '#store/account.ts'

@@ -1,7 +1,7 @@
 import { isChallenge } from '#gateway/browser/sign-in-return.ts'
 import { destinationOf, recordAccount, recordFailure } from '#gateway/gate/outcome.ts'
 import { handOverPath } from '#gateway/routes/route-urls.ts'
-import type { SignedIn } from '#identity/portal-sessions.ts'
+import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import { SecondFactorNeeded } from '#identity/second-factor/second-factors.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Form } from './form-body.ts'

@@ -1,7 +1,7 @@
 import type { AuditEntry } from './audit-entry.ts'
 
 /**
- * Principals of foreign issuers that are refused. They are known by the ID that identity/issuers/principal-id.ts makes of the
+ * Principals of foreign issuers that are refused. They are known by the ID that identity/issuers/subjects.ts makes of the
  * name of the issuer and the subject: one that nobody has blocked is not in the store.
  */
 export interface SubjectStore {

@@ -6,7 +6,7 @@ import type { Access } from '#identity/access.ts'
 import { authenticate } from '#identity/authenticate.ts'
 import { createDirectory } from '#identity/cache/directory.ts'
 import { openInvalidation } from '#identity/cache/invalidation.ts'
-import { createStoreConnectionState } from '#identity/cache/store-connection-state.ts'
+import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
 import {
   noCredentials,
   withAuthorization,
@@ -15,15 +15,17 @@ import {
 } from '#identity/credentials.ts'
 import type { Decision } from '#identity/decision.ts'
 import { createSecretKeyScheme } from '#identity/keys/secret-key.ts'
-import { openAcknowledgements } from '#identity/tokens/acknowledgements.ts'
 import { createBearerScheme } from '#identity/tokens/bearer.ts'
-import { createKeyPairCheck } from '#identity/tokens/key-pair.ts'
-import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-token.ts'
-import { createSessionStart } from '#identity/tokens/session-start.ts'
+import {
+  createRefreshTokens,
+  createSessionId,
+  openAcknowledgements,
+} from '#identity/tokens/refresh-tokens.ts'
+import { createKeyPairCheck, createSessionStart } from '#identity/tokens/session-start.ts'
 import { createSessions } from '#identity/tokens/sessions.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import type { Account } from '#store/account.ts'
-import { portalKeyId } from '#store/portal-key-id.ts'
+import { portalKeyId } from '#store/secret-keys.ts'
 import { actsOn } from '../accounts/account-actions.ts'
 import { defaultOptions } from '../gateway/routes/default-options.ts'
 import { usualCarriers } from '../setup/carriers.ts'

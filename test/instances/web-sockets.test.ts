@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { signingKeyIdOf } from '#identity/tokens/token-text.ts'
+import { signingKeyIdOf } from '#identity/tokens/jwt.ts'
 import { addKey } from '../gateway/support/further-keys.ts'
 import { openWebSocket, record, startWebSocketBackend } from '../gateway/support/web-socket.ts'
 import { until } from '../setup/net.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Viewer } from '#identity/portal-sessions.ts'
+import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import type { SecondFactorPolicy } from '#identity/second-factor/policy.ts'
 import { type PortalPath, pageAccessOf } from '#portal/page-access.ts'
 import { decidePage } from '#portal/portal-gate.ts'

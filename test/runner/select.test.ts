@@ -34,8 +34,8 @@ t.test('a file that is named is run whatever it needs, several are run together'
   t.notOk(isQuick(front))
   for (const name of [front, `./${front}`, 'fronts/nginx.test.ts'])
     t.strictSame(selectFiles([name], 'quick'), { files: [front], left: [], unknown: [] })
-  const both = selectFiles([front, 'test/identity/keys/basic.test.ts'], 'quick').files
-  t.strictSame(both, [front, 'test/identity/keys/basic.test.ts'])
+  const both = selectFiles([front, 'test/identity/authorize.test.ts'], 'quick').files
+  t.strictSame(both, [front, 'test/identity/authorize.test.ts'])
 })
 
 t.test('what no test is called is said', async (t) => {
@@ -49,11 +49,11 @@ t.test('a test needs what its helpers need, directly or through others', async (
     'through portal/support/portal.ts',
   )
   t.strictSame(declarationsOf('test/fronts/nginx.test.ts').uses, ['redis-server'])
-  t.strictSame(programsOf('test/identity/keys/basic.test.ts'), [])
+  t.strictSame(programsOf('test/identity/authorize.test.ts'), [])
 })
 
 t.test('a change runs the tests that import it, directly or through others, or are it', async (t) => {
-  const files = ['test/identity/keys/basic.test.ts', 'test/gateway/routes/table.test.ts']
+  const files = ['test/identity/authorize.test.ts', 'test/gateway/routes/table.test.ts']
   t.strictSame(touchedBy(['test/gateway/routes/table.test.ts'], files), ['test/gateway/routes/table.test.ts'])
   t.strictSame(touchedBy(['src/gateway/routes/table.ts'], files), ['test/gateway/routes/table.test.ts'])
   t.strictSame(touchedBy(['src/portal/portal.ts'], files), [])

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createSessionId } from '#identity/tokens/refresh-token.ts'
+import { createSessionId } from '#identity/tokens/refresh-tokens.ts'
 import type { Account } from '#store/account.ts'
 import type { AuditEntry, LoggedAuditEntry } from '#store/audit-entry.ts'
 import type { PortalSession } from '#store/portal.ts'

@@ -3,7 +3,7 @@ import type { AccountActions, AccountActionsOf } from '#accounts/account-actions
 import { principalOf } from '#gateway/gate/outcome.ts'
 import type { AdminPath, PerOperation } from '#gateway/routes/own-paths.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
-import type { BlockedSubjectsOf } from '#identity/issuers/blocked-subjects.ts'
+import type { BlockedSubjectsOf } from '#identity/issuers/subjects.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Operation, registerOperations } from '../operation.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { type BlockedSubjects, blockedSubjectData, type Subject } from '#identity/issuers/blocked-subjects.ts'
+import { type BlockedSubjects, blockedSubjectData, type Subject } from '#identity/issuers/subjects.ts'
 import type { AdminOperations } from '../operation.ts'
 import type { PageQuery } from './accounts.ts'
 import { objectSchema, pageQuery, pageSchema } from './schemas.ts'

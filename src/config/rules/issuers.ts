@@ -1,4 +1,4 @@
-import { isSecureUrl } from '#identity/issuers/load-keys.ts'
+import { isSecureUrl } from '#identity/issuers/issuer.ts'
 import { parsePublicKeys } from '#identity/issuers/public-keys.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { parseJson } from '#platform/json.ts'

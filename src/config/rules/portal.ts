@@ -1,6 +1,6 @@
 import { findFieldErrors } from '#accounts/account-input.ts'
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
-import { isSecureUrl } from '#identity/issuers/load-keys.ts'
+import { isSecureUrl } from '#identity/issuers/issuer.ts'
 import { hostProblem } from '../addresses.ts'
 import type { Review } from '../review.ts'
 import { noProvision } from '../schema/portal.ts'

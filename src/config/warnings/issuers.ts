@@ -1,6 +1,5 @@
 import { knownRoles, similarRole } from '#accounts/account-input.ts'
-import { anyText } from '#identity/issuers/required-claims.ts'
-import { plainSpelling } from '#identity/issuers/spelling-difference.ts'
+import { anyText, plainSpelling } from '#identity/issuers/issuer.ts'
 import { adminRole } from '#store/account.ts'
 import type { Warning } from '../problem.ts'
 import type { ConfigTree } from '../schema/schema.ts'

@@ -1,7 +1,12 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
-import { type Credentials, isWithoutCredential, noCredentials, withSecretKey } from '#identity/credentials.ts'
+import {
+  type Credentials,
+  isWithoutCredential,
+  noCredentials,
+  showsOwnCredential,
+  withSecretKey,
+} from '#identity/credentials.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
-import { showsOwnCredential } from '#identity/tokens/own-credential.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import type { ReadAccessCookie } from '../browser/ambient-credentials.ts'
 import type { GatedRoute } from '../routes/route.ts'

@@ -1,6 +1,6 @@
-import type { Upstream } from '#http/client/upstream.ts'
-import { isExtendedConnect } from '#http/exchange/extended-connect.ts'
+import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
 import { changedHead } from '#http/exchange/request-head.ts'
+import type { Upstream } from '#http/upstream/upstream.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'

@@ -1,5 +1,6 @@
 import { type AdmittedCaller, type AuthState, admittedUntil } from '#identity/authorize.ts'
-import { roleEpochIn, signingKeyIdOf } from '#identity/tokens/token-text.ts'
+import { roleEpochIn } from '#identity/tokens/access-token-claims.ts'
+import { signingKeyIdOf } from '#identity/tokens/jwt.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { Clock } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'

@@ -6,21 +6,23 @@ import { keyState } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import type { SubjectStore } from '#store/subjects.ts'
 import type { CachedAccount, CachedSession, CachedSubject, Directory } from '../principal.ts'
-import { endedSession, toCachedAccount, toCachedSession, toCachedSubject } from './cached-records.ts'
 import {
   accountKey,
   deserializeAccount,
+  endedSession,
   type InstanceMemory,
   serializeAccount,
   sessionKey,
   signingKeysKey,
   subjectKey,
+  toCachedAccount,
+  toCachedSession,
+  toCachedSubject,
 } from './instance-memory.ts'
+import { createRecentChanges, createRevokedKeys } from './known-changes.ts'
 import { createLoadingCache, type LookUpResult } from './loading-cache.ts'
 import { createLru } from './lru.ts'
-import { createRecentChanges } from './recent-changes.ts'
-import { createRevokedKeys } from './revoked-keys.ts'
-import { isCurrent, type StoreConnectionState } from './store-connection-state.ts'
+import { isCurrent, type StoreConnectionState } from './store-connection.ts'
 
 /** How much is cached, and how long it is fresh. */
 export interface CacheLimits {

@@ -1,9 +1,7 @@
 import { type Clock, monotonicClock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { ChangeLogReading, ChangeStore, LoggedChange } from '#store/changes.ts'
-import { createCatchUp } from './catch-up.ts'
-import { createCurrency, type Moment } from './currency.ts'
-import type { StoreConnectionState } from './store-connection-state.ts'
+import { createCatchUp, createCurrency, type Moment, type StoreConnectionState } from './store-connection.ts'
 
 export interface InvalidationOptions {
   readonly store: ChangeStore

@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { createLru } from './lru.ts'
-import type { StoreConnectionState } from './store-connection-state.ts'
+import type { StoreConnectionState } from './store-connection.ts'
 
 /** `stale`: served while the store is unreachable (stale-if-error, RFC 5861). */
 export type LookUpResult = 'hit' | 'negative_hit' | 'miss' | 'stale'

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto'
 import { copyString } from '#platform/text.ts'
+import type { ForeignClaims } from '../issuers/foreign-claims.ts'
+import type { VerifiedForeignTokens } from '../issuers/foreign-tokens.ts'
 import type { VerifiedTokens } from '../tokens/access-token.ts'
 import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
 import { createLru } from './lru.ts'
@@ -95,4 +97,31 @@ function tailOf(token: string): string {
 
 function findingOf<Finding>(known: CachedFinding<Finding> | undefined, token: string): Finding | undefined {
   return known?.token === token ? known.finding : undefined
+}
+
+/** How many rejected tokens are cached at most, in some 1 MiB. */
+const refusedForeignMax = 4_096
+
+/**
+ * Tokens of foreign issuers whose signature was verified. They are kept by their digest, as tokens of some issuers
+ * have several KiB: 100,000 take some 50 MB, however long they are. Rejected ones are kept apart, so that made-up
+ * tokens evict no valid ones.
+ */
+export function createVerifiedForeignTokens(entriesMax: number): VerifiedForeignTokens & {
+  clear(): void
+  clearRefused(): void
+} {
+  const verified = createLru<ForeignClaims>(entriesMax)
+  const refused = createLru<{ readonly reason: string }>(refusedForeignMax)
+  return {
+    get: verified.get,
+    set: verified.set,
+    setRefused: (digest, reason) => refused.set(digest, { reason }),
+    refusalReason: (digest) => refused.get(digest)?.reason,
+    clear: () => {
+      verified.clear()
+      refused.clear()
+    },
+    clearRefused: refused.clear,
+  }
 }

@@ -1,14 +1,13 @@
 import { memoizeBounded } from '#platform/memoize.ts'
 import { includesAudience } from '../tokens/access-token-claims.ts'
-import { type ClaimPath, claimAt, type IssuerOptions, type RoleMapping } from './issuer.ts'
-import { principalId } from './principal-id.ts'
-import { findMissingClaim } from './required-claims.ts'
+import { type ClaimPath, claimAt, findMissingClaim, type IssuerOptions, type RoleMapping } from './issuer.ts'
+import { isSubject, principalId } from './subjects.ts'
 
 /** What a token of an issuer says, as far as the gateway uses it. Times are in milliseconds. */
 export interface ForeignClaims {
   /** The name of the issuer in the config. */
   readonly issuer: string
-  /** See principal-id.ts. */
+  /** See `principalId` in subjects.ts. */
   readonly principalId: string
   readonly role: string
   /** Empty = the token names none, or they are not read. */
@@ -29,15 +28,12 @@ export interface WrongClaim {
 
 type Payload = Readonly<Record<string, unknown>>
 
-/** In UTF-16 code units: OpenID Connect allows 255 characters (Core 1.0, 2). */
-export const subjectLengthMax = 255
 /** Like those of scopes of keys: anything longer is no name. */
 const scopeLengthMax = 128
 const scopesMax = 100
 const emailLengthMax = 254
 /** RFC 6749 3.3. */
 const scopeCharacters = /^[!#-[\]-~]+$/
-const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
 /** Reads the claims of a token; times are not compared with the clock. */
 export function parseForeignClaims(
@@ -101,17 +97,6 @@ const accessClaims = ['client_id', 'scope', 'cid', 'scp'] as const
 
 function isNamed(value: unknown): boolean {
   return (typeof value === 'string' || Array.isArray(value)) && value.length > 0
-}
-
-/** A text that can be part of an ID. A lone surrogate has no encoding of its own: two subjects would get one ID. */
-export function isSubject(value: unknown): value is string {
-  return (
-    typeof value === 'string' &&
-    value.length > 0 &&
-    value.length <= subjectLengthMax &&
-    value.isWellFormed() &&
-    !controlCharacters.test(value)
-  )
 }
 
 /** By the map only: a role of that name in the token means nothing by itself. */

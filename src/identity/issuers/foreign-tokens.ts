@@ -2,12 +2,18 @@ import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
 import { duplicateMember, isRecord, parseJsonObject } from '#platform/json.ts'
-import { accessTokenType, isCanonical } from '../tokens/token-text.ts'
+import { accessTokenType, isCanonical } from '../tokens/jwt.ts'
 import { type ForeignClaims, parseForeignClaims } from './foreign-claims.ts'
-import { type IssuerAlgorithm, type IssuerOptions, issuerAlgorithms, type TokenType } from './issuer.ts'
-import type { IssuerKeys } from './issuer-keys.ts'
+import {
+  type IssuerAlgorithm,
+  type IssuerOptions,
+  issuerAlgorithms,
+  plainSpelling,
+  spellingDifference,
+  type TokenType,
+} from './issuer.ts'
+import type { ForeignIssuer } from './issuer-keys.ts'
 import type { PublicKey } from './public-keys.ts'
-import { plainSpelling, spellingDifference } from './spelling-difference.ts'
 
 /** `undecided`: the keys that it would have to be checked with are not known. */
 export type ForeignVerdict =
@@ -40,11 +46,6 @@ export interface VerifiedForeignTokens {
   /** Caches why a token is invalid that only other keys could make valid. */
   setRefused(digest: string, reason: string): void
   refusalReason(digest: string): string | undefined
-}
-
-export interface ForeignIssuer {
-  readonly options: IssuerOptions
-  readonly keys: Pick<IssuerKeys, 'find' | 'refetch'>
 }
 
 export interface ForeignTokensOptions {

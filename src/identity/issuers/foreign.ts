@@ -1,6 +1,6 @@
 import { unlimited } from '#store/secret-keys.ts'
+import { type Authentication, rejected } from '../decision.ts'
 import type { CachedSubject, Directory, Principal } from '../principal.ts'
-import { type Authentication, rejected } from '../scheme.ts'
 import type { ForeignClaims } from './foreign-claims.ts'
 import type { ForeignTokens, ForeignVerdict } from './foreign-tokens.ts'
 

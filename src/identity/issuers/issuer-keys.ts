@@ -1,11 +1,17 @@
 import type { Clock } from '#platform/clock.ts'
-import { startDeadline } from '#platform/deadline.ts'
+import { inTime } from '#platform/deadline.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { parseJson } from '#platform/json.ts'
 import type { Log } from '#platform/log/log.ts'
 import { fetchTimeoutMs } from './fetch-json.ts'
 import type { IssuerAlgorithm, IssuerOptions } from './issuer.ts'
-import type { FetchedKeySet, FetchReason, KeySetFetches, KeySetOutcome } from './key-set-fetches.ts'
+import {
+  type FetchedKeySet,
+  type FetchReason,
+  type KeySetFetches,
+  type KeySetOutcome,
+  openKeySetFetches,
+} from './key-set-fetches.ts'
 import { type PublicKey, parsePublicKeys } from './public-keys.ts'
 
 /** The public keys of one issuer, fetched in the background. */
@@ -32,7 +38,7 @@ export interface IssuerState {
   readonly isUp: boolean
 }
 
-export interface IssuerKeysOptions {
+interface IssuerKeysOptions {
   readonly issuer: IssuerOptions
   readonly log: Pick<Log, 'info' | 'error'>
   /** Monotonic. */
@@ -140,11 +146,9 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   async function refetch(): Promise<boolean> {
     if (issuer.keys.kind === 'file' && isUp) return true
     if (!fetching && monotonic() < pausedUntil) return isUp
-    return withTimeout(
-      fetchOnce('unknown-key').then(() => isUp),
-      // Without refreshing there is one request, which has time.
-      isRefreshed ? waitMs : 2 * fetchTimeoutMs,
-    )
+    // Without refreshing there is one request, which has time.
+    const isInTime = await withTimeout(fetchOnce('unknown-key'), isRefreshed ? waitMs : 2 * fetchTimeoutMs)
+    return isInTime && isUp
   }
 
   if (isRefreshed) void fetchOnce('refresh')
@@ -160,14 +164,9 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
       return fitting.length === 1 ? only : 'several'
     },
     refetch,
-    settled: async () =>
-      void (
-        fetching &&
-        (await withTimeout(
-          fetching.then(() => true),
-          waitMs,
-        ))
-      ),
+    settled: async () => {
+      if (fetching) await withTimeout(fetching, waitMs)
+    },
     state: () => ({ issuer: issuer.name, keys: keys.length, isUp }),
     close: () => {
       isClosed = true
@@ -176,13 +175,75 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   }
 }
 
-/** Resolves to false where the work takes too long; it goes on nevertheless. */
-async function withTimeout(work: Promise<boolean>, timeoutMs: number): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>()
-  const deadline = startDeadline(timeoutMs, () => resolve(false))
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    deadline.clear()
+/** Resolves to false where the work, which never rejects, takes too long; it goes on nevertheless. */
+function withTimeout(work: Promise<void>, timeoutMs: number): Promise<boolean> {
+  return inTime(work, timeoutMs, () => new Error('late')).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** The configured issuers with their keys. */
+export interface Issuers {
+  readonly all: readonly ForeignIssuer[]
+  has(name: string): boolean
+  states(): readonly IssuerState[]
+  /** Resolves once the keys of each were fetched, or could not be, or after a second. Never rejects. */
+  settled(): Promise<void>
+  /** Stops fetching keys. */
+  close(): void
+}
+
+export interface IssuersOptions extends Pick<IssuerKeysOptions, 'log' | 'monotonic'> {
+  readonly issuers: readonly IssuerOptions[]
+  readonly verified: { clear(): void; clearRefused(): void }
+  /** See IssuerKeysOptions. */
+  readonly isRefreshed: boolean
+  /** Shared with other workers; undefined = there are none. */
+  readonly fetches?: Pick<KeySetFetches, 'fetch'> | undefined
+  /** Earlier decisions about tokens do not hold any more. */
+  onReplaced(): void
+  onFetched(issuer: string, isSuccess: boolean): void
+}
+
+export function openIssuers(options: IssuersOptions): Issuers {
+  const { issuers, verified, log, monotonic, isRefreshed } = options
+  const own = openKeySetFetches(monotonic)
+  const fetches = options.fetches ?? own
+
+  function onReplaced(change: 'added' | 'removed'): void {
+    if (change === 'removed') verified.clear()
+    else verified.clearRefused()
+    options.onReplaced()
   }
+
+  const all = issuers.map((issuer) => ({
+    options: issuer,
+    keys: openIssuerKeys({
+      issuer,
+      log,
+      monotonic,
+      isRefreshed,
+      fetches,
+      onReplaced,
+      onFetched: (isSuccess) => options.onFetched(issuer.name, isSuccess),
+    }),
+  }))
+  const names = new Set(issuers.map(({ name }) => name))
+
+  return {
+    all,
+    has: (name) => names.has(name),
+    states: () => all.map(({ keys }) => keys.state()),
+    settled: async () => void (await Promise.all(all.map(({ keys }) => keys.settled()))),
+    close: () => {
+      for (const { keys } of all) keys.close()
+      own.close()
+    },
+  }
+}
+
+export interface ForeignIssuer {
+  readonly options: IssuerOptions
+  readonly keys: Pick<IssuerKeys, 'find' | 'refetch'>
 }

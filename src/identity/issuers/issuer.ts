@@ -74,3 +74,69 @@ export function claimAt(payload: Readonly<Record<string, unknown>>, path: ClaimP
   }
   return value
 }
+
+/** Stands for any text within a value. */
+export const anyText = '*'
+
+/** The first of the required claims that a token lacks, or has with none of the values; undefined = it has them all. */
+export function findMissingClaim(
+  payload: Readonly<Record<string, unknown>>,
+  required: readonly RequiredClaim[],
+): string | undefined {
+  return required.find(([name, values]) => !hasOneOf(claimAt(payload, [name]), values))?.[0]
+}
+
+/** A text, a number, true or false, or a list that has one of the values. */
+function hasOneOf(claim: unknown, values: readonly string[]): boolean {
+  const texts = (Array.isArray(claim) ? claim : [claim]).filter(isPlain).map(String)
+  return texts.some((text) => values.some((value) => matches(text, value)))
+}
+
+function isPlain(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+}
+
+/** Case counts. Each part between asterisks is looked for once: the first place is as good as any other. */
+function matches(text: string, value: string): boolean {
+  const [start = '', ...others] = value.split(anyText)
+  const end = others.pop()
+  if (end === undefined) return text === value
+  if (!text.startsWith(start)) return false
+  let position = start.length
+  for (const part of others) {
+    const found = text.indexOf(part, position)
+    if (found === -1) return false
+    position = found + part.length
+  }
+  return text.length - end.length >= position && text.endsWith(end)
+}
+
+/** No URL of an issuer is longer: anything else is not looked at any further. */
+const issLengthMax = 2_048
+
+/** One spelling for all URLs that differ only in case, a default port and slashes at the end. */
+export function plainSpelling(issuer: string): string {
+  if (issuer.length > issLengthMax) return issuer
+  return withoutSlashes(URL.parse(issuer)?.href ?? issuer).toLowerCase()
+}
+
+/** How `iss` of a token differs from the URL of the issuer that it means. @param iss of the same plain spelling */
+export function spellingDifference(iss: string, configured: string): string {
+  if (withoutSlashes(iss) !== withoutSlashes(configured)) return 'iss is another spelling of its URL'
+  return `iss ends with ${iss.length > configured.length ? 'more' : 'fewer'} slashes than in the config`
+}
+
+function withoutSlashes(text: string): string {
+  let end = text.length
+  while (text[end - 1] === '/') end--
+  return text.slice(0, end)
+}
+
+/** Whether what is fetched from a URL cannot be changed on the way: https, or this machine. */
+export function isSecureUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (!url || url.username || url.password) return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && loopbackHost.test(url.hostname))
+}
+
+const loopbackHost = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/

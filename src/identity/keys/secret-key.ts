@@ -2,8 +2,8 @@ import type { Clock } from '#platform/clock.ts'
 import { isForeignKey } from '#platform/secrets/format.ts'
 import { digestOf, findCompactKey, type ParsedKey, parseKey } from '#platform/secrets/keys.ts'
 import { keyState, validUntil } from '#store/secret-keys.ts'
+import { type Authentication, rejected, type Scheme } from '../decision.ts'
 import type { CachedAccount, Directory } from '../principal.ts'
-import { type Authentication, rejected, type Scheme } from '../scheme.ts'
 import type { ImportedKeys } from './imported-keys.ts'
 
 const invalid = rejected('secret-key-invalid')

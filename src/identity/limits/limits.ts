@@ -60,9 +60,6 @@ export function rateSubject(by: RateLimit['by'], { principal, address }: RateSub
   return by === 'account' ? principal.accountId : `${principal.accountId} ${principal.key}`
 }
 
-/** Wrong credentials of an address. */
-const failurePurpose = 'failure ip'
-
 /** Session starts of one account: burst 600, then 10 per second. Each is a write to the store. */
 export const sessionStartRate: Rate = { limit: 600, perMs: 60_000 }
 
@@ -88,53 +85,4 @@ export async function takeOrThrow(
 ): Promise<void> {
   const excess = await takeFrom(limiter, purpose, subject, rate)
   if (excess) throw excess
-}
-
-/**
- * Counts a wrong credential of an address: first in this process, so that a flood never reaches the store, then in all
- * workers, and across instances unless it is malformed. To be called once the credential is known to be wrong: a valid
- * one is never rejected because of others. Synchronous where only this process counts it.
- * @returns `too-many-failures` if there were too many
- */
-export function countFailure(
-  limiter: RateLimiter,
-  rate: Rate,
-  { address, isMalformed }: { readonly address: string; readonly isMalformed: boolean },
-): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-  const subject = clientNetwork(address)
-  const here = limiter.takeInProcess(failurePurpose, subject, rate)
-  if (!here.isAllowed) return tooManyFailures(rate, here)
-  if (isMalformed && !limiter.takeInInstance) return undefined
-  return countShared(limiter, rate, { subject, here, isMalformed })
-}
-
-/**
- * How many more wrong credentials a network may send to this process now. Nothing is counted: at a rate without
- * intervals a use is free.
- */
-export function failuresLeft(
-  limiter: Pick<RateLimiter, 'takeInProcess'>,
-  { limit, perMs }: Rate,
-  address: string,
-): number {
-  const { resetMs } = limiter.takeInProcess(failurePurpose, clientNetwork(address), {
-    limit: Number.POSITIVE_INFINITY,
-    perMs,
-  })
-  // Times are rounded up to a millisecond.
-  return Math.floor((perMs - resetMs + 1) / (perMs / limit))
-}
-
-async function countShared(
-  limiter: RateLimiter,
-  rate: Rate,
-  { subject, here, isMalformed }: { subject: string; here: RateResult; isMalformed: boolean },
-): Promise<GatehouseError | undefined> {
-  const known = (await limiter.takeInInstance?.(failurePurpose, subject, rate).catch(() => here)) ?? here
-  const taken = known.isAllowed && !isMalformed ? await limiter.take(failurePurpose, subject, rate) : known
-  return taken.isAllowed ? undefined : tooManyFailures(rate, taken)
-}
-
-function tooManyFailures({ limit }: Rate, taken: RateResult): GatehouseError {
-  return new GatehouseError('too-many-failures', { rate: { limit, ...taken } })
 }

@@ -1,4 +1,6 @@
-import type { Quota, QuotaTake, QuotaWindow } from '#store/quotas.ts'
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '#platform/clock.ts'
+import { type Quota, type QuotaStore, type QuotaTake, type QuotaWindow, quotaSlack } from '#store/quotas.ts'
 
 /** What this process knows of the quota of an account in one window. */
 export interface Reservation extends QuotaWindow {
@@ -88,4 +90,138 @@ export function addGranted(reservation: Reservation, granted: number, now: numbe
   reservation.refillAt = reservation.left < refillMin ? -1 : Math.floor(reservation.left * refillShare)
   reservation.askedAt = now
   reservation.passedWhenAsked = reservation.passed
+}
+
+export interface QuotaExchangeOptions {
+  readonly store: Pick<QuotaStore, 'takeQuota'>
+  /** Milliseconds since 1970. */
+  readonly clock: Clock
+  readonly monotonic: Clock
+  /** The number of processes last known. */
+  processes(): number
+}
+
+/** What a process asks the store for, one request at a time for each reservation. */
+export function createQuotaExchange({ store, clock, monotonic, processes }: QuotaExchangeOptions) {
+  const holder = randomUUID()
+  let sequence = 0
+
+  /**
+   * A take whose response was lost may have been counted. It is repeated as it was, which counts it once, and what it
+   * grants is given back or kept: those who waited for it were answered without it.
+   * @param wanted `kept`: how many of those that are left may pass meanwhile; the others are given back
+   * @returns what is granted; undefined = the store could not answer
+   */
+  async function request(
+    reservation: Reservation,
+    wanted: Pick<QuotaTake, 'needed' | 'ahead' | 'kept'>,
+  ): Promise<number | undefined> {
+    try {
+      if (reservation.unanswered) {
+        const owed = await send(reservation, reservation.unanswered)
+        // Only now: requests may have passed meanwhile.
+        reservation.left += owed
+      }
+      const granted = await send(reservation, nextTake(reservation, wanted))
+      addGranted(reservation, granted, monotonic())
+      return granted
+    } catch {
+      return undefined
+    }
+  }
+
+  function nextTake(
+    reservation: Reservation,
+    { needed, ahead, kept }: Pick<QuotaTake, 'needed' | 'ahead' | 'kept'>,
+  ): QuotaTake {
+    const { accountId, window, endsAt, limit, uncounted } = reservation
+    const keeps = Math.min(kept, reservation.left)
+    const unused = reservation.left - keeps
+    reservation.left = keeps
+    reservation.uncounted = 0
+    sequence++
+    return {
+      ...{ accountId, window, endsAt, now: clock(), limit },
+      ...{ holder, sequence, holders: processes() },
+      ...{ needed, ahead, unused, kept: keeps, uncounted },
+    }
+  }
+
+  async function send(reservation: Reservation, wanted: QuotaTake): Promise<number> {
+    reservation.unanswered = wanted
+    const { granted } = await store.takeQuota(wanted)
+    reservation.unanswered = undefined
+    return granted
+  }
+
+  return { holder, request }
+}
+
+/** Finds reservations that are not used, so that others may have them. */
+export interface IdleReservations {
+  /** To be called where a reservation may have grown. */
+  watch(reservation: Reservation): void
+  close(): void
+}
+
+export interface IdleReservationsOptions {
+  readonly reservations: ReadonlyMap<string, Reservation>
+  readonly storeConnection: { readonly isUp: boolean }
+  processes(): number
+  giveBack(reservation: Reservation): void
+}
+
+/** How often large reservations are checked: within about two seconds they are given back. */
+const largeCheckMs = 1_000
+/** How often all are: what was reserved longer than `holderGoneMs` ago counts as used. */
+const checkMs = 300_000
+/** A large reservation is given back where it lasts for more seconds than this. */
+const secondsMax = 4
+
+export function openIdleReservations(options: IdleReservationsOptions): IdleReservations {
+  const { reservations, storeConnection, processes, giveBack } = options
+  /** Those with more than `quotaSlack` lets all processes have: only these can make others miss requests. */
+  const large = new Set<Reservation>()
+  let largeTimer: NodeJS.Timeout | undefined
+
+  function isLarge({ limit, left }: Reservation): boolean {
+    return left > Math.floor(quotaSlack(limit) / processes())
+  }
+
+  function watch(reservation: Reservation): void {
+    if (!isLarge(reservation)) return
+    large.add(reservation)
+    largeTimer ??= setInterval(checkLarge, largeCheckMs).unref()
+  }
+
+  function checkLarge(): void {
+    for (const reservation of large) {
+      const { left, passed, passedWhenChecked, isDropped } = reservation
+      const isIdle = left > secondsMax * (passed - passedWhenChecked)
+      reservation.passedWhenChecked = passed
+      if (isIdle && !isDropped && storeConnection.isUp) giveBack(reservation)
+      if (isIdle || isDropped || !isLarge(reservation)) large.delete(reservation)
+    }
+    if (large.size > 0) return
+    clearInterval(largeTimer)
+    largeTimer = undefined
+  }
+
+  function checkAll(): void {
+    if (!storeConnection.isUp) return
+    for (const reservation of reservations.values()) {
+      if (reservation.left > 0 && reservation.passed === reservation.passedWhenChecked) giveBack(reservation)
+      reservation.passedWhenChecked = reservation.passed
+    }
+  }
+
+  const timer = setInterval(checkAll, checkMs).unref()
+
+  return {
+    watch,
+    close: () => {
+      clearInterval(timer)
+      clearInterval(largeTimer)
+    },
+  }
 }

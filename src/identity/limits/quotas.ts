@@ -1,8 +1,13 @@
 import type { Clock } from '#platform/clock.ts'
 import { type Quota, type QuotaStore, quotaUsed, quotaWindow } from '#store/quotas.ts'
-import { openIdleReservations } from './idle-reservations.ts'
-import { createQuotaExchange } from './quota-exchange.ts'
-import { expectedSoon, newReservation, type QuotaResult, type Reservation } from './quota-reservation.ts'
+import {
+  createQuotaExchange,
+  expectedSoon,
+  newReservation,
+  openIdleReservations,
+  type QuotaResult,
+  type Reservation,
+} from './quota-reservation.ts'
 
 /** Counts the requests of accounts against quotas, across instances as long as the store is reachable. */
 export interface Quotas {

@@ -1,9 +1,7 @@
 import type { Configuration } from 'openid-client'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { fetchTimeoutMs } from '../issuers/fetch-json.ts'
-import type { OidcOptions } from './oidc-options.ts'
-import { providerFetch } from './provider-fetch.ts'
+import { fetchTimeoutMs, providerFetch } from '../issuers/fetch-json.ts'
 
 /** The metadata of the provider: its endpoints and what it supports. */
 export interface Discovery {
@@ -15,7 +13,10 @@ export interface Discovery {
   find(): Promise<Configuration>
 }
 
-export interface DiscoveryOptions extends Pick<OidcOptions, 'issuer' | 'clientId' | 'clientSecret'> {
+interface DiscoveryOptions {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string | undefined
   readonly clockToleranceMs: number
   readonly clock: Clock
 }

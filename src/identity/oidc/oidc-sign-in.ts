@@ -9,13 +9,11 @@ import type { AccountReader } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
 import type { IdentityLink, PortalStore } from '#store/portal.ts'
 import type { Rate } from '#store/rates.ts'
-import type { Visitor } from '#store/visitor.ts'
-import type { KnownClients } from '../known-clients.ts'
+import type { Visitor } from '#store/sessions.ts'
 import { takeOrThrow } from '../limits/limits.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
-import type { PortalSessions, SignedIn } from '../portal-sessions.ts'
-import type { Person } from './person.ts'
-import { type Reason, reasonTexts } from './refusals.ts'
+import type { KnownClients, PortalSessionIds, PortalSessions, SignedIn } from '../portal/portal-sessions.ts'
+import type { Person } from './provider.ts'
 
 /** Which account a person signs in to whom an OpenID provider has authenticated. */
 export interface OidcSignIn {
@@ -36,21 +34,16 @@ export interface OidcSignIn {
   /**
    * Checks that a person who has authenticated again is the owner of an account. One that is linked with nobody, and has
    * the person's verified e-mail, is linked: who has a session of it is no stranger to it.
+   * @param session the portal session in which somebody was asked to authenticate again
    * @throws GatehouseError `sign-in-refused`; it is in the audit log
    */
-  assertOwner(person: Person, of: ConfirmedSession, visitor: Visitor): Promise<void>
+  assertOwner(person: Person, session: PortalSessionIds, visitor: Visitor): Promise<void>
   /** To be called before the provider is asked about what a browser came back with. @throws GatehouseError `rate-limited` */
   admit(visitor: Visitor): Promise<void>
 }
 
 /** A person at the provider, and the verified e-mail. */
 export type KnownPerson = Pick<Person, 'identity'> & { readonly email: string }
-
-/** The session in which somebody was asked to authenticate again. */
-export interface ConfirmedSession {
-  readonly accountId: string
-  readonly sessionId: string
-}
 
 /** The account with the person's e-mail has been used without the provider, by whoever set its password first. */
 export class TakeOverNeeded extends Error {
@@ -168,7 +161,7 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
 
   async function assertOwner(
     person: Person,
-    { accountId, sessionId }: ConfirmedSession,
+    { accountId, sessionId }: PortalSessionIds,
     visitor: Visitor,
   ): Promise<void> {
     const [linked, account, session] = await Promise.all([
@@ -237,3 +230,18 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
 }
 
 type WithEmail = Person & { readonly email: string }
+
+export type Reason = keyof typeof reasonTexts
+
+/** What people are told whose sign-in at a provider is refused: each says what to do. */
+export const reasonTexts = {
+  'no-email': (label: string) =>
+    `${label} did not tell your e-mail address. Ask an administrator to let it be told to this gateway.`,
+  'email-unverified': (label: string) =>
+    `${label} has not verified your e-mail address. Verify it there, then sign in again.`,
+  'no-account': () => 'There is no account with your e-mail address. Ask an administrator for one.',
+  'another-person': (label: string) =>
+    `You confirmed as another person than the one who is signed in here. Choose the same account at ${label}.`,
+  'linked-otherwise': (label: string) =>
+    `The account with your e-mail address belongs to another user of ${label}. Ask an administrator to unlink it.`,
+} as const satisfies Readonly<Record<string, (label: string) => string>>

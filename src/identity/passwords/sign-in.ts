@@ -2,17 +2,22 @@ import { emailLengthMax } from '#accounts/account-input.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { assertGoodPassword, type Passwords } from '#platform/secrets/passwords.ts'
 import type { Account } from '#store/account.ts'
-import type { Visitor } from '#store/visitor.ts'
+import type { Visitor } from '#store/sessions.ts'
 import {
   createPortalSessions,
   type PortalSessionsOptions,
   type SignedIn,
   type Viewer,
-} from '../portal-sessions.ts'
+} from '../portal/portal-sessions.ts'
 import { SecondFactorNeeded, type SecondFactors } from '../second-factor/second-factors.ts'
 import type { IssuedTokens } from '../tokens/sessions.ts'
 import { type PasswordCheck, workOwnerOf } from './password-check.ts'
-import { createPasswordLinks, createPasswordSetter, type PasswordLinks } from './password-links.ts'
+import {
+  createPasswordLinks,
+  createPasswordSetter,
+  type PasswordLinks,
+  type PasswordResets,
+} from './password-links.ts'
 
 export interface SignInAttempt {
   readonly email: string
@@ -180,5 +185,36 @@ export function createSignIn(options: SignInOptions): SignIn {
     canResume: sessions.canResume,
     signOut: sessions.end,
     signOutEverywhere: sessions.endAll,
+  }
+}
+
+/** What concerns passwords where they are not accepted: neither to sign in nor to confirm, and none can be set. */
+export interface WithoutPasswords {
+  readonly signIn: SignIn
+  readonly passwordResets: PasswordResets
+}
+
+/** @param label the name of the provider at which people sign in, for messages */
+export function withoutPasswords(
+  { signIn, passwordResets }: WithoutPasswords,
+  label: string,
+): WithoutPasswords {
+  async function refuse(): Promise<never> {
+    throw new GatehouseError('sign-in-refused', {
+      detail: `Passwords are not accepted here: sign in with ${label}.`,
+      cause: new Error('portal.oidc.passwords is false'),
+    })
+  }
+  return {
+    signIn: {
+      ...signIn,
+      signIn: refuse,
+      signInWithCode: refuse,
+      links: { ...signIn.links, check: refuse },
+      redeemLink: refuse,
+      confirm: refuse,
+      changePassword: refuse,
+    },
+    passwordResets: { ...passwordResets, canSend: false, request: refuse },
   }
 }

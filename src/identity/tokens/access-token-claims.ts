@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { unlimited } from '#store/secret-keys.ts'
+import { payloadOf } from './jwt.ts'
 
 /** The claims of an access token (RFC 9068, without the optional ones). Times are in milliseconds. */
 export interface AccessTokenClaims {
@@ -77,4 +78,10 @@ export function includesAudience(aud: unknown, audience: string): boolean {
 
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0
+}
+
+/** The epoch of the role in a verified token. */
+export function roleEpochIn(token: string): number {
+  const jti = payloadOf(token)?.jti
+  return roleEpochOf(typeof jti === 'string' ? jti : '')
 }

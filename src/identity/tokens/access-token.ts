@@ -9,10 +9,17 @@ import {
   includesAudience,
   parseClaims,
 } from './access-token-claims.ts'
-import { createJwtSigner, createJwtVerifier } from './jwt.ts'
+import {
+  accessTokenType,
+  createJwtSigner,
+  createJwtVerifier,
+  headerOf,
+  isCanonical,
+  payloadOf,
+  signingKeyIdOf,
+} from './jwt.ts'
 import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
-import { accessTokenType, headerOf, isCanonical, payloadOf, signingKeyIdOf } from './token-text.ts'
 
 /** The subject of a token. */
 export interface TokenSubject

@@ -1,12 +1,15 @@
 import type { Clock } from '#platform/clock.ts'
 import type { AccountReader } from '#store/accounts.ts'
-import type { SessionStore } from '#store/sessions.ts'
-import type { Visitor } from '#store/visitor.ts'
+import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
-import type { FindKeyPairOwner, KeyPair } from './key-pair.ts'
-import type { RefreshTokens } from './refresh-token.ts'
-import { limitsOf, narrowed } from './session-limits.ts'
-import type { StartSession } from './session-start.ts'
+import type { RefreshTokens } from './refresh-tokens.ts'
+import {
+  type FindKeyPairOwner,
+  type KeyPair,
+  limitsOf,
+  narrowed,
+  type StartSession,
+} from './session-start.ts'
 
 /** What clients of OAuth 2 do with tokens that the gateway's own endpoints have no word for. */
 export interface ClientTokens {

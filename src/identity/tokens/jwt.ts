@@ -1,6 +1,8 @@
 import type { KeyObject } from 'node:crypto'
 import { createSigner, createVerifier, type Algorithm as JwtAlgorithm } from 'fast-jwt'
-import { keyText, type SigningKey } from './signing-keys.ts'
+import { parseJsonObject } from '#platform/json.ts'
+import { keyText } from './key-material.ts'
+import type { SigningKey } from './signing-keys.ts'
 
 /** Signs JWTs of one type (RFC 8725 3.11): a JWT that is signed for one purpose cannot be used for another. */
 export function createJwtSigner(
@@ -36,4 +38,49 @@ export function createSignatureVerifier(
     ignoreNotBefore: true,
     cache: false,
   })
+}
+
+/** What can be read from a token's text, from any issuer, unverified. */
+
+/** The `typ` of an access token (RFC 9068 2.1). */
+export const accessTokenType = 'at+jwt'
+
+/** Whether its base64url is canonical: otherwise one token could have many entries among the verified ones. */
+export function isCanonical(token: string): boolean {
+  const signature = token.slice(token.lastIndexOf('.') + 1)
+  return Buffer.from(signature, 'base64url').toString('base64url') === signature
+}
+
+/** The key ID, where the header is like ours: no `crit`, no embedded key (RFC 8725 3.1, 3.10). */
+export function signingKeyIdOf(token: string): string | undefined {
+  const header = headerOf(token)
+  if (header?.typ !== accessTokenType || Object.hasOwn(header, 'crit')) return undefined
+  const { kid } = header
+  return typeof kid === 'string' ? kid : undefined
+}
+
+/** The header, where it is an object. */
+export function headerOf(token: string): Record<string, unknown> | undefined {
+  return parseJsonObject(partOf(token, 0))
+}
+
+/** The payload, where it is an object. */
+export function payloadOf(token: string): Record<string, unknown> | undefined {
+  return parseJsonObject(partOf(token, 1))
+}
+
+/** How long a token of ours is valid from when it was issued, in seconds: for the cookie that holds it. */
+export function tokenMaxAgeS(token: string): number {
+  const { iat, exp } = payloadOf(token) ?? {}
+  return typeof iat === 'number' && typeof exp === 'number' ? Math.max(0, exp - iat) : 0
+}
+
+/** Whether a text could be an access token of ours, or of a gateway with other keys; its signature is not looked at. */
+export function looksLikeAccessToken(text: string): boolean {
+  return text.startsWith('eyJ') && headerOf(text)?.typ === accessTokenType
+}
+
+/** The text of the header (0) or payload (1), unchecked. */
+export function partOf(token: string, index: 0 | 1): string {
+  return Buffer.from(token.split('.', 2)[index] ?? '', 'base64url').toString()
 }

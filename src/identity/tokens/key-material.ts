@@ -91,3 +91,8 @@ function algorithmOf(key: KeyObject): Algorithm | undefined {
       return undefined
   }
 }
+
+/** PEM, or a secret as it is. */
+export function keyText(key: KeyObject, type: 'pkcs8' | 'spki'): string {
+  return key.type === 'secret' ? key.export().toString() : key.export({ format: 'pem', type }).toString()
+}

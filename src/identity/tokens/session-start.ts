@@ -1,12 +1,22 @@
 import type { KeyUses } from '#accounts/key-uses.ts'
+import { isWithin } from '#platform/addresses.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { isForeignKey } from '#platform/secrets/format.ts'
+import { digestOf, findKey, isApiKeyOf, parseKey } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
-import type { SecretKey } from '#store/secret-keys.ts'
-import type { Session, SessionStore } from '#store/sessions.ts'
-import type { Visitor } from '#store/visitor.ts'
-import type { FindKeyPairOwner, KeyPair } from './key-pair.ts'
-import { createSessionId } from './refresh-token.ts'
+import type { AccountReader } from '#store/accounts.ts'
+import {
+  keyOfSession,
+  keyState,
+  portalEpochIn,
+  type SecretKey,
+  unlimited,
+  validUntil,
+} from '#store/secret-keys.ts'
+import type { Session, SessionStore, Visitor } from '#store/sessions.ts'
+import type { TokenLimits } from './access-token.ts'
+import { createSessionId } from './refresh-tokens.ts'
 
 export interface SessionStartOptions {
   readonly store: Pick<SessionStore, 'startSession'>
@@ -64,4 +74,77 @@ export function createSessionStart(options: SessionStartOptions): StartSession {
     }
     throw new GatehouseError('store-unavailable')
   }
+}
+
+/** Both keys of an account, as they came. */
+export interface KeyPair {
+  readonly secretKey: string
+  readonly apiKey: string
+}
+
+/** Whose a pair is. */
+export interface KeyPairOwner {
+  readonly account: Account
+  readonly key: SecretKey
+}
+
+/**
+ * The owner of both keys. Reads the store, not a cache: a pair that was reset must not start a session.
+ * @throws GatehouseError `credentials-invalid` (the same, in the same time, for every wrong pair); for a right one
+ *   `secret-key-expired`, `account-disabled`, `address-forbidden`
+ */
+export type FindKeyPairOwner = (pair: KeyPair, visitor: Pick<Visitor, 'address'>) => Promise<KeyPairOwner>
+
+export function createKeyPairCheck(
+  store: Pick<AccountReader, 'findAccount'>,
+  clock: Clock,
+): FindKeyPairOwner {
+  return async function findOwner(pair, { address }) {
+    const digest = secretKeyDigest(pair.secretKey)
+    const apiKey = parseKey('apiKey', pair.apiKey)
+    if (!digest || !apiKey) throw new GatehouseError('credentials-invalid')
+    // By the API key, as a secret key that was made elsewhere does not name its account.
+    const account = await store.findAccount(apiKey.accountId)
+    // Both are always compared: timing must not reveal which of them is wrong.
+    const key = findKey(account?.secretKeys ?? [], digest)
+    const isApiKey = isApiKeyOf(account, apiKey.digest)
+    const state = key ? keyState(key, clock()) : 'revoked'
+    if (!account || !key || !isApiKey || state === 'revoked') throw new GatehouseError('credentials-invalid')
+    if (state === 'expired') throw new GatehouseError('secret-key-expired')
+    if (account.isDisabled) throw new GatehouseError('account-disabled')
+    if (key.addresses.length > 0 && !isWithin(key.addresses, address))
+      throw new GatehouseError('address-forbidden')
+    return { account, key }
+  }
+}
+
+/** undefined where the text can be no secret key, neither one of ours nor one that was made elsewhere. */
+function secretKeyDigest(text: string): Uint8Array | undefined {
+  return parseKey('secretKey', text)?.digest ?? (isForeignKey(text) ? digestOf(text) : undefined)
+}
+
+/**
+ * What its key is limited to; a session of the portal has none, and is limited by its end.
+ * @throws GatehouseError `session-revoked` where the key is gone
+ */
+export function limitsOf(
+  account: Account,
+  { keyId, expiresAt }: Pick<Session, 'keyId' | 'expiresAt'>,
+): TokenLimits {
+  if (portalEpochIn(keyId) !== undefined) return { scopes: unlimited, validUntil: expiresAt }
+  const key = keyOfSession(account.secretKeys, keyId)
+  if (!key) throw new GatehouseError('session-revoked')
+  return { scopes: key.scopes, validUntil: validUntil(key) }
+}
+
+/**
+ * The same, narrowed to what a client of OAuth has asked for (RFC 6749 3.3).
+ * @param asked undefined = all that the key has
+ * @throws GatehouseError `scope-forbidden` where the key has not all of them
+ */
+export function narrowed(limits: TokenLimits, asked: readonly string[] | undefined): TokenLimits {
+  if (asked === undefined) return limits
+  const isWithin = limits.scopes.length === 0 || asked.every((scope) => limits.scopes.includes(scope))
+  if (!isWithin) throw new GatehouseError('scope-forbidden')
+  return { ...limits, scopes: asked }
 }

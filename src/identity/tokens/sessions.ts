@@ -2,14 +2,11 @@ import type { Clock } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
-import { portalEpochIn } from '#store/portal-key-id.ts'
-import type { RefreshTokenUse, RotationRefusal, Session, SessionStore } from '#store/sessions.ts'
-import type { Visitor } from '#store/visitor.ts'
+import { portalEpochIn } from '#store/secret-keys.ts'
+import type { RefreshTokenUse, RotationRefusal, Session, SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
-import type { Acknowledgements } from './acknowledgements.ts'
-import type { RefreshTokens } from './refresh-token.ts'
-import { limitsOf, narrowed } from './session-limits.ts'
-import type { StartSession } from './session-start.ts'
+import type { Acknowledgements, RefreshTokens } from './refresh-tokens.ts'
+import { limitsOf, narrowed, type StartSession } from './session-start.ts'
 
 /** The tokens issued to a caller, and how long the refresh token can be used. */
 export interface IssuedTokens {

@@ -1,11 +1,17 @@
-import { createHash, type KeyObject } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { randomText } from '#platform/secrets/format.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { SigningKeyStore, StoredSigningKey } from '#store/signing-keys.ts'
-import { type Algorithm, generateKeyMaterial, type KeyMaterial, parseKeyMaterial } from './key-material.ts'
+import {
+  type Algorithm,
+  generateKeyMaterial,
+  type KeyMaterial,
+  keyText,
+  parseKeyMaterial,
+} from './key-material.ts'
 
 export interface SigningKey {
   readonly kid: string
@@ -202,11 +208,6 @@ function unseal({ sealed, publicKey: _, ...key }: StoredSigningKey, sealer: Seal
   // The cast is sound: a text of an unknown algorithm is PEM, whose own algorithm is then used.
   const material = parseKeyMaterial(text, 'private', key.algorithm as Algorithm)
   return 'unfit' in material ? undefined : { ...key, material }
-}
-
-/** PEM, or a secret as it is. */
-export function keyText(key: KeyObject, type: 'pkcs8' | 'spki'): string {
-  return key.type === 'secret' ? key.export().toString() : key.export({ format: 'pem', type }).toString()
 }
 
 /** What a signing key is sealed for. */

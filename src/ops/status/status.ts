@@ -1,4 +1,4 @@
-import type { UpstreamConfig } from '#http/client/upstream.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 import type { PackedSnapshot } from '../metrics/metrics.ts'

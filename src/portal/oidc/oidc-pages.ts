@@ -1,6 +1,6 @@
 import { recordAccount } from '#gateway/gate/outcome.ts'
 import { TakeOverNeeded } from '#identity/oidc/oidc-sign-in.ts'
-import type { SignedIn } from '#identity/portal-sessions.ts'
+import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import {
   callbackPath,

@@ -1,4 +1,4 @@
-import { subjectLengthMax } from '#identity/issuers/foreign-claims.ts'
+import { subjectLengthMax } from '#identity/issuers/subjects.ts'
 import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { emptyState, icon } from '#platform/pages/parts.ts'

@@ -22,7 +22,7 @@ import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
 import { signInHostsOf } from '#gateway/routes/route-urls.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
-import { looksLikeAccessToken } from '#identity/tokens/token-text.ts'
+import { looksLikeAccessToken } from '#identity/tokens/jwt.ts'
 import { portalCookieNames } from '#portal/portal-cookie.ts'
 
 /** What serves browsers that can set no header; all undefined where the access cookie is not enabled. */

@@ -8,14 +8,13 @@ import {
   createStoreConnectionState,
   type StoreConnectionState,
   type StoreHealth,
-} from '#identity/cache/store-connection-state.ts'
+} from '#identity/cache/store-connection.ts'
+import type { Issuers } from '#identity/issuers/issuer-keys.ts'
 import type { KeySetFetches } from '#identity/issuers/key-set-fetches.ts'
-import type { Issuers } from '#identity/issuers/open-issuers.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { Directory } from '#identity/principal.ts'
-import type { Acknowledgements } from '#identity/tokens/acknowledgements.ts'
-import { createKeyLoader, type KeyLoader } from '#identity/tokens/key-loader.ts'
-import { type Keyring, toSigningKey } from '#identity/tokens/keyring.ts'
+import { createKeyLoader, type KeyLoader, type Keyring, toSigningKey } from '#identity/tokens/keyring.ts'
+import type { Acknowledgements } from '#identity/tokens/refresh-tokens.ts'
 import { createSigningKeys } from '#identity/tokens/signing-keys.ts'
 import { createLookUpCounter } from '#ops/metrics/auth-instruments.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
@@ -70,7 +69,7 @@ export interface CallerAuthOptions {
 
 /**
  * How often the change log is read: SQLite is a local file, Redis a server that others use too. With the time that a
- * reading may take (250 ms, store/open.ts) it has to stay well below `currentForMs` of identity/cache/currency.ts.
+ * reading may take (250 ms, store/open.ts) it has to stay well below `currentForMs` of identity/cache/store-connection.ts.
  */
 const pollMs = { sqlite: 25, redis: 150 } as const
 /**

@@ -1,5 +1,5 @@
 import type { LoadedConfig } from '#config/load.ts'
-import type { StoreHealth } from '#identity/cache/store-connection-state.ts'
+import type { StoreHealth } from '#identity/cache/store-connection.ts'
 import type { PackedSnapshot } from '#ops/metrics/metrics.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 

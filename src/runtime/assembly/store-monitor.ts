@@ -1,4 +1,4 @@
-import type { StoreConnectionState } from '#identity/cache/store-connection-state.ts'
+import type { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { everySecond } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '#config/config.ts'
 import type { WorkerMemory } from '#identity/cache/instance-memory.ts'
-import type { Acknowledgements } from '#identity/tokens/acknowledgements.ts'
+import type { Acknowledgements } from '#identity/tokens/refresh-tokens.ts'
 import { type Exporter, openExporter } from '#ops/tracing/exporter.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { readVersion } from '#platform/package.ts'

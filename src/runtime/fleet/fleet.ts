@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { LoadedConfig } from '#config/load.ts'
-import { mergeHealth, type StoreHealth } from '#identity/cache/store-connection-state.ts'
+import { mergeHealth, type StoreHealth } from '#identity/cache/store-connection.ts'
 import { openKeySetFetches } from '#identity/issuers/key-set-fetches.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { monotonicClock } from '#platform/clock.ts'

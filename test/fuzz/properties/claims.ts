@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import fc from 'fast-check'
-import { createVerifiedForeignTokens } from '#identity/cache/verified-foreign-tokens.ts'
+import { createVerifiedForeignTokens } from '#identity/cache/verified-tokens.ts'
 import { createForeignTokens, type ForeignVerdict } from '#identity/issuers/foreign-tokens.ts'
 import type { TokenType } from '#identity/issuers/issuer.ts'
 import { fileIssuer, openFileIssuers } from '../../identity/issuers/file-issuers.ts'

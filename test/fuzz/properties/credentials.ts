@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-token.ts'
-import { headerOf, isCanonical, payloadOf, signingKeyIdOf } from '#identity/tokens/token-text.ts'
+import { headerOf, isCanonical, payloadOf, signingKeyIdOf } from '#identity/tokens/jwt.ts'
+import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-tokens.ts'
 import { hideSecrets } from '#platform/secrets/hide-secrets.ts'
 import { createAccountId, createKey, parseKey } from '#platform/secrets/keys.ts'
 import {

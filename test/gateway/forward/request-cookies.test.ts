@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createOwnCookies } from '#gateway/forward/own-cookies.ts'
-import { looksLikeAccessToken } from '#identity/tokens/token-text.ts'
+import { looksLikeAccessToken } from '#identity/tokens/jwt.ts'
 
 const withoutCookie = (header: string, name: string) => createOwnCookies({ names: [name] }).remove(header)
 

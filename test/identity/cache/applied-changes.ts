@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { openInvalidation } from '#identity/cache/invalidation.ts'
-import { createStoreConnectionState } from '#identity/cache/store-connection-state.ts'
+import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
 import type { Change, ChangeStore } from '#store/changes.ts'
 
 /** Longer than any test. */

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import { createDirectory, type DirectoryOptions } from '#identity/cache/directory.ts'
 import type { LookUpResult } from '#identity/cache/loading-cache.ts'
-import { createStoreConnectionState } from '#identity/cache/store-connection-state.ts'
+import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
 import type { Change, LoggedChange } from '#store/changes.ts'
 import { now } from '../../store/samples.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'

@@ -3,7 +3,7 @@ import {
   type LoadingCacheOptions,
   type LookUpResult,
 } from '#identity/cache/loading-cache.ts'
-import { createStoreConnectionState } from '#identity/cache/store-connection-state.ts'
+import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
 
 export interface Value {
   readonly text: string

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createDirectory } from '#identity/cache/directory.ts'
 import { openInvalidation } from '#identity/cache/invalidation.ts'
-import { createStoreConnectionState } from '#identity/cache/store-connection-state.ts'
+import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createAccount, day, now as startTime } from '../../store/samples.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { openInvalidation } from '#identity/cache/invalidation.ts'
-import { createStoreConnectionState, isCurrent } from '#identity/cache/store-connection-state.ts'
+import { createStoreConnectionState, isCurrent } from '#identity/cache/store-connection.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { now as startTime } from '../../store/samples.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'

@@ -1,5 +1,5 @@
 import { type IssuerOptions, issuerAlgorithms } from '#identity/issuers/issuer.ts'
-import { type Issuers, type IssuersOptions, openIssuers } from '#identity/issuers/open-issuers.ts'
+import { type Issuers, type IssuersOptions, openIssuers } from '#identity/issuers/issuer-keys.ts'
 
 /** An issuer whose keys are in a file. */
 export function fileIssuer(

@@ -1,7 +1,7 @@
 import { constants, createHmac, createPublicKey, KeyObject, randomBytes, sign } from 'node:crypto'
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import t from 'tap'
-import { createVerifiedForeignTokens } from '#identity/cache/verified-foreign-tokens.ts'
+import { createVerifiedForeignTokens } from '#identity/cache/verified-tokens.ts'
 import { createForeignTokens, type ForeignVerdict } from '#identity/issuers/foreign-tokens.ts'
 import { type IssuerAlgorithm, type IssuerOptions, issuerAlgorithms } from '#identity/issuers/issuer.ts'
 import { encode } from '../tokens/forged-tokens.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { parse } from 'yaml'
-import { createVerifiedForeignTokens } from '#identity/cache/verified-foreign-tokens.ts'
+import { createVerifiedForeignTokens } from '#identity/cache/verified-tokens.ts'
 import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
 import { load, minimalConfig, type Options } from '../../config/config-fixtures.ts'
 import { snippetsOf } from '../../docs/snippets.ts'

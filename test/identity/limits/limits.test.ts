@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import type { RouteRate } from '#identity/access.ts'
-import { countFailure, takePortalAction, takeRate, takeSessionStart } from '#identity/limits/limits.ts'
+import { countFailure } from '#identity/limits/failures.ts'
+import { takePortalAction, takeRate, takeSessionStart } from '#identity/limits/limits.ts'
 import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'
 

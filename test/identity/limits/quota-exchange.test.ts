@@ -1,6 +1,5 @@
 import t from 'tap'
-import { createQuotaExchange } from '#identity/limits/quota-exchange.ts'
-import { newReservation } from '#identity/limits/quota-reservation.ts'
+import { createQuotaExchange, newReservation } from '#identity/limits/quota-reservation.ts'
 import { quotaWindow } from '#store/quotas.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'
 

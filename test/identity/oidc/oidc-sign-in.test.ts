@@ -1,8 +1,7 @@
 import t, { type Test } from 'tap'
-import { createKnownClients } from '#identity/known-clients.ts'
 import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
 import { createOidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
-import { createPortalSessions } from '#identity/portal-sessions.ts'
+import { createKnownClients, createPortalSessions } from '#identity/portal/portal-sessions.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import { lifetimeMs, openPeople, visitor } from '../account-services.ts'
 

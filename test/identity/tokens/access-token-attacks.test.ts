@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import t from 'tap'
-import { keyText } from '#identity/tokens/signing-keys.ts'
+import { keyText } from '#identity/tokens/key-material.ts'
 import {
   createBench,
   encode,

@@ -1,8 +1,8 @@
 import { createHmac, randomUUID, verify as verifySignature } from 'node:crypto'
 import t from 'tap'
+import { roleEpochIn } from '#identity/tokens/access-token-claims.ts'
 import type { Algorithm } from '#identity/tokens/key-material.ts'
 import type { SigningKey } from '#identity/tokens/signing-keys.ts'
-import { roleEpochIn } from '#identity/tokens/token-text.ts'
 import {
   audience,
   createBench,

@@ -1,7 +1,11 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import t from 'tap'
-import { type Algorithm, generateKeyMaterial, parseKeyMaterial } from '#identity/tokens/key-material.ts'
-import { keyText } from '#identity/tokens/signing-keys.ts'
+import {
+  type Algorithm,
+  generateKeyMaterial,
+  keyText,
+  parseKeyMaterial,
+} from '#identity/tokens/key-material.ts'
 
 const asymmetric: readonly Algorithm[] = ['ES256', 'RS256', 'EdDSA']
 

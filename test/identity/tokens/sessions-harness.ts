@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
-import { openAcknowledgements } from '#identity/tokens/acknowledgements.ts'
-import { createKeyPairCheck } from '#identity/tokens/key-pair.ts'
-import { createRefreshTokens } from '#identity/tokens/refresh-token.ts'
-import { createSessionStart, type SessionStartOptions } from '#identity/tokens/session-start.ts'
+import { createRefreshTokens, openAcknowledgements } from '#identity/tokens/refresh-tokens.ts'
+import {
+  createKeyPairCheck,
+  createSessionStart,
+  type SessionStartOptions,
+} from '#identity/tokens/session-start.ts'
 import { createSessions, type SessionsOptions } from '#identity/tokens/sessions.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-token.ts'
+import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-tokens.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { visitor } from '../../store/samples.ts'
 import { codeOf, openSessions } from './sessions-harness.ts'

@@ -1,13 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import type { Algorithm } from '#identity/tokens/key-material.ts'
-import {
-  announcedMs,
-  createSigningKeys,
-  currentSigner,
-  jwksMaxAgeS,
-  keyText,
-} from '#identity/tokens/signing-keys.ts'
+import { keyText } from '#identity/tokens/key-material.ts'
+import { announcedMs, createSigningKeys, currentSigner, jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import { emptiedPlaces } from '../../store/redis/place.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-token.ts'
+import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-tokens.ts'
 import {
   hideKnownSecrets,
   hideSecrets,

@@ -1,0 +1,210 @@
+import type { Clock } from '#platform/clock.ts'
+
+/** The current state of the connection to the store; only invalidation.ts writes it. */
+export interface StoreConnectionState {
+  /** Whether the store responded to the last request. */
+  isUp: boolean
+  /** When the change log was last read, which confirms all entries not dropped; milliseconds since 1970, 0 = never. */
+  confirmedAt: number
+  /** The same moment on the monotonic clock; -Infinity = never. */
+  readAt: number
+  /** The time since which every change has been read; Infinity = nothing has been read yet. */
+  completeSince: number
+  /**
+   * Until when cached data is used without another reading of the change log; Infinity = as long as the store is
+   * unreachable, when `cache.maxStale` limits it. On the monotonic clock.
+   */
+  currentUntil: number
+  /** The same in milliseconds since 1970: the monotonic clock may stand still while the machine is suspended. */
+  currentUntilTime: number
+  /**
+   * From when on a use of cached data makes the change log be read again, as it is read less often while nobody uses
+   * it; Infinity = it is read often enough, or now. On the monotonic clock.
+   */
+  refreshAt: number
+}
+
+/** The state before the first reading: nothing is cached yet. */
+export function createStoreConnectionState(): StoreConnectionState {
+  return {
+    isUp: false,
+    confirmedAt: 0,
+    readAt: Number.NEGATIVE_INFINITY,
+    completeSince: Number.POSITIVE_INFINITY,
+    currentUntil: Number.POSITIVE_INFINITY,
+    currentUntilTime: Number.POSITIVE_INFINITY,
+    refreshAt: Number.POSITIVE_INFINITY,
+  }
+}
+
+/** @param now on the monotonic clock  @param time milliseconds since 1970 */
+export function isCurrent(
+  storeConnection: Readonly<StoreConnectionState>,
+  now: number,
+  time: number,
+): boolean {
+  return now < storeConnection.currentUntil && time < storeConnection.currentUntilTime
+}
+
+/** `degraded`: the store is unreachable, but known principals are served. */
+export type StoreHealth = 'ok' | 'degraded' | 'store-unavailable'
+
+/**
+ * The health of all workers together. A worker started while the store is unreachable has no accounts; as long as
+ * another worker does, requests are served: `degraded`.
+ */
+export function mergeHealth(healths: readonly StoreHealth[]): StoreHealth {
+  const [first, ...others] = healths
+  if (first === undefined) return 'store-unavailable'
+  return others.every((health) => health === first) ? first : 'degraded'
+}
+
+/** One moment on both clocks. */
+export interface Moment {
+  /** On the monotonic clock. */
+  readonly now: number
+  /** Milliseconds since 1970. */
+  readonly time: number
+}
+
+/** How long cached data is used: for a moment after each reading of the change log, and through an outage. */
+export interface Currency {
+  /** A reading begins; there is one at a time. */
+  begin(): Moment
+  /** The reading that began then has succeeded. */
+  onRead(begun: Moment): void
+  /** The reading that began then has failed: the store does not respond. */
+  onFailure(begun: Moment): void
+  /** The reading is over, however it went. */
+  end(): void
+  /** A request has found the data too old, or the log could not be applied since. */
+  onLapse(): void
+  /** Whether this process has tried for long enough since it stalled. */
+  hasTried(): boolean
+  /** Whether the store counts as unreachable: cached data is used as it is. */
+  isOutage(): boolean
+}
+
+/**
+ * How long after the start of a reading cached data is used. In an ordinary outage a reading is sent within 150 ms
+ * after the last, and has failed within 250 ms: nobody waits then. An idle process sends it within 400 ms: requests that
+ * come 450 ms after the last wait for the failure, 200 ms at most. If more time has passed, this process stalled.
+ */
+const currentForMs = 450
+/** Within what time a reading fails while this process runs: the timeout of the store, and what a timer may be late. */
+const failsWithinMs = 300
+/** How long a process that stalled tries to read the change log before it considers the store unreachable. */
+const catchUpMs = 400
+
+export function createCurrency(
+  storeConnection: StoreConnectionState,
+  clock: Clock,
+  monotonic: Clock,
+): Currency {
+  /** When the reading in flight began. */
+  let inFlight: Moment | undefined
+  /** When this process was found to have stalled, if it has not read the change log since. */
+  let stalledAt: number | undefined
+
+  function begin(): Moment {
+    inFlight = { now: monotonic(), time: clock() }
+    return inFlight
+  }
+
+  function onRead({ now, time }: Moment): void {
+    storeConnection.confirmedAt = time
+    storeConnection.readAt = now
+    storeConnection.currentUntil = now + currentForMs
+    storeConnection.currentUntilTime = time + currentForMs
+    stalledAt = undefined
+  }
+
+  /**
+   * What was current until now is served for maxStale; but a process that stalled has to try for a while, as its
+   * connections may just have been closed meanwhile.
+   */
+  function onFailure(begun: Moment): void {
+    if (isOutage()) return
+    if (!isPunctual(begun)) stalledAt ??= monotonic()
+    if (stalledAt !== undefined && !hasTried()) return
+    stalledAt = undefined
+    storeConnection.currentUntil = Number.POSITIVE_INFINITY
+    storeConnection.currentUntilTime = Number.POSITIVE_INFINITY
+  }
+
+  function onLapse(): void {
+    // A punctual reading in flight will show in a moment whether the store responds.
+    if (inFlight === undefined || !isPunctual(inFlight)) stalledAt ??= monotonic()
+  }
+
+  /** Whether a reading began while cached data was current, and is not overdue: this process has not stalled. */
+  function isPunctual({ now, time }: Moment): boolean {
+    return (
+      isCurrent(storeConnection, now, time) &&
+      monotonic() - now < failsWithinMs &&
+      clock() - time < failsWithinMs
+    )
+  }
+
+  function hasTried(): boolean {
+    return stalledAt !== undefined && monotonic() - stalledAt >= catchUpMs
+  }
+
+  function isOutage(): boolean {
+    return storeConnection.currentUntil === Number.POSITIVE_INFINITY
+  }
+
+  return {
+    begin,
+    onRead,
+    onFailure,
+    end: () => {
+      inFlight = undefined
+    },
+    onLapse,
+    hasTried,
+    isOutage,
+  }
+}
+
+export interface CatchUpOptions {
+  readonly storeConnection: Readonly<StoreConnectionState>
+  readonly currency: Currency
+  readonly monotonic: Clock
+  /** Reads the change log; resolves whether or not the store responded. */
+  poll(): Promise<void>
+}
+
+/** How often a process that stalled tries to read the change log. */
+const gapMs = 10
+
+/** Creates the function that waits until cached data is as of its call, or the store is unreachable. */
+export function createCatchUp({ storeConnection, currency, monotonic, poll }: CatchUpOptions) {
+  let pause: Promise<void> | undefined
+
+  async function catchUp(): Promise<void> {
+    const since = monotonic()
+    currency.onLapse()
+    while (storeConnection.readAt < since && !currency.isOutage()) {
+      await poll().catch(throwIfLate)
+      if (!storeConnection.isUp) await pauseShared()
+    }
+  }
+
+  /** A fault, not an outage: then the cache is not used, however long it lasts. */
+  async function throwIfLate(fault: unknown): Promise<void> {
+    currency.onLapse()
+    if (currency.hasTried()) throw fault
+    await pauseShared()
+  }
+
+  /** All callers share one timer. */
+  function pauseShared(): Promise<void> {
+    pause ??= new Promise<void>((resolve) => setTimeout(resolve, gapMs)).finally(() => {
+      pause = undefined
+    })
+    return pause
+  }
+
+  return catchUp
+}

@@ -1,0 +1,112 @@
+import { clientNetwork } from '#platform/addresses.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Rate, RateResult } from '#store/rates.ts'
+import type { RateLimiter } from './rate-limiter.ts'
+
+/**
+ * Bounds how many keys that may be made up are looked up for one client network: no more at a time than it may still
+ * send wrong ones, so that many at once cost no more look-ups than one after the other.
+ */
+export interface LookUpGuard {
+  /**
+   * Waits while too many look-ups are under way.
+   * @returns whether a key of this address may be looked up; if so, `release` is to be called once it is decided, and
+   *   counted if it was wrong
+   */
+  admit(address: string): boolean | Promise<boolean>
+  release(address: string): void
+}
+
+/** A network with look-ups under way; each waiting entry is a request that is open. */
+interface Network {
+  underWay: number
+  readonly waiting: ((mayLookUp: boolean) => void)[]
+}
+
+export function createLookUpGuard(limiter: Pick<RateLimiter, 'takeInProcess'>, failures: Rate): LookUpGuard {
+  const networks = new Map<string, Network>()
+
+  function admit(address: string): boolean | Promise<boolean> {
+    const left = failuresLeft(limiter, failures, address)
+    if (left <= 0) return false
+    const name = clientNetwork(address)
+    const network = networks.get(name)
+    if (!network) {
+      networks.set(name, { underWay: 1, waiting: [] })
+      return true
+    }
+    if (network.underWay < left) {
+      network.underWay++
+      return true
+    }
+    return new Promise((resolve) => network.waiting.push(resolve))
+  }
+
+  function release(address: string): void {
+    const name = clientNetwork(address)
+    const network = networks.get(name)
+    if (!network) return
+    network.underWay--
+    const left = failuresLeft(limiter, failures, address)
+    if (left <= 0) for (const resolve of network.waiting.splice(0)) resolve(false)
+    for (const resolve of network.waiting.splice(0, Math.max(0, left - network.underWay))) {
+      network.underWay++
+      resolve(true)
+    }
+    if (network.underWay === 0) networks.delete(name)
+  }
+
+  return { admit, release }
+}
+
+/**
+ * Counts a wrong credential of an address: first in this process, so that a flood never reaches the store, then in all
+ * workers, and across instances unless it is malformed. To be called once the credential is known to be wrong: a valid
+ * one is never rejected because of others. Synchronous where only this process counts it.
+ * @returns `too-many-failures` if there were too many
+ */
+export function countFailure(
+  limiter: RateLimiter,
+  rate: Rate,
+  { address, isMalformed }: { readonly address: string; readonly isMalformed: boolean },
+): GatehouseError | undefined | Promise<GatehouseError | undefined> {
+  const subject = clientNetwork(address)
+  const here = limiter.takeInProcess(failurePurpose, subject, rate)
+  if (!here.isAllowed) return tooManyFailures(rate, here)
+  if (isMalformed && !limiter.takeInInstance) return undefined
+  return countShared(limiter, rate, { subject, here, isMalformed })
+}
+
+/**
+ * How many more wrong credentials a network may send to this process now. Nothing is counted: at a rate without
+ * intervals a use is free.
+ */
+export function failuresLeft(
+  limiter: Pick<RateLimiter, 'takeInProcess'>,
+  { limit, perMs }: Rate,
+  address: string,
+): number {
+  const { resetMs } = limiter.takeInProcess(failurePurpose, clientNetwork(address), {
+    limit: Number.POSITIVE_INFINITY,
+    perMs,
+  })
+  // Times are rounded up to a millisecond.
+  return Math.floor((perMs - resetMs + 1) / (perMs / limit))
+}
+
+async function countShared(
+  limiter: RateLimiter,
+  rate: Rate,
+  { subject, here, isMalformed }: { subject: string; here: RateResult; isMalformed: boolean },
+): Promise<GatehouseError | undefined> {
+  const known = (await limiter.takeInInstance?.(failurePurpose, subject, rate).catch(() => here)) ?? here
+  const taken = known.isAllowed && !isMalformed ? await limiter.take(failurePurpose, subject, rate) : known
+  return taken.isAllowed ? undefined : tooManyFailures(rate, taken)
+}
+
+function tooManyFailures({ limit }: Rate, taken: RateResult): GatehouseError {
+  return new GatehouseError('too-many-failures', { rate: { limit, ...taken } })
+}
+
+/** Wrong credentials of an address. */
+const failurePurpose = 'failure ip'

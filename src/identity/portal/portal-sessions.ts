@@ -1,0 +1,221 @@
+import { createHmac } from 'node:crypto'
+import { ownAuditEntry } from '#accounts/audit-entry-factory.ts'
+import { endPairedSession } from '#accounts/sessions/end-paired-session.ts'
+import type { Clock } from '#platform/clock.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { isSameText } from '#platform/secrets/constant-time.ts'
+import { randomText } from '#platform/secrets/format.ts'
+import { createPortalToken, parsePortalToken } from '#platform/secrets/opaque-tokens.ts'
+import { type KeySource, keysOf } from '#platform/secrets/sealing.ts'
+import type { Account } from '#store/account.ts'
+import type { AccountReader } from '#store/accounts.ts'
+import type { AuditEntry } from '#store/audit-entry.ts'
+import type { PortalSession, PortalStore } from '#store/portal.ts'
+import { identityKeyOf } from '#store/portal-access.ts'
+import type { SessionStore, Visitor } from '#store/sessions.ts'
+import type { IssuedTokens } from '../tokens/sessions.ts'
+import type { PortalTokens } from './portal-tokens.ts'
+
+/** An account that is signed in to the portal, as read from the store for this request. */
+export interface Viewer {
+  readonly account: Account
+  readonly session: PortalSession
+}
+
+/** A new portal session. */
+export interface SignedIn extends Viewer {
+  /** Only for the cookie: the store has its digest. */
+  readonly token: string
+  /** For another cookie: recognises the browser at its next sign-in (see KnownClients). */
+  readonly clientToken: string
+  /** For the cookies that routes take; undefined = the host of the portal has none. */
+  readonly tokens: IssuedTokens | undefined
+}
+
+/** The sessions of the portal; whether somebody may sign in has been decided before. */
+export interface PortalSessions {
+  /**
+   * Starts a session.
+   * @param first the account whose password, link or provider was right; void once the password or the link with the
+   *   provider changes
+   * @throws GatehouseError `account-disabled`, `credentials-invalid` where that was changed concurrently
+   */
+  start(first: Account, visitor: Visitor, options?: SignInDetails): Promise<SignedIn>
+  /** Who is signed in with the token of a cookie; undefined = nobody, or no longer. */
+  find(token: string, visitor: Visitor): Promise<Viewer | undefined>
+  /** New tokens for the cookies of a viewer's browser; undefined where the session is over, or there are no cookies. */
+  renewTokens(viewer: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined>
+  /** Whether `resume` will have tokens for the viewer's browser, on another host. */
+  canResume(viewer: Viewer, visitor: Visitor): Promise<boolean>
+  /** New tokens of a session for a browser that has proven that it is its own; undefined as for `renewTokens`. */
+  resume(session: PortalSessionIds, visitor: Visitor): Promise<IssuedTokens | undefined>
+  end(viewer: Viewer, visitor: Visitor): Promise<void>
+  /** Ends every portal session of the account, including this one. */
+  endAll(viewer: Viewer, visitor: Visitor): Promise<void>
+}
+
+export interface PortalSessionIds {
+  readonly accountId: string
+  readonly sessionId: string
+}
+
+interface SignInDetails {
+  /** The known client that signs in; default: a new one. */
+  readonly client?: string | undefined
+  /** How the person signed in, for the audit log. Default: nothing. */
+  readonly details?: AuditEntry['details']
+}
+
+export interface PortalSessionsOptions {
+  readonly store: AccountReader & PortalStore & Pick<SessionStore, 'findSession' | 'endSession'>
+  /** undefined = the access cookie is not enabled. */
+  readonly portalTokens?: PortalTokens | undefined
+  /** Whether browsers get them as cookies of the portal's host; else other hosts `resume` the session. */
+  readonly hasTokenCookies: boolean
+  readonly knownClients: KnownClients
+  /** `portal.sessionLifetime`. */
+  readonly sessionLifetimeMs: number
+  readonly clock: Clock
+}
+
+/** How often a start is retried when the account changes concurrently. */
+const startAttemptsMax = 5
+/** The precision of the time at which a session was last used. */
+const lastUsedPrecisionMs = 60_000
+
+export function createPortalSessions(options: PortalSessionsOptions): PortalSessions {
+  const { store, knownClients, sessionLifetimeMs, portalTokens, hasTokenCookies, clock } = options
+
+  async function start(
+    first: Account,
+    visitor: Visitor,
+    { client, details = {} }: SignInDetails = {},
+  ): Promise<SignedIn> {
+    let account = first
+    for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
+      if (account.isDisabled) throw new GatehouseError('account-disabled')
+      const { token, sessionId, accountId, digest } = createPortalToken(account.id)
+      const createdAt = clock()
+      const times = { createdAt, expiresAt: createdAt + sessionLifetimeMs }
+      const session = { id: sessionId, accountId, digest, ...times, ...visitor }
+      const started = await store.startPortalSession(
+        session,
+        account,
+        ownAuditEntry({ account, action: 'signed-in', details }, visitor, clock),
+      )
+      if (started === 'started') {
+        const { epoch } = account.portal
+        const clientToken = knownClients.issue(account.id, client)
+        const signedIn = { account, session: { ...session, seenAt: createdAt, epoch } }
+        return { token, clientToken, ...signedIn, tokens: await firstTokens(signedIn, visitor) }
+      }
+      const changed = await store.findAccount(account.id)
+      if (!changed || !hasSameProofs(changed, first)) break
+      account = changed
+    }
+    throw new GatehouseError('credentials-invalid')
+  }
+
+  /** The session of the tokens starts with that of the portal, also where they are for another host. */
+  async function firstTokens(viewer: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined> {
+    if (hasTokenCookies) return portalTokens?.issue(viewer, visitor)
+    await portalTokens?.open(viewer, visitor)
+    return undefined
+  }
+
+  async function find(text: string, visitor: Visitor): Promise<Viewer | undefined> {
+    const token = parsePortalToken(text)
+    if (!token) return undefined
+    const viewer = await findOpen(token)
+    if (!viewer || !isSameText(viewer.session.digest, token.digest)) return undefined
+    const now = clock()
+    if (now - viewer.session.seenAt >= lastUsedPrecisionMs) {
+      // Not awaited: recording the use must neither delay nor fail the response.
+      store.touchPortalSession(token.accountId, token.sessionId, { ...visitor, at: now }).catch(() => {})
+    }
+    return viewer
+  }
+
+  async function findOpen({ accountId, sessionId }: PortalSessionIds): Promise<Viewer | undefined> {
+    const [account, session, isEnded] = await Promise.all([
+      store.findAccount(accountId),
+      store.findPortalSession(accountId, sessionId),
+      portalTokens?.isEnded(sessionId),
+    ])
+    // Who ends the one session means the person in this browser.
+    if (isEnded || !account || account.isDisabled || !session) return undefined
+    return clock() < session.expiresAt && session.epoch === account.portal.epoch
+      ? { account, session }
+      : undefined
+  }
+
+  async function resume(session: PortalSessionIds, visitor: Visitor): Promise<IssuedTokens | undefined> {
+    const viewer = await findOpen(session)
+    return viewer && portalTokens?.issue(viewer, visitor)
+  }
+
+  async function end({ account, session }: Viewer, visitor: Visitor): Promise<void> {
+    const entry = ownAuditEntry({ account, action: 'signed-out' }, visitor, clock)
+    await endPairedSession(store, account.id, session.id)
+    await store.endPortalSession(account.id, session.id, entry)
+  }
+
+  async function endAll({ account }: Viewer, visitor: Visitor): Promise<void> {
+    const entry = ownAuditEntry({ account, action: 'portal-sessions-ended' }, visitor, clock)
+    const open = await store.listPortalSessions(account.id, clock())
+    await Promise.all(open.map(({ id }) => endPairedSession(store, account.id, id)))
+    await store.endPortalSessions(account.id, entry)
+  }
+
+  return {
+    start,
+    find,
+    renewTokens: async (viewer, visitor) => portalTokens?.issue(viewer, visitor),
+    canResume: async (viewer, visitor) => (await portalTokens?.open(viewer, visitor)) !== undefined,
+    resume,
+    end,
+    endAll,
+  }
+}
+
+/** Whether what somebody signs in by is still the same. */
+function hasSameProofs({ portal }: Account, { portal: before }: Account): boolean {
+  return portal.password === before.password && identityKeyOf(portal) === identityKeyOf(before)
+}
+
+/**
+ * Recognises browsers that have signed in to an account before, by a signed token in a cookie. The token grants no
+ * access: it only tells the browser from unknown clients, which may be guessing the password.
+ */
+export interface KnownClients {
+  /** The ID of the client; undefined where none of the tokens belongs to this account. */
+  find(accountId: string, tokens: readonly string[]): string | undefined
+  /** The token of a browser that has signed in. @param client its ID, if it was known before */
+  issue(accountId: string, client: string | undefined): string
+}
+
+const idLength = 22
+const tokenPattern = /^([0-9A-Za-z]{22})\.([\w-]{43})$/
+
+/** @param keys sign the tokens; derived from the sealing keys */
+export function createKnownClients(keys: KeySource): KnownClients {
+  function signatureOf(key: Uint8Array, accountId: string, client: string): string {
+    return createHmac('sha256', key).update(`${accountId} ${client}`).digest('base64url')
+  }
+
+  function find(accountId: string, tokens: readonly string[]): string | undefined {
+    for (const token of tokens) {
+      const [, client = '', signature = ''] = tokenPattern.exec(token) ?? []
+      if (client === '') continue
+      const isOurs = keysOf(keys).some((key) => isSameText(signatureOf(key, accountId, client), signature))
+      if (isOurs) return client
+    }
+    return undefined
+  }
+
+  return {
+    find,
+    issue: (accountId, client = randomText(idLength)) =>
+      `${client}.${signatureOf(keysOf(keys)[0], accountId, client)}`,
+  }
+}

@@ -1,0 +1,115 @@
+import type { Clock } from '#platform/clock.ts'
+import type { Account } from '#store/account.ts'
+import type { AccountReader } from '#store/accounts.ts'
+import type { PortalSession, PortalStore } from '#store/portal.ts'
+import { portalKeyId, unlimited } from '#store/secret-keys.ts'
+import type { Session, SessionStore, Visitor } from '#store/sessions.ts'
+import type { AccessTokens } from '../tokens/access-token.ts'
+import type { RefreshTokens } from '../tokens/refresh-tokens.ts'
+import type { IssuedTokens } from '../tokens/sessions.ts'
+
+/** The tokens of browsers that are signed in to the portal, for the cookies. */
+export interface PortalTokens {
+  /**
+   * The session that belongs to a portal session: it has the same ID, is started where there is none yet, and ends no
+   * later.
+   * @returns undefined where it was ended, by itself or with all others: then nobody is signed in with it any more; or
+   *   where the account has to set up a second factor first
+   */
+  open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined>
+  /** Tokens of that session. @returns undefined as `open` */
+  issue(signedIn: SignedInAccount, visitor: Visitor): Promise<IssuedTokens | undefined>
+  /** Whether the session that belongs to a portal session was ended. */
+  isEnded(sessionId: string): Promise<boolean>
+}
+
+interface SignedInAccount {
+  readonly account: Account
+  readonly session: PortalSession
+}
+
+export interface PortalTokensOptions {
+  readonly store: Pick<AccountReader, 'findAccount'> &
+    Pick<SessionStore, 'startSession' | 'findSession' | 'endSession'> &
+    Pick<PortalStore, 'findPortalSession'>
+  readonly accessTokens: AccessTokens
+  readonly refreshTokens: RefreshTokens
+  readonly refreshIdleMs: number
+  /** How many sessions an account may have: beyond that the oldest ends. */
+  readonly openMax: number
+  /** Whether an account has to set up a second factor before it gets any token. */
+  readonly needsEnrolment: (account: Account) => boolean
+  /** Called for each access token. */
+  onIssued(): void
+  readonly clock: Clock
+}
+
+/** How often a start is retried when the account changes concurrently. */
+const startAttemptsMax = 5
+
+export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
+  const { store, accessTokens, refreshTokens, refreshIdleMs, openMax, needsEnrolment, onIssued, clock } =
+    options
+
+  async function open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined> {
+    if (needsEnrolment(signedIn.account)) return undefined
+    const paired = (await store.findSession(signedIn.session.id)) ?? (await start(signedIn, visitor))
+    return paired && isOpen(paired, signedIn.account) ? paired : undefined
+  }
+
+  async function issue(signedIn: SignedInAccount, visitor: Visitor): Promise<IssuedTokens | undefined> {
+    accessTokens.assertCanIssue()
+    const paired = await open(signedIn, visitor)
+    if (!paired) return undefined
+    const { account } = signedIn
+    onIssued()
+    return {
+      account,
+      accessToken: accessTokens.issue({
+        accountId: account.id,
+        sessionId: paired.id,
+        role: account.role,
+        roleEpoch: account.roleEpoch,
+        limits: { scopes: unlimited, validUntil: paired.expiresAt },
+      }),
+      refreshToken: refreshTokens.create(paired.id, paired.generation),
+      refreshLifetimeMs: Math.max(0, Math.min(paired.expiresAt, paired.rotatedAt + refreshIdleMs) - clock()),
+    }
+  }
+
+  /** @returns undefined where the account is disabled, or the portal session has ended */
+  async function start(
+    { account: first, session: { id, expiresAt, epoch } }: SignedInAccount,
+    visitor: Visitor,
+  ): Promise<Session | undefined> {
+    const now = clock()
+    const times = { createdAt: now, expiresAt, idleMs: expiresAt - now }
+    const session = { id, accountId: first.id, ...times, keyId: portalKeyId(epoch), openMax, visitor }
+    let account: Account | undefined = first
+    for (let attempt = 0; attempt < startAttemptsMax && account && !account.isDisabled; attempt++) {
+      if ((await store.startSession(session, account)) === 'started') {
+        // The person may have signed out meanwhile, when there was nothing to end here.
+        if (await store.findPortalSession(account.id, id)) return store.findSession(id)
+        await store.endSession(id, 'revoked')
+        return undefined
+      }
+      account = await store.findAccount(first.id)
+    }
+    return undefined
+  }
+
+  return {
+    open,
+    issue,
+    isEnded: async (sessionId) => (await store.findSession(sessionId))?.end !== undefined,
+  }
+}
+
+function isOpen({ accountId, end, sessionEpoch, keyId }: Session, account: Account): boolean {
+  return (
+    accountId === account.id &&
+    end === undefined &&
+    sessionEpoch === account.sessionEpoch &&
+    keyId === portalKeyId(account.portal.epoch)
+  )
+}

@@ -1,0 +1,92 @@
+import type { Clock } from '#platform/clock.ts'
+import { parseJsonObject } from '#platform/json.ts'
+import { isSameText } from '#platform/secrets/constant-time.ts'
+import { randomText } from '#platform/secrets/format.ts'
+import type { Sealer } from '#platform/secrets/sealing.ts'
+import type { Visitor } from '#store/sessions.ts'
+import type { RateLimiter } from '../limits/rate-limiter.ts'
+import type { IssuedTokens } from '../tokens/sessions.ts'
+import type { PortalSessions, Viewer } from './portal-sessions.ts'
+
+/** What takes a sign-in from the portal's own host to the host of a page. */
+export interface SignInCode {
+  readonly accountId: string
+  readonly sessionId: string
+  /** The only host that takes it, in lower case. */
+  readonly hostName: string
+  /** The path of the page. */
+  readonly to: string
+  /** The digest of the key of the browser that began the visit. */
+  readonly challenge: string
+  readonly expiresAt: number
+  /** Unique. */
+  readonly id: string
+}
+
+/**
+ * Codes that are worth a portal session to one browser, at one host, once, for a minute. They are sealed: whoever reads
+ * one on its way learns nothing, and without the key of the browser cannot use it.
+ */
+export interface SignInCodes {
+  create(viewer: Viewer, page: Pick<SignInCode, 'hostName' | 'to' | 'challenge'>): string
+  /** @returns undefined where this gateway has not made it for this host */
+  read(text: string, hostName: string): SignInCode | undefined
+  /**
+   * Tokens of the session; or why there are none, in words for the log.
+   * @param challenge of the key of this browser; undefined = it has none
+   * @throws GatehouseError `store-unavailable`
+   */
+  redeem(code: SignInCode, challenge: string | undefined, visitor: Visitor): Promise<IssuedTokens | string>
+}
+
+export interface SignInCodesOptions {
+  readonly sealer: Sealer
+  readonly sessions: Pick<PortalSessions, 'resume'>
+  /** Counts the uses of a code, over all instances. */
+  readonly limiter: Pick<RateLimiter, 'take'>
+  readonly clock: Clock
+}
+
+const lifetimeMs = 60_000
+/** Uses are counted for longer than a code can live, whatever the clocks of two instances say. */
+const use = { limit: 1, perMs: 10 * lifetimeMs }
+const purpose = 'sign-in code'
+const idLength = 22
+const codeLengthMax = 4_000
+
+export function createSignInCodes({ sealer, sessions, limiter, clock }: SignInCodesOptions): SignInCodes {
+  function create({ account, session }: Viewer, page: Parameters<SignInCodes['create']>[1]): string {
+    const code: SignInCode = {
+      accountId: account.id,
+      sessionId: session.id,
+      ...page,
+      expiresAt: clock() + lifetimeMs,
+      id: randomText(idLength),
+    }
+    return Buffer.from(sealer.seal(JSON.stringify(code), purpose)).toString('base64url')
+  }
+
+  function read(text: string, hostName: string): SignInCode | undefined {
+    if (text.length > codeLengthMax) return undefined
+    const unsealed = sealer.unseal(Buffer.from(text, 'base64url'), purpose)
+    // The cast is sound: only `create` seals for this purpose.
+    const code = unsealed === undefined ? undefined : (parseJsonObject(unsealed) as SignInCode | undefined)
+    return code?.hostName === hostName ? code : undefined
+  }
+
+  async function redeem(
+    code: SignInCode,
+    challenge: string | undefined,
+    visitor: Visitor,
+  ): Promise<IssuedTokens | string> {
+    const now = clock()
+    if (now >= code.expiresAt || now < code.expiresAt - 2 * lifetimeMs) return 'it has expired'
+    // Before it is counted: nobody else can use it up.
+    if (!isSameText(code.challenge, challenge)) return 'another browser began the visit'
+    const { isAllowed } = await limiter.take('sign-in-code', code.id, use)
+    if (!isAllowed) return 'it was used before'
+    return (await sessions.resume(code, visitor)) ?? 'the session is over'
+  }
+
+  return { create, read, redeem }
+}

@@ -1,0 +1,157 @@
+import { createHmac } from 'node:crypto'
+import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import { isSameText } from '#platform/secrets/constant-time.ts'
+import { randomText, secretPrefixes, sessionIdLength, sessionIdPattern } from '#platform/secrets/format.ts'
+import { deriveKeys, type KeySource } from '#platform/secrets/sealing.ts'
+import type { RotationAcknowledgement, SessionStore } from '#store/sessions.ts'
+
+/**
+ * A refresh token is its session, the number of the rotation, and a MAC over both:
+ *
+ *     grt_<session ID>_<generation>_<HMAC-SHA256>
+ *
+ * It need not be stored, a forged one costs no look-up, and the current one can be issued again.
+ */
+export interface RefreshTokens {
+  create(sessionId: string, generation: number): string
+  /** undefined where the text is not one of our tokens. */
+  parse(text: string): { readonly sessionId: string; readonly generation: number } | undefined
+}
+
+const prefix = secretPrefixes.refreshToken
+const tokenPattern = new RegExp(`^${prefix}_(${sessionIdPattern})_([1-9][0-9]{0,8})_([0-9A-Za-z_-]{43})$`)
+
+export function createSessionId(): string {
+  return randomText(sessionIdLength)
+}
+
+export function createRefreshTokens(sealingKeys: KeySource): RefreshTokens {
+  const keys = deriveKeys(sealingKeys, 'refresh-token')
+
+  /** The joined text is unambiguous: the session ID has a fixed length and no `_`. */
+  function macOf(key: Uint8Array, sessionId: string, generation: string): string {
+    return createHmac('sha256', key).update(`${sessionId}_${generation}`).digest('base64url')
+  }
+
+  return {
+    create: (sessionId, generation) =>
+      `${prefix}_${sessionId}_${generation}_${macOf(keys()[0], sessionId, String(generation))}`,
+    parse: (text) => {
+      const [, sessionId, generation, mac] = tokenPattern.exec(text) ?? []
+      if (sessionId === undefined || generation === undefined || mac === undefined) return undefined
+      // Compared as text: another encoding of the same bits is not the same token.
+      const isOurs = keys().some((key) => isSameText(macOf(key, sessionId, generation), mac))
+      return isOurs ? { sessionId, generation: Number(generation) } : undefined
+    },
+  }
+}
+
+/**
+ * Records in the store which refresh tokens were delivered. Until then the previous token may be reused without limit:
+ * so what cannot be written is kept and retried, and what is lost with this process ends no session.
+ */
+export interface Acknowledgements {
+  /** Queues a delivered token: it is written within milliseconds, together with others. */
+  enqueue(given: RotationAcknowledgement): void
+  /** Writes at once; resolves even if the write failed, which is then retried. */
+  writeNow(given: RotationAcknowledgement): Promise<void>
+  /** Resolves once what is queued for a session is written, if the store is available. */
+  flushSession(sessionId: string): Promise<void>
+  /** How many are not written yet. */
+  pendingCount(): number
+  /** Writes all that is queued, if the store is available. */
+  close(): Promise<void>
+}
+
+export interface AcknowledgementsOptions {
+  readonly store: Pick<SessionStore, 'acknowledgeRotations'>
+  /** Called for acknowledgements that will never be written: with the error, and how many. */
+  readonly onLoss: (error: unknown, count: number) => void
+  /** How long to wait for more; default 20 ms, less than any grace period for which they may wait. */
+  readonly delayMs?: number
+  /** How soon a write is retried; default 250 ms. */
+  readonly retryMs?: number
+}
+
+/** How many are written in one step, and how many may be queued, which takes some 5 MB. */
+const batchMax = 500
+export const pendingMax = 20_000
+
+export function openAcknowledgements(options: AcknowledgementsOptions): Acknowledgements {
+  const { store, onLoss, delayMs = 20, retryMs = 250 } = options
+  /** By session: only the current token of each matters. */
+  const pending = new Map<string, RotationAcknowledgement>()
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> | undefined
+  let isRefused = false
+
+  function enqueue(given: RotationAcknowledgement): void {
+    put(given)
+    schedule(delayMs)
+  }
+
+  function put(given: RotationAcknowledgement): void {
+    const known = pending.get(given.sessionId)
+    // The first delivery of a token counts.
+    if (known && known.generation >= given.generation) return
+    if (known || pending.size < pendingMax) pending.set(given.sessionId, given)
+    else onLoss(new Error('refresh-token acknowledgement queue is full'), 1)
+  }
+
+  function schedule(afterMs: number): void {
+    if (running) return
+    timer ??= setTimeout(flush, afterMs).unref()
+  }
+
+  function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    running ??= writeAll().then((isDone) => {
+      running = undefined
+      isRefused = !isDone
+      if (pending.size > 0) schedule(isDone ? delayMs : retryMs)
+    })
+    return running
+  }
+
+  async function flushSession(sessionId: string): Promise<void> {
+    if (pending.has(sessionId) && !isRefused) await flush()
+  }
+
+  /** @returns false where the write failed */
+  async function writeAll(): Promise<boolean> {
+    while (pending.size > 0) {
+      const given = [...pending.values()].slice(0, batchMax)
+      if (!(await write(given))) return false
+      for (const each of given) if (pending.get(each.sessionId) === each) pending.delete(each.sessionId)
+    }
+    return true
+  }
+
+  async function write(given: readonly RotationAcknowledgement[]): Promise<boolean> {
+    try {
+      await store.acknowledgeRotations(given)
+    } catch (error) {
+      if (isStoreUnavailable(error)) return false
+      onLoss(error, given.length)
+    }
+    return true
+  }
+
+  async function writeNow(given: RotationAcknowledgement): Promise<void> {
+    if (!(await write([given]))) enqueue(given)
+  }
+
+  return {
+    enqueue,
+    writeNow,
+    flushSession,
+    pendingCount: () => pending.size,
+    close: async () => {
+      clearTimeout(timer)
+      await running
+      clearTimeout(timer)
+      await writeAll()
+    },
+  }
+}
