@@ -6,7 +6,7 @@ const figures: readonly (readonly [text: string, pattern: RegExp, source: string
   [
     'docs/decisions/0015-own-http-server.md',
     /follow each other, at most (\S+)\. /,
-    'src/http/h1/deferred-writes.ts',
+    'src/http/h1/socket-writes.ts',
     /batchMax = (\S+)/,
   ],
   [

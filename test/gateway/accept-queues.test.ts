@@ -4,7 +4,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { listenOnAll } from '#gateway/server/listen.ts'
-import { acceptQueuesMax, createFurtherQueues } from '#http/h1/accept-queues.ts'
+import { acceptQueuesMax, createFurtherQueues } from '#http/h1/listener.ts'
 import { startBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 

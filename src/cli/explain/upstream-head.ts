@@ -5,7 +5,7 @@ import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/ide
 import { secondTargetLines } from '#gateway/forward/outgoing-request.ts'
 import { createRequestWriter, type RequestHeadInput } from '#gateway/forward/request-head.ts'
 import type { RequestFields } from '#gateway/gate/request-fields.ts'
-import type { UpstreamConfig } from '#http/client/upstream.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import type { Principal } from '#identity/principal.ts'
 import { secretPlaceholder } from '#platform/secrets/hide-secrets.ts'

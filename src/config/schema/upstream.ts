@@ -1,4 +1,4 @@
-import { createUpstreamHeaders } from '#http/client/upstream-headers.ts'
+import { createUpstreamHeaders } from '#http/upstream/upstream-headers.ts'
 import {
   choice,
   duration,

@@ -1,5 +1,4 @@
-import type { ClientExchange } from '#http/exchange/client-exchange.ts'
-import { isExtendedConnect } from '#http/exchange/extended-connect.ts'
+import { type ClientExchange, isExtendedConnect } from '#http/exchange/client-exchange.ts'
 import { changedHead, type RequestHead } from '#http/exchange/request-head.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { RequestFields } from '../gate/request-fields.ts'

@@ -1,14 +1,12 @@
 import type { Socket } from 'node:net'
-import type { Call } from '#http/client/call.ts'
-import type { ExchangeEvents } from '#http/client/exchange.ts'
 import type { UpstreamFailure } from '#http/client/failure.ts'
-import type { BodyProgress } from '#http/client/pool/claim.ts'
 import type { ResponseHead } from '#http/client/response-head.ts'
-import type { Target } from '#http/client/target.ts'
-import type { CallEvents, SentRequest } from '#http/client/upstream-request.ts'
-import type { ClientExchange, ResponseFraming } from '#http/exchange/client-exchange.ts'
-import type { BodyTooSlow, MalformedMessage } from '#http/exchange/malformed-message.ts'
-import type { RequestEvents } from '#http/exchange/request-events.ts'
+import type { UpstreamResponseEvents } from '#http/client/upstream-connection.ts'
+import type { ClientExchange, RequestEvents, ResponseFraming } from '#http/exchange/client-exchange.ts'
+import type { BodyTooSlow, MalformedMessage } from '#http/exchange/request-head.ts'
+import type { Call } from '#http/upstream/call.ts'
+import type { BodyProgress } from '#http/upstream/pool/claim.ts'
+import type { CallEvents, SentRequest, Target } from '#http/upstream/target.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { ResponseCost } from './cost-field.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
@@ -34,7 +32,7 @@ export function forwardSent<Forwarded extends ForwardedRequest>(
   forwarded: Forwarded,
   events: ForwardEvents<Forwarded>,
   sent: SentRequest,
-): ExchangeEvents {
+): UpstreamResponseEvents {
   return new Exchange(forwarded, events).adopt(sent)
 }
 
@@ -88,7 +86,7 @@ class Exchange<Forwarded extends ForwardedRequest>
     if (this.#pendingBody && !this.#isSettled) this.#connection.resumeBody()
   }
 
-  adopt(sent: SentRequest): ExchangeEvents {
+  adopt(sent: SentRequest): UpstreamResponseEvents {
     this.#target = sent.target
     this.#connection.attach(this)
     this.#call.adopt(sent)

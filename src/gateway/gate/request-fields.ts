@@ -1,4 +1,4 @@
-import { bindsConnection } from '#http/client/connection-auth.ts'
+import { bindsConnection } from '#http/client/upstream-connection.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import type { NameTable } from '#http/h1/name-table.ts'
 import { ParsedHead } from '#http/h1/parsed-head.ts'
@@ -35,7 +35,7 @@ export interface UncommonFields {
   /** The first X-Forwarded-Proto and -Host. */
   readonly forwardedProto: string | undefined
   readonly forwardedHost: string | undefined
-  /** Whether an Authorization is of a scheme that authenticates the connection instead (see connection-auth.ts). */
+  /** Whether an Authorization is of a scheme that authenticates the connection instead (see bindsConnection). */
   readonly bindsConnection: boolean
   /** Whether a browser fetches the script of a service worker: `Service-Worker: script`. */
   readonly isWorkerScript: boolean

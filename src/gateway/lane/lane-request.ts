@@ -1,10 +1,8 @@
-import type { ExchangeEvents } from '#http/client/exchange.ts'
 import type { UpstreamFailure } from '#http/client/failure.ts'
 import type { ResponseHead } from '#http/client/response-head.ts'
-import type { Target } from '#http/client/target.ts'
-import type { UpstreamConnection } from '#http/client/upstream-connection.ts'
-import type { ResponseFraming } from '#http/exchange/client-exchange.ts'
-import type { RequestEvents } from '#http/exchange/request-events.ts'
+import type { UpstreamConnection, UpstreamResponseEvents } from '#http/client/upstream-connection.ts'
+import type { RequestEvents, ResponseFraming } from '#http/exchange/client-exchange.ts'
+import type { Target } from '#http/upstream/target.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { forward, forwardSent } from '../forward/forward.ts'
 import { forwardedResponseLines } from '../forward/forwarded-response.ts'
@@ -16,7 +14,7 @@ import { LaneArrival } from './lane-arrival.ts'
  * is none, or more is to be done than passing a response of known length on, the rest of the exchange is that of any other
  * request (gateway/forward/forward.ts).
  */
-export class LaneRequest extends LaneArrival implements RequestEvents, ExchangeEvents {
+export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamResponseEvents {
   #target: Target | undefined
   #upstreamConnection: UpstreamConnection | undefined
 
@@ -52,8 +50,8 @@ export class LaneRequest extends LaneArrival implements RequestEvents, ExchangeE
     return `${head.text.slice(0, head.fieldsStart)}Host: ${sentHost}\r\n${this.headerLines}\r\n`
   }
 
-  /** From now on it is an exchange like any other. @param isAnswered whether the head of the response was passed on */
-  #handOver(isAnswered: boolean): ExchangeEvents {
+  /** From now on it is an exchange like that of any other request. @param isAnswered whether the head of the response was passed on */
+  #continueAsExchange(isAnswered: boolean): UpstreamResponseEvents {
     const { events } = this.forwarding
     const target = this.#target
     const connection = this.#upstreamConnection
@@ -62,12 +60,12 @@ export class LaneRequest extends LaneArrival implements RequestEvents, ExchangeE
   }
 
   onInformation(received: ResponseHead): void {
-    this.#handOver(false).onInformation(received)
+    this.#continueAsExchange(false).onInformation(received)
   }
 
   onHead(received: ResponseHead, framing: ResponseFraming): void {
     if (framing !== 'none' && framing !== 'counted') {
-      this.#handOver(false).onHead(received, framing)
+      this.#continueAsExchange(false).onHead(received, framing)
       return
     }
     const { status, reason } = received
@@ -96,7 +94,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, ExchangeE
   }
 
   onFailure(failure: UpstreamFailure): void {
-    this.#handOver(this.outcome.status !== undefined).onFailure(failure)
+    this.#continueAsExchange(this.outcome.status !== undefined).onFailure(failure)
   }
 
   onClientDrain(): void {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { DirectSocketReader, type SocketReader } from '../h1/socket-reader.ts'
-import type { ConnectionPersistence } from './response-events.ts'
+import type { ConnectionPersistence } from './response-head.ts'
 
 /** How long an idle connection is kept where the upstream does not announce it: less than servers usually do. */
 const defaultKeepAliveMs = 4_000

@@ -11,14 +11,17 @@ import {
   reusableMs,
   strayBytesGraceMs,
 } from './connection-socket.ts'
-import type { ExchangeEvents, RequestOptions } from './exchange.ts'
-import { ExchangeDeadline } from './exchange-deadline.ts'
 import { readFailure, timeoutFailure, UpstreamFailure } from './failure.ts'
 import { RequestSender } from './request-sender.ts'
-import type { ConnectionPersistence, ResponseEvents } from './response-events.ts'
-import type { ResponseHead } from './response-head.ts'
+import type { ConnectionPersistence, ResponseEvents, ResponseHead } from './response-head.ts'
 import { ResponseParser } from './response-parser.ts'
-import { noHolder, type UpstreamConnection } from './upstream-connection.ts'
+import { StallDeadline } from './stall-deadline.ts'
+import {
+  noHolder,
+  type RequestOptions,
+  type UpstreamConnection,
+  type UpstreamResponseEvents,
+} from './upstream-connection.ts'
 
 const sweep = new DeadlineSweep(50)
 
@@ -27,10 +30,10 @@ export class Connection implements UpstreamConnection {
   readonly socket: Socket
   readonly #reader: SocketReader
   readonly #sender: RequestSender
-  readonly #deadline = new ExchangeDeadline((isForHead) => this.#onTimeout(isForHead))
+  readonly #deadline = new StallDeadline((isForHead) => this.#onTimeout(isForHead))
   holder = noHolder
   isBound = false
-  #events: ExchangeEvents | undefined
+  #events: UpstreamResponseEvents | undefined
   readonly #parser: ResponseParser
   /** Of the last request: not all of its options, which may be the request itself, with all that it holds. */
   #body: RequestOptions['body'] = 'none'
@@ -71,7 +74,7 @@ export class Connection implements UpstreamConnection {
     return hasWrittenAll(this.socket)
   }
 
-  start(head: string, options: RequestOptions, events: ExchangeEvents, now: number): void {
+  start(head: string, options: RequestOptions, events: UpstreamResponseEvents, now: number): void {
     this.#events = events
     const { body, isLast, bindsConnection } = options
     if (bindsConnection) this.isBound = true
@@ -85,7 +88,7 @@ export class Connection implements UpstreamConnection {
     this.#deadline.start(options, now)
   }
 
-  redirect(events: ExchangeEvents): void {
+  redirect(events: UpstreamResponseEvents): void {
     if (this.#events !== undefined) this.#events = events
   }
 

@@ -1,7 +1,10 @@
 import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import { startDeadline } from '#platform/deadline.ts'
+import { PooledSocketReader } from '../h1/socket-reader.ts'
+import { Connection } from './connection.ts'
 import { UpstreamFailure } from './failure.ts'
+import type { ConnectionOpener } from './upstream-connection.ts'
 
 export interface DialOptions {
   readonly url: URL
@@ -14,14 +17,14 @@ export interface DialOptions {
 /** What is spoken with a target: over TLS by ALPN, else by prior knowledge. */
 export type UpstreamProtocol = 'http1' | 'http2'
 
-export interface TargetTls {
+interface TargetTls {
   readonly verify: boolean
   readonly context: SecureContext | undefined
   /** The last TLS session with this target: the next connection resumes it, which saves most of the handshake. */
   session: Buffer | undefined
 }
 
-export interface DialEvents {
+interface DialEvents {
   onSocket(socket: Socket): void
   onFailure(failure: UpstreamFailure): void
 }
@@ -132,4 +135,21 @@ function describe(error: Error): string {
   }
   // When several addresses all failed Node gives one error without a message of its own.
   return error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message
+}
+
+/** Opens a connection of HTTP/1.1 each time. */
+export function createHttp1Opener(options: DialOptions): ConnectionOpener {
+  return {
+    open: (events, use) => {
+      // A socket that reads into shared memory cannot be handed over.
+      const isPooled = options.url.protocol === 'http:' && use !== 'upgrade'
+      const reader = isPooled ? new PooledSocketReader() : undefined
+      const dialEvents = {
+        onSocket: (socket: Socket) => events.onConnection(new Connection(socket, reader)),
+        onFailure: (failure: UpstreamFailure) => events.onFailure(failure),
+      }
+      return dial(options, dialEvents, reader?.onread)
+    },
+    close: () => {},
+  }
 }

@@ -1,11 +1,8 @@
 import type { Socket } from 'node:net'
-import { type DeferredWrite, deferWrite, mustWriteNow } from '../h1/deferred-writes.ts'
-import { writeDirectly } from '../h1/direct-writes.ts'
 import { smallChunkBytesMax } from '../h1/response-writer.ts'
+import { type DeferredWrite, deferWrite, mustWriteNow, writeDirectly } from '../h1/socket-writes.ts'
 import type { UpstreamFailure } from './failure.ts'
-import { releaseMemory, takeMemory } from './request-memory.ts'
-import { SentBody } from './sent-body.ts'
-import { Unsent } from './unsent.ts'
+import { SentBody, Unsent } from './sent-body.ts'
 
 /**
  * Writes one request after the other to a socket, at the end of the turn of the event loop. Small pieces of a body are
@@ -163,4 +160,33 @@ export class RequestSender implements DeferredWrite {
     this.#bufferedPiece = Buffer.from(piece)
     releaseMemory(piece, false)
   }
+}
+
+/** Room for the small parts of one turn of the event loop: where it is used up, a part gets memory of its own. */
+const sharedBytes = 32 * smallChunkBytesMax
+
+let shared = Buffer.allocUnsafeSlow(sharedBytes)
+let usedBytes = 0
+let partsInUse = 0
+
+/** Memory for a part of a request until it is written, nearly always a part of what all connections share. */
+function takeMemory(bytes: number): Buffer {
+  if (usedBytes + bytes > sharedBytes) return Buffer.allocUnsafe(bytes)
+  const part = shared.subarray(usedBytes, usedBytes + bytes)
+  usedBytes += bytes
+  partsInUse++
+  return part
+}
+
+/**
+ * The part was written. Once all of them are, their memory is used again.
+ * @param isKept whether the socket still needs it, as the system did not take all of it
+ */
+function releaseMemory(part: Buffer, isKept: boolean): void {
+  if (part.buffer !== shared.buffer) return
+  if (isKept) {
+    shared = Buffer.allocUnsafeSlow(sharedBytes)
+    usedBytes = 0
+    partsInUse = 0
+  } else if (--partsInUse === 0) usedBytes = 0
 }

@@ -2,9 +2,9 @@ import { digitsMax, parseDigits } from '../h1/characters.ts'
 import { type MarkedText, sliceValue } from '../h1/field-lines.ts'
 import { mark } from '../h1/name-table.ts'
 import { isNamed } from '../h1/raw-headers.ts'
-import { bindsConnection } from './connection-auth.ts'
 import { InvalidResponse } from './failure.ts'
 import { responseMark } from './response-head.ts'
+import { bindsConnection } from './upstream-connection.ts'
 
 /** What the fields of a response say about its end and its connection. */
 export interface Framing {

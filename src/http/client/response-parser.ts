@@ -1,13 +1,14 @@
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
-import { MalformedMessage } from '../exchange/malformed-message.ts'
+import { MalformedMessage } from '../exchange/request-head.ts'
 import { ChunkedDecoder } from '../h1/chunked-decoder.ts'
 import { MarkedLines, readFieldLines } from '../h1/field-lines.ts'
 import { headBlock } from '../h1/head-block.ts'
 import { InvalidResponse } from './failure.ts'
-import type { ConnectionPersistence, ResponseEvents } from './response-events.ts'
 import { type Framing, isWebSocket, readResponseFraming } from './response-framing.ts'
 import {
+  type ConnectionPersistence,
   ParsedResponseHead,
+  type ResponseEvents,
   type ResponseHead,
   readStatusLine,
   responseNames,

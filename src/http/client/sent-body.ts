@@ -1,4 +1,5 @@
 import { ownedCopy } from '../h1/read-buffers.ts'
+import { UpstreamFailure } from './failure.ts'
 import type { UpstreamConnection } from './upstream-connection.ts'
 
 /** As much as a target must take before it can say that it refuses the request (RFC 9113 6.9.2), and one more. */
@@ -32,5 +33,16 @@ export class SentBody {
   sendOn(connection: UpstreamConnection): void {
     for (const chunk of this.#chunks) connection.write(chunk)
     if (this.#trailers !== undefined) connection.finish(this.#trailers)
+  }
+}
+
+/** The connection was lost before anything of the request was written to it, so that the target knows nothing of it. */
+export class Unsent extends UpstreamFailure {
+  /** What had been taken of the body; undefined = the request has none. */
+  readonly body: SentBody | undefined
+
+  constructor(cause: UpstreamFailure, body: SentBody | undefined) {
+    super('not-processed', cause.message, cause)
+    this.body = body
   }
 }

@@ -1,5 +1,7 @@
-import type { ExchangeEvents, RequestOptions } from './exchange.ts'
+import type { Socket } from 'node:net'
+import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import type { UpstreamFailure } from './failure.ts'
+import type { ResponseHead } from './response-head.ts'
 
 /** Who has opened a connection, and learns what becomes of it. */
 export interface ConnectionHolder {
@@ -12,7 +14,7 @@ export interface ConnectionHolder {
 /** What carries one request at a time to a target: a connection of HTTP/1.1, or a stream of HTTP/2. */
 export interface UpstreamConnection {
   holder: ConnectionHolder
-  /** Whether a client may have authenticated it (see connection-auth.ts): no other client may use it. */
+  /** Whether a client may have authenticated it (see bindsConnection): no other client may use it. */
   readonly isBound: boolean
   /** Whether its failure may be that of a connection which the target closed at the same moment. */
   readonly isReused: boolean
@@ -29,9 +31,9 @@ export interface UpstreamConnection {
    * @param head as HTTP/1.1 writes it, with the empty line at its end, in Latin-1
    * @param now on the clock of performance.now()
    */
-  start(head: string, options: RequestOptions, events: ExchangeEvents, now: number): void
+  start(head: string, options: RequestOptions, events: UpstreamResponseEvents, now: number): void
   /** From now on somebody else gets the events of the request that is on its way, if there are to be any. */
-  redirect(events: ExchangeEvents): void
+  redirect(events: UpstreamResponseEvents): void
   /** @param chunk see RequestEvents @returns false where more should wait for onDrain */
   write(chunk: Buffer): boolean
   /** The body is complete. @param trailers field lines, each ended by CR LF; only chunks can carry them */
@@ -69,4 +71,53 @@ export interface ConnectionOpener {
   open(events: OpenEvents, use: ConnectionUse, isNew: boolean): () => boolean
   /** Opens no more, and closes what is not in use. */
   close(): void
+}
+
+/** What is known of a request before its body. */
+export interface RequestOptions {
+  readonly method: string
+  readonly isUpgrade: boolean
+  /** `counted` = as long as its Content-Length says, which the caller has to match. */
+  readonly body: 'none' | 'counted' | 'chunked'
+  /** Whether no request may follow it on its connection, as its head says. */
+  readonly isLast: boolean
+  /** Whether it authenticates the connection that it is sent on (see bindsConnection). */
+  readonly bindsConnection: boolean
+  /** Whether its client may wait for a `100` before it sends the body. */
+  readonly expectsContinue: boolean
+  readonly responseTimeoutMs: number
+  readonly idleTimeoutMs: number
+}
+
+/** What happens to a request; after onEnd, onUpgrade or onFailure there are no more events. */
+export interface UpstreamResponseEvents {
+  onInformation(head: ResponseHead): void
+  onHead(head: ResponseHead, framing: ResponseFraming): void
+  /** @param chunk valid until the call returns, unless it is longer than `smallChunkBytesMax` */
+  onData(chunk: Buffer): void
+  /** @param last the rest of a counted body, in Latin-1; absent = all of it was data */
+  onEnd(trailers: readonly string[], last?: string): void
+  onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void
+  onFailure(failure: UpstreamFailure): void
+  /** All events of one read have been reported. @returns whether its memory is released */
+  onRead(): boolean
+  /** More of the body may be written. */
+  onDrain(): void
+}
+
+/** At the beginning of a field, or of an element of a list: `Nego2` was the name of a draft of Negotiate. */
+const scheme = /(?:^|[ \t,])(?:ntlm|nego)/i
+const upperN = 0x4e
+const lowerN = 0x6e
+
+/**
+ * Whether the value of Authorization, WWW-Authenticate or of their Proxy forms names NTLM or Negotiate. These
+ * authenticate a connection instead of a request (RFC 4559 6): whatever comes on it later has the same user. So the
+ * connection to the upstream serves nobody but the client connection from which it came.
+ */
+export function bindsConnection(value: string): boolean {
+  const first = value.charCodeAt(0)
+  // Nearly always it is one credential of another scheme, and a long one.
+  if (first !== upperN && first !== lowerN && !value.includes(',')) return false
+  return scheme.test(value)
 }

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Expiring } from '#platform/deadline.ts'
-import type { RequestEvents } from './request-events.ts'
-import type { RequestHead } from './request-head.ts'
+import type { BodyTooSlow, MalformedMessage, RequestHead } from './request-head.ts'
 
 /**
  * How much of the request's body has arrived: `buffered` means that a part of it is held back until `resumeBody`, which
@@ -103,6 +102,35 @@ export interface UpgradedStream {
 }
 
 /** A stream that can tell when nothing has passed for a while, as sockets do. */
-export interface TimedDuplex extends Duplex {
+interface TimedDuplex extends Duplex {
   setTimeout(ms: number, onTimeout?: () => void): unknown
+}
+
+/** The handler of a request: it gets the body, and learns what happens to the client. */
+export interface RequestEvents {
+  /** Whether the response is written directly to the socket: then the connection must not write. */
+  readonly writesToSocket?: boolean
+  /** @param chunk valid until this returns: whatever keeps it makes a copy (see `ownedCopy`) */
+  onBodyData(chunk: Buffer): void
+  /** Whether every chunk passed to `onBodyData` has been released. */
+  isChunkReleased(): boolean
+  /** @param trailers name, value, name, value */
+  onBodyEnd(trailers: readonly string[]): void
+  /** The rest of the body cannot be read; the connection ends with the response. */
+  onBodyError(error: MalformedMessage | BodyTooSlow): void
+  /** More of the response may be written. */
+  onClientDrain(): void
+  /** The client disconnected before the whole response was sent. */
+  onAbort(): void
+}
+
+/**
+ * Whether a request with the form of an upgrade is an extended CONNECT of HTTP/2 (RFC 8441). To CONNECT any 2xx says
+ * that the tunnel is open (RFC 9110 9.3.6): it gets none, unless a backend has accepted its WebSocket.
+ */
+export function isExtendedConnect(
+  { httpVersion }: Pick<ClientExchange, 'httpVersion'>,
+  { upgrade }: Pick<RequestHead, 'upgrade'>,
+): boolean {
+  return upgrade !== undefined && httpVersion === '2'
 }

@@ -1,6 +1,5 @@
 import type { RequestBody } from '../exchange/request-head.ts'
-import { ChunkExtensions } from './chunk-extensions.ts'
-import { ChunkedDecoder } from './chunked-decoder.ts'
+import { ChunkExtensions, ChunkedDecoder } from './chunked-decoder.ts'
 
 /** How many bytes of chunk extensions there may be beyond the size of the body: no other limit counts them. */
 const extensionBytesMax = 16_384

@@ -3,18 +3,22 @@ import type {
   BodyState,
   ClientExchange,
   OpenConnection,
+  RequestEvents,
   ResponseFraming,
 } from '../exchange/client-exchange.ts'
-import { BodyTooSlow, type HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
-import type { RequestEvents, Unreadable } from '../exchange/request-events.ts'
-import type { RequestHead } from '../exchange/request-head.ts'
+import {
+  BodyTooSlow,
+  type HeadTooLarge,
+  MalformedMessage,
+  type RequestHead,
+  type Unreadable,
+} from '../exchange/request-head.ts'
 import type { ConnectionOptions } from './connection-events.ts'
 import { watchHalfClosed } from './half-closed.ts'
-import { LingeringClose } from './lingering-close.ts'
 import { PrefaceReader } from './preface.ts'
 import { RequestReader, type RequestReaderEvents } from './request-reader.ts'
+import { discardedBytesMax, discardTimeoutMs, keepAliveMarginMs, LingeringClose } from './slow-clients.ts'
 import { DirectSocketReader } from './socket-reader.ts'
-import * as timeouts from './timeouts.ts'
 import { WritableConnection } from './writable-connection.ts'
 
 /** A client's connection: one request at a time (RFC 9112 9.3.2), and none after one that ends the connection (9.6). */
@@ -84,17 +88,13 @@ export class ClientConnection
     if (!this.head?.isPersistent || this.#isClosing || this.options.isDraining()) return false
     if (this.#requestReader.isBodyWhole) return true
     // A client that waits for a 100 may send the body after all, or not: what arrives next could be either.
-    return (
-      !this.head.expectsContinue && (this.#requestReader.bodyRemaining ?? 0) <= timeouts.discardedBytesMax
-    )
+    return !this.head.expectsContinue && (this.#requestReader.bodyRemaining ?? 0) <= discardedBytesMax
   }
 
   respond(status: number, reason: string, lines: string, framing: ResponseFraming): void {
     this.#isClosing = framing === 'until-close' || !this.canPersist()
-    this.writer.begin(
-      { status, reason, lines, framing },
-      this.#isClosing ? undefined : this.options.keepAlive,
-    )
+    const keepAlive = this.#isClosing ? undefined : this.options.keepAlive
+    this.writer.begin({ status, reason, lines, framing }, keepAlive)
   }
 
   endExternally({ closes }: { readonly closes: boolean }): void {
@@ -181,11 +181,11 @@ export class ClientConnection
       // No more is read: TCP slows the client down, and it can still read the response.
       if (deadline === undefined) this.#socketReader.pause()
       else this.deadline = deadline
-    } else if (!this.#isAnswering && this.#discardedBytes > timeouts.discardedBytesMax) this.#linger()
+    } else if (!this.#isAnswering && this.#discardedBytes > discardedBytesMax) this.#linger()
   }
 
   #refuse(what: Unreadable): void {
-    this.deadline = performance.now() + timeouts.discardTimeoutMs
+    this.deadline = performance.now() + discardTimeoutMs
     this.#isClosing = true
     this.#isAnswering = true
     this.options.onUnreadable(this, what)
@@ -204,14 +204,14 @@ export class ClientConnection
     if (this.#isClosing) this.#linger()
     else if (this.#requestReader.isBodyWhole) this.#waitForNext()
     else {
-      this.deadline = performance.now() + timeouts.discardTimeoutMs
+      this.deadline = performance.now() + discardTimeoutMs
       this.#requestReader.nextRequest()
     }
   }
 
   #waitForNext(): void {
     this.deadline =
-      this.options.connections.sweptAt + this.writer.announcedKeepAlive.timeoutMs + timeouts.keepAliveMarginMs
+      this.options.connections.sweptAt + this.writer.announcedKeepAlive.timeoutMs + keepAliveMarginMs
     this.#requestReader.nextRequest()
   }
 

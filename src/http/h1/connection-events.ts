@@ -1,7 +1,6 @@
 import type { DeadlineSweep } from '#platform/deadline.ts'
 import type { OpenConnection } from '../exchange/client-exchange.ts'
-import type { Unreadable } from '../exchange/request-events.ts'
-import type { RequestHead } from '../exchange/request-head.ts'
+import type { RequestHead, Unreadable } from '../exchange/request-head.ts'
 import type { NameTable } from './name-table.ts'
 import type { KeepAlive } from './response-writer.ts'
 

@@ -61,7 +61,7 @@ export interface MarkedText {
 }
 
 /** Whether a line goes on, by its mark and where its value is; undefined = the head is not one to be passed on in slices. */
-export type GoesOn = (text: string, mark: number, start: number, end: number) => boolean | undefined
+type GoesOn = (text: string, mark: number, start: number, end: number) => boolean | undefined
 
 /** The lines of a head but for the marked ones that do not go on, in slices of its text; undefined as `goesOn` says. */
 export function keptLines(

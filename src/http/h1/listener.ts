@@ -1,9 +1,8 @@
-import { createServer, type Server, Socket } from 'node:net'
+import { createServer, type Server, type ServerOpts, Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { unmappedAddress } from '#platform/addresses.ts'
 import type { DeadlineSweep } from '#platform/deadline.ts'
 import type { ClientExchange, OpenConnection } from '../exchange/client-exchange.ts'
-import { createFurtherQueues } from './accept-queues.ts'
 import { ClientConnection } from './client-connection.ts'
 import type { ConnectionLimits, ConnectionOptions } from './connection-events.ts'
 import { keepAliveOf } from './response-writer.ts'
@@ -14,7 +13,7 @@ export interface ReloadableListenerOptions extends ConnectionLimits {
   readonly tls: TlsOptions | undefined
 }
 
-export interface ListenerOptions
+interface ListenerOptions
   extends Omit<ConnectionOptions<ClientExchange>, 'keepAlive' | 'onPreface'>,
     ReloadableListenerOptions {
   /** Where it keeps the open connections, tunnels included. */
@@ -36,7 +35,7 @@ export interface ListenerOptions
   answerPlainHttp(peerAddress: string): string
 }
 
-export interface Listener {
+interface Listener {
   /** They are to listen on the same port. */
   readonly servers: readonly [Server, ...Server[]]
   /**
@@ -154,4 +153,20 @@ function sendUnencrypted(socket: object, text: string): void {
   // The cast is sound: it is checked before it is used.
   const { _parent: below } = socket as { readonly _parent?: unknown }
   if (below instanceof Socket && below.writable) below.end(text, 'latin1')
+}
+
+/**
+ * How many sockets listen on a port. libuv accepts one connection from each in a turn of the event loop, and under load
+ * a turn takes milliseconds: with one socket, the last of 600 clients that connected at once waited two seconds.
+ */
+export const acceptQueuesMax = 16
+
+/**
+ * Servers that pass the connections of further sockets on the same port to a first server.
+ * @param options of sockets, as for the first
+ */
+export function createFurtherQueues(first: Server, options: ServerOpts, count: number): readonly Server[] {
+  return Array.from({ length: count }, () =>
+    createServer(options, (socket) => void first.emit('connection', socket)),
+  )
 }

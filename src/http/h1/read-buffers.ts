@@ -6,18 +6,13 @@ export const sharedBuffer = Buffer.allocUnsafeSlow(65_536)
 
 /** Up to this length views of the shared memory are kept, which take 0.2 MiB at most. */
 const keptViewBytesMax = 2_048
-/** By length. Creating one takes 28 ns and 100 bytes for each read, and the lengths of messages repeat. */
+/** By length: the lengths of messages repeat (docs/performance.md). */
 const keptViews: (Buffer | undefined)[] = Array.from({ length: keptViewBytesMax + 1 }, () => undefined)
 
 /** What was just read: valid until the caller returns. Long data, which others would not copy, are a copy already. */
 export function receivedChunk(length: number): Buffer {
   if (length > smallChunkBytesMax) return copyOfShared(length)
   return length > keptViewBytesMax ? sharedBuffer.subarray(0, length) : keptView(length)
-}
-
-/** Whether the next read of its length is delivered as the same view. */
-export function isKeptView(chunk: Buffer): boolean {
-  return chunk === keptViews[chunk.length]
 }
 
 function keptView(length: number): Buffer {

@@ -1,5 +1,4 @@
-import { MalformedMessage } from '../exchange/malformed-message.ts'
-import type { RequestBody, RequestHead } from '../exchange/request-head.ts'
+import { MalformedMessage, type RequestBody, type RequestHead } from '../exchange/request-head.ts'
 import { digitsMax, parseDigits } from './characters.ts'
 import type { MarkedLines } from './field-lines.ts'
 import { mark } from './name-table.ts'

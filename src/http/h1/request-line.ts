@@ -1,4 +1,4 @@
-import { MalformedMessage } from '../exchange/malformed-message.ts'
+import { MalformedMessage } from '../exchange/request-head.ts'
 import { tokenCharacters } from './characters.ts'
 import { headBlock, skip } from './head-block.ts'
 

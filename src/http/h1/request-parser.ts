@@ -1,4 +1,4 @@
-import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
+import { HeadTooLarge, MalformedMessage } from '../exchange/request-head.ts'
 import { MarkedLines, readFieldLines } from './field-lines.ts'
 import { headBlock } from './head-block.ts'
 import type { NameTable } from './name-table.ts'

@@ -1,6 +1,5 @@
 import type { BodyState } from '../exchange/client-exchange.ts'
-import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
-import type { RequestHead } from '../exchange/request-head.ts'
+import { HeadTooLarge, MalformedMessage, type RequestHead } from '../exchange/request-head.ts'
 import { BodyReader } from './body-reader.ts'
 import { chunksPerTurnMax } from './chunked-decoder.ts'
 import { ownedCopy } from './read-buffers.ts'
@@ -24,7 +23,7 @@ export interface RequestReaderEvents {
 }
 
 /** Where the bytes come from. */
-export interface InputSource {
+interface InputSource {
   /** A little may still arrive after this. */
   pause(): void
   resume(): void

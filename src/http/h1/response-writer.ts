@@ -1,10 +1,9 @@
 import type { Socket } from 'node:net'
 import { copyString } from '#platform/text.ts'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
-import { type DeferredWrite, deferWrite, mustWriteNow } from './deferred-writes.ts'
-import { writeDirectly } from './direct-writes.ts'
+import { type DeferredWrite, deferWrite, mustWriteNow, writeDirectly } from './socket-writes.ts'
 
-export interface ResponseStart {
+interface ResponseStart {
   readonly status: number
   readonly reason: string
   /** Field lines, each ended by CR LF, in Latin-1: without those about the connection. */

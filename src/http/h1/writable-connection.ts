@@ -2,11 +2,11 @@ import type { Socket } from 'node:net'
 import { unmappedAddress } from '#platform/addresses.ts'
 import type { HttpVersion } from '../exchange/client-exchange.ts'
 import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
-import { BodyRate } from './body-rate.ts'
 import type { ConnectionOptions } from './connection-events.ts'
 import { hasWrittenAll } from './read-buffers.ts'
 import { ResponseWriter } from './response-writer.ts'
-import * as timeouts from './timeouts.ts'
+import * as timeouts from './slow-clients.ts'
+import { BodyRate } from './slow-clients.ts'
 
 /** The part of a client's connection that writes: what is sent, and how long the client may take to read it. */
 export abstract class WritableConnection<Connection> {

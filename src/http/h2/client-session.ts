@@ -1,17 +1,43 @@
 import type { Socket } from 'node:net'
+import { unmappedAddress } from '#platform/addresses.ts'
 import type { OpenConnection } from '../exchange/client-exchange.ts'
-import { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
-import { keepAliveMarginMs, sendTimeoutMs } from '../h1/timeouts.ts'
+import { HeadTooLarge, MalformedMessage } from '../exchange/request-head.ts'
+import { keepAliveMarginMs, sendTimeoutMs } from '../h1/slow-clients.ts'
 import { ClientStream } from './client-stream.ts'
 import { FrameConnection } from './framing/connection.ts'
-import { errorCode } from './framing/constants.ts'
-import { type ConnectionError, MalformedStream, tooMany } from './framing/errors.ts'
+import { type ConnectionError, errorCode, MalformedStream, tooMany } from './framing/protocol.ts'
 import type { FrameStream } from './framing/stream.ts'
 import { readRequestHead } from './request-head.ts'
 import { SessionDrain } from './session-drain.ts'
 import type { Peer, StreamOptions, StreamOwner } from './stream-options.ts'
 
-export interface SessionOptions extends StreamOptions {
+export type SessionLimits = Pick<
+  SessionOptions,
+  'keepAliveTimeoutMs' | 'requestTimeoutMs' | 'headBytesMax' | 'bodyRateMin' | 'streamsMax'
+>
+
+/** Takes over the connections that clients open with HTTP/2. */
+interface SessionOpener {
+  /** @param first what has been read from the socket already */
+  open(socket: Socket, first: Buffer | undefined): OpenConnection
+  /** Applies changed limits to what is received from now on; the number of streams to new connections. */
+  adapt(limits: SessionLimits): void
+}
+
+export function createSessionOpener(options: SessionOptions): SessionOpener {
+  // A copy that sessions read at each use, so that changes reach all of them.
+  const current = { ...options }
+  return {
+    open: (socket, first) => {
+      const peerAddress = unmappedAddress(socket.remoteAddress ?? '')
+      const protocol = 'encrypted' in socket ? 'https' : 'http'
+      return new ClientSession(socket, { peerAddress, protocol }, current, first)
+    },
+    adapt: (limits) => void Object.assign(current, limits),
+  }
+}
+
+interface SessionOptions extends StreamOptions {
   readonly keepAliveTimeoutMs: number
   /** How long a head may take to arrive, and the first frames after the connection was made. */
   readonly requestTimeoutMs: number
@@ -30,7 +56,7 @@ const streamWindowBytes = 262_144
 const connectionWindowBytes = 1_048_576
 
 /** A client's connection in HTTP/2. */
-export class ClientSession implements OpenConnection, StreamOwner {
+class ClientSession implements OpenConnection, StreamOwner {
   readonly socket: Socket
   readonly options: SessionOptions
   readonly peer: Peer

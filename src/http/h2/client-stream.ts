@@ -1,20 +1,17 @@
-import type {
-  BodyState,
-  ClientExchange,
-  ResponseFraming,
-  UpgradedStream,
+import {
+  type BodyState,
+  type ClientExchange,
+  isExtendedConnect,
+  type RequestEvents,
+  type ResponseFraming,
+  type UpgradedStream,
 } from '../exchange/client-exchange.ts'
-import { isExtendedConnect } from '../exchange/extended-connect.ts'
-import { BodyTooSlow } from '../exchange/malformed-message.ts'
-import type { RequestEvents } from '../exchange/request-events.ts'
-import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
-import { BodyRate, type BodySender } from '../h1/body-rate.ts'
-import { LingeringClose } from '../h1/lingering-close.ts'
-import { sendTimeoutMs } from '../h1/timeouts.ts'
-import { errorCode } from './framing/constants.ts'
+import { BodyTooSlow, type RequestHead, withoutTexts } from '../exchange/request-head.ts'
+import { BodyRate, type BodySender, LingeringClose, sendTimeoutMs } from '../h1/slow-clients.ts'
+import { addLines, headWriter, isAcceptOfKey } from './fields.ts'
+import { errorCode } from './framing/protocol.ts'
 import type { FrameStream } from './framing/stream.ts'
 import type { StreamEvents } from './framing/stream-connection.ts'
-import { addLines, headWriter, isAcceptOfKey } from './response-fields.ts'
 import { StreamDuplex } from './stream-duplex.ts'
 import type { StreamOptions, StreamOwner } from './stream-options.ts'
 

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { MalformedMessage } from '../exchange/malformed-message.ts'
-import type { RequestBody, RequestHead } from '../exchange/request-head.ts'
+import { MalformedMessage, type RequestBody, type RequestHead } from '../exchange/request-head.ts'
+import { isToken } from '../h1/characters.ts'
 import { bodyOf, parseContentLength } from '../h1/request-framing.ts'
 import { encodeHighBytes } from '../h1/request-line.ts'
-import { checkField } from './field-rules.ts'
-import { MalformedStream } from './framing/errors.ts'
-import { type PseudoFields, readPseudoFields } from './pseudo-fields.ts'
+import { checkField, checkValue } from './fields.ts'
+import { MalformedStream } from './framing/protocol.ts'
 
 const webSocket = 'websocket'
 /** Superseded by `:protocol`: what a client sends in them means nothing (RFC 8441 5). */
@@ -96,7 +95,7 @@ function writeKey(rawHeaders: string[]): void {
  * is made of it.
  * @throws MalformedStream where it is empty @throws MalformedMessage
  */
-export function readPath(path: string): string {
+function readPath(path: string): string {
   if (path === '') throw new MalformedStream('the :path is empty')
   if ((path[0] !== '/' && path !== '*') || path.includes(' ') || path.includes('\r') || path.includes('\n'))
     throw new MalformedMessage(':path', 'must be a request target')
@@ -110,4 +109,72 @@ function readBody(length: string | undefined, isEnded: boolean, { protocol }: Ps
   const bytes = parseContentLength(length)
   if (bytes > 0 && isEnded) throw new MalformedMessage('Content-Length', 'must be the length of the body')
   return bodyOf(bytes, false)
+}
+
+const colon = ':'.charCodeAt(0)
+
+/** The pseudo-header fields of a request (RFC 9113 8.3.1, RFC 8441 4); undefined = it is absent. */
+interface PseudoFields {
+  method: string | undefined
+  path: string | undefined
+  scheme: string | undefined
+  authority: string | undefined
+  protocol: string | undefined
+}
+
+/**
+ * Reads them, and checks that those are there which a request needs, and no others.
+ * @param raw name, value, name, value: they come first
+ * @returns also the index of the first field after them
+ * @throws MalformedStream @throws MalformedMessage
+ */
+function readPseudoFields(raw: readonly string[]): {
+  readonly pseudo: PseudoFields
+  readonly end: number
+} {
+  const pseudo: PseudoFields = {
+    method: undefined,
+    path: undefined,
+    scheme: undefined,
+    authority: undefined,
+    protocol: undefined,
+  }
+  let index = 0
+  for (; index + 1 < raw.length && raw[index]?.charCodeAt(0) === colon; index += 2) {
+    const key = keyOf(raw[index] ?? '')
+    if (pseudo[key] !== undefined) throw new MalformedStream(`:${key} is sent twice`)
+    pseudo[key] = raw[index + 1] ?? ''
+  }
+  checkPseudoFields(pseudo)
+  return { pseudo, end: index }
+}
+
+function keyOf(name: string): keyof PseudoFields {
+  switch (name) {
+    case ':method':
+      return 'method'
+    case ':path':
+      return 'path'
+    case ':scheme':
+      return 'scheme'
+    case ':authority':
+      return 'authority'
+    case ':protocol':
+      return 'protocol'
+    default:
+      throw new MalformedStream('a pseudo-header field is none of a request')
+  }
+}
+
+/** RFC 9113 8.3.1, 8.5; RFC 8441 4. */
+function checkPseudoFields({ method, path, scheme, authority, protocol }: PseudoFields): void {
+  if (method === undefined) throw new MalformedStream('there is no :method')
+  const isConnect = method === 'CONNECT' && protocol === undefined
+  if (protocol !== undefined && method !== 'CONNECT') throw new MalformedStream('only CONNECT has :protocol')
+  if (isConnect && (path !== undefined || scheme !== undefined || authority === undefined))
+    throw new MalformedStream('CONNECT has :authority alone')
+  if (!isConnect && (path === undefined || scheme === undefined))
+    throw new MalformedStream('there is no :path or :scheme')
+  if (!isToken(method)) throw new MalformedMessage(':method', 'must be a method')
+  checkValue(':authority', authority ?? '')
 }

@@ -1,5 +1,5 @@
 import type { FrameConnection } from './framing/connection.ts'
-import { errorCode, windowMax } from './framing/constants.ts'
+import { errorCode, windowMax } from './framing/protocol.ts'
 
 /** How long a client may take to answer a PING before it is believed to have read what came before. */
 const roundTripMsMax = 250

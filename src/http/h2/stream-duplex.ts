@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream'
-import { errorCode } from './framing/constants.ts'
+import { errorCode } from './framing/protocol.ts'
 import type { FrameStream } from './framing/stream.ts'
 import type { StreamEvents } from './framing/stream-connection.ts'
 

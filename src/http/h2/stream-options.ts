@@ -1,7 +1,6 @@
 import type { DeadlineSweep } from '#platform/deadline.ts'
 import type { ClientExchange } from '../exchange/client-exchange.ts'
-import type { HeadTooLarge, MalformedMessage } from '../exchange/malformed-message.ts'
-import type { RequestHead } from '../exchange/request-head.ts'
+import type { HeadTooLarge, MalformedMessage, RequestHead } from '../exchange/request-head.ts'
 
 /** The settings of streams, read at each use, and the callbacks for what clients send. */
 export interface StreamOptions {

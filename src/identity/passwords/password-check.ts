@@ -10,7 +10,7 @@ import type { AuditStore } from '#store/audit.ts'
 import { passwordFailuresMax } from '#store/password-failures.ts'
 import type { AttemptOutcome, PortalStore } from '#store/portal.ts'
 import type { Rate } from '#store/rates.ts'
-import type { Visitor } from '#store/visitor.ts'
+import type { Visitor } from '#store/sessions.ts'
 import { countFailure } from '../limits/failures.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
 

@@ -2,7 +2,7 @@ import { emailLengthMax } from '#accounts/account-input.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { assertGoodPassword, type Passwords } from '#platform/secrets/passwords.ts'
 import type { Account } from '#store/account.ts'
-import type { Visitor } from '#store/visitor.ts'
+import type { Visitor } from '#store/sessions.ts'
 import {
   createPortalSessions,
   type PortalSessionsOptions,

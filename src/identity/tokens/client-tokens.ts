@@ -1,7 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import type { AccountReader } from '#store/accounts.ts'
-import type { SessionStore } from '#store/sessions.ts'
-import type { Visitor } from '#store/visitor.ts'
+import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
 import type { RefreshTokens } from './refresh-tokens.ts'
 import {

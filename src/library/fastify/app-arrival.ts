@@ -11,10 +11,9 @@ import {
   createArrival,
   type EndpointConnection,
 } from '#gateway/server/arrival.ts'
-import { MalformedMessage } from '#http/exchange/malformed-message.ts'
-import type { RequestHead } from '#http/exchange/request-head.ts'
+import { MalformedMessage, type RequestHead } from '#http/exchange/request-head.ts'
 import { readRequestFraming } from '#http/h1/request-framing.ts'
-import { discardedBytesMax } from '#http/h1/timeouts.ts'
+import { discardedBytesMax } from '#http/h1/slow-clients.ts'
 import { unmappedAddress } from '#platform/addresses.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 

@@ -22,7 +22,7 @@ import { callbackPath } from '#portal/page-access.ts'
 import type { PortalHandOver } from '#portal/page-context.ts'
 import { createPortal } from '#portal/portal.ts'
 import { createPortalCookie, type PortalCookie } from '#portal/portal-cookie.ts'
-import { portalEpochIn } from '#store/portal-key-id.ts'
+import { portalEpochIn } from '#store/secret-keys.ts'
 import type { Store } from '#store/store.ts'
 import {
   type AccountServices,

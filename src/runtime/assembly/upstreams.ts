@@ -1,5 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type HealthChange, openUpstream, type Upstream, type UpstreamConfig } from '#http/client/upstream.ts'
+import {
+  type HealthChange,
+  openUpstream,
+  type Upstream,
+  type UpstreamConfig,
+} from '#http/upstream/upstream.ts'
 import type { TargetState } from '#ops/metrics/traffic-instruments.ts'
 import type { Log } from '#platform/log/log.ts'
 

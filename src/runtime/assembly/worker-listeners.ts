@@ -5,7 +5,7 @@ import type { ListenerEvents, ServerOptions } from '#gateway/server/arrival-serv
 import { createDrain } from '#gateway/server/drain.ts'
 import { listenOnAll, urlOf } from '#gateway/server/listen.ts'
 import { createGatewayServer } from '#gateway/server/server.ts'
-import { acceptQueuesMax } from '#http/h1/accept-queues.ts'
+import { acceptQueuesMax } from '#http/h1/listener.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { Log } from '#platform/log/log.ts'
 import { watchDescriptors } from './descriptors.ts'

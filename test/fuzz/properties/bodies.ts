@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { MalformedMessage } from '#http/exchange/malformed-message.ts'
+import { MalformedMessage } from '#http/exchange/request-head.ts'
 import { ChunkedDecoder } from '#http/h1/chunked-decoder.ts'
 import { readResponse } from '../../http/client/read-response.ts'
 import { assertSame, cut, cuts } from '../pieces.ts'

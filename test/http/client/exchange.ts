@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net'
 import type { Test } from 'tap'
-import type { Call } from '#http/client/call.ts'
 import type { UpstreamFailure } from '#http/client/failure.ts'
-import type { BodyProgress } from '#http/client/pool/claim.ts'
 import type { ResponseHead } from '#http/client/response-head.ts'
-import type { Target } from '#http/client/target.ts'
+import type { Call } from '#http/upstream/call.ts'
+import type { BodyProgress } from '#http/upstream/pool/claim.ts'
+import type { Target } from '#http/upstream/target.ts'
 import {
   openUpstream,
   type Upstream,
   type UpstreamConfig,
   type UpstreamOptions,
-} from '#http/client/upstream.ts'
+} from '#http/upstream/upstream.ts'
 
 /** An upstream of these targets, closed with the test; its timeouts are long unless they are what is tested. */
 export function openTestUpstream(

@@ -1,6 +1,5 @@
 import { UpstreamFailure } from '#http/client/failure.ts'
-import type { ConnectionPersistence } from '#http/client/response-events.ts'
-import type { ResponseHead } from '#http/client/response-head.ts'
+import type { ConnectionPersistence, ResponseHead } from '#http/client/response-head.ts'
 import { ResponseParser } from '#http/client/response-parser.ts'
 
 export interface Asked {

@@ -1,7 +1,6 @@
 import t from 'tap'
-import { MalformedMessage } from '#http/exchange/malformed-message.ts'
-import { ChunkExtensions } from '#http/h1/chunk-extensions.ts'
-import { ChunkedDecoder } from '#http/h1/chunked-decoder.ts'
+import { MalformedMessage } from '#http/exchange/request-head.ts'
+import { ChunkExtensions, ChunkedDecoder } from '#http/h1/chunked-decoder.ts'
 import { createRandom, cutAtRandom } from '../client/random.ts'
 
 function decode(pieces: readonly Buffer[]) {

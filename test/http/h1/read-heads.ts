@@ -1,5 +1,4 @@
-import { HeadTooLarge, MalformedMessage } from '#http/exchange/malformed-message.ts'
-import { changedHead, type RequestHead } from '#http/exchange/request-head.ts'
+import { changedHead, HeadTooLarge, MalformedMessage, type RequestHead } from '#http/exchange/request-head.ts'
 import { framingNames, NameTable } from '#http/h1/name-table.ts'
 import { RequestParser } from '#http/h1/request-parser.ts'
 

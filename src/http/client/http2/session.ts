@@ -1,23 +1,30 @@
 import type { Socket } from 'node:net'
 import { type Deadline, DeadlineSweep, type Expiring, startDeadline } from '#platform/deadline.ts'
 import { FrameConnection } from '../../h2/framing/connection.ts'
-import { errorCode } from '../../h2/framing/constants.ts'
-import type { ConnectionError } from '../../h2/framing/errors.ts'
+import { RefillingBudget } from '../../h2/framing/flood-guard.ts'
+import { type ConnectionError, errorCode } from '../../h2/framing/protocol.ts'
 import type { FrameStream } from '../../h2/framing/stream.ts'
 import { UpstreamFailure } from '../failure.ts'
-import { ResetBudget } from './reset-budget.ts'
 
 /** How many requests are sent on one connection, if the target allows as many. */
 export const streamsMax = 100
 const streamWindowBytes = 262_144
 const connectionWindowBytes = 4_194_304
+/**
+ * How many requests on one connection may be cancelled at once, and how many a second in the long run: whoever cancels
+ * many would end it for all who share it. Servers end a connection for more: nghttp2 and Node at 1,000 and 33, Netty and
+ * Undertow at 200 within 30 s. As those that are still open once the budget is spent can be cancelled too, at most 100,
+ * the sum stays below.
+ */
+export const resetsMax = 64
+export const resetsPerSecond = 2
 /** A connection without requests is closed after this long. */
 const idleMs = 60_000
 /** Of the fields of a response: as large as its head may be in HTTP/1.1. */
 const headSizeMax = 65_536
 const sweep = new DeadlineSweep(1_000)
 
-export interface SessionOptions {
+interface SessionOptions {
   /** Higher than that of each connection to the same target that was made before. */
   readonly number: number
   /** How long the target may take to say that it speaks HTTP/2 and takes requests. */
@@ -27,7 +34,7 @@ export interface SessionOptions {
 }
 
 /** One of the first two is called, once, unless the session is destroyed before. */
-export interface SessionEvents {
+interface SessionEvents {
   /** The target takes requests. */
   onReady(): void
   onFailure(failure: UpstreamFailure): void
@@ -49,7 +56,7 @@ export class UpstreamSession implements Expiring {
   readonly #events: SessionEvents
   readonly #timer: Deadline
   readonly #pingTimeoutMs: number
-  readonly #resets = new ResetBudget(performance.now())
+  readonly #resets = new RefillingBudget(resetsMax, resetsPerSecond, performance.now())
   #pingTimer: Deadline | undefined
   #streams = 0
   /** How many requests the target allows at a time; 0 = not said yet. */

@@ -1,17 +1,20 @@
 import { DeadlineSweep } from '#platform/deadline.ts'
 import type { ResponseFraming } from '../../exchange/client-exchange.ts'
-import { errorCode } from '../../h2/framing/constants.ts'
+import { addLines } from '../../h2/fields.ts'
+import { errorCode } from '../../h2/framing/protocol.ts'
 import type { FrameStream } from '../../h2/framing/stream.ts'
 import type { StreamEvents } from '../../h2/framing/stream-connection.ts'
-import { addLines } from '../../h2/response-fields.ts'
-import type { ExchangeEvents, RequestOptions } from '../exchange.ts'
-import { ExchangeDeadline } from '../exchange-deadline.ts'
 import { InvalidResponse, readFailure, timeoutFailure, UpstreamFailure } from '../failure.ts'
 import { hasBindingChallenge, readContentLength } from '../response-framing.ts'
 import type { ResponseHead } from '../response-head.ts'
-import { noHolder, type UpstreamConnection } from '../upstream-connection.ts'
-import { checkFields, readHead } from './read-head.ts'
-import { requestFields } from './request-fields.ts'
+import { StallDeadline } from '../stall-deadline.ts'
+import {
+  noHolder,
+  type RequestOptions,
+  type UpstreamConnection,
+  type UpstreamResponseEvents,
+} from '../upstream-connection.ts'
+import { checkFields, readHead, requestFields } from './fields.ts'
 import type { UpstreamSession } from './session.ts'
 
 const sweep = new DeadlineSweep(50)
@@ -29,11 +32,11 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
   /** Its session is told. */
   readonly isBound = false
   holder = noHolder
-  readonly #deadline = new ExchangeDeadline((isForHead) => this.#onTimeout(isForHead))
+  readonly #deadline = new StallDeadline((isForHead) => this.#onTimeout(isForHead))
   readonly #session: UpstreamSession
   readonly #scheme: 'http' | 'https'
   #stream: FrameStream | undefined
-  #events: ExchangeEvents | undefined
+  #events: UpstreamResponseEvents | undefined
   #options: RequestOptions | undefined
   #isFreed = false
   #unreadInformation = 0
@@ -59,7 +62,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     return this.#stream?.hasSentAll !== false
   }
 
-  start(head: string, options: RequestOptions, events: ExchangeEvents, now: number): void {
+  start(head: string, options: RequestOptions, events: UpstreamResponseEvents, now: number): void {
     this.#events = events
     this.#options = options
     if (!this.isOpen) {
@@ -75,7 +78,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     this.#deadline.start(options, now)
   }
 
-  redirect(events: ExchangeEvents): void {
+  redirect(events: UpstreamResponseEvents): void {
     if (this.#events !== undefined) this.#events = events
   }
 

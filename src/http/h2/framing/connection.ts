@@ -2,12 +2,11 @@ import type { Socket } from 'node:net'
 import { preface } from '../../h1/preface.ts'
 import { DirectSocketReader } from '../../h1/socket-reader.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
-import { writeFieldBlock } from './block-writer.ts'
-import { errorCode, frameFlag, frameType, windowDefault } from './constants.ts'
+import { Pings } from './control.ts'
 import { FrameDispatcher, type FrameTarget } from './dispatcher.ts'
-import { ConnectionError } from './errors.ts'
+import { writeFieldBlock } from './field-block.ts'
 import { FrameOutput } from './output.ts'
-import { Pings } from './pings.ts'
+import { ConnectionError, errorCode, frameFlag, frameType, windowDefault } from './protocol.ts'
 import { Sender } from './sender.ts'
 import { type Settings, writeSettings } from './settings.ts'
 import { FrameStream } from './stream.ts'
@@ -19,7 +18,7 @@ const unsentBytesMax = 262_144
 /** How long the peer has to read why its connection ends. */
 const lingeringMs = 1_000
 
-export interface ConnectionEvents {
+interface ConnectionEvents {
   /** The peer opens a stream. @param isWhole whether the fields were not more than `headSizeMax` */
   onStream(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void
   /** The peer has told its settings, or changed them. */
@@ -32,7 +31,7 @@ export interface ConnectionEvents {
   onClose(error: ConnectionError | undefined): void
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly isServer: boolean
   readonly settings: Settings
   /** How much the peer may send ahead on all streams together; from 65,535. */

@@ -1,15 +1,24 @@
 import type { HpackEncoder } from '../hpack/encoder.ts'
-import { assertOtherStream } from './block-reader.ts'
-import type { ClosedStreams } from './closed-streams.ts'
-import { errorCode, frameFlag, frameHeadBytes, frameType, windowDefault, windowMax } from './constants.ts'
-import { ConnectionError, frameSizeError, protocolError } from './errors.ts'
+import { assertOtherStream } from './field-block.ts'
 import type { FloodGuard } from './flood-guard.ts'
-import { uint31At, uint32At } from './numbers.ts'
 import type { FrameOutput } from './output.ts'
+import {
+  ConnectionError,
+  errorCode,
+  frameFlag,
+  frameHeadBytes,
+  frameSizeError,
+  frameType,
+  protocolError,
+  uint31At,
+  uint32At,
+  windowDefault,
+  windowMax,
+} from './protocol.ts'
 import { readSettings } from './settings.ts'
 import type { FrameStream } from './stream.ts'
 import type { StreamConnection } from './stream-connection.ts'
-import type { StreamTable } from './stream-table.ts'
+import type { ClosedStreams, StreamTable } from './stream-table.ts'
 
 /** The connection whose control frames are read. */
 export interface ControlTarget extends StreamConnection<FrameStream> {
@@ -157,4 +166,24 @@ export class Control {
 
 function windowTooLarge(): ConnectionError {
   return new ConnectionError(errorCode.flowControlError, `a window is larger than ${windowMax} bytes`)
+}
+
+/** The PINGs of this side that its peer has not answered yet (RFC 9113 6.7). */
+export class Pings {
+  readonly #awaited = new Map<number, () => void>()
+  #count = 0
+
+  /** @param onAnswered called once the peer has read everything sent before @returns the payload of a new one */
+  create(onAnswered: () => void): Buffer {
+    const payload = Buffer.alloc(8)
+    payload.writeUInt32BE(++this.#count, 4)
+    this.#awaited.set(this.#count, onAnswered)
+    return payload
+  }
+
+  onAnswer(payload: Buffer): void {
+    const number = payload.readUInt32BE(4)
+    this.#awaited.get(number)?.()
+    this.#awaited.delete(number)
+  }
 }

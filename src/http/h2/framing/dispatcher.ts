@@ -1,16 +1,14 @@
-import { CompressionError } from '../hpack/compression-error.ts'
+import { areTrailers } from '../fields.ts'
 import { HpackDecoder } from '../hpack/decoder.ts'
-import { BlockReader, type FieldBlock } from './block-reader.ts'
-import { ClosedStreams } from './closed-streams.ts'
-import { errorCode, frameHeadBytes, frameType } from './constants.ts'
+import { CompressionError } from '../hpack/huffman.ts'
 import { Control, type ControlTarget } from './control.ts'
-import { ConnectionError, protocolError } from './errors.ts'
+import { BlockReader, type FieldBlock } from './field-block.ts'
 import { FloodGuard } from './flood-guard.ts'
-import { type FrameEvents, FrameReader } from './frame-reader.ts'
-import { Preface } from './preface.ts'
+import { type FrameEvents, FrameReader, Preface } from './frame-reader.ts'
+import { ConnectionError, errorCode, frameHeadBytes, frameType, protocolError } from './protocol.ts'
 import { FrameStream } from './stream.ts'
 import type { StreamConnection } from './stream-connection.ts'
-import { areTrailers } from './trailers.ts'
+import { ClosedStreams } from './stream-table.ts'
 
 /** The connection whose frames are dispatched. */
 export interface FrameTarget extends StreamConnection<FrameStream>, ControlTarget {

@@ -1,5 +1,5 @@
 import { type Clock, monotonicClock } from '#platform/clock.ts'
-import { tooMany } from './errors.ts'
+import { tooMany } from './protocol.ts'
 
 /** How many bytes of control frames may come for each byte of messages in either direction: as in nginx. */
 const controlBytesPerByte = 8
@@ -21,14 +21,14 @@ export class FloodGuard {
   /** When they were last settled, and how many bytes of messages there were by then. */
   #settledAt: number
   #settledBytes = 0
-  #wasted = 0
-  #wastedAt = 0
+  readonly #streams: RefillingBudget
 
   /** @param messageBytes how long the HEADERS and DATA frames of the connection are in all, in both directions */
   constructor(messageBytes: () => number, clock = monotonicClock) {
     this.#messageBytes = messageBytes
     this.#clock = clock
     this.#settledAt = clock()
+    this.#streams = new RefillingBudget(wastedStreamsMax, wastedStreamsPerSecond, this.#settledAt)
   }
 
   /** A frame that carries no part of a message. @param bytes its length, with its head @throws ConnectionError */
@@ -53,11 +53,32 @@ export class FloodGuard {
 
   /** A stream that its peer has reset, or was reset for what its peer did. @throws ConnectionError */
   countWastedStream(): void {
-    const now = this.#clock()
-    const left = this.#wasted - ((now - this.#wastedAt) / 1_000) * wastedStreamsPerSecond
-    this.#wasted = Math.max(0, left) + 1
-    this.#wastedAt = now
-    if (this.#wasted > wastedStreamsMax)
-      throw tooMany(`more than ${wastedStreamsMax} streams were reset at once`)
+    this.#streams.spend(this.#clock())
+    if (this.#streams.left < 0) throw tooMany(`more than ${wastedStreamsMax} streams were reset at once`)
+  }
+}
+
+/** How often something may be done on one connection: so many times at once, and so many a second in the long run. */
+export class RefillingBudget {
+  readonly #max: number
+  readonly #perSecond: number
+  #filledAt: number
+  /** Below 0 once more was spent than there was. */
+  left: number
+
+  /** @param now on the clock of performance.now() */
+  constructor(max: number, perSecond: number, now: number) {
+    this.#max = max
+    this.#perSecond = perSecond
+    this.#filledAt = now
+    this.left = max
+  }
+
+  /** @returns whether another one may be spent */
+  spend(now: number): boolean {
+    const gained = ((now - this.#filledAt) * this.#perSecond) / 1_000
+    this.left = Math.min(this.#max, this.left + gained) - 1
+    this.#filledAt = now
+    return this.left >= 1
   }
 }

@@ -1,6 +1,13 @@
-import { frameFlag, frameHeadBytes, framePayloadMax, frameType } from './constants.ts'
-import { frameSizeError, protocolError } from './errors.ts'
-import { uint31At } from './numbers.ts'
+import { preface as text } from '../../h1/preface.ts'
+import {
+  frameFlag,
+  frameHeadBytes,
+  framePayloadMax,
+  frameSizeError,
+  frameType,
+  protocolError,
+  uint31At,
+} from './protocol.ts'
 
 export interface FrameEvents {
   /** A whole frame of any type but DATA. @param payload valid until this returns */
@@ -131,4 +138,24 @@ function frameLength(bytes: Buffer, at: number): number {
 
 function streamIdAt(bytes: Buffer, at: number): number {
   return uint31At(bytes, at + 5)
+}
+
+const preface = Buffer.from(text)
+
+/** What a client sends first (RFC 9113 3.4). */
+export class Preface {
+  #read = 0
+
+  get isRead(): boolean {
+    return this.#read === preface.length
+  }
+
+  /** @returns what follows it @throws ConnectionError */
+  read(chunk: Buffer): Buffer {
+    const end = Math.min(chunk.length, preface.length - this.#read)
+    if (chunk.compare(preface, this.#read, this.#read + end, 0, end) !== 0)
+      throw protocolError('the connection does not begin with the preface of HTTP/2')
+    this.#read += end
+    return chunk.subarray(end)
+  }
 }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { frameFlag, frameHeadBytes, framePayloadMax, frameType } from './constants.ts'
+import { frameFlag, frameHeadBytes, framePayloadMax, frameType } from './protocol.ts'
 
 /** What is collected for one write: more than one frame takes. */
 const batchBytes = 65_536

@@ -1,5 +1,5 @@
 import { ByteQueue } from './byte-queue.ts'
-import { errorCode } from './constants.ts'
+import { errorCode } from './protocol.ts'
 import type { StreamConnection, StreamEvents } from './stream-connection.ts'
 
 const pieceBytesMax = 65_536
@@ -8,7 +8,7 @@ const joinedBytesMax = 4_096
 const none: readonly string[] = []
 
 /** Whose body it is. */
-export interface ReceivingStream {
+interface ReceivingStream {
   readonly id: number
   readonly isClosed: boolean
   readonly events: StreamEvents | undefined

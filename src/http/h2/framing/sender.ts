@@ -1,6 +1,5 @@
-import { errorCode, framePayloadMax, windowDefault, windowMax } from './constants.ts'
-import { ConnectionError } from './errors.ts'
 import type { FrameOutput } from './output.ts'
+import { ConnectionError, errorCode, framePayloadMax, windowDefault, windowMax } from './protocol.ts'
 
 /** A stream that has data to send. */
 export interface SendingStream {

@@ -1,6 +1,12 @@
-import { errorCode, framePayloadMax, windowMax } from './constants.ts'
-import { ConnectionError, frameSizeError, protocolError } from './errors.ts'
-import { uint32At } from './numbers.ts'
+import {
+  ConnectionError,
+  errorCode,
+  framePayloadMax,
+  frameSizeError,
+  protocolError,
+  uint32At,
+  windowMax,
+} from './protocol.ts'
 
 /** RFC 9113 6.5.2, RFC 8441 3. */
 const identifier = {
@@ -32,7 +38,7 @@ export function writeSettings(settings: Settings): Buffer {
   return payload
 }
 
-export interface ReceivedSettings {
+interface ReceivedSettings {
   /** The last value of each. */
   readonly settings: Settings
   /** An encoder has to announce it, too (RFC 7541 4.2). */

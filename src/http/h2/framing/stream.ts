@@ -1,5 +1,5 @@
 import { ByteQueue } from './byte-queue.ts'
-import { errorCode, windowMax } from './constants.ts'
+import { errorCode, windowMax } from './protocol.ts'
 import { ReceivedBody } from './received-body.ts'
 import type { SendingStream } from './sender.ts'
 import type { FieldWriter, StreamConnection, StreamEvents } from './stream-connection.ts'

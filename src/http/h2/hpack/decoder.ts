@@ -1,7 +1,5 @@
-import { CompressionError } from './compression-error.ts'
-import { DynamicTable, tableSizeDefault } from './dynamic-table.ts'
-import { decodeHuffman } from './huffman.ts'
-import { staticIndexMax, staticTable } from './static-table.ts'
+import { CompressionError, decodeHuffman } from './huffman.ts'
+import { DynamicTable, staticIndexMax, staticTable, tableSizeDefault } from './tables.ts'
 
 /** Integers above it are of no use in a field block (RFC 7541 5.1 lets a decoder limit them). */
 const integerMax = 0xff_ffff

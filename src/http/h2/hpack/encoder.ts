@@ -1,7 +1,6 @@
 import { copyString } from '#platform/text.ts'
-import { DynamicTable, entrySize, tableSizeDefault } from './dynamic-table.ts'
 import { type FieldName, fieldNameOf, keptLengthMax } from './field-names.ts'
-import { staticIndexMax } from './static-table.ts'
+import { DynamicTable, entrySize, staticIndexMax, tableSizeDefault } from './tables.ts'
 
 /** Texts up to this long are written without a call into the runtime, which takes longer. */
 const shortLengthMax = 24

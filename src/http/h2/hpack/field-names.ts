@@ -1,5 +1,5 @@
 import { copyString } from '#platform/text.ts'
-import { staticIndexMax, staticNames, staticTable } from './static-table.ts'
+import { staticIndexMax, staticNames, staticTable } from './tables.ts'
 
 /** Longer values are not kept in a table: they seldom repeat. */
 export const keptLengthMax = 128

@@ -1,5 +1,3 @@
-import { CompressionError } from './compression-error.ts'
-
 /** How many bits each byte takes (RFC 7541 Appendix B): its codes are canonical, so that these tell them all. */
 const codeLengths = [
   ...[13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28],
@@ -107,4 +105,9 @@ export function decodeHuffman(bytes: Buffer, start: number, end: number): string
   }
   if ((state & endsHere) === 0) throw new CompressionError('a string is padded wrongly')
   return decoded.toString('latin1', 0, length)
+}
+
+/** A field block that cannot be decoded: both sides no longer have the same table (RFC 7541 2.2, 3.1). */
+export class CompressionError extends Error {
+  override readonly name = 'CompressionError'
 }

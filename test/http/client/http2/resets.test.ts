@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { ResetBudget, resetsMax, resetsPerSecond } from '#http/client/http2/reset-budget.ts'
+import { resetsMax, resetsPerSecond } from '#http/client/http2/session.ts'
+import { RefillingBudget } from '#http/h2/framing/flood-guard.ts'
 import { until } from '../../../setup/net.ts'
 import { startStreamBackend } from '../../h2/ask.ts'
 import { startFrameBackend } from '../../h2/frame-backend.ts'
@@ -11,13 +12,13 @@ import { type Exchange, exchange, openTestUpstream, request } from '../exchange.
 const guards = { nghttp2: [1_000, 33], netty: [200, 200 / 30] } as const
 
 t.test('a connection has a budget of cancelled requests, which fills again', async (t) => {
-  const budget = new ResetBudget(0)
+  const budget = new RefillingBudget(resetsMax, resetsPerSecond, 0)
   for (let spent = 1; spent < resetsMax; spent++) t.equal(budget.spend(0), true, `${spent}`)
   t.equal(budget.spend(0), false, 'the last one')
   t.equal(budget.spend(0), false, 'one over')
-  t.equal(new ResetBudget(0).spend(1e9), true)
+  t.equal(new RefillingBudget(resetsMax, resetsPerSecond, 0).spend(1e9), true)
   t.equal(budget.spend(1e6), true, 'long after')
-  const steady = new ResetBudget(0)
+  const steady = new RefillingBudget(resetsMax, resetsPerSecond, 0)
   for (let second = 1; second < 1_000; second++)
     for (let count = 0; count < resetsPerSecond; count++)
       if (!steady.spend(second * 1_000)) t.fail(`at second ${second}`)

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { BlockReader } from '#http/h2/framing/block-reader.ts'
-import { errorCode, frameFlag } from '#http/h2/framing/constants.ts'
+import { BlockReader } from '#http/h2/framing/field-block.ts'
+import { errorCode, frameFlag } from '#http/h2/framing/protocol.ts'
 
 const bytesMax = 1_000
 const { endHeaders, endStream, padded, priority } = frameFlag

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { ConnectionError } from '#http/h2/framing/errors.ts'
 import { FloodGuard } from '#http/h2/framing/flood-guard.ts'
+import { ConnectionError } from '#http/h2/framing/protocol.ts'
 
 const controlBytesMax = 262_144
 const pingBytes = 17

@@ -1,5 +1,5 @@
-import { ConnectionError } from '#http/h2/framing/errors.ts'
 import { FrameReader } from '#http/h2/framing/frame-reader.ts'
+import { ConnectionError } from '#http/h2/framing/protocol.ts'
 
 export interface ReadFrame {
   readonly type: number

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { CompressionError } from '#http/h2/hpack/compression-error.ts'
 import { HpackDecoder } from '#http/h2/hpack/decoder.ts'
+import { CompressionError } from '#http/h2/hpack/huffman.ts'
 import { hex } from './hex.ts'
 import { rfcExamples } from './rfc-examples.ts'
 

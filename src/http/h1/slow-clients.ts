@@ -1,0 +1,124 @@
+import type { DeadlineSweep, Expiring } from '#platform/deadline.ts'
+
+/** How much of a body is read after its response to keep the connection usable; beyond that the connection ends. */
+export const discardedBytesMax = 1_048_576
+/** How long a client may take for the rest of such a body. */
+export const discardTimeoutMs = 2_000
+/**
+ * How much, how long, and with what pauses a client may go on sending after a response that ends the connection (as
+ * nginx's lingering_close): many clients read nothing before they have sent all.
+ */
+const lingeringBytesMax = 1_073_741_824
+const lingeringTimeMs = 30_000
+const lingeringTimeoutMs = 2_000
+/** How long a client may go without reading any of its response (as nginx's send_timeout). */
+export const sendTimeoutMs = 60_000
+/** An idle connection is kept longer than announced, so that a client which relies on it is never cut off. */
+export const keepAliveMarginMs = 1_000
+
+/** The window over which the rate of a body is measured. */
+const bodyRateWindowMs = 10_000
+
+/** Sends the body that is watched. */
+export interface BodySender {
+  /** Whether the response has begun: then both sides may pause, and the timeouts of the target apply. */
+  readonly isHeadSent: boolean
+  /** The body arrived too slowly; called once. */
+  onBodyTooSlow(): void
+}
+
+interface BodyRateOptions {
+  /** Bytes a second, from 1; read at each use. */
+  readonly bodyRateMin: number
+  readonly bodies: Pick<DeadlineSweep, 'add' | 'remove'>
+}
+
+/** Enforces a minimum rate on a request's body while the gateway waits for its client. */
+export class BodyRate implements Expiring {
+  deadline = Number.POSITIVE_INFINITY
+  place = -1
+  readonly #options: BodyRateOptions
+  readonly #sender: BodySender
+  #bytes = 0
+  #isWatching = false
+  /** Whether the client may wait for a `100` before it sends. */
+  #awaitsContinue = false
+
+  constructor(options: BodyRateOptions, sender: BodySender) {
+    this.#options = options
+    this.#sender = sender
+  }
+
+  /** A new request. @param expectsContinue whether its client may wait for a `100` */
+  begin(expectsContinue: boolean): void {
+    this.#awaitsContinue = expectsContinue
+  }
+
+  /** The client has been sent a `100`. */
+  onContinue(): void {
+    this.#awaitsContinue = false
+    this.#restart(performance.now())
+  }
+
+  /** The gateway waits for the client from now on. */
+  start(): void {
+    if (this.#isWatching) return
+    this.#isWatching = true
+    this.#restart(performance.now())
+    this.#options.bodies.add(this)
+  }
+
+  count(bytes: number): void {
+    this.#awaitsContinue = false
+    this.#bytes += bytes
+  }
+
+  /** The gateway does not wait for the client: the body is complete, or is not being read. */
+  stop(): void {
+    if (!this.#isWatching) return
+    this.#isWatching = false
+    this.#options.bodies.remove(this)
+  }
+
+  expire(now: number): void {
+    const isFastEnough = this.#bytes >= (this.#options.bodyRateMin * bodyRateWindowMs) / 1_000
+    if (isFastEnough || this.#awaitsContinue || this.#sender.isHeadSent) {
+      this.#restart(now)
+      return
+    }
+    this.stop()
+    this.#sender.onBodyTooSlow()
+  }
+
+  /** Starts a new window. */
+  #restart(now: number): void {
+    this.#bytes = 0
+    this.deadline = now + bodyRateWindowMs
+  }
+}
+
+/**
+ * Reads on from a client whose connection ends, or whose stream does: closing while it sends would reset it, and the
+ * client might lose the response before reading it (RFC 9112 9.6). Bounded in time, silence and bytes.
+ */
+export class LingeringClose {
+  #endsAt: number | undefined
+  #bytes = 0
+
+  get isActive(): boolean {
+    return this.#endsAt !== undefined
+  }
+
+  /** @param now on the clock of performance.now() @returns the deadline to close it */
+  begin(now: number): number {
+    this.#endsAt = now + lingeringTimeMs
+    return now + lingeringTimeoutMs
+  }
+
+  /** Counts discarded input. @returns the new deadline; undefined = nothing more is to be read */
+  discard(bytes: number, now: number): number | undefined {
+    this.#bytes += bytes
+    if (this.#endsAt === undefined || this.#bytes > lingeringBytesMax) return undefined
+    return Math.min(this.#endsAt, now + lingeringTimeoutMs)
+  }
+}

@@ -1,0 +1,87 @@
+/** RFC 9113 6. */
+export const frameType = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  resetStream: 3,
+  settings: 4,
+  pushPromise: 5,
+  ping: 6,
+  goaway: 7,
+  windowUpdate: 8,
+  continuation: 9,
+} as const
+
+export const frameFlag = {
+  endStream: 0x1,
+  /** Of SETTINGS and PING. */
+  acknowledgement: 0x1,
+  endHeaders: 0x4,
+  padded: 0x8,
+  priority: 0x20,
+} as const
+
+/** RFC 9113 7. */
+export const errorCode = {
+  noError: 0,
+  protocolError: 1,
+  internalError: 2,
+  flowControlError: 3,
+  streamClosed: 5,
+  frameSizeError: 6,
+  refusedStream: 7,
+  cancel: 8,
+  compressionError: 9,
+  enhanceYourCalm: 11,
+} as const
+
+/** Of a frame's head, in bytes. */
+export const frameHeadBytes = 9
+/** Of a frame's payload, until the peer allows more; what is received is never longer (RFC 9113 4.2). */
+export const framePayloadMax = 16_384
+/** Of both kinds, until the peer says something else (RFC 9113 6.9.2). */
+export const windowDefault = 65_535
+export const windowMax = 2 ** 31 - 1
+
+/** What the peer did ends the connection (RFC 9113 5.4.1). */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError'
+  /** See errorCode. */
+  readonly code: number
+
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export function protocolError(message: string): ConnectionError {
+  return new ConnectionError(errorCode.protocolError, message)
+}
+
+export function frameSizeError(what: string): ConnectionError {
+  return new ConnectionError(errorCode.frameSizeError, `${what} has a wrong length`)
+}
+
+export function tooMany(message: string): ConnectionError {
+  return new ConnectionError(errorCode.enhanceYourCalm, message)
+}
+
+/** A message is malformed in a way that only its stream can be told of (RFC 9113 8.1.1). */
+export class MalformedStream extends Error {
+  override readonly name = 'MalformedStream'
+}
+
+/** An unsigned number of 31 bits: the highest bit is reserved (RFC 9113 4.1). */
+export function uint31At(bytes: Buffer, at: number): number {
+  return (
+    (((bytes[at] ?? 0) & 0x7f) << 24) |
+    ((bytes[at + 1] ?? 0) << 16) |
+    ((bytes[at + 2] ?? 0) << 8) |
+    (bytes[at + 3] ?? 0)
+  )
+}
+
+export function uint32At(bytes: Buffer, at: number): number {
+  return uint31At(bytes, at) + ((bytes[at] ?? 0) > 0x7f ? 2 ** 31 : 0)
+}

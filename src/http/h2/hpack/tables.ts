@@ -1,0 +1,102 @@
+/** The static table (RFC 7541 Appendix A): name, value, name, value; its first entry has the index 1. */
+export const staticTable: readonly string[] = [
+  ...[':authority', '', ':method', 'GET', ':method', 'POST', ':path', '/', ':path', '/index.html'],
+  ...[':scheme', 'http', ':scheme', 'https', ':status', '200', ':status', '204', ':status', '206'],
+  ...[':status', '304', ':status', '400', ':status', '404', ':status', '500', 'accept-charset', ''],
+  ...['accept-encoding', 'gzip, deflate', 'accept-language', '', 'accept-ranges', '', 'accept', ''],
+  ...['access-control-allow-origin', '', 'age', '', 'allow', '', 'authorization', '', 'cache-control', ''],
+  ...['content-disposition', '', 'content-encoding', '', 'content-language', '', 'content-length', ''],
+  ...['content-location', '', 'content-range', '', 'content-type', '', 'cookie', '', 'date', '', 'etag', ''],
+  ...['expect', '', 'expires', '', 'from', '', 'host', '', 'if-match', '', 'if-modified-since', ''],
+  ...['if-none-match', '', 'if-range', '', 'if-unmodified-since', '', 'last-modified', '', 'link', ''],
+  ...['location', '', 'max-forwards', '', 'proxy-authenticate', '', 'proxy-authorization', '', 'range', ''],
+  ...['referer', '', 'refresh', '', 'retry-after', '', 'server', '', 'set-cookie', ''],
+  ...['strict-transport-security', '', 'transfer-encoding', '', 'user-agent', '', 'vary', '', 'via', ''],
+  ...['www-authenticate', ''],
+]
+
+/** The highest index of the static table: those of the dynamic table begin after it. */
+export const staticIndexMax = staticTable.length / 2
+
+/** The lowest index of each name. */
+export const staticNames: ReadonlyMap<string, number> = new Map(
+  Array.from({ length: staticIndexMax }, (_, index): [string, number] => [
+    staticTable[2 * index] ?? '',
+    index + 1,
+  ]).toReversed(),
+)
+
+/** In addition to its texts. */
+const entryOverhead = 32
+/** Its size until something else is agreed on (RFC 9113 6.5.2), and more than this is never used here. */
+export const tableSizeDefault = 4_096
+/** So many entries fit, a power of two: their places are used in turn. */
+const places = tableSizeDefault / entryOverhead
+
+/** What an entry counts (RFC 7541 4.1). */
+export function entrySize(name: string, value: string): number {
+  return name.length + value.length + entryOverhead
+}
+
+/** The dynamic table of one direction of a connection (RFC 7541 2.3.2). */
+export class DynamicTable {
+  readonly #names: string[] = []
+  readonly #values: string[] = []
+  #added = 0
+  #evicted = 0
+  #size = 0
+  #sizeMax = tableSizeDefault
+
+  get sizeMax(): number {
+    return this.#sizeMax
+  }
+
+  get length(): number {
+    return this.#added - this.#evicted
+  }
+
+  /** How many entries were ever added: the number of the latest. */
+  get added(): number {
+    return this.#added
+  }
+
+  /** @param size at most `tableSizeDefault` */
+  resize(size: number): void {
+    this.#sizeMax = size
+    this.#evictTo(size)
+  }
+
+  add(name: string, value: string): void {
+    const size = entrySize(name, value)
+    this.#evictTo(this.#sizeMax - size)
+    // One that is larger than the table empties it (RFC 7541 4.4).
+    if (size > this.#sizeMax) return
+    const place = this.#added++ % places
+    this.#names[place] = name
+    this.#values[place] = value
+    this.#size += size
+  }
+
+  /** @param age 0 = the latest entry */
+  nameAt(age: number): string {
+    return this.#names[(this.#added - 1 - age) % places] ?? ''
+  }
+
+  valueAt(age: number): string {
+    return this.#values[(this.#added - 1 - age) % places] ?? ''
+  }
+
+  /** How many entries are later than one; undefined = it has been evicted. @param number see `added` */
+  ageOf(number: number): number | undefined {
+    return number > this.#evicted ? this.#added - number : undefined
+  }
+
+  #evictTo(size: number): void {
+    while (this.#size > size && this.length > 0) {
+      const place = this.#evicted++ % places
+      this.#size -= entrySize(this.#names[place] ?? '', this.#values[place] ?? '')
+      this.#names[place] = ''
+      this.#values[place] = ''
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import { type Candidate, isEligible, type Target, type UpstreamRequest } from './target.ts'
+
+export type Balancing = 'roundRobin' | 'leastRequests' | 'ipHash'
+
+/**
+ * Chooses the target of a request.
+ * @param tried the targets that it has failed at; empty = the first attempt
+ * @returns undefined where none is healthy, or all healthy ones were tried
+ */
+type Balancer<Some> = (
+  caller: Pick<UpstreamRequest, 'clientAddress'>,
+  tried: readonly Some[],
+) => Some | undefined
+
+export function createBalancer<Some extends Candidate>(
+  balancing: Balancing,
+  targets: readonly [Some, ...Some[]],
+): Balancer<Some> {
+  const [only] = targets
+  // Most upstreams have one target without health checks: there is nothing to choose.
+  if (targets.length === 1 && !only.health) return (_caller, tried) => (tried.length === 0 ? only : undefined)
+  const pick = createStrategy(balancing, targets)
+  return function choose(caller, tried) {
+    const target = pick(caller, tried)
+    if (target?.health?.isEjected) target.health.beginTrial()
+    return target
+  }
+}
+
+function createStrategy<Some extends Candidate>(
+  balancing: Balancing,
+  targets: readonly Some[],
+): Balancer<Some> {
+  switch (balancing) {
+    case 'roundRobin': {
+      const nextTarget = createWeightedRoundRobin(targets)
+      return (_caller, tried) => nextTarget(tried, Number.POSITIVE_INFINITY)
+    }
+    case 'leastRequests': {
+      const nextTarget = createWeightedRoundRobin(targets)
+      // Targets with the same least load take turns.
+      return (_caller, tried) => nextTarget(tried, leastLoad(targets, tried))
+    }
+    case 'ipHash': {
+      const targetOf = createIpHash(targets)
+      return ({ clientAddress }, tried) => targetOf(clientAddress, tried)
+    }
+    default:
+      return balancing satisfies never
+  }
+}
+
+/**
+ * Smooth weighted round-robin, as in nginx: 2 to 1 gives A B A, not A A B.
+ * @returns chooses the next target among those that are eligible and whose load is at most `loadMax`; undefined = none
+ */
+function createWeightedRoundRobin<Some extends Candidate>(targets: readonly Some[]) {
+  const entries = targets.map((target) => ({ target, credit: 0 }))
+  return function nextTarget(tried: readonly Some[], loadMax: number): Some | undefined {
+    let next: (typeof entries)[number] | undefined
+    let total = 0
+    for (const entry of entries) {
+      const { target } = entry
+      if (loadOf(target) > loadMax || !isEligible(target, tried)) continue
+      entry.credit += target.weight
+      total += target.weight
+      if (next === undefined || entry.credit > next.credit) next = entry
+    }
+    if (next) next.credit -= total
+    return next?.target
+  }
+}
+
+function leastLoad<Some extends Candidate>(targets: readonly Some[], tried: readonly Some[]): number {
+  let least = Number.POSITIVE_INFINITY
+  for (const target of targets) {
+    if (loadOf(target) < least && isEligible(target, tried)) least = loadOf(target)
+  }
+  return least
+}
+
+/** Requests in flight relative to the target's weight. */
+function loadOf({ inFlight, weight }: Candidate): number {
+  return inFlight / weight
+}
+
+/**
+ * Gives each client address a fixed target, by weight (weighted rendezvous hashing): a target that drops out moves only
+ * its own clients, and they return when it does. All processes agree, since only addresses and origins count.
+ */
+function createIpHash<Some extends Candidate>(targets: readonly Some[]) {
+  const seeded = targets.map((target, index) => ({
+    target,
+    seed: mix(hashOf(target.origin) + countBefore(index)),
+  }))
+
+  /** Two targets with the same origin must each get their share. */
+  function countBefore(index: number): number {
+    return targets.slice(0, index).filter(({ origin }) => origin === targets[index]?.origin).length
+  }
+
+  return function targetOf(clientAddress: string, tried: readonly Some[]): Some | undefined {
+    const address = hashOf(clientAddress)
+    let best: Some | undefined
+    let bestScore = 0
+    for (const { target, seed } of seeded) {
+      const score = target.weight / -Math.log(toFraction(mix(address ^ seed)))
+      if (score <= bestScore || !isEligible(target, tried)) continue
+      best = target
+      bestScore = score
+    }
+    return best
+  }
+}
+
+/** FNV-1a in 32 bits. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  }
+  return hash
+}
+
+/** Lets every bit depend on every other (the finalizer of MurmurHash3). */
+function mix(hash: number): number {
+  let mixed = hash
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return mixed ^ (mixed >>> 16)
+}
+
+/** Above 0 and below 1. */
+function toFraction(hash: number): number {
+  return ((hash >>> 0) + 0.5) / 2 ** 32
+}
+
+/** @param tried the targets that the request has failed at @returns undefined where none is left */
+export type ChooseTarget = (
+  request: Pick<UpstreamRequest, 'clientAddress' | 'clientSocket'>,
+  tried: readonly Target[],
+) => Target | undefined
+
+/** Chooses first the target at which a connection waits for the client alone: a handshake goes on where it has begun. */
+export function preferBound(targets: readonly Target[], chooseTarget: Balancer<Target>): ChooseTarget {
+  if (targets.length === 1) return chooseTarget
+  return function choose(request, tried) {
+    const { clientSocket } = request
+    const bound =
+      clientSocket && tried.length === 0
+        ? targets.find(({ pool }) => pool.isBoundTo(clientSocket))
+        : undefined
+    return bound && bound.health?.isEjected !== true ? bound : chooseTarget(request, tried)
+  }
+}

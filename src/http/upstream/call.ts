@@ -1,0 +1,250 @@
+import type { Socket } from 'node:net'
+import { UpstreamFailure } from '../client/failure.ts'
+import type { ResponseHead } from '../client/response-head.ts'
+import { SentBody, Unsent } from '../client/sent-body.ts'
+import type { UpstreamConnection, UpstreamResponseEvents } from '../client/upstream-connection.ts'
+import type { ResponseFraming } from '../exchange/client-exchange.ts'
+import type { ChooseTarget } from './balancer.ts'
+import type { Acquisition, Waiter } from './pool/claim.ts'
+import { isTargetFault, mayBeSentAgain, wasUnsent } from './retry.ts'
+import {
+  type CallEvents,
+  releaseOnClose,
+  type SentRequest,
+  type Target,
+  type UpstreamRequest,
+} from './target.ts'
+
+export interface CallOptions {
+  readonly chooseTarget: ChooseTarget
+  /** How many other targets are tried after a failure. */
+  readonly retryAttempts: number
+}
+
+const none: readonly Target[] = []
+
+/**
+ * One request to an upstream. If it fails before any byte of a response has arrived, it is retried at another healthy
+ * target, provided that no connection was made, the target has not begun with it, or it is safe to repeat. A reused
+ * connection that the target closed at the same moment is not a failure of the target, nor is a request that it did not
+ * begin with (RFC 9113 6.8, 8.7): these are repeated once at the same target.
+ */
+export class Call implements UpstreamResponseEvents, Waiter {
+  readonly request: UpstreamRequest
+  readonly #events: CallEvents
+  readonly #options: CallOptions
+  /** The targets tried before the current one. */
+  #tried = none
+  /** undefined before it starts and after it is over. */
+  #target: Target | undefined
+  #connection: UpstreamConnection | undefined
+  #acquisition: Acquisition | undefined
+  #isAnswered = false
+  /** Whether the request is repeated at the current target. */
+  #isRepeated = false
+  /** What can be sent again of the body; undefined = there is no body, or it is gone, or no need for it. */
+  #sentBody: SentBody | undefined
+  /** Whether it is the trial of an ejected target. */
+  #isTrial = false
+
+  constructor(request: UpstreamRequest, events: CallEvents, options: CallOptions) {
+    this.request = request
+    this.#events = events
+    this.#options = options
+  }
+
+  /** @param target default: as the upstream chooses */
+  start(target = this.#options.chooseTarget(this.request, none)): void {
+    if (target) this.#sendTo(target)
+    else this.#events.onFailure(new UpstreamFailure('no-target', 'no target is healthy'))
+  }
+
+  /** Goes on with it: its events are those of the call from now on. */
+  adopt({ target, connection, isAnswered }: SentRequest): void {
+    this.#target = target
+    this.#connection = connection
+    this.#isAnswered = isAnswered
+    connection.redirect(this)
+  }
+
+  /** @returns false where more should wait for onDrain */
+  write(chunk: Buffer): boolean {
+    const sentBody = this.#sentBody
+    if (!sentBody) return this.#connection?.write(chunk) ?? false
+    const kept = sentBody.add(chunk)
+    // Before it is repeated, what arrives waits.
+    if (!this.#connection) return false
+    if (sentBody.isTooLarge) this.#sentBody = undefined
+    return this.#connection.write(kept)
+  }
+
+  /** Whether all memory that was written is released: what may be sent again is not. */
+  get hasWrittenAll(): boolean {
+    return this.#sentBody === undefined && this.#connection?.hasWrittenAll === true
+  }
+
+  /** To be called when `bodyProgress` has changed while it waits for a connection. */
+  onBodyProgress(): void {
+    this.#acquisition?.onBodyProgress()
+  }
+
+  finish(trailers: string): void {
+    this.#sentBody?.finish(trailers)
+    this.#connection?.finish(trailers)
+  }
+
+  pause(): void {
+    this.#connection?.pause()
+  }
+
+  resume(): void {
+    this.#connection?.resume()
+  }
+
+  /** To be called when its response is one that lasts: it counts apart from the connections of the pool. */
+  onLasting(): void {
+    this.#connection?.holder.onLasting()
+  }
+
+  /** Cancels the request; no more events follow. */
+  cancel(): void {
+    this.#releaseTarget()
+    this.#acquisition?.cancel()
+    this.#connection?.destroy()
+  }
+
+  onInformation(head: ResponseHead): void {
+    this.#noteAnswer()
+    this.#events.onInformation(head)
+  }
+
+  onHead(head: ResponseHead, framing: ResponseFraming): void {
+    this.#noteAnswer()
+    if (this.#isTrial) this.#target?.health?.recordTrialAnswer()
+    this.#events.onHead(head, framing)
+  }
+
+  onRead(): boolean {
+    return this.#events.onRead()
+  }
+
+  onData(chunk: Buffer): void {
+    this.#events.onData(chunk)
+  }
+
+  onEnd(trailers: readonly string[], last?: string): void {
+    this.#connection = undefined
+    this.#releaseTarget()
+    this.#events.onEnd(trailers, last)
+  }
+
+  onUpgrade(head: ResponseHead, socket: Socket, rest: Buffer): void {
+    this.#connection = undefined
+    if (this.#isTrial) this.#target?.health?.recordTrialAnswer()
+    if (this.#target) releaseOnClose(this.#target, socket)
+    this.#target = undefined
+    this.#events.onUpgrade(head, socket, rest)
+  }
+
+  onDrain(): void {
+    this.#events.onDrain()
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    const isConnectionFault = this.#isConnectionFault(failure)
+    this.#connection = undefined
+    if (failure instanceof Unsent) this.#sentBody ??= failure.body
+    if (!isConnectionFault) this.#recordFailure(failure)
+    const isBodyGone = this.request.body !== 'none' && !this.#sentBody
+    const mayRetry = !this.#isAnswered && mayBeSentAgain(this.request, failure.reason, isBodyGone)
+    if (mayRetry && isConnectionFault && this.#repeat(true)) return
+    const next = mayRetry ? this.#nextTarget() : undefined
+    // Nobody else can take what the target refused: it may now.
+    if (mayRetry && !next && failure.reason === 'not-processed' && this.#repeat(false)) return
+    this.#releaseTarget()
+    if (next) this.#sendTo(next)
+    else this.#events.onFailure(failure)
+  }
+
+  onConnection(connection: UpstreamConnection, now: number): void {
+    const target = this.#target
+    if (!target) {
+      connection.destroy()
+      return
+    }
+    this.#acquisition = undefined
+    this.#connection = connection
+    const head = this.request.headFor(target)
+    connection.start(head, this.request, this, now)
+    const hasBody = this.request.body !== 'none'
+    if (hasBody && (connection.mayRefuse || this.#sentBody)) this.#sendBodyAgain(connection)
+    this.#events.onSent(target, now)
+  }
+
+  /** The first time there is nothing to send, and keeping begins. */
+  #sendBodyAgain(connection: UpstreamConnection): void {
+    this.#sentBody ??= new SentBody()
+    this.#sentBody.sendOn(connection)
+    if (this.#sentBody.isTooLarge || !connection.mayRefuse) this.#sentBody = undefined
+  }
+
+  #sendTo(target: Target): void {
+    target.inFlight++
+    this.#target = target
+    this.#isTrial = target.health?.isEjected === true
+    this.#isRepeated = false
+    this.#acquire(false)
+  }
+
+  /** @param isNew what ended one connection may have ended all that were open */
+  #acquire(isNew: boolean): void {
+    const pool = this.#target?.pool
+    this.#acquisition = this.request.isUpgrade ? pool?.open(this) : pool?.acquire(this, isNew)
+  }
+
+  /** At the same target, once. @returns false where it was done already */
+  #repeat(isNew: boolean): boolean {
+    if (this.#isRepeated) return false
+    this.#isRepeated = true
+    this.#acquire(isNew)
+    return true
+  }
+
+  /** It is not repeated any more. */
+  #noteAnswer(): void {
+    this.#isAnswered = true
+    this.#sentBody = undefined
+  }
+
+  /** Whether the connection was about to end, which says nothing about the target. */
+  #isConnectionFault({ reason }: UpstreamFailure): boolean {
+    const connection = this.#connection
+    if (this.#isAnswered || !connection) return false
+    if (reason === 'not-processed') return !connection.isOpen
+    return reason === 'closed-early' && connection.isReused
+  }
+
+  /** Counts the failure against the target, if it is the target's own. */
+  #recordFailure(failure: UpstreamFailure): void {
+    const { reason, message } = failure
+    if (!isTargetFault(reason)) return
+    const client = wasUnsent(reason) ? undefined : this.request
+    this.#target?.health?.recordFailure(
+      `${reason}: ${message}`,
+      client && { clientNetwork: client.clientNetwork, accountId: client.accountId },
+      this.#isTrial,
+    )
+  }
+
+  /** Another target for a request that may be retried; undefined where no target or no attempt is left. */
+  #nextTarget(): Target | undefined {
+    if (!this.#target || this.#tried.length >= this.#options.retryAttempts) return undefined
+    this.#tried = [...this.#tried, this.#target]
+    return this.#options.chooseTarget(this.request, this.#tried)
+  }
+
+  #releaseTarget(): void {
+    if (this.#target) this.#target.inFlight--
+    this.#target = undefined
+  }
+}

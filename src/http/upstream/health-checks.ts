@@ -1,0 +1,177 @@
+import { type Deadline, startDeadline } from '#platform/deadline.ts'
+import type { UpstreamFailure } from '../client/failure.ts'
+import type { ResponseHead } from '../client/response-head.ts'
+import type { UpstreamConnection, UpstreamResponseEvents } from '../client/upstream-connection.ts'
+import { ownedCopy } from '../h1/read-buffers.ts'
+import type { ActiveCheckOptions } from './health.ts'
+import { type CheckResult, createHealthProbe, type HealthProbe } from './health-probe.ts'
+import type { Acquisition, ConnectionReceiver } from './pool/claim.ts'
+import type { Target } from './target.ts'
+import type { UpstreamHeaders } from './upstream-headers.ts'
+
+/**
+ * Checks targets periodically: each once an interval, spread over the interval, never with two checks at a time.
+ * @param headers what the upstream gets; it is also in the checks
+ * @returns stops the checks
+ */
+export function openHealthChecks(
+  targets: readonly Target[],
+  options: ActiveCheckOptions,
+  headers: UpstreamHeaders | undefined,
+): () => void {
+  const probe = createHealthProbe(options, headers)
+  const stops = targets.map((target, index) => {
+    // Processes that start together must not all check at the same moment.
+    const share = (index + Math.random()) / targets.length
+    return checkRepeatedly(target, { ...options, probe }, share * options.intervalMs)
+  })
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
+
+function checkRepeatedly(
+  target: Target,
+  options: CheckOptions & Pick<ActiveCheckOptions, 'intervalMs'>,
+  firstAfterMs: number,
+): () => void {
+  let check: HealthCheck | undefined
+  let timer = setTimeout(begin, firstAfterMs).unref()
+
+  function begin(): void {
+    const begunAt = performance.now()
+    // The result may be known with the head: a slow body may still be arriving.
+    check?.cancel()
+    check = new HealthCheck(target, options, (result) => {
+      if (result !== 'unknown') target.health?.recordCheck(result === 'healthy' ? undefined : result.failure)
+      const waitMs = Math.max(0, options.intervalMs - (performance.now() - begunAt))
+      timer = setTimeout(begin, waitMs).unref()
+    })
+    check.start()
+  }
+
+  return function stop() {
+    clearTimeout(timer)
+    check?.cancel()
+  }
+}
+
+/** No more of a body is read: if it matters, it is far shorter. */
+const bodyBytesMax = 65_536
+
+interface CheckOptions extends Pick<ActiveCheckOptions, 'timeoutMs'> {
+  readonly probe: HealthProbe
+}
+
+/** One health check of a target, whose answer must arrive in time; in HTTP/1.1 on a connection of its own. */
+class HealthCheck implements UpstreamResponseEvents, ConnectionReceiver {
+  readonly #target: Target
+  readonly #options: CheckOptions
+  readonly #onResult: (verdict: CheckResult) => void
+  #dialing: Acquisition | undefined
+  #connection: UpstreamConnection | undefined
+  #deadline: Deadline | undefined
+  #hasResult = false
+  #head: ResponseHead | undefined
+  /** As long as it matters. */
+  readonly #body: Buffer[] = []
+  #bodyBytes = 0
+
+  /** @param onResult called once, unless it is cancelled before */
+  constructor(target: Target, options: CheckOptions, onResult: (verdict: CheckResult) => void) {
+    this.#target = target
+    this.#options = options
+    this.#onResult = onResult
+  }
+
+  start(): void {
+    const { timeoutMs } = this.#options
+    this.#deadline = startDeadline(timeoutMs, () => {
+      this.#close()
+      this.#report({ failure: `no response within ${timeoutMs} ms` })
+    })
+    this.#dialing = this.#target.pool.open(this)
+  }
+
+  /** Ends the check without a result. */
+  cancel(): void {
+    this.#hasResult = true
+    this.#close()
+  }
+
+  onConnection(connection: UpstreamConnection): void {
+    const { probe, timeoutMs } = this.#options
+    const { method, path, headerLines, body } = probe
+    // Longer than the check may take: of two that end at once, either could say why it failed.
+    const timeouts = { responseTimeoutMs: 2 * timeoutMs, idleTimeoutMs: 2 * timeoutMs }
+    const framing = body === undefined ? 'none' : 'chunked'
+    this.#connection = connection
+    connection.start(
+      `${method} ${path} HTTP/1.1\r\nHost: ${this.#target.authority}\r\n${headerLines}\r\n`,
+      {
+        method,
+        isUpgrade: false,
+        body: framing,
+        isLast: true,
+        bindsConnection: false,
+        expectsContinue: false,
+        ...timeouts,
+      },
+      this,
+      performance.now(),
+    )
+    if (body === undefined) return
+    connection.write(body)
+    connection.finish('')
+  }
+
+  onHead(head: ResponseHead): void {
+    this.#head = head
+    const result = this.#options.probe.readHead(head)
+    if (result) this.#report(result)
+  }
+
+  onData(chunk: Buffer): void {
+    this.#bodyBytes += chunk.length
+    if (this.#bodyBytes <= bodyBytesMax) {
+      if (!this.#hasResult) this.#body.push(ownedCopy(chunk))
+      return
+    }
+    this.#close()
+    this.#report({ failure: 'the answer is too long' })
+  }
+
+  onEnd(trailers: readonly string[], last = ''): void {
+    if (last !== '') this.onData(Buffer.from(last, 'latin1'))
+    this.#deadline?.clear()
+    if (this.#hasResult || !this.#head) return
+    this.#report(this.#options.probe.readAnswer(this.#head, Buffer.concat(this.#body), trailers))
+  }
+
+  onFailure({ reason, message }: UpstreamFailure): void {
+    this.#deadline?.clear()
+    // A lack of local resources says nothing about the target.
+    this.#report(reason === 'no-resources' ? 'unknown' : { failure: `${reason}: ${message}` })
+  }
+
+  /** These never happen: nothing asks for them. */
+  onUpgrade(): void {}
+  onInformation(): void {}
+  onDrain(): void {}
+
+  onRead(): boolean {
+    return false
+  }
+
+  #report(result: CheckResult): void {
+    if (this.#hasResult) return
+    this.#hasResult = true
+    this.#onResult(result)
+  }
+
+  #close(): void {
+    this.#deadline?.clear()
+    this.#dialing?.cancel()
+    this.#connection?.destroy()
+  }
+}

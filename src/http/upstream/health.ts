@@ -1,0 +1,218 @@
+/** Active checks: requests of the gateway's own to see whether a target works. */
+export type ActiveCheckOptions = ActiveCheckRequest & ActiveCheckTimes
+
+/** What is asked: a GET of a path and query, or gRPC's health service about a service, '' = the server as a whole. */
+type ActiveCheckRequest = { readonly path: string } | { readonly grpcService: string }
+
+interface ActiveCheckTimes {
+  /** From the start of one check to the start of the next. */
+  readonly intervalMs: number
+  /** Until the head of the response, with gRPC until its end. */
+  readonly timeoutMs: number
+  /** Consecutive failures that mark a target unhealthy. */
+  readonly unhealthyAfter: number
+  /** Consecutive successes that mark it healthy. */
+  readonly healthyAfter: number
+}
+
+/** Passive checks: how failures of clients' requests eject a target. */
+export interface PassiveCheckOptions {
+  /** So many within the window eject it. */
+  readonly maxFailures: number
+  readonly windowMs: number
+  /** How long it gets no request before a trial. */
+  readonly ejectForMs: number
+}
+
+export interface HealthOptions {
+  /** undefined = no checks. */
+  readonly active: ActiveCheckOptions | undefined
+  /** undefined = failures of requests are not counted. */
+  readonly passive: PassiveCheckOptions | undefined
+}
+
+interface TargetHealthOptions extends Pick<HealthOptions, 'passive'> {
+  /** Needed where there are checks. */
+  readonly active: Pick<ActiveCheckTimes, 'unhealthyAfter' | 'healthyAfter'> | undefined
+  /** Milliseconds on a monotonic clock. */
+  clock(): number
+  /** Called once for each change. @param reason for the log */
+  onChange(isEjected: boolean, reason: string): void
+}
+
+/**
+ * Whether one target is to get requests. It starts healthy. Checks mark it unhealthy and healthy again; failed
+ * requests eject it for a time, after which one request at a time is its trial: a response ends the ejection.
+ */
+export class TargetHealth {
+  /** Whether it gets no requests but trials: unhealthy by checks, or ejected. */
+  isEjected = false
+  readonly #options: TargetHealthOptions
+  /** Whether the checks found it unhealthy. */
+  #isUnhealthy = false
+  /** Consecutive checks that contradict that. */
+  #streak = 0
+  readonly #failures: FailedRequests
+  /** When a trial is due; undefined = it is not ejected. */
+  #trialAt: number | undefined
+
+  constructor(options: TargetHealthOptions) {
+    this.#options = options
+    this.#failures = new FailedRequests(options.passive?.maxFailures ?? 1)
+  }
+
+  /** Takes the result of a check. @param failure undefined = the check succeeded */
+  recordCheck(failure: string | undefined): void {
+    const { active } = this.#options
+    if (!active) return
+    if (this.#isUnhealthy === (failure !== undefined)) {
+      this.#streak = 0
+      return
+    }
+    this.#streak++
+    if (this.#streak < (this.#isUnhealthy ? active.healthyAfter : active.unhealthyAfter)) return
+    const count = this.#streak
+    this.#streak = 0
+    this.#isUnhealthy = failure !== undefined
+    this.#clearFailures()
+    this.#updateState(
+      failure === undefined
+        ? `${count} consecutive checks succeeded`
+        : `${count} consecutive checks failed; last: ${failure}`,
+    )
+  }
+
+  /**
+   * A request to it failed.
+   * @param client undefined = it does not matter, as the request was never sent
+   * @param isTrial whether the request was a trial of the target
+   */
+  recordFailure(failure: string, client: FailedClient | undefined, isTrial: boolean): void {
+    const { passive, clock } = this.#options
+    if (!passive || this.#isUnhealthy) return
+    const now = clock()
+    if (this.#trialAt !== undefined) {
+      // Requests in flight when it was ejected say nothing new.
+      if (isTrial) this.#trialAt = now + passive.ejectForMs
+      return
+    }
+    this.#failures.forgetBefore(now - passive.windowMs)
+    this.#failures.add(now, client)
+    if (!this.#failures.isThresholdReached()) return
+    this.#clearFailures()
+    this.#trialAt = now + passive.ejectForMs
+    this.#updateState(
+      `${passive.maxFailures} requests failed within ${passive.windowMs} ms; last: ${failure}`,
+    )
+  }
+
+  /** The trial request has been answered. */
+  recordTrialAnswer(): void {
+    if (this.#trialAt === undefined) return
+    this.#trialAt = undefined
+    this.#updateState('the trial request was answered')
+  }
+
+  /** Whether a request may be its trial. */
+  isDueForTrial(): boolean {
+    return !this.#isUnhealthy && this.#trialAt !== undefined && this.#options.clock() >= this.#trialAt
+  }
+
+  /** One request is its trial; if that leads to no result, another is due after the same time. */
+  beginTrial(): void {
+    const { passive, clock } = this.#options
+    if (passive && this.#trialAt !== undefined) this.#trialAt = clock() + passive.ejectForMs
+  }
+
+  #clearFailures(): void {
+    this.#failures.clear()
+    this.#trialAt = undefined
+  }
+
+  #updateState(reason: string): void {
+    const isEjected = this.#isUnhealthy || this.#trialAt !== undefined
+    if (isEjected === this.isEjected) return
+    this.isEjected = isEjected
+    this.#options.onChange(isEjected, reason)
+  }
+}
+
+/** The client of a failed request. */
+interface FailedClient {
+  readonly clientNetwork: string
+  readonly accountId: string | undefined
+}
+
+interface Failure {
+  readonly at: number
+  readonly client: FailedClient | undefined
+}
+
+/**
+ * Failed requests to a target, as evidence against it. A request that was never sent, for lack of a connection, is
+ * evidence by itself. The failure of a request that was sent may be due to the request: so at most half of the failures
+ * that count may come from one client network or one account.
+ */
+export class FailedRequests {
+  readonly #threshold: number
+  /** The oldest first. */
+  #failures: Failure[] = []
+
+  /** @param threshold how many have to count, from 1 */
+  constructor(threshold: number) {
+    this.#threshold = threshold
+  }
+
+  /** @param client undefined = the request was never sent */
+  add(at: number, client: FailedClient | undefined): void {
+    // More of one client add nothing, and must not fill the memory.
+    if (client && this.#countOf(client) >= this.#threshold) {
+      const oldest = this.#failures.findIndex((failure) => isSame(failure.client, client))
+      this.#failures.splice(oldest, 1)
+    }
+    this.#failures.push({ at, client })
+  }
+
+  forgetBefore(at: number): void {
+    if ((this.#failures[0]?.at ?? Number.POSITIVE_INFINITY) > at) return
+    this.#failures = this.#failures.filter((failure) => failure.at > at)
+  }
+
+  clear(): void {
+    this.#failures = []
+  }
+
+  isThresholdReached(): boolean {
+    if (this.#failures.length < this.#threshold) return false
+    const clients = this.#failures.flatMap(({ client }) => client ?? [])
+    const mostOfOne = Math.max(
+      mostOf(clients.map(({ clientNetwork }) => clientNetwork)),
+      mostOf(clients.flatMap(({ accountId }) => accountId ?? [])),
+    )
+    const counting = Math.min(clients.length, 2 * (clients.length - mostOfOne))
+    return this.#failures.length - clients.length + counting >= this.#threshold
+  }
+
+  #countOf(client: FailedClient): number {
+    return this.#failures.filter((failure) => isSame(failure.client, client)).length
+  }
+}
+
+/** The count of the most frequent name. */
+function mostOf(names: readonly string[]): number {
+  const counts = new Map<string, number>()
+  let most = 0
+  for (const name of names) {
+    const count = (counts.get(name) ?? 0) + 1
+    counts.set(name, count)
+    most = Math.max(most, count)
+  }
+  return most
+}
+
+/** One client may have several accounts, and one account several networks. */
+function isSame(one: FailedClient | undefined, other: FailedClient): boolean {
+  if (one === undefined) return false
+  if (one.clientNetwork === other.clientNetwork) return true
+  return one.accountId !== undefined && one.accountId === other.accountId
+}

@@ -1,0 +1,244 @@
+import type { Socket } from 'node:net'
+import { type Clock, monotonicClock } from '#platform/clock.ts'
+import { DeadlineSweep } from '#platform/deadline.ts'
+import { UnorderedList } from '#platform/unordered-list.ts'
+import type { ConnectionOpener, OpenEvents, UpstreamConnection } from '../../client/upstream-connection.ts'
+import type { Acquisition, Claim, ConnectionReceiver, PoolUser, Waiter } from './claim.ts'
+import { IdleSlots } from './idle-slots.ts'
+import { endStalled, PoolSlot, type SlotEvents } from './pool-slot.ts'
+import { NoConnection, Share } from './share.ts'
+import { QueuedWaiter, type QueueEvents, WaitingQueue } from './waiting-queue.ts'
+
+interface PoolOptions {
+  readonly opener: ConnectionOpener
+  readonly connectTimeoutMs: number
+  /** In HTTP/2 it bounds the requests at a time. */
+  readonly connectionsMax: number
+  /** By which it is told how long a client has read nothing; default: performance.now(). */
+  readonly clock?: Clock
+}
+
+/** How often requests that wait look for those whose clients read nothing. */
+const stallCheckMs = 250
+
+/** The time-outs of all that wait. */
+const deadlines = new DeadlineSweep(50)
+
+/** The connections to one target. */
+export class Pool {
+  readonly #options: PoolOptions
+  readonly #share: Share
+  readonly #slots = new UnorderedList<PoolSlot>()
+  readonly #idle: IdleSlots
+  readonly #queue = new WaitingQueue<QueuedWaiter>()
+  /** How many carry a response that lasts: these are not among the slots. */
+  #lasting = 0
+  /** While requests wait. */
+  #stallTimer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+    this.#share = new Share(options.connectionsMax, this.#slots)
+    this.#idle = new IdleSlots((slot) => this.#slots.remove(slot))
+  }
+
+  /**
+   * Provides an idle connection at once, else a new one, else the next that becomes free within the waiter's fair
+   * share.
+   * @param isNew true = none that is open already
+   */
+  acquire(waiter: Waiter, isNew: boolean): Acquisition {
+    if (this.#share.isPlenty) return this.#take(waiter, undefined, isNew)
+    const claim = this.#share.claimOf(waiter.request)
+    const mayTake = this.#share.mayTake(claim, waiter.request.bodyProgress)
+    return mayTake ? this.#take(waiter, claim, isNew) : this.#enqueue(waiter, claim, isNew)
+  }
+
+  /** An idle connection while there are plenty of them; undefined = `acquire` finds one. */
+  takeIdle(user: PoolUser, now: number): UpstreamConnection | undefined {
+    if (!this.#share.isPlenty) return undefined
+    const connection = this.#useIdle(user, undefined, now)
+    if (connection !== undefined) this.#share.take(undefined)
+    return connection
+  }
+
+  #useIdle(user: PoolUser, claim: Claim | undefined, now: number): UpstreamConnection | undefined {
+    const slot = this.#idle.take(user, now)
+    if (slot?.connection === undefined) return undefined
+    slot.user = user
+    slot.claim = claim
+    return slot.connection
+  }
+
+  /** Opens a connection that the pool does not count: for an upgrade, which keeps it. @returns cancels it */
+  open(receiver: ConnectionReceiver): Acquisition {
+    const events: OpenEvents = {
+      onConnection: (connection) => {
+        // The target answered without upgrading: no other request may use the connection.
+        connection.holder = { onFree: () => connection.destroy(), onLasting: noop }
+        receiver.onConnection(connection, monotonicClock())
+      },
+      onFailure: (failure) => receiver.onFailure(failure),
+    }
+    const cancel = this.#options.opener.open(events, 'upgrade', false)
+    return { cancel: () => void cancel(), onBodyProgress: noop }
+  }
+
+  /** Whether a connection waits for the next request of a client connection alone. */
+  isBoundTo(client: Socket): boolean {
+    return this.#idle.isBoundTo(client)
+  }
+
+  /** Closes idle connections; requests that have a connection, or wait for one, are completed. */
+  close(): void {
+    this.#isClosed = true
+    this.#options.opener.close()
+    this.#idle.close()
+  }
+
+  #take(waiter: Waiter, claim: Claim | undefined, isNew: boolean): Acquisition {
+    this.#share.take(claim)
+    const now = monotonicClock()
+    const idle = isNew ? undefined : this.#useIdle(waiter.request, claim, now)
+    if (idle !== undefined) {
+      waiter.onConnection(idle, now)
+      return nothingPending
+    }
+    // Those that are idle count too, and this one needs a new connection.
+    if (this.#slots.size >= this.#options.connectionsMax) this.#idle.dropOldest()
+    return this.#dialCounted(waiter, claim, isNew)
+  }
+
+  #dialCounted(waiter: Waiter, claim: Claim | undefined, isNew: boolean): Acquisition {
+    const slot = new PoolSlot(waiter.request, claim, this.#slotEvents)
+    this.#slots.add(slot)
+    const events: OpenEvents = {
+      onConnection: (connection) => {
+        slot.connection = connection
+        connection.holder = slot
+        waiter.onConnection(connection, monotonicClock())
+      },
+      onFailure: (failure) => {
+        this.#removeSlot(slot)
+        waiter.onFailure(failure)
+      },
+    }
+    const use = waiter.request.bindsConnection ? 'bound' : 'request'
+    const cancel = this.#options.opener.open(events, use, isNew)
+    return {
+      cancel: () => {
+        if (cancel()) this.#removeSlot(slot)
+      },
+      onBodyProgress: noop,
+    }
+  }
+
+  readonly #slotEvents: SlotEvents = {
+    onFree: (slot, isReusable) => (isReusable ? this.#releaseSlot(slot) : this.#removeSlot(slot)),
+    onLasting: (slot) => this.#setApart(slot),
+  }
+
+  #releaseSlot(slot: PoolSlot): void {
+    const { user, connection } = slot
+    if (slot.isLasting) this.#takeBack(slot)
+    if (slot.place === -1 || !this.#idle.add(slot, user)) {
+      connection?.destroy()
+      return
+    }
+    this.#endUse(slot)
+    this.#serveQueue()
+    if (this.#isClosed) this.#idle.close()
+  }
+
+  #removeSlot(slot: PoolSlot): void {
+    if (slot.isLasting) this.#takeBack(slot)
+    this.#endUse(slot)
+    this.#idle.remove(slot)
+    this.#slots.remove(slot)
+    this.#serveQueue()
+  }
+
+  /** A response that lasts counts apart, up to as many as there are connections: beyond that it counts like any other. */
+  #setApart(slot: PoolSlot): void {
+    if (slot.isLasting || slot.user === undefined || this.#lasting >= this.#options.connectionsMax) return
+    slot.isLasting = true
+    this.#lasting++
+    this.#endUse(slot)
+    this.#slots.remove(slot)
+    this.#serveQueue()
+  }
+
+  /** It is over. Its connection is one of the others again, where they have room. */
+  #takeBack(slot: PoolSlot): void {
+    slot.isLasting = false
+    this.#lasting--
+    if (this.#slots.size < this.#options.connectionsMax) this.#slots.add(slot)
+  }
+
+  #endUse(slot: PoolSlot): void {
+    if (slot.user === undefined) return
+    slot.user = undefined
+    this.#share.release(slot.claim)
+  }
+
+  /** Serves those who have waited longest and are within their fair share. */
+  #serveQueue(): void {
+    while (!this.#queue.isEmpty) {
+      const queued = this.#queue.next(this.#share)
+      if (!queued) return
+      this.#serveQueued(queued)
+    }
+    this.#share.onNobodyWaits()
+  }
+
+  #serveQueued(queued: QueuedWaiter): void {
+    this.#unqueue(queued)
+    queued.dialing = this.#take(queued.waiter, queued.claim, queued.isNew)
+  }
+
+  #enqueue(waiter: Waiter, claim: Claim, isNew: boolean): Acquisition {
+    const queued = new QueuedWaiter(waiter, claim, isNew, this.#queueEvents)
+    this.#queue.add(queued)
+    this.#startQueueTimeout(queued)
+    this.#stallTimer ??= setTimeout(this.#onStallTimer, 0).unref()
+    return queued
+  }
+
+  /** From when only a connection is missing. A client that sends slowly is bounded by the minimum rate of bodies. */
+  #startQueueTimeout(queued: QueuedWaiter): void {
+    if (queued.user.bodyProgress === 'pending' || queued.place !== -1) return
+    queued.deadline = monotonicClock() + this.#options.connectTimeoutMs
+    deadlines.add(queued)
+  }
+
+  readonly #queueEvents: QueueEvents = {
+    onCancel: (queued) => this.#unqueue(queued),
+    onProgress: (queued) => {
+      if (this.#share.mayTake(queued.claim, queued.user.bodyProgress)) this.#serveQueued(queued)
+      else this.#startQueueTimeout(queued)
+    },
+    onExpired: (queued) => {
+      const { connectionsMax, connectTimeoutMs } = this.#options
+      const { share, inUse } = this.#share.missingOf(queued.claim)
+      this.#unqueue(queued)
+      queued.waiter.onFailure(new NoConnection(share, inUse, { connectionsMax, waitedMs: connectTimeoutMs }))
+    },
+  }
+
+  readonly #onStallTimer = (): void => {
+    this.#stallTimer = undefined
+    if (this.#queue.isEmpty) return
+    endStalled(this.#slots, this.#queue.size, (this.#options.clock ?? monotonicClock)())
+    this.#stallTimer = setTimeout(this.#onStallTimer, stallCheckMs).unref()
+  }
+
+  #unqueue(queued: QueuedWaiter): void {
+    deadlines.remove(queued)
+    this.#queue.remove(queued)
+  }
+}
+
+const nothingPending: Acquisition = { cancel: noop, onBodyProgress: noop }
+
+function noop(): void {}

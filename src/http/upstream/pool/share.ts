@@ -1,0 +1,209 @@
+import { UpstreamFailure } from '../../client/failure.ts'
+import type { BodyProgress, Claim, ClientNetwork, ConnectionUser, Party, Use } from './claim.ts'
+
+/** A client network, and an account, may use at most this many times as many connections as are free. */
+const shareOfFree = 8
+/** The same of a client's connection of HTTP/2, so that one is no whole network: 103 of 128. */
+const sessionShareOfFree = 4
+
+/**
+ * Who may take one more connection of a pool. Nobody can take them all: not the requests of one client network,
+ * account or connection of HTTP/2 (114 or 103 of 128 while nobody else needs any, fewer the more others do), nor bodies that are still arriving (three
+ * quarters). Everybody may take at least one while any is free.
+ *
+ * Whose they are is only counted once it matters: it takes three look-ups in maps.
+ */
+export class Share {
+  readonly #connectionsMax: number
+  readonly #receivingMax: number
+  /** While fewer are in use anybody may take one, even if a single one has them all. */
+  readonly #plentyMax: number
+  readonly #uses: Iterable<Use>
+  readonly #networks = new Parties<ClientNetwork>(() => ({
+    ...unused(),
+    place: -1,
+    first: undefined,
+    last: undefined,
+  }))
+  readonly #accounts = new Parties<Party>(unused)
+  #sessions = new WeakMap<object, Party>()
+  #inUse = 0
+  /** Whether all that are in use have a claim; if not, none has. */
+  #isCounting = false
+
+  /** @param uses the connections, or what stands for each */
+  constructor(connectionsMax: number, uses: Iterable<Use>) {
+    this.#connectionsMax = connectionsMax
+    this.#receivingMax = connectionsMax - Math.floor(connectionsMax / 4)
+    // Of 9 parts 8 may be in use by one.
+    this.#plentyMax = Math.min(
+      this.#receivingMax,
+      Math.ceil((shareOfFree * connectionsMax) / (shareOfFree + 1)),
+    )
+    this.#uses = uses
+  }
+
+  /** Whether anybody may take one, without a claim. */
+  get isPlenty(): boolean {
+    return !this.#isCounting && this.#inUse < this.#plentyMax
+  }
+
+  /** From now on all are counted. */
+  claimOf(user: ConnectionUser): Claim {
+    if (!this.#isCounting) this.#startCounting()
+    return this.#newClaim(user)
+  }
+
+  mayTake(claim: Claim, progress: BodyProgress): boolean {
+    return this.isWithin(claim) && (progress === 'complete' || this.mayReceive())
+  }
+
+  isWithin({ network, account, session }: Claim): boolean {
+    if (!this.hasRoomFor(network) || (account !== undefined && !this.hasRoomFor(account))) return false
+    return session === undefined || this.#hasRoomForSession(session)
+  }
+
+  #hasRoomForSession({ inUse }: Party): boolean {
+    return inUse < sessionShareOfFree * (this.#connectionsMax - this.#inUse)
+  }
+
+  /** Why somebody may take no connection, and how many the share in question has. */
+  missingOf({ network, account, session }: Claim): { readonly share: MissingShare; readonly inUse: number } {
+    if (this.#inUse >= this.#connectionsMax) return { share: 'pool', inUse: this.#inUse }
+    if (session && !this.#hasRoomForSession(session)) return { share: 'session', inUse: session.inUse }
+    if (account && !this.hasRoomFor(account)) return { share: 'account', inUse: account.inUse }
+    if (!this.hasRoomFor(network)) return { share: 'network', inUse: network.inUse }
+    return { share: 'bodies', inUse: this.#receivingMax }
+  }
+
+  hasRoomFor({ inUse }: Party): boolean {
+    return inUse < shareOfFree * (this.#connectionsMax - this.#inUse)
+  }
+
+  /** Whether another body may still be arriving. */
+  mayReceive(): boolean {
+    if (this.#inUse < this.#receivingMax) return true
+    let count = 0
+    for (const { user } of this.#uses) if (user !== undefined && user.bodyProgress !== 'complete') count++
+    return count < this.#receivingMax
+  }
+
+  /** @param claim undefined = there were plenty */
+  take(claim: Claim | undefined): void {
+    this.#inUse++
+    if (claim) addTo(claim, 1)
+  }
+
+  /** @param claim that of the Use */
+  release(claim: Claim | undefined): void {
+    this.#inUse--
+    if (claim) addTo(claim, -1)
+  }
+
+  /**
+   * To be called after a release where nobody waits. Counting ends only when half as many are in use as when it began:
+   * each beginning and end is a look at all connections.
+   */
+  onNobodyWaits(): void {
+    if (!this.#isCounting || this.#inUse > this.#plentyMax / 2) return
+    this.#isCounting = false
+    for (const use of this.#uses) use.claim = undefined
+    this.#networks.clear()
+    this.#accounts.clear()
+    this.#sessions = new WeakMap()
+  }
+
+  #startCounting(): void {
+    this.#isCounting = true
+    for (const use of this.#uses) {
+      if (use.user === undefined) continue
+      use.claim = this.#newClaim(use.user)
+      addTo(use.claim, 1)
+    }
+  }
+
+  #newClaim({ clientNetwork, accountId, clientSession }: ConnectionUser): Claim {
+    const account = accountId === undefined ? undefined : this.#accounts.of(accountId)
+    const session = clientSession === undefined ? undefined : this.#sessionOf(clientSession)
+    return { network: this.#networks.of(clientNetwork), account, session }
+  }
+
+  #sessionOf(clientSession: object): Party {
+    const known = this.#sessions.get(clientSession)
+    if (known !== undefined) return known
+    const party = unused()
+    this.#sessions.set(clientSession, party)
+    return party
+  }
+}
+
+function addTo({ network, account, session }: Claim, count: 1 | -1): void {
+  network.inUse += count
+  if (account) account.inUse += count
+  if (session) session.inUse += count
+}
+
+function unused(): Party {
+  return { inUse: 0, waiting: 0 }
+}
+
+/** So many that use nothing are kept at least: most come again, and dropping them is work for the collector. */
+const keptMin = 1_024
+
+/** The parties of one kind, by name. Those that use nothing are dropped once there are twice as many as are in use. */
+export class Parties<Kind extends Party> {
+  readonly #create: () => Kind
+  readonly #byName = new Map<string, Kind>()
+  #purgeAt = keptMin
+
+  constructor(create: () => Kind) {
+    this.#create = create
+  }
+
+  of(name: string): Kind {
+    const known = this.#byName.get(name)
+    if (known !== undefined) return known
+    if (this.#byName.size >= this.#purgeAt) this.#purge()
+    const party = this.#create()
+    this.#byName.set(name, party)
+    return party
+  }
+
+  /** Forgets all, whatever they use. */
+  clear(): void {
+    this.#byName.clear()
+    this.#purgeAt = keptMin
+  }
+
+  #purge(): void {
+    for (const [name, { inUse, waiting }] of this.#byName)
+      if (inUse === 0 && waiting === 0) this.#byName.delete(name)
+    this.#purgeAt = Math.max(keptMin, 2 * this.#byName.size)
+  }
+}
+
+/** What a request that waits for a connection lacks: one that is free, or room in the share of somebody. */
+export type MissingShare = 'pool' | 'network' | 'account' | 'session' | 'bodies'
+
+const users: Readonly<Record<Exclude<MissingShare, 'pool'>, string>> = {
+  network: 'its client network',
+  account: 'its account',
+  session: 'its HTTP/2 connection',
+  bodies: 'requests whose bodies are still arriving',
+}
+
+/** A request has waited in vain for a connection to its target. */
+export class NoConnection extends UpstreamFailure {
+  readonly share: MissingShare
+
+  /** @param inUse how many the share has */
+  constructor(share: MissingShare, inUse: number, limits: { connectionsMax: number; waitedMs: number }) {
+    const { connectionsMax, waitedMs } = limits
+    const what =
+      share === 'pool'
+        ? `all ${connectionsMax} connections were in use`
+        : `${users[share]} had a whole share in use, ${inUse} of ${connectionsMax} connections,`
+    super('no-connection', `${what} for ${waitedMs} ms`)
+    this.share = share
+  }
+}

@@ -1,0 +1,41 @@
+import type { FailureReason } from '../client/failure.ts'
+import type { RequestOptions } from '../client/upstream-connection.ts'
+
+/** Safe methods, which may be retried (RFC 9110 9.2.1, 9.2.2; QUERY: RFC 10008). */
+const retryableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY'])
+/**
+ * Failures that are not the target's fault: all our connections to it are in use, the client stopped sending or reading,
+ * this
+ * machine has run out of descriptors, ports or memory, or the target ends a connection in order.
+ */
+const notTargetFault = new Set<FailureReason>([
+  'no-connection',
+  'no-resources',
+  'body-stalled',
+  'response-stalled',
+  'not-processed',
+])
+/** Failures before anything was sent: no client can cause them. */
+const unsent = new Set<FailureReason>(['connect-failed', 'connect-timeout'])
+
+export function isTargetFault(reason: FailureReason): boolean {
+  return !notTargetFault.has(reason)
+}
+
+export function wasUnsent(reason: FailureReason): boolean {
+  return unsent.has(reason)
+}
+
+/**
+ * Whether a request of which no answer has arrived may be sent again.
+ * @param isBodyGone whether bytes of its body were sent that nobody has kept
+ */
+export function mayBeSentAgain(
+  { body, method }: Pick<RequestOptions, 'body' | 'method'>,
+  reason: FailureReason,
+  isBodyGone: boolean,
+): boolean {
+  if (reason === 'not-processed') return !isBodyGone
+  const isUnsent = wasUnsent(reason) || reason === 'no-connection' || reason === 'no-resources'
+  return isUnsent || (body === 'none' && retryableMethods.has(method))
+}

@@ -1,0 +1,71 @@
+import type { Socket } from 'node:net'
+import type {
+  RequestOptions,
+  UpstreamConnection,
+  UpstreamResponseEvents,
+} from '../client/upstream-connection.ts'
+import type { TargetHealth } from './health.ts'
+import type { PoolUser } from './pool/claim.ts'
+import type { Pool } from './pool/pool.ts'
+
+/** One backend server and the connections to it. */
+export interface Target {
+  /** As in a Host header: `10.0.0.11:3000`. */
+  readonly authority: string
+  /** As in a Location header: `http://10.0.0.11:3000`. */
+  readonly origin: string
+  readonly weight: number
+  readonly pool: Pool
+  /** undefined = not watched: it counts as healthy. */
+  readonly health: TargetHealth | undefined
+  /** Requests and WebSockets in flight. */
+  inFlight: number
+}
+
+/** The parts of a target that the choice among several depends on. */
+export interface Candidate extends Pick<Target, 'origin' | 'weight' | 'inFlight'> {
+  readonly health:
+    | Pick<NonNullable<Target['health']>, 'isEjected' | 'isDueForTrial' | 'beginTrial'>
+    | undefined
+}
+
+/**
+ * Whether the target may get a request: not if the request has failed there, nor if the target is ejected. A retry
+ * never goes to an ejected target, even one that is due for a trial.
+ */
+export function isEligible<Some extends Candidate>(target: Some, tried: readonly Some[]): boolean {
+  const { health } = target
+  if (tried.length > 0) return health?.isEjected !== true && !tried.includes(target)
+  return health?.isEjected !== true || health.isDueForTrial()
+}
+
+/** The target is busy with a WebSocket as long as it is open. Apart from its call, which would be kept as long. */
+export function releaseOnClose(target: Target, socket: Socket): void {
+  socket.once('close', () => {
+    target.inFlight--
+  })
+}
+
+export interface UpstreamRequest extends RequestOptions, PoolUser {
+  /** Chooses the target where balancing is `ipHash`. */
+  readonly clientAddress: string
+  /** The whole head for a target, with the empty line at its end. */
+  headFor(target: Target): string
+}
+
+export interface CallEvents extends UpstreamResponseEvents {
+  /**
+   * The head was sent to a target: now the body may follow, or go on if the request is sent again.
+   * @param now on the clock of performance.now()
+   */
+  onSent(target: Target, now: number): void
+}
+
+/** A request that is on its way, on a connection that was idle. */
+export interface SentRequest {
+  /** It counts as one in flight there. */
+  readonly target: Target
+  readonly connection: UpstreamConnection
+  /** Whether the head of its response has arrived. */
+  readonly isAnswered: boolean
+}

@@ -1,0 +1,125 @@
+import type { Account } from '../account.ts'
+import type {
+  ApiKeyReset,
+  SecretKeyAdded,
+  SecretKeyAddition,
+  SecretKeyRenamed,
+  SecretKeyRenaming,
+  SecretKeyReset,
+  SecretKeyRevocation,
+} from '../keys.ts'
+import { namedKeyOf, overlappingKeyOf, type Reseal, type SecretKey, type StoredKey } from '../secret-keys.ts'
+import { nextRevision, nextSessionEpoch } from './account-changes.ts'
+
+/** What each verb for keys turns an account into: see account-changes.ts. */
+
+/** @returns undefined where the account's key is not the one to be replaced */
+export function withSecretKey(account: Account, reset: SecretKeyReset): Account | undefined {
+  const { secretKey, graceUntil } = reset
+  const isOfName = ({ name }: SecretKey) => name === secretKey.name
+  const before = namedKeyOf(account, secretKey.name)
+  if (!isExpectedKey(before, reset.replaces)) return undefined
+  const replaced =
+    before && graceUntil !== undefined
+      ? [
+          { ...before, sealed: undefined, revokedAt: graceUntil },
+          { ...secretKey, id: before.id },
+        ]
+      : [secretKey]
+  // In its place; a default key that was revoked comes first again.
+  const place = Math.max(account.secretKeys.findIndex(isOfName), 0)
+  const others = account.secretKeys.filter((key) => !isOfName(key))
+  return withSecretKeys(account, others.toSpliced(place, 0, ...replaced))
+}
+
+/** Sessions and uses go on: they name a key by its ID and digest. */
+export function withRenamedKey(
+  account: Account,
+  { name, to }: SecretKeyRenaming,
+): Account | Exclude<SecretKeyRenamed, 'renamed'> {
+  if (!namedKeyOf(account, name)) return 'unknown'
+  if (account.secretKeys.some((key) => key.name === to)) return 'exists'
+  const secretKeys = account.secretKeys.map((key) => (key.name === name ? { ...key, name: to } : key))
+  return withSecretKeys(account, secretKeys)
+}
+
+export function withNewSecretKey(
+  account: Account,
+  { secretKey, keysMax }: SecretKeyAddition,
+): Account | Exclude<SecretKeyAdded, 'added' | 'unknown'> {
+  if (namedKeyOf(account, secretKey.name)) return 'exists'
+  const counted = account.secretKeys.filter(({ revokedAt }) => revokedAt === undefined)
+  if (counted.length >= keysMax) return 'too-many'
+  return withSecretKeys(account, [...account.secretKeys, secretKey])
+}
+
+/** @returns undefined where there is no such key */
+export function withoutSecretKey(
+  account: Account,
+  { name, now, graceUntil, only }: SecretKeyRevocation,
+): Account | undefined {
+  const current = account.secretKeys.filter(({ revokedAt }) => revokedAt === undefined || now < revokedAt)
+  const isMeant = (key: SecretKey) =>
+    key.name === name && (only === undefined || Buffer.compare(key.digest, only) === 0)
+  if (!current.some(isMeant)) return undefined
+  const left = current.flatMap((key) => {
+    if (!isMeant(key)) return [key]
+    if (graceUntil === undefined) return []
+    return [{ ...key, revokedAt: Math.min(graceUntil, key.revokedAt ?? graceUntil) }]
+  })
+  return withSecretKeys(account, left)
+}
+
+/** @returns undefined where there is no previous key, or it has ended already */
+export function withoutPreviousKey(account: Account, now: number): Account | undefined {
+  const previous = overlappingKeyOf(account, now)
+  if (!previous) return undefined
+  return withSecretKeys(
+    account,
+    account.secretKeys.filter((key) => key !== previous),
+  )
+}
+
+/**
+ * The account with other secret keys. Where none of the old ones is left, all sessions end: in one small step, however
+ * many there are.
+ */
+function withSecretKeys(account: Account, secretKeys: readonly SecretKey[]): Account {
+  const hasKept = account.secretKeys.some(({ id }) => secretKeys.some((key) => key.id === id))
+  return nextRevision(account, { secretKeys, ...(!hasKept && nextSessionEpoch(account)) })
+}
+
+/** @returns undefined where the account's key is not the one to be replaced */
+export function withApiKey(account: Account, { apiKey, replaces }: ApiKeyReset): Account | undefined {
+  return isExpectedKey(account.apiKey, replaces) ? nextRevision(account, { apiKey }) : undefined
+}
+
+/** Replaces sealed secrets: see KeyStore.resealAccount. undefined where the account has none of them. */
+export function withResealed(account: Account, reseals: readonly Reseal[]): Account | undefined {
+  const afterOf = (sealed: Uint8Array | undefined) =>
+    sealed && reseals.find(({ before }) => Buffer.compare(before, sealed) === 0)?.after
+  let isChanged = false
+
+  function resealed<Key extends StoredKey>(key: Key): Key {
+    const sealed = afterOf(key.sealed)
+    if (!sealed) return key
+    isChanged = true
+    return { ...key, sealed }
+  }
+
+  const apiKey = resealed(account.apiKey)
+  const secretKeys = account.secretKeys.map(resealed)
+  const factor = account.portal.secondFactor
+  const sealed = factor && afterOf(Buffer.from(factor.sealed, 'base64url'))
+  if (!sealed && !isChanged) return undefined
+  const secondFactor = sealed ? { ...factor, sealed: Buffer.from(sealed).toString('base64url') } : factor
+  return nextRevision(account, { apiKey, secretKeys, portal: { ...account.portal, secondFactor } })
+}
+
+/** Whether a key is the one to be replaced; `replaces` undefined = any is. */
+function isExpectedKey(
+  key: Pick<StoredKey, 'digest'> | undefined,
+  replaces: Uint8Array | undefined,
+): boolean {
+  return replaces === undefined || (key !== undefined && Buffer.compare(key.digest, replaces) === 0)
+}
