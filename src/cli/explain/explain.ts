@@ -2,8 +2,7 @@ import type { Config } from '#config/config.ts'
 import { undecidable } from '#gateway/decide/decide-server.ts'
 import { chooseScope } from '#gateway/gate/choose-scope.ts'
 import { type Cors, createCors } from '#gateway/gate/cors.ts'
-import type { DecisionStep, DecisionTrace } from '#gateway/gate/decision-trace.ts'
-import { createGate } from '#gateway/gate/gate.ts'
+import { createGate, type DecisionStep, type DecisionTrace } from '#gateway/gate/gate.ts'
 import { destinationOf, type Outcome, principalOf } from '#gateway/gate/outcome.ts'
 import {
   createUpstreamHeadReader,
