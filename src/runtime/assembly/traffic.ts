@@ -18,6 +18,7 @@ import { createProxy } from '#gateway/server/proxy.ts'
 import type { Traffic } from '#gateway/server/server.ts'
 import { createUsageMeter } from '#gateway/server/usage-meter.ts'
 import { createIgnoredUpgradeLog, type UpgradeHandler, type WebSockets } from '#gateway/server/web-sockets.ts'
+import type { Upstream } from '#http/upstream/upstream.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import type { Exporter } from '#ops/tracing/exporter.ts'
 import { createTracer } from '#ops/tracing/tracer.ts'
@@ -35,7 +36,11 @@ import {
   createTakePlan,
   ownHeaderNames,
 } from './request-parts.ts'
-import type { OpenUpstreams } from './worker-parts.ts'
+
+/** The upstreams of a config, open. */
+export interface OpenUpstreams {
+  readonly byName: ReadonlyMap<string, Upstream>
+}
 
 export interface TrafficOptions extends Omit<ApiPartsOptions, 'isReturnPath'> {
   readonly upstreams: OpenUpstreams

@@ -14,7 +14,7 @@ import { readVersion } from '#platform/package.ts'
 import type { Change, LoggedChange } from '#store/changes.ts'
 import type { Store } from '#store/store.ts'
 import { type CallerAuth, openCallerAuth } from './caller-auth.ts'
-import { buildTraffic, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
+import { buildTraffic, type OpenUpstreams, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
 
 /** The parts that are built from one config. */
 interface WorkerParts {
@@ -156,11 +156,6 @@ function createSharedStore(store: Store): SharedStore {
   }
 
   return { lease }
-}
-
-/** The upstreams of a config, open. */
-export interface OpenUpstreams {
-  readonly byName: ReadonlyMap<string, Upstream>
 }
 
 export const noUpstreams: OpenUpstreams = { byName: new Map() }
