@@ -1,11 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '#config/config.ts'
-import {
-  type HealthChange,
-  openUpstream,
-  type Upstream,
-  type UpstreamConfig,
-} from '#http/upstream/upstream.ts'
+import { type HealthChange, openUpstream, type UpstreamConfig } from '#http/upstream/upstream.ts'
 import type { TargetState } from '#ops/metrics/traffic-instruments.ts'
 import { type Exporter, openExporter } from '#ops/tracing/exporter.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
