@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import type { Actor, AuditAction, AuditEntry, AuditSubject } from '#store/audit-entry.ts'
-import type { Visitor } from '#store/visitor.ts'
+import type { Visitor } from '#store/sessions.ts'
 
 /** Creates the audit entries of one actor. */
 export type AuditEntryFactory = (

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { AuditStore } from '#store/audit.ts'
-import { type AuditChain, type ChainedEntry, isNextLink } from '#store/audit-chain.ts'
+import { type AuditChain, type ChainedEntry, isNextLink } from '#store/audit.ts'
 
 export type AuditVerification =
   | {

@@ -4,9 +4,9 @@ import { randomText } from '#platform/secrets/format.ts'
 import { createKey, digestOf, type KeyKind } from '#platform/secrets/keys.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { Account } from '#store/account.ts'
+import type { StoredKey } from '#store/secret-keys.ts'
 import { defaultKeyName, defaultKeyOf, type SecretKey, unlimited } from '#store/secret-keys.ts'
 import { isStoreFailure } from '#store/store-failure.ts'
-import type { StoredKey } from '#store/stored-key.ts'
 import type { SecretKeyInput } from './key-input.ts'
 
 export interface KeyOptions {

@@ -1,6 +1,6 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Actor } from '#store/audit-entry.ts'
-import type { SecondFactorStore } from '#store/second-factor.ts'
+import type { SecondFactorStore } from '#store/portal.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Arrival, EndpointConnection } from '#gateway/server/arrival.ts'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
-import type { Visitor } from '#store/visitor.ts'
+import type { Visitor } from '#store/sessions.ts'
 
 /** A request to the portal, and the cookies of its response: all that pages know of the HTTP server. */
 export interface PortalRequest {

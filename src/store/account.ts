@@ -1,6 +1,5 @@
 import { hasBeenUsed, type PortalAccess } from './portal-access.ts'
-import type { SecretKey } from './secret-keys.ts'
-import type { StoredKey } from './stored-key.ts'
+import type { SecretKey, StoredKey } from './secret-keys.ts'
 
 export interface Account {
   readonly id: string

@@ -1,7 +1,7 @@
-import type { AuditChain, AuditClass, ChainedEntry } from './audit-chain.ts'
+import { hash } from 'node:crypto'
 import type { AuditEntry, AuditFilter, LoggedAuditEntry } from './audit-entry.ts'
 
-/** The audit log, in two chains (audit-chain.ts). Most entries are written by the verb that they are about. */
+/** The audit log, in two chains (see `auditClasses`). Most entries are written by the verb that they are about. */
 export interface AuditStore {
   /** Adds an entry, for actions that change no record. */
   appendAudit(entry: AuditEntry): Promise<void>
@@ -37,3 +37,66 @@ export interface AuditChainPage {
   readonly after: string | undefined
   readonly limit: number
 }
+
+/**
+ * The audit log is two chains, which are trimmed separately: actions on one's own account never evict entries about
+ * others. Each entry has a link: a digest of the link before it and of its own content. A
+ * link that is missing or wrong shows that entries were removed or changed. What retention has removed is accounted
+ * for by the link of the last of it, and the end of a chain by its last link.
+ */
+export const auditClasses = ['acts', 'own'] as const
+
+/**
+ * `own`: what anybody can repeat, so that it must not evict anything else: users' actions on their own accounts, failed
+ * sign-ins, forgotten passwords, and keys that are ended by who holds them; `acts`: all others.
+ */
+export type AuditClass = (typeof auditClasses)[number]
+
+export interface AuditChain {
+  readonly class: AuditClass
+  /** Link of the last entry that retention has removed; '' = none was. */
+  readonly trimmed: string
+  /** Link of the last entry; '' = there is none. */
+  readonly last: string
+}
+
+/** An entry as it is stored. */
+export interface ChainedEntry {
+  readonly position: string
+  readonly text: string
+  /** '' = it was written before there were links, to Redis, whose entries cannot be changed. */
+  readonly link: string
+}
+
+/** What each class keeps: so many entries, and none that is older; the oldest are removed first. */
+export const auditRetention = { entries: 250_000, ageMs: 400 * 86_400_000 } as const
+
+export function auditClassOf({ action, actor, target }: AuditEntry): AuditClass {
+  if (action === 'sign-in-failed' || action === 'password-reset-requested' || actor.kind === 'holder')
+    return 'own'
+  return actor.kind === 'account' && actor.id === target?.id ? 'own' : 'acts'
+}
+
+/** SHA-256 of an entry's text, in hex. */
+export function contentDigest(text: string): string {
+  return hash('sha256', text, 'hex')
+}
+
+/**
+ * @param algorithm of the link; a Redis script can compute only SHA-1. Its input are SHA-256 digests and links, which
+ *   nobody can choose, and for which no other input can be found for a given link.
+ */
+export function auditLinkOf(before: string, text: string, algorithm: 'sha256' | 'sha1'): string {
+  return hash(algorithm, before + contentDigest(text), 'hex')
+}
+
+/**
+ * Whether an entry follows from the link before it. Its length says how a link was computed: entries that were restored
+ * from a backup keep those of the store that wrote them.
+ */
+export function isNextLink(link: string, before: string, text: string): boolean {
+  return link === auditLinkOf(before, text, link.length === sha1Length ? 'sha1' : 'sha256')
+}
+
+/** In hex. */
+const sha1Length = 40

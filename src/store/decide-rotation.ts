@@ -1,6 +1,5 @@
 import type { Account } from './account.ts'
-import { portalEpochIn } from './portal-key-id.ts'
-import { type KeyState, keyOfSession, keyState } from './secret-keys.ts'
+import { type KeyState, keyOfSession, keyState, portalEpochIn } from './secret-keys.ts'
 import type { RefreshTokenUse, RotationRefusal, Session } from './sessions.ts'
 
 export type RotationDecision =

@@ -1,5 +1,5 @@
 import type { Account } from './account.ts'
-import { withNewSecretKey } from './account-changes/secret-key-changes.ts'
+import { withNewSecretKey } from './account-changes/key-changes.ts'
 import { digestText } from './keys.ts'
 import type { SecretKey } from './secret-keys.ts'
 

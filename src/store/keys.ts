@@ -1,7 +1,6 @@
 import type { Account } from './account.ts'
 import type { AuditEntry } from './audit-entry.ts'
-import type { SecretKey } from './secret-keys.ts'
-import type { Reseal, StoredKey } from './stored-key.ts'
+import type { Reseal, SecretKey, StoredKey } from './secret-keys.ts'
 
 /** The keys of accounts, and when each was last used. */
 export interface KeyStore {

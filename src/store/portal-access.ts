@@ -1,5 +1,4 @@
 import type { PasswordFailures } from './password-failures.ts'
-import type { SecondFactor } from './second-factor.ts'
 
 /** An account's access to the portal. Stored with the account; digests only. */
 export interface PortalAccess {
@@ -21,6 +20,17 @@ export interface PortalAccess {
   readonly emailLink: EmailLink | undefined
   /** Whom an OpenID provider knows as the owner; undefined = nobody has signed in by one. */
   readonly identity: ExternalIdentity | undefined
+}
+
+/** The second factor of an account: one-time codes by time (RFC 6238), and recovery codes. */
+export interface SecondFactor {
+  /** The sealed secret, base64url. */
+  readonly sealed: string
+  readonly enabledAt: number
+  /** The time step of the last code that was used: no code of it, or before it, is accepted again. */
+  readonly lastStep: number
+  /** Digests of the recovery codes that are left. */
+  readonly recoveryDigests: readonly string[]
 }
 
 /**

@@ -1,10 +1,8 @@
 import type { Account } from './account.ts'
 import type { AuditEntry } from './audit-entry.ts'
-import type { EmailLink, ExternalIdentity, OneTimeLink } from './portal-access.ts'
-import type { SecondFactorStore } from './second-factor.ts'
-import type { SecretKey } from './secret-keys.ts'
-import type { StoredKey } from './stored-key.ts'
-import type { Visitor } from './visitor.ts'
+import type { EmailLink, ExternalIdentity, OneTimeLink, SecondFactor } from './portal-access.ts'
+import type { SecretKey, StoredKey } from './secret-keys.ts'
+import type { Visitor } from './sessions.ts'
 
 /** Passwords, second factors, links sent by mail, and the sessions of browsers in the portal. */
 export interface PortalStore extends SecondFactorStore {
@@ -76,6 +74,22 @@ export interface PortalStore extends SecondFactorStore {
   endPortalSessions(accountId: string, audit?: AuditEntry): Promise<boolean>
 }
 
+/** Each verb is refused where the account is not in the state that it needs. */
+export interface SecondFactorStore {
+  /** Enables it; false where it is enabled already, or there is no such account. */
+  enableSecondFactor(accountId: string, factor: SecondFactor, audit?: AuditEntry): Promise<boolean>
+  /** False where the code was used before, on any instance, or is none of the account's. */
+  useSecondFactor(accountId: string, use: SecondFactorUse, audit?: AuditEntry): Promise<boolean>
+  /** Replaces the recovery codes. */
+  setRecoveryCodes(accountId: string, digests: readonly string[], audit?: AuditEntry): Promise<boolean>
+  disableSecondFactor(accountId: string, audit?: AuditEntry): Promise<boolean>
+}
+
+/** What a sign-in uses up: the code of a time step, or a recovery code. */
+export type SecondFactorUse =
+  | { readonly kind: 'step'; readonly step: number }
+  | { readonly kind: 'recovery'; readonly digest: string }
+
 export interface IdentityLink {
   readonly identity: ExternalIdentity
   readonly email: string
@@ -104,7 +118,7 @@ export type PasswordProof =
   | { readonly kind: 'password'; readonly password: string }
 
 /** An attempt that was counted, and the number of consecutive failures with it; `refused` = too many of them. */
-export type PasswordAttemptCount =
+type PasswordAttemptCount =
   | { readonly kind: 'taken'; readonly inARow: number }
   | { readonly kind: 'refused' | 'unknown' }
 

@@ -1,5 +1,3 @@
-import type { StoredKey } from './stored-key.ts'
-
 /** A secret key of an account. An account has up to `keys.maxPerAccount`, one of which is called `default`. */
 export interface SecretKey extends StoredKey {
   /**
@@ -142,4 +140,37 @@ function encode(bytes: Uint8Array): string {
 
 function decode(text: string): Uint8Array {
   return Buffer.from(text, 'base64url')
+}
+
+/** A sealed secret, and the same secret sealed again. */
+export interface Reseal {
+  readonly before: Uint8Array
+  readonly after: Uint8Array
+}
+
+/** What is stored of a key. */
+export interface StoredKey {
+  /** SHA-256 of the key. */
+  readonly digest: Uint8Array
+  /** The sealed key, to be shown again; undefined where none is kept. */
+  readonly sealed: Uint8Array | undefined
+  readonly createdAt: number
+  /** The end of the key, to tell it from others; absent = it was made before this was kept, or elsewhere. */
+  readonly lastFour?: string | undefined
+}
+
+/**
+ * What stands for the key of a token session that was started by a sign-in to the portal: it belongs to no secret key,
+ * and ends with the portal sessions of its epoch. No key has such an ID.
+ */
+const portalKeyPrefix = 'portal:'
+
+/** @param epoch `portal.epoch` of the account */
+export function portalKeyId(epoch: number): string {
+  return `${portalKeyPrefix}${epoch}`
+}
+
+/** The epoch of a session that was started in the portal; undefined = it was started with a key. */
+export function portalEpochIn(keyId: string): number | undefined {
+  return keyId.startsWith(portalKeyPrefix) ? Number(keyId.slice(portalKeyPrefix.length)) : undefined
 }

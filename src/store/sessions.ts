@@ -1,6 +1,5 @@
 import type { Account } from './account.ts'
 import type { AuditEntry } from './audit-entry.ts'
-import type { Visitor } from './visitor.ts'
 
 /** Token sessions, to which refresh tokens belong. */
 export interface SessionStore {
@@ -97,3 +96,14 @@ export interface RotationAcknowledgement {
   readonly generation: number
   readonly at: number
 }
+
+/** Where a request came from, as far as it is known and may be stored. */
+export interface Visitor {
+  /** The client address; behind trusted proxies the forwarded one (Forwarded, X-Forwarded-For). */
+  readonly address: string
+  /** As it was sent, at most `userAgentLengthMax` characters of it; '' where there is none. */
+  readonly userAgent: string
+}
+
+/** How much of a User-Agent is kept. */
+export const userAgentLengthMax = 200

@@ -1,5 +1,5 @@
 import type { AuditEntry } from './audit-entry.ts'
-import type { Reseal } from './stored-key.ts'
+import type { Reseal } from './secret-keys.ts'
 
 /** The keys that sign access tokens. */
 export interface SigningKeyStore {

@@ -1,6 +1,6 @@
 import type { AccountStore } from './accounts.ts'
 import type { AuditStore } from './audit.ts'
-import type { BackupStore } from './backup/backup-store.ts'
+import type { BackupStore } from './backup/records.ts'
 import type { ChangeStore } from './changes.ts'
 import type { StoreDiagnostics } from './diagnostics.ts'
 import type { ImportedKeyStore } from './imported-keys.ts'

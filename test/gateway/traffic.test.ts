@@ -58,7 +58,7 @@ async function startReloadingServer(t: Test, proxy: (arrival: Arrival) => void) 
           use('proxy')
           proxy(arrival)
         },
-        handleDecided: () => {},
+        handleOrdinary: () => {},
       },
       names: new NameTable(framingNames),
       fastLane: undefined,

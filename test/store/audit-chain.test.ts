@@ -1,5 +1,5 @@
 import t from 'tap'
-import { auditClassOf } from '#store/audit-chain.ts'
+import { auditClassOf } from '#store/audit.ts'
 import { newAuditEntry } from './portal-samples.ts'
 
 const system = { kind: 'system', channel: 'system' } as const

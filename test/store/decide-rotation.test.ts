@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Account } from '#store/account.ts'
 import { decideRotation } from '#store/decide-rotation.ts'
 import { noPortalAccess } from '#store/portal-access.ts'
-import { portalKeyId } from '#store/portal-key-id.ts'
+import { portalKeyId } from '#store/secret-keys.ts'
 import type { RefreshTokenUse, Session } from '#store/sessions.ts'
 import { hour, newAccount, newSecretKey, now, second, visitor } from './samples.ts'
 

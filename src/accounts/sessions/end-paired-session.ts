@@ -1,4 +1,4 @@
-import { portalEpochIn } from '#store/portal-key-id.ts'
+import { portalEpochIn } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 
 /**

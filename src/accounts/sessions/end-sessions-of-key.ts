@@ -1,5 +1,5 @@
 import type { Account } from '#store/account.ts'
-import { portalEpochIn } from '#store/portal-key-id.ts'
+import { portalEpochIn } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 
 /** How many sessions are read at once. */

@@ -1,4 +1,4 @@
-import type { DecisionStep } from '#gateway/gate/decision-trace.ts'
+import type { DecisionStep } from '#gateway/gate/gate.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 
 /** A request to be explained; it is never sent. */

@@ -7,8 +7,8 @@ import { createSealer, deriveKeys, type Keys } from '#platform/secrets/sealing.t
 import type { Account } from '#store/account.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import type { KeyStore } from '#store/keys.ts'
+import type { Reseal } from '#store/secret-keys.ts'
 import type { SigningKeyStore } from '#store/signing-keys.ts'
-import type { Reseal } from '#store/stored-key.ts'
 
 /** What was resealed, and what still needs a previous key. */
 export interface ResealReport {

@@ -10,15 +10,15 @@ import type { CheckSecondTargets, SecondTargetResult } from './second-targets.ts
 
 export interface AdmissionOptions<
   MatchedRoute extends Route<HeadUpstream | undefined>,
-  Came extends Arrival,
+  Incoming extends Arrival,
 > {
-  readonly gate: Gate<MatchedRoute, Came>
+  readonly gate: Gate<MatchedRoute, Incoming>
   readonly checkSecondTargets: CheckSecondTargets
   /** The head that the connection got. */
-  sentHead(arrival: Came): RequestHead
+  sentHead(arrival: Incoming): RequestHead
   /** @param secondTargets undefined = the request names none */
-  admit(route: MatchedRoute, arrival: Came, secondTargets: SecondTargets | undefined): void
-  refuse(arrival: Came, error: GatehouseError): void
+  admit(route: MatchedRoute, arrival: Incoming, secondTargets: SecondTargets | undefined): void
+  refuse(arrival: Incoming, error: GatehouseError): void
 }
 
 /**
@@ -26,18 +26,19 @@ export interface AdmissionOptions<
  * all is cached. A request whose client has disconnected in the meantime is neither.
  * @throws GatehouseError if it cannot be decided, and what `admit` throws; later both are passed to `refuse`
  */
-export function createAdmission<MatchedRoute extends Route<HeadUpstream | undefined>, Came extends Arrival>(
-  options: AdmissionOptions<MatchedRoute, Came>,
-): (arrival: Came) => void {
+export function createAdmission<
+  MatchedRoute extends Route<HeadUpstream | undefined>,
+  Incoming extends Arrival,
+>(options: AdmissionOptions<MatchedRoute, Incoming>): (arrival: Incoming) => void {
   const { gate, checkSecondTargets, sentHead, admit, refuse } = options
 
-  function dispatch(result: MatchedRoute | GatehouseError, arrival: Came): void {
+  function dispatch(result: MatchedRoute | GatehouseError, arrival: Incoming): void {
     if (result instanceof GatehouseError) refuse(arrival, result)
     else if (arrival.fields.uncommon.secondTargets === undefined) admit(result, arrival, undefined)
     else admitWithTargets(result, arrival)
   }
 
-  function admitWithTargets(route: MatchedRoute, arrival: Came): void {
+  function admitWithTargets(route: MatchedRoute, arrival: Incoming): void {
     const admitOrRefuse = (checked: SecondTargetResult) => {
       if (checked instanceof GatehouseError) refuse(arrival, checked)
       else admit(route, arrival, checked)
@@ -46,7 +47,7 @@ export function createAdmission<MatchedRoute extends Route<HeadUpstream | undefi
   }
 
   function whenSettled<Result>(
-    arrival: Came,
+    arrival: Incoming,
     result: Promise<Result>,
     next: (settled: Result) => void,
   ): void {
@@ -60,11 +61,11 @@ export function createAdmission<MatchedRoute extends Route<HeadUpstream | undefi
       })
   }
 
-  function dispatchLater(result: Promise<MatchedRoute | GatehouseError>, arrival: Came): void {
+  function dispatchLater(result: Promise<MatchedRoute | GatehouseError>, arrival: Incoming): void {
     whenSettled(arrival, result, (settled) => dispatch(settled, arrival))
   }
 
-  // No function within it: V8 would allocate what it captures for each request, whether it is called or not.
+  // Hot: no function within it, which would be allocated for each request.
   return function passGate(arrival) {
     const result = gate(arrival)
     if (result instanceof Promise) dispatchLater(result, arrival)

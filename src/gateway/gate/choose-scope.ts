@@ -6,7 +6,7 @@ import type { OwnPaths } from '../routes/own-paths.ts'
 import { parseRequestTarget } from '../routes/request-target.ts'
 import type { Arrival } from '../server/arrival.ts'
 import type { Cors, Preflight } from './cors.ts'
-import type { DecisionTrace } from './decision-trace.ts'
+import type { DecisionTrace } from './gate.ts'
 import {
   type Destination,
   ownRouteName,

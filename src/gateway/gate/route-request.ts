@@ -8,8 +8,8 @@ import { ambiguousHostError } from '../routes/host-name.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Arrival } from '../server/arrival.ts'
-import type { DecisionTrace } from './decision-trace.ts'
-import type { GateResult } from './gate.ts'
+import type { GateResult } from './decision-effects.ts'
+import type { DecisionTrace } from './gate.ts'
 import { destinationOf, principalOf, recordReason, recordRouteName, recordUpstream } from './outcome.ts'
 
 /** Finds the route of a request, or the error it is refused with; the log line names the intended route. */

@@ -1,20 +1,21 @@
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
-import type { NameTable } from '#http/h1/name-table.ts'
+import { keptLines } from '#http/h1/field-lines.ts'
+import { mark, type NameTable } from '#http/h1/name-table.ts'
 import { ParsedHead } from '#http/h1/parsed-head.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { Access } from '#identity/access.ts'
 import { credentialsMissing } from '#identity/authenticate.ts'
 import type { Authenticator } from '#identity/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
-import type { Credential } from '#identity/credentials.ts'
-import type { AllowedDecision, Decision } from '#identity/decision.ts'
-import type { Carriers } from '#identity/keys/carriers.ts'
+import type { AllowedDecision } from '#identity/decision.ts'
+import type { Carrier, Carriers } from '#identity/keys/carriers.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { AddressSet } from '#platform/addresses.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { copyString } from '#platform/text.ts'
-import { framingLine } from '../forward/hop-by-hop.ts'
+import { requestMark } from '../forward/header-rules.ts'
+import { framingLine, isUsualConnection } from '../forward/hop-by-hop.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
 import { isLastOnConnection } from '../forward/request-head.ts'
 import type { Destination } from '../gate/outcome.ts'
@@ -24,9 +25,8 @@ import type { OwnPaths } from '../routes/own-paths.ts'
 import { parseRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
-import type { Forwarding } from './lane-arrival.ts'
+import type { Forwarding, LaneDecision } from './lane-arrival.ts'
 import { LaneRequest } from './lane-request.ts'
-import { createOrdinaryHeadReader, type OrdinaryHead } from './ordinary-head.ts'
 
 /** What the lane needs of the parts that decide about every other request as well. */
 export interface FastLaneOptions {
@@ -52,43 +52,49 @@ export interface FastLaneOptions {
 export type FastLane = (connection: ClientExchange, head: RequestHead) => LaneRequest | undefined
 
 export function createFastLane(options: FastLaneOptions): FastLane {
-  const { names, carriers, trusted, ownPaths, table, authenticator, ownCookies, forwarding } = options
-  const readHead = createOrdinaryHeadReader({ carriers, ownCookies, passesTraceparent: !options.isTraced })
-  const hostNameOf = createHostNameReader()
+  const { names, carriers, trusted, ownPaths, table, authenticator, forwarding } = options
+  const readHead = createOrdinaryHeadReader(options)
 
-  function findRoute(head: ParsedHead, destination: Destination): Route<Upstream> | undefined {
-    const { target, hostName } = destination
+  return function admit(connection, head) {
+    if (!(head instanceof ParsedHead) || head.names !== names || !isOrdinary(head)) return undefined
+    const { peerAddress } = connection
+    if (trusted.has(peerAddress)) return undefined
+    const fields = readHead(head)
+    if (fields === undefined) return undefined
+    const destination = readDestination(head, fields.host)
+    if (destination === undefined) return undefined
+    const route = findRoute(head, destination)
+    if (route === undefined) return undefined
+    const now = monotonicClock()
+    const caller = recallCaller(route.access, head, fields, now)
+    if (caller === undefined) return undefined
+    const { decision, credential } = caller
+    const isAllowed = decision.kind === 'allowed'
+    if (isAllowed && !mayPass(route.access, decision.principal, peerAddress)) return undefined
+
+    const { host } = fields
+    const found = { arrivedAt: now, host, destination, route, decision, credential, carriers, forwarding }
+    const request = new LaneRequest(connection, head, found)
+    if (isAllowed) request.headerLines = writeLines(request, decision, fields.lines)
+    return request
+  }
+
+  function findRoute(head: ParsedHead, { target, hostName }: Destination): Route<Upstream> | undefined {
     if (ownPaths.mayHave(target.path) || ownPaths.isOwnHost(hostName)) return undefined
     const match = table.match(hostName, target, head.method)
-    return match.kind === 'route' && hasUpstream(match.route) && isPlain(match.route, head)
-      ? match.route
-      : undefined
+    if (match.kind !== 'route' || !hasUpstream(match.route)) return undefined
+    return forwardsUnchanged(match.route, head) ? match.route : undefined
   }
 
   function recallCaller(
     access: Access,
     head: ParsedHead,
-    sent: OrdinaryHead,
+    { credentialStart: from, credentialEnd: to, carrier }: OrdinaryFields,
     now: number,
   ): Caller | undefined {
-    const { credentialStart: from, credentialEnd: to, carrier } = sent
     if (access.kind === 'public') return to === 0 ? anonymous : undefined
-    if (to === 0) return access.isOptional ? undefined : unknown
+    if (to === 0) return access.isOptional ? undefined : withoutCredential
     return authenticator.recall?.(access, { text: head.text, from, to, carrier }, now)
-  }
-
-  function mayPass(access: Access, principal: Principal | undefined, address: string): boolean {
-    if (principal === undefined) return true
-    // Without it something may be needed that the store alone knows.
-    if (principal.profile === undefined) return false
-    return isFromAllowedAddress(principal, address) && authorize(access, principal) === undefined
-  }
-
-  function identityOf(decision: AllowedDecision): string {
-    const { principal } = decision
-    if (principal === undefined) return ''
-    decision.identityLines ??= copyString(options.writeIdentity(principal))
-    return decision.identityLines
   }
 
   /** In the order of gateway/forward/request-head.ts: the identity comes last, so that no field of the client can follow it. */
@@ -104,70 +110,46 @@ export function createFastLane(options: FastLaneOptions): FastLane {
       '\r\nX-Request-Id: ' +
       requestId +
       '\r\n' +
-      identityOf(decision)
+      identityLines(decision)
     )
   }
 
-  /** undefined = the target or the host is not plainly one of a route. */
-  function readDestination(head: ParsedHead, host: string): Destination | undefined {
-    const target = parseRequestTarget(head.target, head.hasPlainTarget)
-    if (target === undefined || target.path !== target.sentPath) return undefined
-    const hostName = hostNameOf(host)
-    return hostName === undefined ? undefined : { target, hostName }
-  }
-
-  return function admit(connection, head) {
-    if (!(head instanceof ParsedHead) || head.names !== names || !isOrdinary(head)) return undefined
-    const { peerAddress } = connection
-    if (trusted.has(peerAddress)) return undefined
-    const sent = readHead(head)
-    if (sent === undefined) return undefined
-    const destination = readDestination(head, sent.host)
-    if (destination === undefined) return undefined
-    const route = findRoute(head, destination)
-    if (route === undefined) return undefined
-    const now = monotonicClock()
-    const caller = recallCaller(route.access, head, sent, now)
-    if (caller === undefined) return undefined
-    const { decision, credential } = caller
-    const isAllowed = decision.kind === 'allowed'
-    if (isAllowed && !mayPass(route.access, decision.principal, peerAddress)) return undefined
-
-    const { host } = sent
-    const found = { arrivedAt: now, host, destination, route, decision, credential, carriers, forwarding }
-    const request = new LaneRequest(connection, head, found)
-    if (isAllowed) request.headerLines = writeLines(request, decision, sent.lines)
-    return request
+  function identityLines(decision: AllowedDecision): string {
+    const { principal } = decision
+    decision.identityLines ??= principal === undefined ? '' : copyString(options.writeIdentity(principal))
+    return decision.identityLines
   }
 }
 
 const afterHttp = 'X-Forwarded-Proto: http\r\nX-Forwarded-Host: '
 const afterHttps = 'X-Forwarded-Proto: https\r\nX-Forwarded-Host: '
 
-interface Caller {
-  readonly decision: Decision
-  /** undefined = none came. */
-  readonly credential: Credential | undefined
-}
+type Caller = Pick<LaneDecision, 'decision' | 'credential'>
 
 const anonymous: Caller = {
   decision: { kind: 'allowed', principal: undefined, scheme: undefined, holdsUntil: 0 },
   credential: undefined,
 }
 
-const unknown: Caller = { decision: credentialsMissing, credential: undefined }
+const withoutCredential: Caller = { decision: credentialsMissing, credential: undefined }
+
+/** Methods about which more is to be found out. */
+const specialMethods: ReadonlySet<string> = new Set(['OPTIONS', 'CONNECT', 'TRACE'])
 
 function isOrdinary({ minorVersion, upgrade, expectsContinue, method }: ParsedHead): boolean {
-  return minorVersion === 1 && upgrade === undefined && !expectsContinue && !isSpecial(method)
+  return minorVersion === 1 && upgrade === undefined && !expectsContinue && !specialMethods.has(method)
 }
 
-/** More is to be found out about these. */
-function isSpecial(method: string): boolean {
-  return method === 'OPTIONS' || method === 'CONNECT' || method === 'TRACE'
+/** undefined = the target or the host is not plainly one of a route. */
+function readDestination(head: ParsedHead, host: string): Destination | undefined {
+  const target = parseRequestTarget(head.target, head.hasPlainTarget)
+  if (target === undefined || target.path !== target.sentPath) return undefined
+  const hostName = parseHost(host)
+  return hostName === undefined ? undefined : { target, hostName }
 }
 
 /** Whether nothing has to be done on a route that depends on more than the head. */
-function isPlain(route: Route<Upstream>, head: ParsedHead): boolean {
+function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
   const { body } = head
   return (
     !route.stripPrefix &&
@@ -181,15 +163,87 @@ function isPlain(route: Route<Upstream>, head: ParsedHead): boolean {
   )
 }
 
-/** Nearly all requests are for the host of the one before. */
-function createHostNameReader(): (host: string) => string | undefined {
-  let lastHost = ''
-  let lastName: string | undefined
-  return (host) => {
-    if (host !== lastHost) {
-      lastName = parseHost(host)
-      lastHost = lastName === undefined ? '' : copyString(host)
+/** @returns false also where something is needed that the store alone knows */
+function mayPass(access: Access, principal: Principal | undefined, address: string): boolean {
+  if (principal === undefined) return true
+  if (principal.profile === undefined) return false
+  return isFromAllowedAddress(principal, address) && authorize(access, principal) === undefined
+}
+
+/** What is read from the marked lines of an ordinary head. One object for all heads: valid until the next is read. */
+interface OrdinaryFields {
+  /** Empty = there is none, or it is empty. */
+  host: string
+  /** Where the credential is in the text of the head; `credentialEnd` 0 = there is none. */
+  credentialStart: number
+  credentialEnd: number
+  /** The header field of a secret key; undefined = `Authorization: Bearer`. */
+  carrier: Carrier | undefined
+  /** The lines that are forwarded to the backend. */
+  lines: string
+}
+
+/**
+ * Reads the lines of a head that more than forwarding is done with, and leaves out what does not go on: hop-by-hop fields,
+ * credentials, every spelling of an identity header, and what only trusted proxies may say.
+ * @returns undefined where more than the names of its fields decide about a head (see gateway/forward/request-head.ts)
+ */
+export function createOrdinaryHeadReader({
+  carriers,
+  ownCookies,
+  isTraced,
+}: Pick<FastLaneOptions, 'carriers' | 'ownCookies' | 'isTraced'>) {
+  const read: OrdinaryFields = {
+    host: '',
+    credentialStart: 0,
+    credentialEnd: 0,
+    carrier: undefined,
+    lines: '',
+  }
+
+  /** Whether a line goes on to the backend; undefined = the head is no ordinary one. */
+  function passes(text: string, found: number, start: number, end: number): boolean | undefined {
+    switch (found) {
+      case mark.host:
+        if (read.host !== '') return undefined
+        read.host = text.slice(start, end)
+        return false
+      case mark.connection:
+        return isUsualConnection(text.slice(start, end)) ? false : undefined
+      case mark.contentLength:
+      case mark.transferEncoding:
+      case mark.keepAlive:
+      case requestMark.dropped:
+      case requestMark.forwarding:
+        return false
+      case requestMark.traceparent:
+        return isTraced ? undefined : true
+      case requestMark.cookie:
+        return ownCookies.mayBeIn(text.slice(start, end)) ? undefined : true
+      default:
+        return takeCredential(text, found, start, end) ? false : undefined
     }
-    return lastName
+  }
+
+  /** Whether it is the first credential, and of a form that is known without a further look. */
+  function takeCredential(text: string, found: number, start: number, end: number): boolean {
+    const isBearer = found === requestMark.authorization
+    if (!isBearer && found < requestMark.key) return false
+    if (read.credentialEnd !== 0 || start === end) return false
+    read.credentialStart = isBearer ? start + bearerPrefix.length : start
+    read.credentialEnd = end
+    read.carrier = isBearer ? undefined : carriers.headers[found - requestMark.key]
+    return !isBearer || text.startsWith(bearerPrefix, start)
+  }
+
+  return function readOrdinaryHead(head: ParsedHead): OrdinaryFields | undefined {
+    read.host = ''
+    read.credentialEnd = 0
+    const lines = keptLines(head, passes)
+    if (lines === undefined || read.host === '') return undefined
+    read.lines = lines
+    return read
   }
 }
+
+const bearerPrefix = 'Bearer '

@@ -46,34 +46,34 @@ export interface ListenerEvents {
   onSessionError(peerAddress: string, error: Error): void
 }
 
-/** What is needed of how requests are handled. */
-interface Handling extends Pick<ArrivalReader, 'trusted'> {
+/** What a listener needs of the traffic of its requests. */
+interface ListenerTraffic extends Pick<ArrivalReader, 'trusted'> {
   readonly observer: Observer
 }
 
 /** What becomes of the requests of one listener. */
-export interface RequestHandler<Handled extends Handling, Came extends Arrival> {
+export interface RequestHandler<Traffic extends ListenerTraffic, Incoming extends Arrival> {
   /** How requests are handled under the current config. Read once for each request. */
-  traffic(): Handled
-  read(connection: ClientExchange, head: RequestHead, traffic: Handled): Came
+  traffic(): Traffic
+  read(connection: ClientExchange, head: RequestHead, traffic: Traffic): Incoming
   /** The fields whose lines are marked: asked for each head. */
   names(): NameTable
   /** @throws GatehouseError the request is then refused with it */
-  handle(arrival: Came, traffic: Handled): void
-  refuse(arrival: Came, error: GatehouseError): void
+  handle(arrival: Incoming, traffic: Traffic): void
+  refuse(arrival: Incoming, error: GatehouseError): void
   /** Answers an unanswered request with a problem; a started response is aborted. */
-  abort(arrival: Came, error: GatehouseError): void
+  abort(arrival: Incoming, error: GatehouseError): void
   /** From now on responses that have not started have `Connection: close`. */
   startDrain(): void
 }
 
-export interface ArrivalServer<Came = Arrival> {
+export interface ArrivalServer<Incoming = Arrival> {
   /** They are to listen on the same port; each connection is one of the first's. */
   readonly servers: readonly [Server, ...Server[]]
   /** Those that are open, tunnels included. */
   readonly connections: Pick<DeadlineSweep<OpenConnection>, 'size' | typeof Symbol.iterator>
   /** Those that have no complete response yet, one after the other: no list is made of them. */
-  openArrivals(): Iterable<Came>
+  openArrivals(): Iterable<Incoming>
   /** Answers the requests that have not been answered yet with a problem. @returns how many there were */
   abortUnanswered(error: GatehouseError): number
   /** @param withinMs how long it may take */
@@ -85,21 +85,17 @@ export interface ArrivalServer<Came = Arrival> {
   reconfigure(options: ServerOptions): void
 }
 
-/**
- * The request that a connection is serving. A map of busy connections would change with every request: whenever V8
- * rehashes it, the old table refers to the new one and its entries, and once an old table is in the old generation
- * these requests are only freed by a full collection (measured: 7 to 10 % of the CPU, 20 ms pauses).
- */
-interface CurrentRequest<Came> {
-  arrival: Came | undefined
+/** The request that a connection is serving. Hot: kept with the connection, not in a map (docs/performance.md). */
+interface CurrentRequest<Incoming> {
+  arrival: Incoming | undefined
   /** The observer that recorded its start. Not all of Traffic: a WebSocket would keep it past a reload. */
   observer: Observer | undefined
 }
 
 /** undefined = there has been none. */
-function currentRequestOf<Came>({ listenerState }: ClientExchange): CurrentRequest<Came> | undefined {
+function currentRequestOf<Incoming>({ listenerState }: ClientExchange): CurrentRequest<Incoming> | undefined {
   // The cast is sound: a connection has one listener, and only its onRequest writes this.
-  return listenerState as CurrentRequest<Came> | undefined
+  return listenerState as CurrentRequest<Incoming> | undefined
 }
 
 /** Keeps no more of the current request than its end needs: a WebSocket may last for days. */
@@ -109,16 +105,16 @@ export function forgetHead(connection: ClientExchange): void {
 }
 
 /** A listener of the gateway: what arrives is read, handled and observed. */
-export function createArrivalServer<Handled extends Handling, Came extends Arrival>(
+export function createArrivalServer<Traffic extends ListenerTraffic, Incoming extends Arrival>(
   options: ServerOptions & ListenerEvents,
-  handler: RequestHandler<Handled, Came>,
-): ArrivalServer<Came> {
+  handler: RequestHandler<Traffic, Incoming>,
+): ArrivalServer<Incoming> {
   const { ticketKeys } = options
   function onRequest(connection: ClientExchange, head: RequestHead): void {
     const traffic = handler.traffic()
     const arrival = handler.read(connection, head, traffic)
     traffic.observer.begin()
-    const current = currentRequestOf<Came>(connection)
+    const current = currentRequestOf<Incoming>(connection)
     if (current === undefined) connection.listenerState = { arrival, observer: traffic.observer }
     else {
       current.arrival = arrival
@@ -143,7 +139,7 @@ export function createArrivalServer<Handled extends Handling, Came extends Arriv
   }
 
   function onEnd(connection: ClientExchange, isComplete: boolean): void {
-    const current = currentRequestOf<Came>(connection)
+    const current = currentRequestOf<Incoming>(connection)
     if (current?.arrival === undefined) return
     const { arrival, observer } = current
     current.arrival = undefined
@@ -184,10 +180,10 @@ export function createArrivalServer<Handled extends Handling, Came extends Arriv
     }
   }
 
-  function* openArrivals(): Generator<Came> {
+  function* openArrivals(): Generator<Incoming> {
     for (const connection of connections)
       for (const exchange of connection.exchanges()) {
-        const arrival = currentRequestOf<Came>(exchange)?.arrival
+        const arrival = currentRequestOf<Incoming>(exchange)?.arrival
         if (arrival !== undefined) yield arrival
       }
   }

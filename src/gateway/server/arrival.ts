@@ -7,7 +7,7 @@ import type { Carriers } from '#identity/keys/carriers.ts'
 import type { AddressSet } from '#platform/addresses.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { copyString } from '#platform/text.ts'
-import { userAgentLengthMax, type Visitor } from '#store/visitor.ts'
+import { userAgentLengthMax, type Visitor } from '#store/sessions.ts'
 import { type Client, readClient } from '../forward/client.ts'
 import { createOutcome, forgetTexts, type Outcome } from '../gate/outcome.ts'
 import {

@@ -12,7 +12,9 @@ import type { OwnCookies } from '../forward/own-cookies.ts'
 import type { RequestWriter } from '../forward/request-head.ts'
 import { createAdmission } from '../gate/admission.ts'
 import { answerOptions } from '../gate/choose-scope.ts'
-import { createGateParts, type GateOptions, type GateResult } from '../gate/gate.ts'
+import type { GateResult } from '../gate/decision-effects.ts'
+import { createDecisionEffects } from '../gate/decision-effects.ts'
+import { createGate, type GateOptions } from '../gate/gate.ts'
 import type { OpenCalls } from '../gate/open-calls.ts'
 import {
   destinationOf,
@@ -69,7 +71,7 @@ export interface RequestProxy {
    */
   handle(arrival: Arrival): void
   /** Proxies one that the fast lane has decided about. @throws the same */
-  handleDecided(request: LaneRequest): void
+  handleOrdinary(request: LaneRequest): void
 }
 
 /** A proxy, and what the fast lane forwards by. */
@@ -86,7 +88,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   const { ownCookies, portalScopes, openCalls } = options
   const terms = { writeTrailers: writer.writeTrailers, ownCookies, portalScopes }
   const readUpstreamHead = createUpstreamHeadReader(options)
-  const { gate, settleDecided } = createGateParts<Route<Upstream>>({
+  const gate = createGate<Route<Upstream>>({
     ...options,
     findRoute: (arrival) => {
       const route = findForwardingRoute(table, arrival)
@@ -94,6 +96,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
       return checkUpgrade(table, route, arrival)
     },
   })
+  const effects = createDecisionEffects(options)
   const events = createEvents(options)
   const costFieldOf = memoize(createCostField)
 
@@ -142,8 +145,8 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     else answerProblem(arrival, error)
   }
 
-  const handleDecided = createAdmission<Route<Upstream>, LaneRequest>({
-    gate: (request) => settleDecided(request.route, request, request.decision),
+  const handleOrdinary = createAdmission<Route<Upstream>, LaneRequest>({
+    gate: (request) => effects.apply(request.route, request, request.decision),
     checkSecondTargets,
     sentHead: ({ head }) => head,
     admit: (route, request) => {
@@ -160,7 +163,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     admit: forwardToUpstream,
     refuse,
   })
-  return { handle, handleDecided, forwarding: { terms, events } }
+  return { handle, handleOrdinary, forwarding: { terms, events } }
 }
 
 /** Finds out whether the route of an upgrade takes it, or as what. */

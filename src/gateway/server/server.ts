@@ -62,7 +62,7 @@ export function createGatewayServer(options: GatewayServerOptions): ArrivalServe
     read: (connection, head, traffic) =>
       traffic.fastLane?.(connection, head) ?? createArrival(connection, head, traffic),
     handle: (arrival, traffic) => {
-      if (arrival instanceof LaneRequest) traffic.proxy.handleDecided(arrival)
+      if (arrival instanceof LaneRequest) traffic.proxy.handleOrdinary(arrival)
       else routeRequest(arrival, traffic)
     },
     refuse: answerProblem,

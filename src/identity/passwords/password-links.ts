@@ -15,7 +15,7 @@ import { passwordLinkOf } from '#store/account-changes/portal-changes.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { PasswordProof, PortalStore } from '#store/portal.ts'
 import type { Rate } from '#store/rates.ts'
-import type { Visitor } from '#store/visitor.ts'
+import type { Visitor } from '#store/sessions.ts'
 import { takeOrThrow } from '../limits/limits.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
 import { workOwnerOf } from './password-check.ts'
@@ -37,7 +37,7 @@ export interface PasswordLinks {
   redeem(link: { readonly token: string; readonly password: string }, visitor: Visitor): Promise<Account>
 }
 
-export interface PasswordSetterOptions {
+interface PasswordSetterOptions {
   readonly store: AccountReader & Pick<PortalStore, 'setPassword'>
   readonly passwords: Passwords
   readonly clock: Clock
@@ -81,7 +81,7 @@ export function createPasswordLinks(options: PasswordSetterOptions): PasswordLin
   }
 }
 
-export interface NewPassword {
+interface NewPassword {
   readonly account: Account
   readonly password: string
   readonly proof: PasswordProof
@@ -122,7 +122,7 @@ export interface PasswordResets {
   request(email: string, visitor: Visitor): Promise<void>
 }
 
-export interface PasswordResetsOptions {
+interface PasswordResetsOptions {
   readonly store: Pick<AccountReader, 'findAccountByEmail'> & Pick<PortalStore, 'setResetLink'>
   readonly limiter: Pick<RateLimiter, 'take'>
   readonly outbox: Pick<Outbox, 'add'>

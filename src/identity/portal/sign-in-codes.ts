@@ -3,7 +3,7 @@ import { parseJsonObject } from '#platform/json.ts'
 import { isSameText } from '#platform/secrets/constant-time.ts'
 import { randomText } from '#platform/secrets/format.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
-import type { Visitor } from '#store/visitor.ts'
+import type { Visitor } from '#store/sessions.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
 import type { IssuedTokens } from '../tokens/sessions.ts'
 import type { PortalSessions, Viewer } from './portal-sessions.ts'
@@ -39,7 +39,7 @@ export interface SignInCodes {
   redeem(code: SignInCode, challenge: string | undefined, visitor: Visitor): Promise<IssuedTokens | string>
 }
 
-export interface SignInCodesOptions {
+interface SignInCodesOptions {
   readonly sealer: Sealer
   readonly sessions: Pick<PortalSessions, 'resume'>
   /** Counts the uses of a code, over all instances. */

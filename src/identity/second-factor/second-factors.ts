@@ -17,8 +17,8 @@ import { type KeySource, keysOf, type Sealer } from '#platform/secrets/sealing.t
 import type { Account } from '#store/account.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
-import type { SecondFactorStore, SecondFactorUse } from '#store/second-factor.ts'
-import type { Visitor } from '#store/visitor.ts'
+import type { SecondFactorStore, SecondFactorUse } from '#store/portal.ts'
+import type { Visitor } from '#store/sessions.ts'
 import type { PasswordCheck } from '../passwords/password-check.ts'
 
 /** The password was right, and the account has a second factor: the code is still needed. */
@@ -65,7 +65,7 @@ export interface SecondFactors {
   check(account: Account, given: CodeGiven): Promise<Account>
 }
 
-export interface CodeGiven {
+interface CodeGiven {
   /** As it was typed. */
   readonly code: string
   readonly visitor: Visitor
@@ -73,7 +73,7 @@ export interface CodeGiven {
   readonly client: string | undefined
 }
 
-export interface SecondFactorsOptions {
+interface SecondFactorsOptions {
   readonly store: AccountReader & SecondFactorStore
   readonly check: Pick<PasswordCheck, 'admit' | 'countCode'>
   readonly sealer: Sealer

@@ -1,7 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
-import { portalEpochIn } from '#store/portal-key-id.ts'
-import { keyOfSession, keyState, unlimited, validUntil } from '#store/secret-keys.ts'
+import { keyOfSession, keyState, portalEpochIn, unlimited, validUntil } from '#store/secret-keys.ts'
 import { type Authentication, rejected, type Scheme } from '../decision.ts'
 import type { CachedAccount, CachedKey, CachedSession, Directory, Principal } from '../principal.ts'
 import type { AccessTokens, AccessTokenVerdict } from './access-token.ts'

@@ -1,7 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import type { AccountReader } from '#store/accounts.ts'
-import type { SessionStore } from '#store/sessions.ts'
-import type { Visitor } from '#store/visitor.ts'
+import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
 import type { RefreshTokens } from './refresh-tokens.ts'
 import {
@@ -33,7 +32,7 @@ export interface GrantedToken {
   readonly scopes: readonly string[]
 }
 
-export interface InspectedSession {
+interface InspectedSession {
   readonly accountId: string
   /** What its key is limited to; empty = it is not. */
   readonly scopes: readonly string[]
@@ -44,7 +43,7 @@ export interface InspectedSession {
   readonly endsAt: number
 }
 
-export interface ClientTokensOptions {
+interface ClientTokensOptions {
   readonly store: Pick<AccountReader, 'findAccount'> & Pick<SessionStore, 'findSession' | 'endSession'>
   readonly startSession: StartSession
   readonly findOwner: FindKeyPairOwner

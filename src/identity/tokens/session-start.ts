@@ -6,10 +6,15 @@ import { isForeignKey } from '#platform/secrets/format.ts'
 import { digestOf, findKey, isApiKeyOf, parseKey } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountReader } from '#store/accounts.ts'
-import { portalEpochIn } from '#store/portal-key-id.ts'
-import { keyOfSession, keyState, type SecretKey, unlimited, validUntil } from '#store/secret-keys.ts'
-import type { Session, SessionStore } from '#store/sessions.ts'
-import type { Visitor } from '#store/visitor.ts'
+import {
+  keyOfSession,
+  keyState,
+  portalEpochIn,
+  type SecretKey,
+  unlimited,
+  validUntil,
+} from '#store/secret-keys.ts'
+import type { Session, SessionStore, Visitor } from '#store/sessions.ts'
 import type { TokenLimits } from './access-token.ts'
 import { createSessionId } from './refresh-tokens.ts'
 
@@ -26,14 +31,14 @@ export interface SessionStartOptions {
 }
 
 /** How long a session may last; its key may end it before. */
-export interface SessionTerms {
+interface SessionTerms {
   readonly lifetimeMs: number
   readonly idleMs: number
   /** @throws to reject the key */
   readonly assertMay?: (key: SecretKey) => void
 }
 
-export interface StartedSession {
+interface StartedSession {
   readonly account: Account
   readonly session: Pick<Session, 'id' | 'generation' | 'rotatedAt' | 'expiresAt' | 'keyId'>
 }

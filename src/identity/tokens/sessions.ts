@@ -2,9 +2,8 @@ import type { Clock } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
-import { portalEpochIn } from '#store/portal-key-id.ts'
-import type { RefreshTokenUse, RotationRefusal, Session, SessionStore } from '#store/sessions.ts'
-import type { Visitor } from '#store/visitor.ts'
+import { portalEpochIn } from '#store/secret-keys.ts'
+import type { RefreshTokenUse, RotationRefusal, Session, SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
 import type { Acknowledgements, RefreshTokens } from './refresh-tokens.ts'
 import { limitsOf, narrowed, type StartSession } from './session-start.ts'
@@ -44,7 +43,7 @@ export interface Sessions {
 }
 
 /** The access token names it (RFC 9068 2.2), and has no more scopes than it asks for. */
-export interface RefreshingClient {
+interface RefreshingClient {
   /** undefined = all that the key of the session has. */
   readonly scopes: readonly string[] | undefined
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { resolveAppRoute } from '#config/load-app-config.ts'
-import { createGate, type GateResult } from '#gateway/gate/gate.ts'
+import type { GateResult } from '#gateway/gate/decision-effects.ts'
+import { createGate } from '#gateway/gate/gate.ts'
 import { principalOf, recordRouteName } from '#gateway/gate/outcome.ts'
 import { toGatehouseError } from '#gateway/refusals/problem.ts'
 import { compileAccess, compileRate } from '#gateway/routes/compile.ts'

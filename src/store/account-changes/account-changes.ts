@@ -1,7 +1,5 @@
 import { type Account, emailKey } from '../account.ts'
 import type { AccountChanges } from '../accounts.ts'
-import type { ApiKeyReset } from '../keys.ts'
-import type { StoredKey } from '../stored-key.ts'
 
 /** What each verb turns an account into. Both adapters save the result only if the account has not changed since. */
 
@@ -30,11 +28,6 @@ export function withoutSessions(account: Account): Account {
   return nextRevision(account, nextSessionEpoch(account))
 }
 
-/** @returns undefined where the account's key is not the one to be replaced */
-export function withApiKey(account: Account, { apiKey, replaces }: ApiKeyReset): Account | undefined {
-  return isExpectedKey(account.apiKey, replaces) ? nextRevision(account, { apiKey }) : undefined
-}
-
 export function nextRevision(account: Account, changes: Partial<Account>): Account {
   return { ...account, ...changes, revision: account.revision + 1 }
 }
@@ -42,12 +35,4 @@ export function nextRevision(account: Account, changes: Partial<Account>): Accou
 /** Ends all sessions. */
 export function nextSessionEpoch({ sessionEpoch }: Account): Pick<Account, 'sessionEpoch'> {
   return { sessionEpoch: sessionEpoch + 1 }
-}
-
-/** Whether a key is the one to be replaced; `replaces` undefined = any is. */
-export function isExpectedKey(
-  key: Pick<StoredKey, 'digest'> | undefined,
-  replaces: Uint8Array | undefined,
-): boolean {
-  return replaces === undefined || (key !== undefined && Buffer.compare(key.digest, replaces) === 0)
 }

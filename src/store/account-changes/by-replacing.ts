@@ -1,38 +1,36 @@
 import type { Account } from '../account.ts'
 import type { AccountStore, AccountUpdate } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
-import type { KeyStore, SecretKeyAdded, SecretKeyRenamed } from '../keys.ts'
-import type { PortalStore } from '../portal.ts'
-import type { SecondFactorStore } from '../second-factor.ts'
+import type { KeyStore } from '../keys.ts'
+import type { PortalStore, SecondFactorStore } from '../portal.ts'
 import type { SessionStore } from '../sessions.ts'
-import { withApiKey, withChanges, withoutSessions } from './account-changes.ts'
+import { withChanges, withoutSessions } from './account-changes.ts'
+import {
+  withApiKey,
+  withNewSecretKey,
+  withoutPreviousKey,
+  withoutSecretKey,
+  withRenamedKey,
+  withResealed,
+  withSecretKey,
+} from './key-changes.ts'
 import {
   withEmailLink,
   withIdentity,
   withNetwork,
   withoutIdentity,
   withoutPortalSessions,
+  withoutSecondFactor,
   withPassword,
   withPasswordAttempt,
+  withRecoveryCodes,
   withResetLink,
+  withSecondFactor,
   withSettledAttempt,
   withSetupLink,
+  withUsedFactor,
   withVerifiedEmail,
 } from './portal-changes.ts'
-import { withResealed } from './sealed-secrets.ts'
-import {
-  withoutSecondFactor,
-  withRecoveryCodes,
-  withSecondFactor,
-  withUsedFactor,
-} from './second-factor-changes.ts'
-import {
-  withNewSecretKey,
-  withoutPreviousKey,
-  withoutSecretKey,
-  withRenamedKey,
-  withSecretKey,
-} from './secret-key-changes.ts'
 
 /** The verbs that change one account, for any store that can replace one. */
 
@@ -71,30 +69,14 @@ export function keysByReplacing(replace: Replace): KeyVerbs {
     resetSecretKey: async (id, reset, audit) =>
       accountOf(await replace(id, (account) => withSecretKey(account, reset), audit)),
     addSecretKey: async (id, addition, audit) => {
-      let outcome: SecretKeyAdded = 'unknown'
-      const { kind } = await replace(
-        id,
-        (account) => {
-          const next = withNewSecretKey(account, addition)
-          outcome = typeof next === 'string' ? next : 'added'
-          return typeof next === 'string' ? undefined : next
-        },
-        audit,
-      )
-      return kind === 'unknown' ? kind : outcome
+      const { transform, outcome } = recordOutcome('added', (account) => withNewSecretKey(account, addition))
+      const { kind } = await replace(id, transform, audit)
+      return kind === 'unknown' ? kind : outcome()
     },
     renameSecretKey: async (id, renaming, audit) => {
-      let outcome: SecretKeyRenamed = 'unknown'
-      await replace(
-        id,
-        (account) => {
-          const next = withRenamedKey(account, renaming)
-          outcome = typeof next === 'string' ? next : 'renamed'
-          return typeof next === 'string' ? undefined : next
-        },
-        audit,
-      )
-      return outcome
+      const { transform, outcome } = recordOutcome('renamed', (account) => withRenamedKey(account, renaming))
+      await replace(id, transform, audit)
+      return outcome()
     },
     revokeSecretKey: async (id, revocation, audit) =>
       accountOf(await replace(id, (account) => withoutSecretKey(account, revocation), audit)),
@@ -105,6 +87,26 @@ export function keysByReplacing(replace: Replace): KeyVerbs {
     endOverlap: async (id, now, audit) =>
       isUpdated(await replace(id, (account) => withoutPreviousKey(account, now), audit)),
   }
+}
+
+/**
+ * For a change that has its own reasons to refuse.
+ * @param change returns the account as it becomes, or why it stays as it is
+ * @returns the transform for `Replace`, and what came of its last run; `unknown` = it was not run
+ */
+export function recordOutcome<Done extends string, Refusal extends string>(
+  done: Done,
+  change: (account: Account) => Account | Refusal,
+) {
+  let outcome: Done | Refusal | 'unknown' = 'unknown'
+
+  function transform(account: Account): Account | undefined {
+    const next = change(account)
+    outcome = typeof next === 'string' ? next : done
+    return typeof next === 'string' ? undefined : next
+  }
+
+  return { transform, outcome: () => outcome }
 }
 
 export function sessionsByReplacing(replace: Replace): Pick<SessionStore, 'endSessions'> {

@@ -1,13 +1,14 @@
 import { isSameText } from '#platform/secrets/constant-time.ts'
 import { type Account, emailKey, mayBeAnothers } from '../account.ts'
 import { withAttempt, withoutAttempt } from '../password-failures.ts'
-import type { AttemptOutcome, IdentityLink, PasswordChange } from '../portal.ts'
+import type { AttemptOutcome, IdentityLink, PasswordChange, SecondFactorUse } from '../portal.ts'
 import {
   type EmailLink,
   hasBeenUsed,
   noPortalAccess,
   type OneTimeLink,
   type PortalAccess,
+  type SecondFactor,
 } from '../portal-access.ts'
 import { nextRevision, nextSessionEpoch } from './account-changes.ts'
 
@@ -80,7 +81,7 @@ export function passwordLinkOf(
 }
 
 /** How many networks of an account are remembered: one that is back after so many others counts as new. */
-export const signInNetworksMax = 20
+const signInNetworksMax = 20
 
 /** undefined where it is known. */
 export function withNetwork(account: Account, network: string): Account | undefined {
@@ -143,4 +144,32 @@ function isValidLink(
 
 function nextPortal(account: Account, changes: Partial<PortalAccess>): Account {
   return nextRevision(account, { portal: { ...account.portal, ...changes } })
+}
+
+export function withSecondFactor(account: Account, factor: SecondFactor): Account | undefined {
+  return account.portal.secondFactor === undefined ? nextFactor(account, factor) : undefined
+}
+
+export function withUsedFactor(account: Account, use: SecondFactorUse): Account | undefined {
+  const factor = account.portal.secondFactor
+  if (!factor) return undefined
+  if (use.kind === 'step')
+    return use.step > factor.lastStep ? nextFactor(account, { ...factor, lastStep: use.step }) : undefined
+  const left = factor.recoveryDigests.filter((digest) => digest !== use.digest)
+  return left.length < factor.recoveryDigests.length
+    ? nextFactor(account, { ...factor, recoveryDigests: left })
+    : undefined
+}
+
+export function withRecoveryCodes(account: Account, recoveryDigests: readonly string[]): Account | undefined {
+  const factor = account.portal.secondFactor
+  return factor && nextFactor(account, { ...factor, recoveryDigests })
+}
+
+export function withoutSecondFactor(account: Account): Account | undefined {
+  return account.portal.secondFactor && nextFactor(account, undefined)
+}
+
+function nextFactor(account: Account, secondFactor: SecondFactor | undefined): Account {
+  return nextRevision(account, { portal: { ...account.portal, secondFactor } })
 }

@@ -1,5 +1,5 @@
 import type { AuditStore } from '../audit.ts'
-import { auditClasses } from '../audit-chain.ts'
+import { auditClasses } from '../audit.ts'
 import { type LoggedAuditEntry, matchesFilter, needlesOf, parseAuditEntry } from '../audit-entry.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'

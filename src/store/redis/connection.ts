@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
-import { auditClassOf, auditRetention, contentDigest } from '../audit-chain.ts'
+import { auditClassOf, auditRetention, contentDigest } from '../audit.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import { type Change, changesMax, type LoggedChange } from '../changes.ts'
 import { createWriteListeners } from '../diagnostics.ts'

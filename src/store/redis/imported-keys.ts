@@ -1,3 +1,4 @@
+import { recordOutcome } from '../account-changes/by-replacing.ts'
 import { type ImportedKeyStore, type KeyImport, type KeyImported, withImportedKey } from '../imported-keys.ts'
 import { digestText } from '../keys.ts'
 import type { AccountAccess } from './accounts.ts'
@@ -12,15 +13,11 @@ export function openImportedKeys(
   { replace }: Pick<AccountAccess, 'replace'>,
 ): ImportedKeyStore {
   async function importOne(imported: KeyImport): Promise<KeyImported> {
-    let outcome: KeyImported = 'unknown'
-    const { kind } = await replace(imported.accountId, (account) => {
-      const next = withImportedKey(account, imported)
-      outcome = typeof next === 'string' ? next : 'added'
-      return typeof next === 'string' ? undefined : next
-    })
+    const { transform, outcome } = recordOutcome('added', (account) => withImportedKey(account, imported))
+    const { kind } = await replace(imported.accountId, transform)
     if (kind === 'unknown') return kind
     // Nothing else of the account is changed: the index has refused it.
-    return kind !== 'updated' && isAdded(outcome) ? 'taken' : outcome
+    return kind !== 'updated' && outcome() === 'added' ? 'taken' : outcome()
   }
 
   /** In order: two of one account would undo each other's reading. */
@@ -50,9 +47,4 @@ export function openImportedKeys(
       return hasAny
     },
   }
-}
-
-/** The compiler takes a variable that only a callback assigns for unchanged. */
-function isAdded(outcome: KeyImported): boolean {
-  return outcome === 'added'
 }

@@ -1,6 +1,7 @@
 import { type Account, emailKey } from '../account.ts'
 import { noPortalAccess, type PortalAccess } from '../portal-access.ts'
 import { termsOf } from '../search.ts'
+import type { StoredKey } from '../secret-keys.ts'
 import {
   defaultKeyName,
   defaultKeyOf,
@@ -11,7 +12,6 @@ import {
 } from '../secret-keys.ts'
 import type { NewSession, Session } from '../sessions.ts'
 import type { StoredSigningKey } from '../signing-keys.ts'
-import type { StoredKey } from '../stored-key.ts'
 
 /**
  * How records are written. An account is one text: as a hash it would take 2.2 KB, since Redis does not pack long

@@ -1,5 +1,5 @@
 import type { AuditStore, FoundAudit } from '../audit.ts'
-import { auditClasses } from '../audit-chain.ts'
+import { auditClasses } from '../audit.ts'
 import {
   type AuditFilter,
   type LoggedAuditEntry,

@@ -2,7 +2,7 @@ import type { SQLInputValue } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { Account } from '../account.ts'
-import type { BackupStore, Restoration } from '../backup/backup-store.ts'
+import type { BackupStore, Restoration } from '../backup/records.ts'
 import {
   type AnyRecord,
   accountOf,

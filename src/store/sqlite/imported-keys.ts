@@ -1,3 +1,4 @@
+import { recordOutcome } from '../account-changes/by-replacing.ts'
 import { type ImportedKeyStore, type KeyImport, type KeyImported, withImportedKey } from '../imported-keys.ts'
 import type { Accounts } from './accounts.ts'
 import type { Database } from './database.ts'
@@ -21,13 +22,9 @@ export function openImportedKeys(
     const { accountId, secretKey } = imported
     const holder = findHolder(secretKey.digest)
     if (holder !== undefined && holder !== accountId) return find(accountId) ? 'taken' : 'unknown'
-    let outcome: KeyImported = 'unknown'
-    replaceWithin(accountId, (account) => {
-      const next = withImportedKey(account, imported)
-      outcome = typeof next === 'string' ? next : 'added'
-      return typeof next === 'string' ? undefined : next
-    })
-    return outcome
+    const { transform, outcome } = recordOutcome('added', (account) => withImportedKey(account, imported))
+    replaceWithin(accountId, transform)
+    return outcome()
   }
 
   return {

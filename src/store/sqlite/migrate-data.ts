@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { auditClasses, auditClassOf, auditLinkOf } from '../audit-chain.ts'
+import { auditClasses, auditClassOf, auditLinkOf } from '../audit.ts'
 import { parseAuditEntry } from '../audit-entry.ts'
 import { termsOf } from '../search.ts'
 

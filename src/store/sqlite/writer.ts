@@ -1,10 +1,4 @@
-import {
-  type AuditChain,
-  type AuditClass,
-  auditClassOf,
-  auditLinkOf,
-  auditRetention,
-} from '../audit-chain.ts'
+import { type AuditChain, type AuditClass, auditClassOf, auditLinkOf, auditRetention } from '../audit.ts'
 import { type AuditEntry, parseAuditEntry } from '../audit-entry.ts'
 import { type Change, changesMax, type LoggedChange, subjectOf } from '../changes.ts'
 import type { Database } from './database.ts'

@@ -6,7 +6,7 @@ import { createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter } from '#gateway/forward/request-head.ts'
 import { createFieldReader } from '#gateway/gate/request-fields.ts'
-import { createOrdinaryHeadReader } from '#gateway/lane/ordinary-head.ts'
+import { createOrdinaryHeadReader } from '#gateway/lane/fast-lane.ts'
 import type { ParsedHead } from '#http/h1/parsed-head.ts'
 import { RequestParser } from '#http/h1/request-parser.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
@@ -16,7 +16,7 @@ import { identityHeaders, inputOf } from '../forward/heads.ts'
 const carriers = createCarriers(['SecretKey', 'X-Api-Key', 'bearer'])
 const rules = createHeaderRules(['X-User-Id', 'X-User-Role', 'X-Caller'], carriers)
 const ownCookies = createOwnCookies({ names: ['refreshToken'] })
-const read = createOrdinaryHeadReader({ carriers, ownCookies, passesTraceparent: true })
+const read = createOrdinaryHeadReader({ carriers, ownCookies, isTraced: false })
 const writeIdentity = createIdentityWriter(identityHeaders)
 const writer = createRequestWriter({ rules, writeIdentity, assertion: undefined, ownCookies })
 const fieldReader = createFieldReader(carriers)

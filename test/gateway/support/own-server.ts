@@ -34,7 +34,7 @@ export async function startOwnServer(
     },
     ownPaths: { portalScopes: undefined, isOwnHost: () => false, has: (path: string) => path === ownPath },
     api: { routing },
-    proxy: { handle: () => {}, handleDecided: () => {} },
+    proxy: { handle: () => {}, handleOrdinary: () => {} },
     names,
     fastLane: undefined,
     cors: undefined,

@@ -1,8 +1,8 @@
 import type { Test } from 'tap'
 import type { Account } from '#store/account.ts'
 import { digestText, type RecordedKeyUse } from '#store/keys.ts'
+import type { StoredKey } from '#store/secret-keys.ts'
 import type { Store } from '#store/store.ts'
-import type { StoredKey } from '#store/stored-key.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import {
   createAccount,

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { SecondFactor } from '#store/second-factor.ts'
+import type { SecondFactor } from '#store/portal-access.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { newAuditEntry } from '../portal-samples.ts'
 import { createAccount, newKey, now, secretKeyOf } from '../samples.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { verifyAudit } from '#accounts/audit-verification.ts'
-import { auditRetention } from '#store/audit-chain.ts'
+import { auditRetention } from '#store/audit.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { newAuditEntry } from '../portal-samples.ts'
 import { openInspector, openStoreAt, optionsOf } from './place.ts'

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
 import { chooseScope } from '#gateway/gate/choose-scope.ts'
-import { createGate, type GateResult } from '#gateway/gate/gate.ts'
+import type { GateResult } from '#gateway/gate/decision-effects.ts'
+import { createGate } from '#gateway/gate/gate.ts'
 import { destinationOf } from '#gateway/gate/outcome.ts'
 import { createUpstreamHeadReader, findRoute } from '#gateway/gate/route-request.ts'
 import {

@@ -1,5 +1,5 @@
 import type { AuditStore } from '../../audit.ts'
-import { type AuditChain, type AuditClass, auditClasses, type ChainedEntry } from '../../audit-chain.ts'
+import { type AuditChain, type AuditClass, auditClasses, type ChainedEntry } from '../../audit.ts'
 import type { RecordOf } from '../../backup/records.ts'
 
 type AuditReader = Pick<AuditStore, 'readAuditChain' | 'readAuditChains'>

@@ -1,6 +1,6 @@
 import { dayOf, firstOfMonth, formatDay, parseDay, startOfDay } from '#platform/time.ts'
-import type { AuditChain } from '../../audit-chain.ts'
-import type { BackupStore } from '../../backup/backup-store.ts'
+import type { AuditChain } from '../../audit.ts'
+import type { BackupStore } from '../../backup/records.ts'
 import { accountRecord, type BackupRecord, type RecordOf } from '../../backup/records.ts'
 import type { ChangeStore } from '../../changes.ts'
 import { quotaKeptMs } from '../../quotas.ts'

@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { BackupStore, Restoration } from '../../backup/backup-store.ts'
-import type { RecordKind } from '../../backup/records.ts'
+import type { BackupStore, RecordKind, Restoration } from '../../backup/records.ts'
 import { changesMax } from '../../changes.ts'
 import { StoreFailure } from '../../store-failure.ts'
 import type { Connection } from '../connection.ts'

@@ -1,5 +1,6 @@
 import type { Account } from '../account.ts'
 import type {
+  ApiKeyReset,
   SecretKeyAdded,
   SecretKeyAddition,
   SecretKeyRenamed,
@@ -7,10 +8,10 @@ import type {
   SecretKeyReset,
   SecretKeyRevocation,
 } from '../keys.ts'
-import { namedKeyOf, overlappingKeyOf, type SecretKey } from '../secret-keys.ts'
-import { isExpectedKey, nextRevision, nextSessionEpoch } from './account-changes.ts'
+import { namedKeyOf, overlappingKeyOf, type Reseal, type SecretKey, type StoredKey } from '../secret-keys.ts'
+import { nextRevision, nextSessionEpoch } from './account-changes.ts'
 
-/** What each verb for secret keys turns an account into: see account-changes.ts. */
+/** What each verb for keys turns an account into: see account-changes.ts. */
 
 /** @returns undefined where the account's key is not the one to be replaced */
 export function withSecretKey(account: Account, reset: SecretKeyReset): Account | undefined {
@@ -86,4 +87,39 @@ export function withoutPreviousKey(account: Account, now: number): Account | und
 function withSecretKeys(account: Account, secretKeys: readonly SecretKey[]): Account {
   const hasKept = account.secretKeys.some(({ id }) => secretKeys.some((key) => key.id === id))
   return nextRevision(account, { secretKeys, ...(!hasKept && nextSessionEpoch(account)) })
+}
+
+/** @returns undefined where the account's key is not the one to be replaced */
+export function withApiKey(account: Account, { apiKey, replaces }: ApiKeyReset): Account | undefined {
+  return isExpectedKey(account.apiKey, replaces) ? nextRevision(account, { apiKey }) : undefined
+}
+
+/** Replaces sealed secrets: see KeyStore.resealAccount. undefined where the account has none of them. */
+export function withResealed(account: Account, reseals: readonly Reseal[]): Account | undefined {
+  const afterOf = (sealed: Uint8Array | undefined) =>
+    sealed && reseals.find(({ before }) => Buffer.compare(before, sealed) === 0)?.after
+  let isChanged = false
+
+  function resealed<Key extends StoredKey>(key: Key): Key {
+    const sealed = afterOf(key.sealed)
+    if (!sealed) return key
+    isChanged = true
+    return { ...key, sealed }
+  }
+
+  const apiKey = resealed(account.apiKey)
+  const secretKeys = account.secretKeys.map(resealed)
+  const factor = account.portal.secondFactor
+  const sealed = factor && afterOf(Buffer.from(factor.sealed, 'base64url'))
+  if (!sealed && !isChanged) return undefined
+  const secondFactor = sealed ? { ...factor, sealed: Buffer.from(sealed).toString('base64url') } : factor
+  return nextRevision(account, { apiKey, secretKeys, portal: { ...account.portal, secondFactor } })
+}
+
+/** Whether a key is the one to be replaced; `replaces` undefined = any is. */
+function isExpectedKey(
+  key: Pick<StoredKey, 'digest'> | undefined,
+  replaces: Uint8Array | undefined,
+): boolean {
+  return replaces === undefined || (key !== undefined && Buffer.compare(key.digest, replaces) === 0)
 }

@@ -1,0 +1,177 @@
+import type { KeyUses } from '#accounts/key-uses.ts'
+import type { RouteRate } from '#identity/access.ts'
+import type { AllowedDecision, Decision, DecisionScheme, Refusal } from '#identity/decision.ts'
+import { takeRate } from '#identity/limits/limits.ts'
+import type { TakePlan } from '#identity/limits/plans.ts'
+import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
+import type { Principal } from '#identity/principal.ts'
+import type { Metrics } from '#ops/metrics/metrics.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
+import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { memoize } from '#platform/memoize.ts'
+import type { Rate } from '#store/rates.ts'
+import { createCredentialRefusal } from '../refusals/credential-refusal.ts'
+import type { GatedRoute } from '../routes/route.ts'
+import { type Arrival, credentialsOf } from '../server/arrival.ts'
+
+export interface DecisionEffectsOptions {
+  readonly limiter: RateLimiter
+  /** Counts requests against the plans of accounts. */
+  readonly takePlan: TakePlan
+  /** How many invalid credentials one client address may send. */
+  readonly failures: Rate
+  /** undefined = decisions are not counted. */
+  readonly metrics: Pick<Metrics, 'decisions'> | undefined
+  /** Called for every valid secret key, even if the request is then refused with 403 or 429. */
+  readonly keyUses: Pick<KeyUses, 'record'>
+}
+
+/** The admitted route, or the error. */
+export type GateResult<MatchedRoute extends GatedRoute> = MatchedRoute | GatehouseError
+
+/** The same, at once or later. */
+export type EventualResult<MatchedRoute extends GatedRoute> =
+  | GateResult<MatchedRoute>
+  | Promise<GateResult<MatchedRoute>>
+
+/** What is counted once the caller of a request has been decided about. Synchronous where nothing has to be asked. */
+interface DecisionEffects {
+  /** All effects of a decision that is final: those below, in their order. */
+  apply<MatchedRoute extends GatedRoute>(
+    route: MatchedRoute,
+    arrival: Arrival<unknown>,
+    decision: Decision,
+  ): EventualResult<MatchedRoute>
+  /** Records the use of a valid secret key. */
+  recordKeyUse(arrival: Arrival<unknown>, decision: AllowedDecision): void
+  /** Counts the request against its rate, plan and quota; and the decision, as allowed or as exceeding these. */
+  takeLimits<MatchedRoute extends GatedRoute>(
+    route: MatchedRoute,
+    arrival: Arrival<unknown>,
+    decision: AllowedDecision,
+  ): EventualResult<MatchedRoute>
+  /** Counts a refused credential against the client's address, and the decision by the code sent to the client. */
+  refuse(
+    route: GatedRoute,
+    arrival: Arrival<unknown>,
+    decision: Refusal,
+  ): GatehouseError | Promise<GatehouseError>
+  /** Counts a decision that is refused with this error. @returns the error */
+  countRefusal(scheme: DecisionScheme | undefined, error: GatehouseError): GatehouseError
+}
+
+/** How long the use of a key is not recorded again for the same head from the same address. */
+const keyUseIntervalMs = 1_000
+
+export function createDecisionEffects(options: DecisionEffectsOptions): DecisionEffects {
+  const { limiter, takePlan, failures, metrics, keyUses } = options
+  const count = createDecisionCounter(metrics)
+  const refusalError = createCredentialRefusal(limiter, failures)
+
+  function recordKeyUse(arrival: Arrival<unknown>, { principal }: AllowedDecision): void {
+    const { client, arrivedAt } = arrival
+    const credentials = credentialsOf(arrival)
+    if (principal === undefined || credentials.kind !== 'secretKey') return
+    if (credentials.useRecordedFrom === client.address && arrivedAt < credentials.useRecordedUntil) return
+    credentials.useRecordedFrom = client.address
+    credentials.useRecordedUntil = Math.floor(arrivedAt) + keyUseIntervalMs
+    keyUses.record(principal.accountId, credentials.text, client.address, 'secretKey')
+  }
+
+  function takeLimits<MatchedRoute extends GatedRoute>(
+    route: MatchedRoute,
+    arrival: Arrival<unknown>,
+    decision: AllowedDecision,
+  ): EventualResult<MatchedRoute> {
+    const excess = takeRateAndPlan(route.rateLimit, arrival, decision)
+    return excess instanceof Promise
+      ? countLater(route, decision.scheme, excess)
+      : countAllowed(route, decision.scheme, excess)
+  }
+
+  function takeRateAndPlan(
+    rate: RouteRate | undefined,
+    { client, arrivedAt }: Arrival<unknown>,
+    { principal }: AllowedDecision,
+  ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
+    if (rate === undefined) return takePlan(principal, arrivedAt)
+    const excess = takeRate(limiter, rate, { principal, address: client.address })
+    return excess instanceof Promise
+      ? takePlanLater(excess, principal, arrivedAt)
+      : (excess ?? takePlan(principal, arrivedAt))
+  }
+
+  async function takePlanLater(
+    excess: Promise<GatehouseError | undefined>,
+    principal: Principal | undefined,
+    arrivedAt: number,
+  ): Promise<GatehouseError | undefined> {
+    return (await excess) ?? takePlan(principal, arrivedAt)
+  }
+
+  async function countLater<MatchedRoute extends GatedRoute>(
+    route: MatchedRoute,
+    scheme: DecisionScheme | undefined,
+    excess: Promise<GatehouseError | undefined>,
+  ): Promise<GateResult<MatchedRoute>> {
+    return countAllowed(route, scheme, await excess)
+  }
+
+  function countAllowed<MatchedRoute extends GatedRoute>(
+    route: MatchedRoute,
+    scheme: DecisionScheme | undefined,
+    excess: GatehouseError | undefined,
+  ): GateResult<MatchedRoute> {
+    if (excess) return countRefusal(scheme, excess)
+    count(scheme, undefined)
+    return route
+  }
+
+  function refuse(
+    { access }: GatedRoute,
+    arrival: Arrival<unknown>,
+    decision: Refusal,
+  ): GatehouseError | Promise<GatehouseError> {
+    const error = refusalError(decision, access, arrival)
+    if (!(error instanceof Promise)) return countRefusal(decision.scheme, error)
+    return error.then((settled) => countRefusal(decision.scheme, settled))
+  }
+
+  function countRefusal(scheme: DecisionScheme | undefined, error: GatehouseError): GatehouseError {
+    count(scheme, error.code)
+    return error
+  }
+
+  function apply<MatchedRoute extends GatedRoute>(
+    route: MatchedRoute,
+    arrival: Arrival<unknown>,
+    decision: Decision,
+  ): EventualResult<MatchedRoute> {
+    if (decision.kind === 'refused') return refuse(route, arrival, decision)
+    recordKeyUse(arrival, decision)
+    return takeLimits(route, arrival, decision)
+  }
+
+  return { apply, recordKeyUse, takeLimits, refuse, countRefusal }
+}
+
+/** Counts decisions by scheme, refusals also by code. */
+function createDecisionCounter(metrics: Pick<Metrics, 'decisions'> | undefined) {
+  if (!metrics) return () => {}
+  const { decisions } = metrics
+  const seriesOf = (scheme: string, allowedFor: string) =>
+    memoize((code: ErrorCode | undefined) =>
+      code === undefined
+        ? decisions.labels(scheme, 'allowed', allowedFor)
+        : decisions.labels(scheme, 'refused', code),
+    )
+  const series = {
+    none: seriesOf('none', 'anonymous'),
+    secretKey: seriesOf('secretKey', 'ok'),
+    bearer: seriesOf('bearer', 'ok'),
+    cookie: seriesOf('cookie', 'ok'),
+  }
+  return (scheme: DecisionScheme | undefined, code: ErrorCode | undefined) => {
+    series[scheme ?? 'none'](code).value++
+  }
+}
