@@ -5,8 +5,7 @@ import { compileSchema } from './compile-schema.ts'
 import type { Path } from './problem.ts'
 import { headerNamePattern } from './schema/fields.ts'
 import type { SchemaNode } from './schema/node.ts'
-import type { ConfigTree } from './schema/schema.ts'
-import { schemaAt } from './schema/schema.ts'
+import { type ConfigTree, schemaAt } from './schema/schema.ts'
 import { durationHint, secretHint, sizeHint } from './value-hints.ts'
 
 /** A finding of the schema: `at` says whether the name or the value of the option is wrong. */

@@ -7,11 +7,11 @@ export interface RateLimit {
 
 /** That of one route. */
 export interface RouteRate extends RateLimit {
-  /** Of `purposes`, where who is counted is as `by` says: of thousands of routes each object is one more load from memory. */
+  /** Of `purposes`, where who is counted is as `by` says (hot). */
   readonly purpose: string
   /** See Rate. */
   recentPlace: number
-  /** What is counted, by who is: texts that are the same objects for each request, as looking up a new one takes long. */
+  /** What is counted, for each way of counting: made once for each route, not for each request (hot). */
   readonly purposes: Readonly<Record<RateLimit['by'], string>>
 }
 

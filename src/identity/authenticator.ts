@@ -1,7 +1,7 @@
 import { type Clock, monotonicClock } from '#platform/clock.ts'
 import type { Access, SchemeName } from './access.ts'
 import { authenticate, type Schemes } from './authenticate.ts'
-import { KnownCredentials } from './cache/accepted-credentials.ts'
+import { AcceptedCredentials } from './cache/accepted-credentials.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import type { Decision } from './decision.ts'
 import { accessCookieCarrier, type Carrier } from './keys/carriers.ts'
@@ -30,7 +30,7 @@ export interface Authenticator {
 }
 
 /** Where a credential is in a text, and in which place it came. */
-export interface SentCredential {
+interface SentCredential {
   readonly text: string
   readonly from: number
   readonly to: number
@@ -38,12 +38,12 @@ export interface SentCredential {
   readonly carrier: Carrier | undefined
 }
 
-export interface RecalledCredential {
+interface RecalledCredential {
   readonly credential: Credential
   readonly decision: Decision
 }
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   readonly schemes: Schemes
   readonly directory: Pick<Directory, 'version' | 'countHit' | 'confirm' | 'isCurrent' | 'catchUp'>
   /** Milliseconds since 1970. */
@@ -68,11 +68,11 @@ const refusedBounds = { credentialsMax: 1_000, charactersMax: 1_024 * 1_024 }
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { schemes, directory, clock, monotonic = monotonicClock } = options
   const startedAt = clock()
-  const known = new KnownCredentials(acceptedBounds)
+  const known = new AcceptedCredentials(acceptedBounds)
   /** Tokens that only other keys could make valid. What a key needs to be refused costs no more than finding it here. */
-  const refused = new KnownCredentials(refusedBounds)
+  const refused = new AcceptedCredentials(refusedBounds)
 
-  /** V8 has whole numbers of 31 bits in the object itself, but another object for any other. */
+  /** Since the start, so that it is a small number (hot). */
   function secondsOf(time: number): number {
     return (time - startedAt) / 1_000
   }

@@ -1,10 +1,7 @@
 import type { KeyValidity } from '#store/secret-keys.ts'
 import type { SchemeName } from './access.ts'
 
-/**
- * An authenticated caller. Created with what is read for each request first: then it is in few lines of the core's
- * cache.
- */
+/** An authenticated caller. */
 export interface Principal {
   readonly accountId: string
   readonly role: string
@@ -56,7 +53,7 @@ export interface CachedAccount {
 /** A secret key of an account: see SecretKey. */
 export interface CachedKey extends KeyValidity {
   readonly id: string
-  /** SHA-256 of the key, one character for each byte: that takes a fifth of the memory of an array. */
+  /** SHA-256 of the key, one character for each byte: this takes less memory than an array. */
   readonly digest: string
   /** The principal of requests with it. */
   readonly principal: Principal

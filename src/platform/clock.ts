@@ -7,11 +7,11 @@ import { performance } from 'node:perf_hooks'
  */
 export type Clock = () => number
 
-/** For durations in this process. Requests use this instead of the global `performance`, a getter that takes 15 ns. */
+/** For durations in this process. The global `performance` is a getter, too slow for each request. */
 export const monotonicClock: Clock = () => performance.now()
 
-/** @param lateMs by how many milliseconds it comes later than it should */
-export type Tick = (lateMs: number) => void
+/** @param lateMs how many milliseconds after it was due it is called */
+type Tick = (lateMs: number) => void
 
 const periodMs = 1_000
 
@@ -20,8 +20,8 @@ let timer: NodeJS.Timeout | undefined
 let dueAt = 0
 
 /**
- * Calls a function once a second, together with all others: each wake-up of a process that does nothing else costs it 0.1
- * ms and more. Does not keep the process running. The first call comes within a second.
+ * Calls a function once a second, together with all others, so that an idle process wakes up once for all of them. Does
+ * not keep the process running. The first call comes within a second.
  * @returns stops the calls
  */
 export function everySecond(tick: Tick): () => void {

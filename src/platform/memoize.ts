@@ -38,7 +38,7 @@ export function memoizeByObject<Key extends object, Value extends object>(
   }
 }
 
-export interface MemoizeBounds {
+interface MemoizeBounds {
   readonly entriesMax: number
   /** In characters: the value of a longer text is computed each time, and not cached. */
   readonly keyLengthMax: number

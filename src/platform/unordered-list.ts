@@ -1,12 +1,12 @@
 /** What can be in one list at a time. */
 export interface Listed {
-  /** Where it is in its list; -1 = in none. For the list alone. */
+  /** Its index in its list; -1 = it is in none. Only the list writes it. */
   place: number
 }
 
 /**
- * Items that come and go with every request. A Set that changes so often costs the collector more than all else: each
- * time V8 rehashes it, the old table keeps what was in it, and once that table is old only a full collection frees it.
+ * Items that come and go with every request. Hot: a Set that changes so often keeps the garbage collector busy
+ * (docs/performance.md).
  */
 export class UnorderedList<Item extends Listed> {
   readonly #items: Item[] = []
@@ -32,7 +32,7 @@ export class UnorderedList<Item extends Listed> {
     return true
   }
 
-  /** As by iterating, which takes ten times as long. */
+  /** The same as iterating, for hot paths. */
   forEach(visit: (item: Item) => void): void {
     for (let index = this.#items.length - 1; index >= 0; index--) {
       const item = this.#items[index]

@@ -1,16 +1,20 @@
-import { invalidField } from '#platform/errors/gatehouse-error.ts'
+import { noPlan, similarRole } from '#accounts/account-input.ts'
+import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountChanges } from '#store/accounts.ts'
+import type { StoredKey } from '#store/secret-keys.ts'
 import type { NoticeName } from './flash-notices.ts'
-import { confirmPassword, formRefusal } from './form-refusal.ts'
-import { revokeKey } from './further-key-pages.ts'
+import type { Form } from './form-body.ts'
+import { confirmPassword, type FormRefusal, formRefusal } from './form-refusal.ts'
+import { furtherKeysOf, revokeKey } from './further-key-pages.ts'
 import { replaceKey } from './integration-pages.ts'
 import type { PathsOf } from './page-access.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
-import { accountOf, assertKnownCase, planIn, profileOf, showAccount } from './show-account.ts'
+import { endPortalSession, endSession, readSessionsPage } from './sessions-pages.ts'
+import { type AccountView, accountPage, type OneTimeSecrets } from './views/account.ts'
 import { deleteAccountPage } from './views/accounts.ts'
 
 type ActionName =
@@ -33,63 +37,53 @@ const actionsWithoutPassword: ReadonlySet<ActionName> = new Set([
 
 /** One account and everything an Admin can do to it. */
 export const accountPages: CreatePages = (options) => {
-  return accountActionPages((name, handler) => createActionPage(name, handler, options), options.roles)
+  const createPage = (name: ActionName, handler: AccountHandler) => createActionPage(name, handler, options)
+  return [
+    {
+      path: '/accounts/:id',
+      get: withAccount((context, account) => showAccount(context, account)),
+    },
+    createPage('update', (context, account) => updateAccount(context, account, options.roles)),
+    createPage('verify', updateAction({ isVerified: true }, 'account-verified')),
+    createPage('unverify', updateAction({ isVerified: false }, 'account-unverified')),
+    createPage('disable', updateAction({ isDisabled: true }, 'account-disabled')),
+    createPage('enable', updateAction({ isDisabled: false }, 'account-enabled')),
+    createPage('set-up-link', createSetupLink),
+    createPage('mail-set-up-link', async ({ actions }, { id }) => {
+      await actions.setupLinks.mail(id)
+      return redirectTo(`/accounts/${id}`, 'set-up-link-mailed')
+    }),
+    createPage('unlink', async ({ actions }, { id }) => {
+      await actions.identityLinks.unlink(id)
+      return redirectTo(`/accounts/${id}`, 'account-unlinked')
+    }),
+    createPage('reset-second-factor', async ({ actions }, { id }) => {
+      const hadOne = await actions.secondFactor.reset(id)
+      return redirectTo(`/accounts/${id}`, hadOne ? 'second-factor-reset' : 'second-factor-none')
+    }),
+    createPage('reset-secret', (context, account) => resetKey(context, account, 'secretKey')),
+    createPage('reset-api-key', (context, account) => resetKey(context, account, 'apiKey')),
+    createPage('end-overlap', endOverlap),
+    createPage('keys/revoke', (context, { id }) => revokeKey(context, id, `/accounts/${id}`)),
+    createPage('end', (context, { id }) => endSession(context, id, `/accounts/${id}`)),
+    createPage('end-all', async ({ actions }, { id }) => {
+      await actions.sessions.endAllTokens(id)
+      return redirectTo(`/accounts/${id}`, 'sessions-ended')
+    }),
+    createPage('end-portal', (context, { id }) => endPortalSession(context, id, `/accounts/${id}`)),
+    createPage('end-all-portal', async ({ actions }, { id }) => {
+      await actions.sessions.endAllPortal(id)
+      return redirectTo(`/accounts/${id}`, 'sessions-ended')
+    }),
+    {
+      path: '/accounts/:id/delete',
+      get: withAccount(async (context, account) =>
+        context.show((frame) => deleteAccountPage(frame, account)),
+      ),
+      post: withAccount(deleteAccount),
+    },
+  ]
 }
-
-type CreateActionPage = (name: ActionName, handler: AccountHandler) => PortalPage
-
-const accountActionPages = (
-  createPage: CreateActionPage,
-  roles: readonly string[],
-): readonly PortalPage[] => [
-  {
-    path: '/accounts/:id',
-    get: withAccount((context, account) => showAccount(context, account)),
-  },
-  createPage('update', (context, account) => updateAccount(context, account, roles)),
-  createPage('verify', updateAction({ isVerified: true }, 'account-verified')),
-  createPage('unverify', updateAction({ isVerified: false }, 'account-unverified')),
-  createPage('disable', updateAction({ isDisabled: true }, 'account-disabled')),
-  createPage('enable', updateAction({ isDisabled: false }, 'account-enabled')),
-  createPage('set-up-link', createSetupLink),
-  createPage('mail-set-up-link', async ({ actions }, { id }) => {
-    await actions.setupLinks.mail(id)
-    return redirectTo(`/accounts/${id}`, 'set-up-link-mailed')
-  }),
-  createPage('unlink', async ({ actions }, { id }) => {
-    await actions.identityLinks.unlink(id)
-    return redirectTo(`/accounts/${id}`, 'account-unlinked')
-  }),
-  createPage('reset-second-factor', async ({ actions }, { id }) => {
-    const hadOne = await actions.secondFactor.reset(id)
-    return redirectTo(`/accounts/${id}`, hadOne ? 'second-factor-reset' : 'second-factor-none')
-  }),
-  createPage('reset-secret', (context, account) => resetKey(context, account, 'secretKey')),
-  createPage('reset-api-key', (context, account) => resetKey(context, account, 'apiKey')),
-  createPage('end-overlap', endOverlap),
-  createPage('keys/revoke', (context, { id }) => revokeKey(context, id, `/accounts/${id}`)),
-  createPage('end', async ({ actions, form }, { id }) => {
-    const hasEnded = await actions.sessions.end(id, form('session'))
-    return redirectTo(`/accounts/${id}`, hasEnded ? 'session-ended' : 'session-gone')
-  }),
-  createPage('end-all', async ({ actions }, { id }) => {
-    await actions.sessions.endAllTokens(id)
-    return redirectTo(`/accounts/${id}`, 'sessions-ended')
-  }),
-  createPage('end-portal', async ({ actions, form }, { id }) => {
-    const hasEnded = await actions.sessions.endPortal(id, form('session'))
-    return redirectTo(`/accounts/${id}`, hasEnded ? 'session-ended' : 'session-gone')
-  }),
-  createPage('end-all-portal', async ({ actions }, { id }) => {
-    await actions.sessions.endAllPortal(id)
-    return redirectTo(`/accounts/${id}`, 'sessions-ended')
-  }),
-  {
-    path: '/accounts/:id/delete',
-    get: withAccount(async (context, account) => context.show((frame) => deleteAccountPage(frame, account))),
-    post: withAccount(deleteAccount),
-  },
-]
 
 /**
  * Actions on one's own account require the password here too: someone else may be at the keyboard.
@@ -167,4 +161,82 @@ async function deleteAccount(context: SignedInContext, account: Account): Promis
     return context.show((frame) => deleteAccountPage(frame, account, refusal.state), refusal)
   }
   return redirectTo('/accounts', 'account-deleted')
+}
+
+/** The account that the path names. @throws GatehouseError `account-not-found`, for an e-mail too, which must not be in a URL */
+export async function accountOf({ actions, request }: SignedInContext): Promise<Account> {
+  const id = request.param('id')
+  if (id.includes('@')) throw new GatehouseError('account-not-found')
+  return actions.accounts.find(id)
+}
+
+/** The page of an account. */
+export async function showAccount(
+  context: SignedInContext,
+  account: Account,
+  more: Partial<AccountView> = {},
+  refusal: Pick<FormRefusal, 'status' | 'headers'> = { status: 200, headers: {} },
+): Promise<PortalResponse> {
+  const { actions } = context
+  const [keys, secretKeys, sessions, portalSessions] = await Promise.all([
+    actions.keys.status(account.id),
+    actions.secretKeys.list(account.id),
+    readSessionsPage(context, account.id),
+    actions.sessions.listPortal(account.id),
+  ])
+  const furtherKeys = furtherKeysOf(secretKeys)
+  const view = { account, keys, furtherKeys, sessions, portalSessions, ...more }
+  return context.show((frame) => accountPage(frame, view), refusal)
+}
+
+/**
+ * The page of an account that was just created, with its keys. Nothing is read from the store: the keys must not be
+ * lost if it has become unavailable.
+ */
+export function showNewAccount(
+  context: SignedInContext,
+  account: Account,
+  oneTimeSecrets: OneTimeSecrets,
+): PortalResponse {
+  const unused = ({ createdAt, sealed, lastFour }: StoredKey) => {
+    return { createdAt, lastUse: undefined, isRevealable: sealed !== undefined, lastFour }
+  }
+  const [secretKey] = account.secretKeys
+  const { apiKey } = account
+  const keys = {
+    secretKey: unused(secretKey ?? apiKey),
+    previousSecretKey: undefined,
+    apiKey: unused(apiKey),
+  }
+  const sessions = { items: [], nextCursor: undefined, isFirstPage: true }
+  const view = { account, keys, furtherKeys: [], sessions, portalSessions: [], oneTimeSecrets }
+  return context.show((frame) => accountPage(frame, view))
+}
+
+/**
+ * Rejects a role that differs only in case from one that routes name: it would silently match none of them.
+ * @throws GatehouseError `request-invalid`
+ */
+export function assertKnownCase(role: string, known: readonly string[]): void {
+  const similar = similarRole(role, known)
+  if (similar === undefined) return
+  throw invalidField('role', `Did you mean ${similar}? Roles are case-sensitive.`)
+}
+
+/** The plan that a form gives to an account: undefined = none. A form without the field changes nothing. */
+export function planIn({ plan }: { readonly plan: string }, before?: string): string | undefined {
+  if (plan === '') return before
+  return plan === noPlan ? undefined : plan
+}
+
+/** The fields of an account form, as submitted. */
+export function profileOf(form: Form) {
+  const text = (name: string) => form(name).trim()
+  return {
+    email: text('email'),
+    firstName: text('firstName'),
+    lastName: text('lastName'),
+    role: text('role'),
+    plan: text('plan'),
+  }
 }

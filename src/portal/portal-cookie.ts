@@ -5,24 +5,7 @@ import { randomText } from '#platform/secrets/format.ts'
 import type { PortalRequest } from './portal-request.ts'
 
 /** The cookies of the portal. Browsers send them only to the portal, never to a backend. */
-export interface PortalCookie {
-  /** Attributes that both cookies share. */
-  readonly path: string
-  readonly isSecure: boolean
-  /** The session token of a request; undefined where there is none. */
-  read(request: PortalRequest): string | undefined
-  /** Also sets the client token, which identifies this browser at its next sign-in. */
-  set(request: PortalRequest, signedIn: SignedIn): void
-  /** Sets the cookies that routes and the token endpoints take. */
-  setTokens(request: PortalRequest, tokens: IssuedTokens): void
-  /** The client tokens of a browser that has signed in before, one for each account. */
-  readClientTokens(request: PortalRequest): readonly string[]
-  clear(request: PortalRequest): void
-  /** The token that forms are bound to before signing in; undefined where there is none yet. */
-  readFormToken(request: PortalRequest): string | undefined
-  /** Sets a new form token. @returns the token */
-  setFormToken(request: PortalRequest): string
-}
+export type PortalCookie = ReturnType<typeof createPortalCookie>
 
 interface PortalCookieOptions {
   readonly path: string
@@ -54,7 +37,7 @@ const formTokenPattern = /^[0-9A-Za-z]{32}$/
  * `__Host-`: a `__Host-` cookie would be sent to every backend too. On a host of its own it is `__Host-`: no other host
  * of the domain can set it.
  */
-export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCookieOptions): PortalCookie {
+export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCookieOptions) {
   const prefix = prefixOf({ isSecure, isAlone })
   const name = sessionCookieName({ isSecure, isAlone })
   const formName = `${prefix}${formCookie}`
@@ -66,10 +49,12 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
     sameSite: 'strict',
   } as const
 
+  /** The client tokens of a browser that has signed in before, one for each account. */
   function readClientTokens(request: PortalRequest): readonly string[] {
     return (request.cookies.get(clientName) ?? '').split('~', clientTokensMax)
   }
 
+  /** Sets the cookies that routes and the token endpoints take. */
   function setTokens({ cookies }: PortalRequest, issued: IssuedTokens): void {
     if (!tokens) return
     const { accessToken, refreshToken, refreshLifetimeMs } = issued
@@ -88,10 +73,12 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
   return {
     path,
     isSecure,
-    read: (request) => request.cookies.get(name) || undefined,
+    /** The session token of a request; undefined where there is none. */
+    read: (request: PortalRequest): string | undefined => request.cookies.get(name) || undefined,
     readClientTokens,
     setTokens,
-    set: (request, { token, clientToken, session, tokens: issued }) => {
+    /** Also sets the client token, which identifies this browser at its next sign-in. */
+    set: (request: PortalRequest, { token, clientToken, session, tokens: issued }: SignedIn): void => {
       const maxAge = Math.max(0, Math.floor((session.expiresAt - session.createdAt) / 1_000))
       request.cookies.set(name, token, { ...attributes, maxAge })
       const others = readClientTokens(request).filter((other) => other !== '' && other !== clientToken)
@@ -101,15 +88,17 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
       // Those of who was signed in before.
       else clearTokens(request)
     },
-    clear: (request) => {
+    clear: (request: PortalRequest): void => {
       request.cookies.set(name, '', { ...attributes, maxAge: 0, expires: new Date(0) })
       clearTokens(request)
     },
-    readFormToken: (request) => {
+    /** The token that forms are bound to before signing in; undefined where there is none yet. */
+    readFormToken: (request: PortalRequest): string | undefined => {
       const token = request.cookies.get(formName)
       return token !== undefined && formTokenPattern.test(token) ? token : undefined
     },
-    setFormToken: (request) => {
+    /** Sets a new form token, and returns it. */
+    setFormToken: (request: PortalRequest): string => {
       const token = randomText(formTokenLength)
       request.cookies.set(formName, token, attributes)
       return token

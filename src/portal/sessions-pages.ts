@@ -17,27 +17,42 @@ export const sessionsPages: CreatePages = () => {
     return context.show((frame) => sessionsPage(frame, { sessions, portalSessions, current }))
   }
 
-  async function end({ actions, viewer, form }: SignedInContext): Promise<PortalResponse> {
-    const hasEnded = await actions.sessions.end(viewer.account.id, form('session'))
-    return redirectTo('/sessions', hasEnded ? 'session-ended' : 'session-gone')
-  }
-
-  async function endAll({ actions, viewer }: SignedInContext): Promise<PortalResponse> {
-    await actions.sessions.endAllTokens(viewer.account.id)
-    return redirectTo('/sessions', 'sessions-ended')
-  }
-
-  async function endPortal({ actions, viewer, form }: SignedInContext): Promise<PortalResponse> {
-    const hasEnded = await actions.sessions.endPortal(viewer.account.id, form('session'))
-    return redirectTo('/sessions', hasEnded ? 'session-ended' : 'session-gone')
-  }
-
+  const page = '/sessions'
   return [
     { path: '/sessions', get: showSessions },
-    { path: '/sessions/end', post: end },
-    { path: '/sessions/end-all', post: endAll },
-    { path: '/sessions/end-portal', post: endPortal },
+    { path: '/sessions/end', post: (context) => endSession(context, context.viewer.account.id, page) },
+    {
+      path: '/sessions/end-all',
+      post: async ({ actions, viewer }) => {
+        await actions.sessions.endAllTokens(viewer.account.id)
+        return redirectTo(page, 'sessions-ended')
+      },
+    },
+    {
+      path: '/sessions/end-portal',
+      post: (context) => endPortalSession(context, context.viewer.account.id, page),
+    },
   ]
+}
+
+/** Ends the token session that the form names. @param page the page of the form */
+export async function endSession(
+  { actions, form }: SignedInContext,
+  accountId: string,
+  page: string,
+): Promise<PortalResponse> {
+  const hasEnded = await actions.sessions.end(accountId, form('session'))
+  return redirectTo(page, hasEnded ? 'session-ended' : 'session-gone')
+}
+
+/** The same of a portal session. */
+export async function endPortalSession(
+  { actions, form }: SignedInContext,
+  accountId: string,
+  page: string,
+): Promise<PortalResponse> {
+  const hasEnded = await actions.sessions.endPortal(accountId, form('session'))
+  return redirectTo(page, hasEnded ? 'session-ended' : 'session-gone')
 }
 
 /**

@@ -3,10 +3,10 @@ import { usageFile } from '#accounts/usage-reports.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
 import type { DayRange } from '#store/usage.ts'
+import { accountOf } from './account-pages.ts'
 import type { SignedInContext } from './page-context.ts'
 import { type CreatePages, type PortalPage, queryOf } from './portal-page.ts'
 import type { PortalResponse } from './portal-response.ts'
-import { accountOf } from './show-account.ts'
 import { usagePage } from './views/usage.ts'
 
 /** What an account has used: one's own, and for Admins that of any account. */

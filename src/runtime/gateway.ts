@@ -1,5 +1,4 @@
-import type { ReloadOutcome } from '#api/ops.ts'
-import { buildOps } from '#api/ops.ts'
+import { buildOps, type ReloadOutcome } from '#api/ops.ts'
 import type { LoadedConfig } from '#config/load.ts'
 import { listen, urlOf } from '#gateway/server/listen.ts'
 import { createMetrics, type Metrics } from '#ops/metrics/metrics.ts'
@@ -7,8 +6,7 @@ import { openStatusReader } from '#ops/status/status.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
-import { createReload } from './assembly/reload.ts'
-import type { RequestServer } from './assembly/request-server.ts'
+import { createReload, type RequestServer } from './assembly/reload.ts'
 import { openWorker } from './assembly/worker.ts'
 
 export interface Gateway {

@@ -46,7 +46,7 @@ export interface ChangeLogReading {
  */
 export const changesMax = 2_000
 
-/** Each creates the function that returns the change to log: undefined where nothing has changed. */
+/** Each of these creates the function that returns the change to log: undefined where nothing has changed. */
 
 export const accountChange = (accountId: string) => (isChanged: unknown) =>
   isChanged ? ({ kind: 'account', accountId } as const) : undefined

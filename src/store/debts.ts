@@ -5,23 +5,20 @@ export interface Debtor {
 }
 
 /** A debtor, and the place of its numbers until it is deleted. */
-export interface Debt extends Debtor {
+interface Debt extends Debtor {
   readonly place: number
 }
 
 /** By subject, the places of those who owe for one purpose. */
 type Places = Map<string, number>
 
-/**
- * How long it takes until all is given back that subjects took: numbers by purpose and subject. They are in one array, as
- * an object for each would take 56 bytes more, a third of the whole.
- */
+/** How long it takes until subjects owe nothing any more: numbers by purpose and subject, in one array to save memory. */
 export class Debts {
-  /** By purpose; those for which nobody owes are dropped. Two look-ups take a tenth of the time of joining two texts. */
+  /** By purpose; those for which nobody owes are dropped. */
   readonly #places = new Map<string, Places>()
-  /** By place: when it was set, and what was owed then in ms. Side by side, for one line of the core's cache. */
+  /** By place: when it was set, and what was owed then in ms. */
   readonly #numbers: Float64Array
-  /** By place, the subject that owes, and its purpose. Side by side, too. */
+  /** By place: the subject that owes, and its purpose. */
   readonly #debtors: (string | undefined)[] = []
   /** Places whose subjects were deleted. */
   readonly #free: number[] = []

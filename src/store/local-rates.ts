@@ -3,7 +3,7 @@ import type { Clock } from '#platform/clock.ts'
 import { type Debtor, Debts } from './debts.ts'
 import type { Rate, RateResult } from './rates.ts'
 
-export interface LocalRates {
+interface LocalRates {
   /** As `RateStore.takeFromRate`. */
   take(purpose: string, subject: string, rate: Rate): RateResult
   /** How many subjects are kept. */
@@ -18,10 +18,10 @@ export interface LocalRates {
 const subjectsMax = 100_000
 /** How often settled ones are looked for, while there are uses: all are visited within 32 s. */
 const sweepIntervalMs = 10
-/** And after how many additions, and how many are visited then: more than may have been added. */
+/** After how many additions settled ones are looked for too, and how many are visited: more than were added. */
 const additionsPerSweep = 16
 const sweptMax = 2 * additionsPerSweep
-/** How long those that have settled are kept: most come again soon, and adding one costs ten times as much as a use. */
+/** How long those that have settled are kept: most come again soon, and adding one is dear. */
 const settledKeptMs = 1_000
 /** How many are compared for an eviction. */
 const evictionCandidatesMax = 8

@@ -8,7 +8,7 @@ export type StoreOptions =
   | ({ readonly driver: 'redis' } & Omit<RedisOptions, 'commandTimeoutMs'>)
 
 /** A request must not wait long for the store; a command of the operator may. */
-export type StoreUsage = 'request' | 'command'
+type StoreUsage = 'request' | 'command'
 
 const busyTimeoutMs = { request: 250, command: 10_000 } as const
 const commandTimeoutMs = { request: 250, command: 30_000 } as const

@@ -118,7 +118,7 @@ export type PasswordProof =
   | { readonly kind: 'password'; readonly password: string }
 
 /** An attempt that was counted, and the number of consecutive failures with it; `refused` = too many of them. */
-export type PasswordAttemptCount =
+type PasswordAttemptCount =
   | { readonly kind: 'taken'; readonly inARow: number }
   | { readonly kind: 'refused' | 'unknown' }
 

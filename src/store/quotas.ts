@@ -135,7 +135,7 @@ function reservable(
 }
 
 /** What processes have reserved together. */
-export function reservedBy(holders: QuotaState['holders']): number {
+function reservedBy(holders: QuotaState['holders']): number {
   let sum = 0
   for (const { reserved } of holders.values()) sum += reserved
   return sum

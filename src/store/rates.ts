@@ -16,8 +16,8 @@ export interface Rate {
   readonly limit: number
   readonly perMs: number
   /**
-   * For store/local-rates.ts alone: the place of who was counted last, as a hint where to look; -1 = nobody was. absent =
-   * it is not kept.
+   * Used by store/local-rates.ts only: where the subject that was counted last is kept, as a hint; -1 = nobody was
+   * counted yet. Absent = no hint is kept.
    */
   recentPlace?: number
 }

@@ -5,7 +5,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
  * `unconfirmed`: a write may or may not have succeeded · `lost`: it has lost its data · `newer`: its data is of a newer
  * version. The last two tell an operator what to do.
  */
-export type StoreFailureKind = 'unreachable' | 'refused' | 'unanswered' | 'unconfirmed' | 'lost' | 'newer'
+type StoreFailureKind = 'unreachable' | 'refused' | 'unanswered' | 'unconfirmed' | 'lost' | 'newer'
 
 /** Why a store failed: the cause of its `store-unavailable`, worded for operators rather than by the driver. */
 export class StoreFailure extends Error {

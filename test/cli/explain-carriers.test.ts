@@ -1,6 +1,5 @@
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { run } from './run.ts'
 
 interface Explained {
@@ -14,10 +13,8 @@ interface Explained {
 }
 
 t.test('explain shows where the key came, and what was recognised instead of one', async (t) => {
-  const backend = await startBackend(t)
   const route = { upstream: 'backend', auth: 'secretKey' }
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const gateway = await startBoth(t, {
     config: {
       keys: { sealingKey: { file: 'sealing.key' }, accept: ['X-Gate', 'bearer', 'basic'] },
       routes: [

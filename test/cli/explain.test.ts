@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { ask } from '../gateway/support/ask.ts'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { type Outcome, run } from './run.ts'
@@ -51,9 +51,7 @@ function explainOf(t: Test, { configFile }: Pick<TestGateway, 'configFile'>) {
 
 for (const driver of storeDrivers) {
   t.test(`explain on ${driver}`, async (t) => {
-    const backend = await startBackend(t)
-    const gateway = await startGateway(t, {
-      backend: backend.url,
+    const { backend, gateway } = await startBoth(t, {
       driver,
       config: {
         routes: [

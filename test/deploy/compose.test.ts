@@ -47,14 +47,16 @@ for (const [name, service] of Object.entries(services)) {
     t.notMatch(service.image, /:latest$|^[^:]+$/, 'a fixed version')
     for (const port of service.ports ?? []) t.match(port, /^127\.0\.0\.1:/, 'on this machine only')
   })
-
-  t.test(`every file that ${name} mounts is there`, async (t) => {
-    for (const volume of service.volumes ?? []) {
-      const [source = ''] = volume.split(':')
-      if (source.startsWith('.')) t.ok(existsSync(join('deploy', source)), source)
-    }
-  })
 }
+
+t.test('every file that is mounted is there', async (t) => {
+  const sources = Object.values(services).flatMap(({ volumes = [] }) =>
+    volumes.map((volume) => volume.split(':')[0] ?? ''),
+  )
+  const files = sources.filter((source) => source.startsWith('.'))
+  t.ok(files.length > 0)
+  for (const file of files) t.ok(existsSync(join('deploy', file)), file)
+})
 
 t.test('only the gateway and Redis share a network, and Redis has no other', async (t) => {
   const others = Object.entries(services).filter(([name]) => !['gateway', 'redis'].includes(name))

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { createShell, linesOf } from './shell.ts'
 import { snippetsOf } from './snippets.ts'
@@ -70,11 +70,10 @@ t.test('the curl lines about the admin API work as the operating page has them',
 t.test(
   'a key in a header and a credential of the backend are sent as the operating page has it',
   async (t) => {
-    const backend = await startBackend(t)
     const routes = [
       { name: 'models', path: '/v1', upstream: 'backend', auth: 'any', authorization: 'backend' },
     ]
-    const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
+    const { backend, gateway } = await startBoth(t, { config: { routes } })
     const { account, secretKey } = await gateway.createAccount()
     const { run } = createShell(t)
     const [line = ''] = linesOf('docs/operating.md', 'Two credentials in one request')

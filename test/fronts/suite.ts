@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { leadingFields } from '../gateway/support/leading-fields.ts'
 import { openWebSocket, record, startWebSocketBackend } from '../gateway/support/web-socket.ts'
-import { startBackend, startServer } from '../setup/backend.ts'
+import { startServer } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { curl, type FrontKind, startFront } from './run-front.ts'
@@ -55,8 +56,7 @@ export function testFront(t: Test, kind: FrontKind): void {
     t.test(
       `${kind.name}: nothing of what only a proxy may say passes from a client, HTTP/${version}`,
       async (t) => {
-        const backend = await startBackend(t)
-        const gateway = await startGateway(t, { backend: backend.url, config: behindFront })
+        const { backend, gateway } = await startBoth(t, { config: behindFront })
         const front = await startFront(t, kind, gateway)
         const headers = attacks.flatMap(spellings).map((name) => `${name}: forged`)
         // In parts: all at once they are longer than a head may be.
@@ -83,11 +83,13 @@ export function testFront(t: Test, kind: FrontKind): void {
   }
 
   t.test(`${kind.name}: an answer of a backend leads to nothing else that the front has`, async (t) => {
-    const backend = await startBackend(t, (request, response) => {
-      const isHostile = request.url === '/public/hostile'
-      response.writeHead(200, isHostile ? leadingFields('/public/elsewhere') : {}).end(request.url)
+    const { backend, gateway } = await startBoth(t, {
+      answer: (request, response) => {
+        const isHostile = request.url === '/public/hostile'
+        response.writeHead(200, isHostile ? leadingFields('/public/elsewhere') : {}).end(request.url)
+      },
+      config: behindFront,
     })
-    const gateway = await startGateway(t, { backend: backend.url, config: behindFront })
     const front = await startFront(t, kind, gateway)
     t.match(await curl(front, '/public/hostile'), { status: 200, body: '/public/hostile' })
     t.equal(backend.seen.length, 1)
@@ -108,11 +110,13 @@ export function testFront(t: Test, kind: FrontKind): void {
   })
 
   t.test(`${kind.name}: a key passes to the gateway, and a redirect to the client`, async (t) => {
-    const backend = await startBackend(t, (request, response) => {
-      const location = request.url === '/go' ? { Location: `http://${request.headers.host}/there` } : {}
-      response.writeHead(request.url === '/go' ? 302 : 200, location).end('ok')
+    const { backend, gateway } = await startBoth(t, {
+      answer: (request, response) => {
+        const location = request.url === '/go' ? { Location: `http://${request.headers.host}/there` } : {}
+        response.writeHead(request.url === '/go' ? 302 : 200, location).end('ok')
+      },
+      config: behindFront,
     })
-    const gateway = await startGateway(t, { backend: backend.url, config: behindFront })
     const front = await startFront(t, kind, gateway)
     const { account, secretKey } = await gateway.createAccount()
     t.match(await curl(front, '/key'), { status: 401, headers: { 'www-authenticate': /SecretKey/ } })

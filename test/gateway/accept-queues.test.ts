@@ -5,8 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { listenOnAll } from '#gateway/server/listen.ts'
 import { acceptQueuesMax, createFurtherQueues } from '#http/h1/listener.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 
 const onlyOnLinux = { skip: process.platform !== 'linux' && 'ports are shared only on Linux' }
 const address = (port: number) => ({ host: '127.0.0.1', port })
@@ -88,8 +87,7 @@ t.test('a port that another gateway listens on is in use, although it could be s
 t.test(
   'clients in every queue are answered while the gateway shuts down, and later ones are refused',
   async (t) => {
-    const { url: backend } = await startBackend(t)
-    const gateway = await startGateway(t, { backend, config: { shutdown: { drain: '10s' } } })
+    const gateway = await startBoth(t, { config: { shutdown: { drain: '10s' } } })
     const port = Number(new URL(gateway.url).port)
     const clients = connectAtOnce(t, port, 100)
     const answered = clients.map((client) => once(client, 'data'))

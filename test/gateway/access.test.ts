@@ -1,6 +1,6 @@
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, storeDrivers } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 import { ask } from './support/ask.ts'
 import { codeOf } from './support/problem.ts'
 
@@ -61,8 +61,7 @@ const outcomes = {
 
 for (const driver of storeDrivers) {
   t.test(`access of a route on ${driver}`, async (t) => {
-    const backend = await startBackend(t)
-    const gateway = await startGateway(t, { backend: backend.url, driver })
+    const { backend, gateway } = await startBoth(t, { driver })
     const user = await gateway.createAccount({ isVerified: false })
     const { JwtToken } = await gateway.tokens(user)
     const key = `SecretKey: ${user.secretKey}`

@@ -1,16 +1,15 @@
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, storeDrivers } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { accessTokenPath, ask, askJson, refreshTokenPath } from './support/ask.ts'
 import { codeOf } from './support/problem.ts'
 
 for (const driver of storeDrivers) {
   t.test(`changes of an account on ${driver}`, async (t) => {
-    const backend = await startBackend(t)
     let aheadMs = 0
     const clock = () => Date.now() + aheadMs
-    const gateway = await startGateway(t, { backend: backend.url, driver, clock })
+    const { backend, gateway } = await startBoth(t, { driver, clock })
     // So that those of the tests are not the last.
     await gateway.createAccount({ role: 'Admin' })
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { ask } from './support/ask.ts'
@@ -19,8 +19,7 @@ function claimsOf(assertion: unknown) {
 }
 
 async function start(t: Test, config: Readonly<Record<string, unknown>> = enabled) {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config })
+  const { backend, gateway } = await startBoth(t, { config })
   const created = await gateway.createAccount({ role: 'Admin' })
   const { JwtToken } = await gateway.tokens(created)
   const key = `SecretKey: ${created.secretKey}`

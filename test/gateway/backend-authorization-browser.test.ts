@@ -1,7 +1,6 @@
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startChromium } from '../setup/chromium.ts'
-import { startGateway } from '../setup/gateway.ts'
 
 /** What the page of an application with a sign-in of its own does. */
 const script = `fetch('/app/api', { headers: { Authorization: 'Bearer of-the-application' } })
@@ -9,12 +8,11 @@ const script = `fetch('/app/api', { headers: { Authorization: 'Bearer of-the-app
   .then((text) => { document.title = text })`
 
 t.test('a page that sends a Bearer of its own stands behind the sign-in of the portal', async (t) => {
-  const backend = await startBackend(t, ({ headers, url }, response) => {
-    if (url === '/app/api') response.end(`${headers.authorization} for ${headers['x-user-id']}`)
-    else response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<script>${script}</script>`)
-  })
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const { backend, gateway } = await startBoth(t, {
+    answer: ({ headers, url }, response) => {
+      if (url === '/app/api') response.end(`${headers.authorization} for ${headers['x-user-id']}`)
+      else response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<script>${script}</script>`)
+    },
     config: {
       accessCookie: { enabled: true },
       routes: [

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ask as askHttp2, connectHttp2 } from '../http/h2/ask.ts'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { isApp, startGateway } from '../setup/gateway.ts'
 import { accessTokenPath, ask, askJson, refreshTokenPath, revokeTokenPath } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
@@ -12,9 +12,8 @@ const either = `${key}\n${bearer}`
 const wrongToken = `${bearer}, error="invalid_token"`
 
 t.test('every refused credential has its error code and a WWW-Authenticate challenge', async (t) => {
-  const backend = await startBackend(t)
   let aheadMs = 0
-  const gateway = await startGateway(t, { backend: backend.url, clock: () => Date.now() + aheadMs })
+  const { backend, gateway } = await startBoth(t, { clock: () => Date.now() + aheadMs })
   const user = await gateway.createAccount({ isVerified: false })
   const off = await gateway.createAccount()
   const expired = await gateway.tokens(user)

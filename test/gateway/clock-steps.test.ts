@@ -1,6 +1,5 @@
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { until } from '../setup/net.ts'
 import { startRedis } from '../setup/redis.ts'
 import { day } from '../store/samples.ts'
@@ -18,9 +17,7 @@ for (const [direction, stepMs] of [
     async (t) => {
       const clock = { aheadMs: 0 }
       const redis = await startRedis(t)
-      const backend = await startBackend(t)
-      const gateway = await startGateway(t, {
-        backend: backend.url,
+      const gateway = await startBoth(t, {
         driver: 'redis',
         redis,
         config: { cache: { maxStale: `${maxStaleMs / 1_000}s` } },

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { startBackend, startServer } from '../setup/backend.ts'
+import { startServer } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startChromium } from '../setup/chromium.ts'
-import { startGateway } from '../setup/gateway.ts'
 import { accessTokenPath, refreshTokenPath } from './support/ask.ts'
 
 interface Call {
@@ -11,17 +11,19 @@ interface Call {
 }
 
 t.test('a browser lets pages of configured origins call, and no others', async (t) => {
-  const backend = await startBackend(t, (_request, response) => {
-    response.writeHead(200, { 'Access-Control-Allow-Origin': 'https://elsewhere.example', 'X-Total': '7' })
-    response.end('from the backend')
-  })
   const servePage = () =>
     startServer(t, (_request, response) => {
       response.writeHead(200, { 'Content-Type': 'text/html' })
       response.end('<!doctype html><title>page</title>')
     })
   const [named, unnamed] = [await servePage(), await servePage()]
-  const gateway = await startGateway(t, { backend: backend.url, config: { cors: { origins: [named] } } })
+  const { backend, gateway } = await startBoth(t, {
+    answer: (_request, response) => {
+      response.writeHead(200, { 'Access-Control-Allow-Origin': 'https://elsewhere.example', 'X-Total': '7' })
+      response.end('from the backend')
+    },
+    config: { cors: { origins: [named] } },
+  })
   const account = await gateway.createAccount()
   const browser = await startChromium(t)
 

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { startBackend, startCannedBackend } from '../setup/backend.ts'
+import { startCannedBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { ask } from './support/ask.ts'
 
@@ -13,8 +14,7 @@ const routes = [
 ]
 
 t.test('headers between client and gateway alone never reach the backend', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
+  const { backend, gateway } = await startBoth(t, { config: { routes } })
   const created = await gateway.createAccount()
   const { JwtToken, RefreshToken } = await gateway.tokens(created)
   const key = `SecretKey: ${created.secretKey}`
@@ -141,9 +141,8 @@ t.test('headers between client and gateway alone never reach the backend', async
 })
 
 t.test('the refresh cookie is stripped under its configured name', async (t) => {
-  const backend = await startBackend(t)
   const cookie = { name: 'rt', path: '/' }
-  const gateway = await startGateway(t, { backend: backend.url, config: { cookie } })
+  const { backend, gateway } = await startBoth(t, { config: { cookie } })
   await ask(t, gateway.url, 'GET /public', ['Cookie: rt=secret; refreshToken=other'])
   t.equal(backend.last().headers.cookie, 'refreshToken=other')
 })

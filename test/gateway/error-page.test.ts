@@ -1,6 +1,6 @@
 import t from 'tap'
 import { findBarriers } from '../portal/support/axe.ts'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startChromium } from '../setup/chromium.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { ask } from './support/ask.ts'
@@ -10,8 +10,7 @@ const browsers = 'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,
 const notFound = { status: 404, code: 'route-not-found' }
 
 t.test('a path without a route shows browsers a page, and programs problem+json', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const gateway = await startBoth(t)
   for (const line of ['GET /', 'GET /no/such', 'GET /?q=<script>']) {
     const answer = await ask(t, gateway.url, line, [browsers])
     t.equal(answer.status, 404)

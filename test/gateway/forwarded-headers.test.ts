@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { notInApp, startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { ask } from './support/ask.ts'
@@ -25,8 +25,7 @@ const claims = [
 const noRequestLog = { skip: notInApp('an app logs its requests itself') }
 
 t.test('forwarding headers of an untrusted client are replaced', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { trustedProxies: ['10.0.0.0/8'] } })
+  const { backend, gateway } = await startBoth(t, { config: { trustedProxies: ['10.0.0.0/8'] } })
   const { secretKey } = await gateway.createAccount()
   const own = {
     'x-forwarded-for': '127.0.0.1',
@@ -51,8 +50,7 @@ t.test('forwarding headers of an untrusted client are replaced', async (t) => {
 })
 
 t.test('forwarding headers of a trusted proxy are kept and extended', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { trustedProxies: ['127.0.0.0/8'] } })
+  const { backend, gateway } = await startBoth(t, { config: { trustedProxies: ['127.0.0.0/8'] } })
   await ask(t, gateway.url, 'GET /public', claims)
   t.match(backend.last().headers, {
     'x-forwarded-for': '203.0.113.7, 10.0.0.1, 127.0.0.1',
@@ -70,8 +68,7 @@ t.test('forwarding headers of a trusted proxy are kept and extended', async (t) 
 
 t.test('the logged client is the last address that is not a trusted proxy', noRequestLog, async (t) => {
   const trustedProxies = ['127.0.0.1', '10.0.0.0/8', '::1']
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { trustedProxies } })
+  const { backend, gateway } = await startBoth(t, { config: { trustedProxies } })
   for (const [sent, client] of [
     [[], '127.0.0.1'],
     [['X-Forwarded-For: 203.0.113.7'], '203.0.113.7'],
@@ -92,8 +89,7 @@ t.test('the logged client is the last address that is not a trusted proxy', noRe
 })
 
 t.test('a request ID from a trusted proxy is kept only if well formed', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { trustedProxies: ['127.0.0.1'] } })
+  const gateway = await startBoth(t, { config: { trustedProxies: ['127.0.0.1'] } })
   for (const id of ['a', 'x'.repeat(128), '{"json":1}'.replaceAll('"', "'")]) {
     const response = await ask(t, gateway.url, 'GET /any', [`X-Request-Id: ${id}`])
     t.equal(response.json().requestId, id)

@@ -1,14 +1,14 @@
 import { METHODS } from 'node:http'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
-import { startBackend, startCannedBackend } from '../setup/backend.ts'
+import { startCannedBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { ask } from './support/ask.ts'
 
 t.test('requests reach the backend as sent', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const { backend, gateway } = await startBoth(t)
 
   t.test('every method is forwarded, known or not, with and without a body', async (t) => {
     for (const method of METHODS.filter((method) => method !== 'CONNECT' && method !== 'TRACE')) {
@@ -115,10 +115,11 @@ t.test('answers reach the client as the backend gave them', async (t) => {
 })
 
 t.test('HEAD gets the head alone, however long the body', async (t) => {
-  const backend = await startBackend(t, (_request, response) => {
-    response.writeHead(200, { 'Content-Length': 1_000_000, ETag: '"x"' }).end()
+  const { backend, gateway } = await startBoth(t, {
+    answer: (_request, response) => {
+      response.writeHead(200, { 'Content-Length': 1_000_000, ETag: '"x"' }).end()
+    },
   })
-  const gateway = await startGateway(t, { backend: backend.url })
   const response = await ask(t, gateway.url, 'HEAD /public')
   t.match(response, { status: 200, body: '', headers: { 'content-length': '1000000', etag: '"x"' } })
   t.equal(backend.last().method, 'HEAD')
@@ -126,13 +127,14 @@ t.test('HEAD gets the head alone, however long the body', async (t) => {
 
 t.test('chunked, encoded and trailed answers pass unchanged', async (t) => {
   const zipped = gzipSync('x'.repeat(50_000))
-  const backend = await startBackend(t, (_request, response) => {
-    response.writeHead(200, { 'Content-Encoding': 'gzip', Trailer: 'X-Sum' })
-    response.write(zipped)
-    response.addTrailers({ 'X-Sum': '42' })
-    response.end()
+  const { backend, gateway } = await startBoth(t, {
+    answer: (_request, response) => {
+      response.writeHead(200, { 'Content-Encoding': 'gzip', Trailer: 'X-Sum' })
+      response.write(zipped)
+      response.addTrailers({ 'X-Sum': '42' })
+      response.end()
+    },
   })
-  const gateway = await startGateway(t, { backend: backend.url })
   const response = await ask(t, gateway.url, 'GET /public', ['Accept-Encoding: gzip'])
   t.match(response.headers, { 'content-encoding': 'gzip', 'transfer-encoding': 'chunked', trailer: 'X-Sum' })
   t.equal(gunzipSync(Buffer.from(response.body, 'latin1')).length, 50_000)

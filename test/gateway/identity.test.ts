@@ -1,6 +1,5 @@
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { ask } from './support/ask.ts'
 
 const names = {
@@ -19,8 +18,7 @@ function lastNames(rawHeaders: readonly string[], count: number): string[] {
 }
 
 t.test("by default the backend gets the caller's ID and role, and nothing else", async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const { backend, gateway } = await startBoth(t)
   const { account, secretKey } = await gateway.createAccount({ role: 'Admin' })
   await ask(t, gateway.url, 'GET /any', [`SecretKey: ${secretKey}`])
   const { headers, rawHeaders } = backend.last()
@@ -32,8 +30,7 @@ t.test("by default the backend gets the caller's ID and role, and nothing else",
 })
 
 t.test("every identity header has its configured name and the caller's value", async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { identity: { headers: names } } })
+  const { backend, gateway } = await startBoth(t, { config: { identity: { headers: names } } })
   const created = await gateway.createAccount({ email: 'ada@example.com', isVerified: false })
   const { JwtToken } = await gateway.tokens(created)
   const { sid } = JSON.parse(Buffer.from(JwtToken.split('.')[1] ?? '', 'base64url').toString())
@@ -53,8 +50,7 @@ t.test("every identity header has its configured name and the caller's value", a
 })
 
 t.test('an identity value beyond visible ASCII is percent-encoded as UTF-8', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { identity: { headers: names } } })
+  const { backend, gateway } = await startBoth(t, { config: { identity: { headers: names } } })
   for (const [firstName, lastName, expected] of [
     ['Zoë', '', 'Zo%C3%AB'],
     ['李', '小龙', '%E6%9D%8E%20%E5%B0%8F%E9%BE%99'],
@@ -75,8 +71,7 @@ t.test('an identity value beyond visible ASCII is percent-encoded as UTF-8', asy
 })
 
 t.test('a changed account shows in the identity headers of an older token', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { identity: { headers: names } } })
+  const { backend, gateway } = await startBoth(t, { config: { identity: { headers: names } } })
   const created = await gateway.createAccount()
   const before = await gateway.tokens(created)
   await gateway.operate(({ accounts }) => accounts.update(created.account.id, { email: 'new@example.com' }))
@@ -86,8 +81,7 @@ t.test('a changed account shows in the identity headers of an older token', asyn
 })
 
 t.test('public and anonymous requests carry no identity headers', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { identity: { headers: names } } })
+  const { backend, gateway } = await startBoth(t, { config: { identity: { headers: names } } })
   const { secretKey } = await gateway.createAccount()
   for (const [path, headers] of [
     ['/public', []],

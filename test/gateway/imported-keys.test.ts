@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { run } from '../cli/run.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, type TestGateway, type TestGatewayOptions } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import type { TestGateway, TestGatewayOptions } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { ask, askJson } from './support/ask.ts'
 import { importKey } from './support/further-keys.ts'
@@ -11,10 +11,9 @@ import { assertProblem } from './support/problem.ts'
 const foreign = 'AKIA-made-elsewhere'
 
 async function start(t: Test, accept: readonly string[], options: TestGatewayOptions = {}) {
-  const backend = await startBackend(t)
   const { config, ...others } = options
   const keys = { sealingKey: { file: 'sealing.key' }, accept }
-  const gateway = await startGateway(t, { backend: backend.url, config: { keys, ...config }, ...others })
+  const gateway = await startBoth(t, { config: { keys, ...config }, ...others })
   const user = await gateway.createAccount()
   const wordWith = async (path: string, header: string, url = gateway.url) => {
     const { status, json } = await ask(t, url, `GET ${path}`, [header])

@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { run } from '../cli/run.ts'
 import { minimalConfig, problems } from '../config/config-fixtures.ts'
 import { newIssuerKey, startIssuer } from '../identity/issuers/issuer-server.ts'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { ask } from './support/ask.ts'
@@ -34,9 +34,7 @@ const routes = [
 
 async function start(t: Test, options: Options = {}, config: Options = {}) {
   const issuer = await startIssuer(t, [await newIssuerKey('one')])
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const { backend, gateway } = await startBoth(t, {
     config: {
       issuers: [
         {

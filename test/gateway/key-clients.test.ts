@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { ask } from './support/ask.ts'
 import { startS3Backend } from './support/s3-backend.ts'
@@ -32,8 +32,7 @@ async function missing(program: string, ...args: readonly string[]): Promise<str
 const everywhere = { sealingKey: { file: 'sealing.key' }, accept: ['SecretKey', 'bearer', 'basic'] }
 
 async function start(t: Test) {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { keys: everywhere } })
+  const { backend, gateway } = await startBoth(t, { config: { keys: everywhere } })
   return { backend, gateway, user: await gateway.createAccount() }
 }
 
@@ -90,11 +89,13 @@ t.test(
     t.teardown(() => rmSync(folder, { recursive: true, force: true }))
     await run('python3', ['-c', wheelProgram, folder])
     const wheel = readFileSync(join(folder, wheelName))
-    const backend = await startBackend(t, (request, response) => {
-      if (request.url?.endsWith('.whl')) response.end(wheel)
-      else response.setHeader('Content-Type', 'text/html').end(`<a href="${wheelName}">${wheelName}</a>`)
+    const { backend, gateway } = await startBoth(t, {
+      answer: (request, response) => {
+        if (request.url?.endsWith('.whl')) response.end(wheel)
+        else response.setHeader('Content-Type', 'text/html').end(`<a href="${wheelName}">${wheelName}</a>`)
+      },
+      config: { keys: everywhere },
     })
-    const gateway = await startGateway(t, { backend: backend.url, config: { keys: everywhere } })
     const { account, secretKey } = await gateway.createAccount()
     const index = `${gateway.url}/key/simple`.replace('http://', `http://__token__:${secretKey}@`)
     const options = ['--isolated', '--no-deps', '--no-cache-dir', '--disable-pip-version-check', '-q']
@@ -115,12 +116,14 @@ with zipfile.ZipFile(sys.argv[1] + "/${wheelName}", "w") as wheel:
     wheel.writestr(info + "RECORD", "")`
 
 t.test('a client that knows only bearer tokens streams with a secret key', async (t) => {
-  const backend = await startBackend(t, (_request, response) => {
-    response.writeHead(200, { 'Content-Type': 'text/event-stream' })
-    response.write('data: {"choices":[]}\n\n')
-    response.end('data: [DONE]\n\n')
+  const { backend, gateway } = await startBoth(t, {
+    answer: (_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+      response.write('data: {"choices":[]}\n\n')
+      response.end('data: [DONE]\n\n')
+    },
+    config: { keys: everywhere },
   })
-  const gateway = await startGateway(t, { backend: backend.url, config: { keys: everywhere } })
   const { account, secretKey } = await gateway.createAccount()
   // The fields of the OpenAI library for Node.
   const response = await fetch(`${gateway.url}/any/v1/chat/completions`, {

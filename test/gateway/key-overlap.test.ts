@@ -1,6 +1,6 @@
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, storeDrivers } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { addKey } from './support/further-keys.ts'
 
@@ -10,10 +10,8 @@ for (const driver of storeDrivers) {
   t.test(
     `a key revoked with overlap works until that ends, and so do its sessions, on ${driver}`,
     async (t) => {
-      const backend = await startBackend(t)
       const time = { aheadMs: 0 }
-      const gateway = await startGateway(t, {
-        backend: backend.url,
+      const gateway = await startBoth(t, {
         driver,
         clock: () => Date.now() + time.aheadMs,
         config: { tokens: { accessLifetime: '24h' } },
@@ -61,8 +59,7 @@ for (const driver of storeDrivers) {
   )
 
   t.test(`a key revoked at once ends its tokens and sessions alone, on ${driver}`, async (t) => {
-    const backend = await startBackend(t)
-    const gateway = await startGateway(t, { backend: backend.url, driver })
+    const gateway = await startBoth(t, { driver })
     const made = await gateway.createAccount()
     const { id } = made.account
     const secretKey = await addKey(gateway, id, { name: 'ci' })

@@ -2,18 +2,13 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import t, { type Test } from 'tap'
 import type { KeysStatus } from '#accounts/account-keys.ts'
-import { startBackend } from '../setup/backend.ts'
-import { type StoreDriver, startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { type StoreDriver, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { tamper } from '../setup/tamper.ts'
 
 async function start(t: Test, driver: StoreDriver) {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, {
-    driver,
-    backend: backend.url,
-    config: { trustedProxies: ['127.0.0.1'] },
-  })
+  const gateway = await startBoth(t, { driver, config: { trustedProxies: ['127.0.0.1'] } })
   const callFrom = async (address: string, secretKey: string) => {
     const headers = { SecretKey: secretKey, 'X-Forwarded-For': address }
     return (await fetch(`${gateway.url}/any/x`, { headers })).status

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { startMailServer } from '../setup/mail-server.ts'
 import { until } from '../setup/net.ts'
@@ -19,10 +19,9 @@ async function statusWith(t: Test, url: string, secretKey: string) {
 
 for (const driver of storeDrivers) {
   t.test(`${driver}: whoever holds a secret key ends it alone, and its owner is told`, async (t) => {
-    const backend = await startBackend(t)
     const { port, mails } = await startMailServer(t)
     const config = mailConfig(port)
-    const gateway = await startGateway(t, { backend: backend.url, driver, config })
+    const { backend, gateway } = await startBoth(t, { driver, config })
     const { redis } = gateway
     const other = redis && (await startGateway(t, { backend: backend.url, driver, redis }))
     const instances = [gateway, ...(other ? [other] : [])]
@@ -60,8 +59,7 @@ for (const driver of storeDrivers) {
 }
 
 t.test('a key within the overlap of a reset ends, and the new one stays', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const gateway = await startBoth(t)
   const { account, secretKey: old } = await gateway.createAccount()
   const next = await gateway.operate(({ keys }) => keys.resetSecretKey(account.id, 3_600))
   t.equal((await askJson(t, gateway.url, path, { key: old })).status, 200)
@@ -94,8 +92,7 @@ t.test('any text is answered alike, and what holds no text is refused', async (t
 
 t.test('every call counts towards the failure limit, that with a key too', async (t) => {
   const limits = { failures: { limit: 3, per: '1h' } }
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { limits } })
+  const gateway = await startBoth(t, { config: { limits } })
   const { secretKey } = await gateway.createAccount()
   for (const key of ['x', 'y', 'z']) t.equal((await askJson(t, gateway.url, path, { key })).status, 200)
   for (let over = 0; over < 5; over++) {

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
-import { startBackend, startCannedBackend, startServer } from '../setup/backend.ts'
+import { startCannedBackend, startServer } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw, type RawResponse } from '../setup/raw-client.ts'
@@ -114,9 +115,8 @@ t.test('a body of exactly maxBody passes, with a length or chunked', async (t) =
 })
 
 t.test('a Content-Length over maxBody is refused before the body, and without 100', async (t) => {
-  const backend = await startBackend(t)
   const listen = { port: 0, requestTimeout: '5s' }
-  const gateway = await startGateway(t, { backend: backend.url, config: { listen } })
+  const { backend, gateway } = await startBoth(t, { config: { listen } })
   for (const path of ['/public', accessTokenPath]) {
     for (const expectation of [[], ['Expect: 100-continue']]) {
       const client = await connectRaw(t, gateway.url)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { encodeHighBytes } from '#http/h1/request-line.ts'
 import { createLog } from '#platform/log/log.ts'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
@@ -22,8 +22,7 @@ function requestLines({ logLines }: TestGateway, count: number, withinMs = 10_00
 }
 
 t.test('each request logs one JSON line with its outcome', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const gateway = await startBoth(t)
   const { account, secretKey } = await gateway.createAccount()
   const expected: Line[] = []
   for (const [line, headers, said] of [
@@ -69,11 +68,12 @@ t.test('a malformed request is logged, too', async (t) => {
 })
 
 t.test('a client that disconnects is logged as 499, a truncated answer as incomplete', async (t) => {
-  const backend = await startBackend(t, (request, response) => {
-    if (request.url === '/public/half')
-      response.writeHead(200, { 'Content-Length': 9 }).write('half', () => response.destroy())
+  const { backend, gateway } = await startBoth(t, {
+    answer: (request, response) => {
+      if (request.url === '/public/half')
+        response.writeHead(200, { 'Content-Length': 9 }).write('half', () => response.destroy())
+    },
   })
-  const gateway = await startGateway(t, { backend: backend.url })
   const client = await connectRaw(t, gateway.url)
   client.send('GET /public/held HTTP/1.1\r\nHost: x\r\n\r\n')
   await until('the backend has it', () => backend.seen.length > 0)
@@ -92,8 +92,7 @@ t.test('a backend failure is logged with its cause, which the client never sees'
 })
 
 t.test('log.access: false omits request lines, log.level everything below it', async (t) => {
-  const backend = await startBackend(t)
-  const quiet = await startGateway(t, { backend: backend.url, config: { log: { access: false } } })
+  const { backend, gateway: quiet } = await startBoth(t, { config: { log: { access: false } } })
   t.equal((await ask(t, quiet.url, 'GET /public')).status, 200)
   await quiet.shutDown()
   t.notOk(quiet.logLines.some((line) => line.includes('"request"')))
@@ -104,11 +103,7 @@ t.test('log.access: false omits request lines, log.level everything below it', a
 })
 
 t.test('client input is escaped in the log, and cannot break a line', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, {
-    backend: backend.url,
-    config: { trustedProxies: ['127.0.0.1/32'] },
-  })
+  const gateway = await startBoth(t, { config: { trustedProxies: ['127.0.0.1/32'] } })
   const paths = [
     '/public/"',
     '/public/","status":1,"',
@@ -132,8 +127,7 @@ t.test('client input is escaped in the log, and cannot break a line', async (t) 
 })
 
 t.test('log.level above info omits request lines', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { log: { level: 'warn' } } })
+  const gateway = await startBoth(t, { config: { log: { level: 'warn' } } })
   t.equal((await ask(t, gateway.url, 'GET /public')).status, 200)
   await gateway.shutDown()
   t.strictSame(

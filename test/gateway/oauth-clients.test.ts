@@ -1,17 +1,14 @@
 import * as client from 'openid-client'
 import t, { type Test } from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { freePort } from '../setup/net.ts'
 import { addKey } from './support/further-keys.ts'
 
 /** A gateway that clients discover at its own URL, before a route for each kind of scope. */
 async function start(t: Test) {
-  const backend = await startBackend(t)
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const { backend, gateway } = await startBoth(t, {
     config: {
       publicUrl: url,
       listen: { port },

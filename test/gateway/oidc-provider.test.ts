@@ -3,8 +3,7 @@ import { createServer } from 'node:http'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider from 'oidc-provider'
 import t, { type Test } from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { portOf } from '../setup/net.ts'
 import { ask } from './support/ask.ts'
 
@@ -79,10 +78,8 @@ for (const alg of ['RS256', 'ES256']) {
     `tokens of a real OpenID provider pass, signed with ${alg}, also after its keys were replaced`,
     async (t) => {
       const provider = await startProvider(t, alg)
-      const backend = await startBackend(t)
       const route = { upstream: 'backend', auth: 'any', issuers: ['corp'] }
-      const gateway = await startGateway(t, {
-        backend: backend.url,
+      const { backend, gateway } = await startBoth(t, {
         config: {
           issuers: [{ name: 'corp', issuer: provider.url, audience: resource, scopes: 'scope' }],
           routes: [

@@ -1,15 +1,14 @@
 import t from 'tap'
 import { createAccountId, digestOf } from '#platform/secrets/keys.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, storeDrivers } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { createOldKey } from '../setup/old-keys.ts'
 import { newAccount, newSecretKey } from '../store/samples.ts'
 
 for (const driver of storeDrivers) {
   t.test(`keys from before keys.prefix work as ever until they are replaced, on ${driver}`, async (t) => {
-    const backend = await startBackend(t)
-    const gateway = await startGateway(t, { backend: backend.url, driver })
+    const { backend, gateway } = await startBoth(t, { driver })
     const id = createAccountId()
     const [secretKey, apiKey] = [createOldKey('secretKey', id), createOldKey('apiKey', id)]
     const stored = newSecretKey({ id: '', digest: digestOf(secretKey), sealed: undefined })

@@ -1,7 +1,6 @@
 import OpenAI, { APIError } from 'openai'
 import t, { type Test } from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { tamper } from '../setup/tamper.ts'
 import { importKey } from './support/further-keys.ts'
 
@@ -24,19 +23,18 @@ const completion = {
 
 /** A gateway before a backend that speaks the format of the library, and says what each answer has cost. */
 async function start(t: Test, ofRoute: Readonly<Record<string, string>> = {}) {
-  const backend = await startBackend(t, (_request, response, { body }) => {
-    response.setHeader('X-Cost', '7')
-    if ((JSON.parse(body) as { readonly stream?: boolean }).stream !== true) {
-      response.setHeader('Content-Type', 'application/json')
-      response.end(JSON.stringify(completion))
-      return
-    }
-    response.setHeader('Content-Type', 'text/event-stream')
-    for (const word of ['Hello', ' ', 'there']) response.write(`data: ${JSON.stringify(chunk(word))}\n\n`)
-    response.end('data: [DONE]\n\n')
-  })
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const { backend, gateway } = await startBoth(t, {
+    answer: (_request, response, { body }) => {
+      response.setHeader('X-Cost', '7')
+      if ((JSON.parse(body) as { readonly stream?: boolean }).stream !== true) {
+        response.setHeader('Content-Type', 'application/json')
+        response.end(JSON.stringify(completion))
+        return
+      }
+      response.setHeader('Content-Type', 'text/event-stream')
+      for (const word of ['Hello', ' ', 'there']) response.write(`data: ${JSON.stringify(chunk(word))}\n\n`)
+      response.end('data: [DONE]\n\n')
+    },
     config: {
       keys: { sealingKey: { file: 'sealing.key' }, accept: ['SecretKey', 'bearer'] },
       plans: { trial: { quota: { limit: 2, per: 'month' } } },

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { METHODS } from 'node:http'
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { until } from '../setup/net.ts'
 import { accessTokenPath, ask, askJson, refreshTokenPath } from './support/ask.ts'
 import { type Exposition, readMetrics } from './support/metrics.ts'
@@ -13,8 +12,7 @@ const documented = [
 ].map(([, name = '', type = '', labels = '']) => ({ name, type, labels: labels.match(/\w+/g) ?? [] }))
 
 t.test('the ops listener', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const { backend, gateway } = await startBoth(t)
   const user = await gateway.createAccount()
   const { JwtToken } = await gateway.tokens(user)
   const key = `SecretKey: ${user.secretKey}`

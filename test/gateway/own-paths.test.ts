@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { accessTokenPath, ask, askJson, jwksPath, refreshTokenPath, revokeTokenPath } from './support/ask.ts'
@@ -9,9 +9,7 @@ import { assertProblem } from './support/problem.ts'
 const posts = [accessTokenPath, refreshTokenPath, revokeTokenPath]
 
 t.test("the gateway's own paths", async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const { backend, gateway } = await startBoth(t, {
     config: {
       routes: [
         { name: 'all', path: '/', upstream: 'backend', auth: 'none', websocket: true, encodedSlash: 'pass' },

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { createKey, digestOf } from '#platform/secrets/keys.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, type TestGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import type { TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { newSecretKey } from '../store/samples.ts'
 import { addKey } from './support/further-keys.ts'
@@ -43,12 +43,7 @@ async function createFurtherKey(gateway: TestGateway, accountId: string): Promis
 }
 
 async function start(test: Test, config: object = {}) {
-  const backend = await startBackend(test)
-  const gateway = await startGateway(test, {
-    backend: backend.url,
-    clock: () => time.ms,
-    config: { plans, routes, ...config },
-  })
+  const gateway = await startBoth(test, { clock: () => time.ms, config: { plans, routes, ...config } })
   const ask = async (path: string, secretKey?: string) => {
     const headers: Record<string, string> = secretKey === undefined ? {} : { SecretKey: secretKey }
     const response = await fetch(gateway.url + path, { headers })

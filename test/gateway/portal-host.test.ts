@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, type TestGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import type { TestGateway } from '../setup/gateway.ts'
 import { rawRequest } from '../setup/raw-client.ts'
 import { assertProblem } from './support/problem.ts'
 
@@ -11,9 +11,7 @@ const password = 'correct horse battery staple'
 
 /** A gateway that has the portal on a host of its own. */
 async function start(t: Test) {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const { backend, gateway } = await startBoth(t, {
     config: {
       publicUrl: `https://${apiHost}`,
       portal: { host: 'Portal.example.com' },

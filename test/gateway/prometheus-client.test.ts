@@ -4,8 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { freePort, until } from '../setup/net.ts'
 
 // needs: promtool
@@ -21,12 +20,14 @@ interface Result {
 }
 
 t.test('Prometheus scrapes through the gateway with a key in each way that it knows', async (t) => {
-  const backend = await startBackend(t, (_request, response) => {
-    response.setHeader('Content-Type', 'text/plain; version=0.0.4')
-    response.end('orders_total 42\n')
-  })
   const keys = { sealingKey: { file: 'sealing.key' }, accept: ['SecretKey', 'bearer', 'basic'] }
-  const gateway = await startGateway(t, { backend: backend.url, config: { keys } })
+  const { backend, gateway } = await startBoth(t, {
+    answer: (_request, response) => {
+      response.setHeader('Content-Type', 'text/plain; version=0.0.4')
+      response.end('orders_total 42\n')
+    },
+    config: { keys },
+  })
   const { account, secretKey } = await gateway.createAccount()
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-scrape-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,8 +1,7 @@
 import t from 'tap'
 import { run } from '../cli/run.ts'
 import { newIssuerKey, startIssuer } from '../identity/issuers/issuer-server.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { rawRequest } from '../setup/raw-client.ts'
 import { ask } from './support/ask.ts'
 
@@ -19,9 +18,7 @@ const route = (path: string, options: Readonly<Record<string, unknown>> = {}) =>
 
 t.test('the metadata of resources, and the challenges that lead to it', async (t) => {
   const issuer = await startIssuer(t, [await newIssuerKey('one')])
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const { backend, gateway } = await startBoth(t, {
     config: {
       publicUrl: origin,
       issuers: [

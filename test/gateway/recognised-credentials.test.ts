@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { notInApp, startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { notInApp } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { createOldKey } from '../setup/old-keys.ts'
 import { accessTokenPath, ask, askJson } from './support/ask.ts'
@@ -8,9 +8,8 @@ import { accessTokenPath, ask, askJson } from './support/ask.ts'
 const noRequestLog = { skip: notInApp('an app logs its requests itself') }
 
 async function start(t: Test, accept: readonly string[]) {
-  const backend = await startBackend(t)
   const keys = { sealingKey: { file: 'sealing.key' }, accept }
-  const gateway = await startGateway(t, { backend: backend.url, config: { keys } })
+  const gateway = await startBoth(t, { config: { keys } })
   const user = await gateway.createAccount()
   return { gateway, user, tokens: await gateway.tokens(user) }
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import type { RawResponse } from '../setup/raw-client.ts'
 import { accessTokenPath, ask, askJson, refreshTokenPath, revokeTokenPath } from './support/ask.ts'
@@ -88,8 +88,7 @@ t.test('the refresh cookie expires when its session would at the latest', async 
 })
 
 t.test('a store outage clears no refresh cookie, and the session continues afterwards', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, driver: 'redis' })
+  const gateway = await startBoth(t, { driver: 'redis' })
   const { RefreshToken } = await gateway.tokens(await gateway.createAccount())
   const cookie = [`Cookie: refreshToken=${RefreshToken}`]
   gateway.redis?.signal('SIGSTOP')

@@ -1,13 +1,11 @@
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { ask } from './support/ask.ts'
 import { reloadWith, taken } from './support/reload.ts'
 
 t.test('a reload changes where keys may come, for repeated heads and cached refusals too', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const { backend, gateway } = await startBoth(t)
   const { account, secretKey } = await gateway.createAccount({ role: 'Admin' })
   const client = await connectRaw(t, gateway.url)
   const accept = (...places: readonly string[]) =>
@@ -43,8 +41,7 @@ t.test('a reload changes where keys may come, for repeated heads and cached refu
 })
 
 t.test('a reload changes the prefix of new keys, and earlier ones keep working', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const gateway = await startBoth(t)
   const admin = await gateway.createAccount({ role: 'Admin' })
   const keys = [admin.secretKey]
   for (const prefix of ['acme', 'a0123456789abcde', 'gate']) {

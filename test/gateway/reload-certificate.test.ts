@@ -1,9 +1,8 @@
 import t from 'tap'
 import type { LoadedConfig } from '#config/load.ts'
 import { answerOf, startHeadBackend } from '../http/client/backends.ts'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { makeCertificate } from '../setup/certificates.ts'
-import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { reloadWith, taken } from './support/reload.ts'
 import { certificateFiles, connectTls } from './support/tls.ts'
@@ -14,7 +13,6 @@ const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
 t.test('a config with an unusable certificate changes nothing, and leaks nothing', async (t) => {
   const [old, next] = [makeCertificate(t, names), makeCertificate(t, names)]
   const { tls } = certificateFiles(t, old)
-  const backend = await startBackend(t)
   const seenAt: number[] = []
   const checked = await startHeadBackend(t, ({ socket, path }) => {
     if (path === '/healthz') seenAt.push(performance.now())
@@ -28,7 +26,7 @@ t.test('a config with an unusable certificate changes nothing, and leaks nothing
     return isMixed ? { ...loaded, config: { ...config, listen: { ...config.listen, tls: mixed } } } : loaded
   }
   const config = { listen: { port: 0, tls } }
-  const gateway = await startGateway(t, { backend: backend.url, config, onReread })
+  const gateway = await startBoth(t, { config, onReread })
   const ask = async (path: string) => {
     const client = await connectTls(t, gateway.url, { ca: old.cert })
     return (await client.send(head(path)).response()).status

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { answerOf, startHeadBackend } from '../http/client/backends.ts'
 import { startBackend, startServer } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { makeCertificate } from '../setup/certificates.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
@@ -106,9 +107,8 @@ t.test('a reloaded certificate is served to new connections, and open ones stay'
   const names = 'DNS:localhost,IP:127.0.0.1'
   const [old, next] = [makeCertificate(t, names), makeCertificate(t, names)]
   const files = certificateFiles(t, old)
-  const backend = await startBackend(t)
   const config = { listen: { port: 0, tls: files.tls } }
-  const gateway = await startGateway(t, { backend: backend.url, config })
+  const gateway = await startBoth(t, { config })
   const first = await connectTls(t, gateway.url, { ca: old.cert })
   files.write({ cert: next.cert, key: old.key })
   const { code, problems } = await askForReload(gateway.opsUrl)

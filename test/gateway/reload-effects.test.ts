@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { accessTokenPath, ask, askJson } from './support/ask.ts'
 import { reloadWith, taken } from './support/reload.ts'
@@ -8,8 +7,7 @@ import { reloadWith, taken } from './support/reload.ts'
 const auth = (route: object) => ({ routes: [{ name: 'all', path: '/', upstream: 'backend', ...route }] })
 
 async function start(t: Test) {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: auth({ auth: 'any' }) })
+  const { backend, gateway } = await startBoth(t, { config: auth({ auth: 'any' }) })
   const user = await gateway.createAccount()
   const key = `SecretKey: ${user.secretKey}`
   const status = async (headers: readonly string[] = [key]) =>

@@ -1,14 +1,13 @@
 import t, { type Test } from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, type TestGatewayOptions } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import type { TestGatewayOptions } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { ask } from './support/ask.ts'
 import { readMetrics } from './support/metrics.ts'
 import { reloadWith, taken } from './support/reload.ts'
 
 async function start(t: Test, options: TestGatewayOptions = {}) {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, ...options })
+  const gateway = await startBoth(t, options)
   const user = await gateway.createAccount()
   const status = async (secretKey = user.secretKey) =>
     (await ask(t, gateway.url, 'GET /key', [`SecretKey: ${secretKey}`])).status

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, type TestGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import type { TestGateway } from '../setup/gateway.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 import { reloadWith, taken } from './support/reload.ts'
 
@@ -28,8 +28,7 @@ function load(t: Test, { url }: TestGateway, lines: readonly string[]) {
 const active = { path: '/healthz', interval: '10ms' }
 
 t.test('a reload under load fails no request, whatever it changes', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const { backend, gateway } = await startBoth(t)
   const { counts, stop } = load(
     t,
     gateway,

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { until } from '../setup/net.ts'
 import { ask } from './support/ask.ts'
 import { readMetrics } from './support/metrics.ts'
@@ -11,12 +10,14 @@ const routeOf = (name: string) => ({ name, path: `/${name}`, upstream: 'backend'
 
 t.test('requests are counted under their routes, though a reload gives these other places', async (t) => {
   const waiting: ServerResponse[] = []
-  const backend = await startBackend(t, (request, response) => {
-    if (request.url === '/orders?slow') waiting.push(response)
-    else response.end('ok')
-  })
   const config = { routes: [routeOf('orders'), routeOf('files')] }
-  const gateway = await startGateway(t, { backend: backend.url, config })
+  const gateway = await startBoth(t, {
+    answer: (request, response) => {
+      if (request.url === '/orders?slow') waiting.push(response)
+      else response.end('ok')
+    },
+    config,
+  })
   const slow = ask(t, gateway.url, 'GET /orders?slow')
   const [held] = await until('it is on its way', () => (waiting.length > 0 ? waiting : undefined))
   await ask(t, gateway.url, 'GET /files')

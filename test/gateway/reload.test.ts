@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { ask } from './support/ask.ts'
 import { readMetrics } from './support/metrics.ts'
@@ -9,8 +10,7 @@ import { askForReload, reloadWith, rewrite, taken } from './support/reload.ts'
 const route = (name: string) => ({ name, path: `/${name}`, upstream: 'backend', auth: 'none' })
 
 t.test('a reload applies new routes, none of them before it is answered', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const gateway = await startBoth(t)
   const statuses = async () =>
     Promise.all(['public', 'new'].map(async (path) => (await ask(t, gateway.url, `GET /${path}`)).status))
   rewrite(gateway.configFile, { routes: [route('new')] })

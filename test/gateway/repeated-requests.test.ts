@@ -2,8 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
 import { createRandom } from '../http/client/random.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { connectRaw, RawClient, type RawResponse } from '../setup/raw-client.ts'
 import { reloadWith, taken } from './support/reload.ts'
 
@@ -38,13 +37,12 @@ function gist({ status, body }: RawResponse): unknown {
 
 t.test('a request that repeats gets what it gets for the first time', { timeout: 60_000 }, async (t) => {
   const random = createRandom(31)
-  const backend = await startBackend(t, (_request, response, { method, url, headers }) => {
-    const { 'x-user-id': id, 'x-user-role': role, 'x-forwarded-host': host } = headers
-    response.end(JSON.stringify({ method, url, id, role, host }))
-  })
   const limits = { failures: { limit: 100_000, per: '1s' } }
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const gateway = await startBoth(t, {
+    answer: (_request, response, { method, url, headers }) => {
+      const { 'x-user-id': id, 'x-user-role': role, 'x-forwarded-host': host } = headers
+      response.end(JSON.stringify({ method, url, id, role, host }))
+    },
     config: { routes: routes({ auth: 'none' }), limits },
   })
   const [user, admin] = [await gateway.createAccount(), await gateway.createAccount({ role: 'Admin' })]
@@ -84,11 +82,10 @@ t.test('a request that repeats gets what it gets for the first time', { timeout:
 })
 
 t.test('the client of a request that repeats is that of its connection', async (t) => {
-  const backend = await startBackend(t, (_request, response, { headers }) => {
-    response.end(String(headers['x-forwarded-for']))
-  })
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const gateway = await startBoth(t, {
+    answer: (_request, response, { headers }) => {
+      response.end(String(headers['x-forwarded-for']))
+    },
     config: { routes: routes({ auth: 'none' }) },
   })
   const clients = await Promise.all(

@@ -2,15 +2,13 @@ import { copyFileSync, mkdirSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { until } from '../setup/net.ts'
 import { ask } from './support/ask.ts'
 
 /** A gateway on a SQLite file, with a caller that it knows. */
 async function start(t: Test) {
-  const { url } = await startBackend(t)
-  const gateway = await startGateway(t, { backend: url })
+  const gateway = await startBoth(t)
   const account = await gateway.createAccount()
   const folder = dirname(gateway.configFile)
   const aside = join(folder, 'aside')

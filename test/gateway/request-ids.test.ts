@@ -1,5 +1,6 @@
 import t from 'tap'
-import { startBackend, startCannedBackend } from '../setup/backend.ts'
+import { startCannedBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import type { RawResponse } from '../setup/raw-client.ts'
 import { connectRaw } from '../setup/raw-client.ts'
@@ -15,12 +16,14 @@ function requestIdsOf({ headers }: RawResponse): readonly string[] {
 const theirs = { 'X-Request-Id': 'of-the-backend' }
 
 t.test('every answer has exactly one request ID, the one that is in the log', async (t) => {
-  const backend = await startBackend(t, (request, response) => {
-    const status = Number(new URL(request.url ?? '', 'http://x').searchParams.get('status') ?? 200)
-    response.writeHead(status, theirs).end()
-  })
   const origin = 'https://app.example.com'
-  const gateway = await startGateway(t, { backend: backend.url, config: { cors: { origins: [origin] } } })
+  const gateway = await startBoth(t, {
+    answer: (request, response) => {
+      const status = Number(new URL(request.url ?? '', 'http://x').searchParams.get('status') ?? 200)
+      response.writeHead(status, theirs).end()
+    },
+    config: { cors: { origins: [origin] } },
+  })
   const preflight = [`Origin: ${origin}`, 'Access-Control-Request-Method: GET']
   const ids = new Set<string>()
   for (const [line, headers, status] of [
@@ -68,8 +71,10 @@ t.test('every answer has exactly one request ID, the one that is in the log', as
 })
 
 t.test('the answer has the request ID of a trusted proxy, and the backend gets the same', async (t) => {
-  const backend = await startBackend(t, (_, response) => response.writeHead(200, theirs).end())
-  const gateway = await startGateway(t, { backend: backend.url, config: { trustedProxies: ['127.0.0.1'] } })
+  const { backend, gateway } = await startBoth(t, {
+    answer: (_, response) => response.writeHead(200, theirs).end(),
+    config: { trustedProxies: ['127.0.0.1'] },
+  })
   for (const path of ['/public', '/key', jwksPath]) {
     const response = await ask(t, gateway.url, `GET ${path}`, ['X-Request-Id: of-the-proxy'])
     t.strictSame(requestIdsOf(response), ['of-the-proxy'], path)

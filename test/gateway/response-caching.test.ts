@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { notInApp, startGateway, type TestGateway } from '../setup/gateway.ts'
 import { without } from '../setup/missing-program.ts'
 import { freePort, until } from '../setup/net.ts'
@@ -161,12 +162,13 @@ t.test('interim responses and WebSockets say nothing about caching', { skip: not
 const noCache = notInApp('nginx') || without('nginx')
 
 t.test('a shared cache serves no caller what another one got', { skip: noCache }, async (t) => {
-  const backend = await startBackend(t, (request, response) => {
-    const isShared = request.url?.endsWith('/shared') === true
-    response.writeHead(200, isShared ? { 'Cache-Control': 'public, max-age=60' } : {})
-    response.end(`${String(request.headers['x-user-id'])} ${backend.seen.length}`)
+  const { backend, gateway } = await startBoth(t, {
+    answer: (request, response) => {
+      const isShared = request.url?.endsWith('/shared') === true
+      response.writeHead(200, isShared ? { 'Cache-Control': 'public, max-age=60' } : {})
+      response.end(`${String(request.headers['x-user-id'])} ${backend.seen.length}`)
+    },
   })
-  const gateway = await startGateway(t, { backend: backend.url })
   const cache = await startCache(t, gateway)
   const [ada, eve] = [await gateway.createAccount(), await gateway.createAccount()]
   const get = async (path: string, { secretKey }: typeof ada) =>

@@ -1,13 +1,12 @@
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, storeDrivers } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 import { ask, askJson, cookieOf, refreshTokenPath, revokeTokenPath } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 
 for (const driver of storeDrivers) {
   t.test(`revoking tokens on ${driver}`, async (t) => {
-    const backend = await startBackend(t)
-    const gateway = await startGateway(t, { backend: backend.url, driver })
+    const { backend, gateway } = await startBoth(t, { driver })
     const account = await gateway.createAccount()
     const refresh = (token: unknown) => askJson(t, gateway.url, refreshTokenPath, { token })
     const revoke = (token: unknown) => askJson(t, gateway.url, revokeTokenPath, { token })

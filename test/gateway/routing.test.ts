@@ -1,5 +1,6 @@
 import t from 'tap'
 import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { rawRequest } from '../setup/raw-client.ts'
 import { ask } from './support/ask.ts'
@@ -88,14 +89,13 @@ t.test('the choice of a route', async (t) => {
 })
 
 t.test('encodedSlash decides whether %2F and %5C pass, and they pass as sent', async (t) => {
-  const backend = await startBackend(t)
   const routes = [
     { ...route, name: 'reject', path: '/reject', encodedSlash: 'reject' },
     { ...route, name: 'auto', path: '/auto' },
     { ...route, name: 'pass', path: '/pass', encodedSlash: 'pass' },
     { ...route, name: 'strip', path: '/strip', encodedSlash: 'pass', stripPrefix: true },
   ]
-  const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
+  const { backend, gateway } = await startBoth(t, { config: { routes } })
   for (const name of ['@scope%2fname', '@scope%2Fname', 'a%5Cb', 'a%5cb']) {
     const refused = await ask(t, gateway.url, `GET /reject/${name}`)
     assertProblem(t, refused, { status: 400, code: 'path-ambiguous' })

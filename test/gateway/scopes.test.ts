@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { ask } from './support/ask.ts'
 import { addKey } from './support/further-keys.ts'
 import { assertProblem } from './support/problem.ts'
@@ -37,8 +36,7 @@ interface Caller {
 
 /** A gateway, and each credential by what it is and what it is limited to. */
 async function start(t: Test) {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { routes, identity } })
+  const { backend, gateway } = await startBoth(t, { config: { routes, identity } })
   const created = await gateway.createAccount()
   const { id } = created.account
   const held = { none: [], read: ['orders:read'], both: ['a%b', 'orders:read', 'Other'] } as const

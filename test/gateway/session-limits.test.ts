@@ -1,6 +1,6 @@
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, storeDrivers } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 import { accessTokenPath, ask, askJson, refreshTokenPath } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 
@@ -9,8 +9,7 @@ const startsMax = 600
 
 for (const driver of storeDrivers) {
   t.test(`limits of sessions on ${driver}`, async (t) => {
-    const backend = await startBackend(t)
-    const gateway = await startGateway(t, { backend: backend.url, driver })
+    const gateway = await startBoth(t, { driver })
     const callWith = (token: unknown) =>
       ask(t, gateway.url, 'GET /bearer', [`Authorization: Bearer ${token}`])
 

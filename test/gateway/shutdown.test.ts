@@ -5,7 +5,8 @@ import type { Duplex } from 'node:stream'
 import t, { type Test } from 'tap'
 import { drainServer } from '#gateway/server/drain.ts'
 import { startCollector } from '../ops/tracing/collector.ts'
-import { startBackend, startServer } from '../setup/backend.ts'
+import { startServer } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { portOf, until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
@@ -56,9 +57,8 @@ t.test('a shutdown lets requests in flight finish, and ends after the last', asy
 t.test('/readyz answers 503 to the end of a shutdown, also while traces are flushed', async (t) => {
   const collector = await startCollector(t)
   collector.status = undefined
-  const backend = await startBackend(t)
   const tracing = { otlp: { endpoint: collector.url, sampleRatio: 1 } }
-  const gateway = await startGateway(t, { backend: backend.url, config: { tracing } })
+  const gateway = await startBoth(t, { config: { tracing } })
   t.equal((await ask(t, gateway.url, 'GET /public/x')).status, 200)
   let isOver = false
   const down = gateway.shutDown().finally(() => {

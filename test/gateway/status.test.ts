@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Status } from '#ops/status/status.ts'
 import { findBarriers } from '../portal/support/axe.ts'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startChromium } from '../setup/chromium.ts'
-import { startGateway, type TestGateway } from '../setup/gateway.ts'
+import type { TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { accessTokenPath, ask, askJson } from './support/ask.ts'
 import { readMetrics } from './support/metrics.ts'
@@ -22,15 +22,18 @@ const routes = [
 ]
 
 async function start(t: Test, clock?: () => number) {
-  const backend = await startBackend(t, (request, response) => {
-    response.statusCode = request.url?.startsWith('/failing')
-      ? 503
-      : request.url?.includes('lost')
-        ? 404
-        : 200
-    response.end('ok')
+  const { backend, gateway } = await startBoth(t, {
+    answer: (request, response) => {
+      response.statusCode = request.url?.startsWith('/failing')
+        ? 503
+        : request.url?.includes('lost')
+          ? 404
+          : 200
+      response.end('ok')
+    },
+    config: { routes },
+    ...(clock && { clock }),
   })
-  const gateway = await startGateway(t, { backend: backend.url, config: { routes }, ...(clock && { clock }) })
   const account = await gateway.createAccount()
   return { backend, gateway, account, key: `SecretKey: ${account.secretKey}` }
 }
@@ -119,8 +122,7 @@ t.test('the status page keeps the last hour, unwatched and through a reload', as
   let now = Date.now()
   const limited = { ...routes[0], rateLimit: { limit: 2, per: '1h' } }
   const config = { routes: [limited, ...routes.slice(1)], limits: { failures: { limit: 1, per: '1h' } } }
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config, clock: () => now })
+  const gateway = await startBoth(t, { config, clock: () => now })
   const { secretKey, apiKey } = await gateway.createAccount()
   for (let turn = 0; turn < 4; turn++) await ask(t, gateway.url, 'GET /orders', [`SecretKey: ${secretKey}`])
   for (let turn = 0; turn < 3; turn++) await ask(t, gateway.url, 'GET /orders', ['SecretKey: gate_sk_wrong'])
@@ -155,9 +157,7 @@ t.test('the status page keeps the last hour, unwatched and through a reload', as
 })
 
 t.test("the status page's last hour covers all workers", async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const gateway = await startBoth(t, {
     config: { routes, listen: { port: 0, workers: 2 }, log: { level: 'silent' } },
   })
   const before = await look(gateway)

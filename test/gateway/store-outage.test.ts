@@ -1,6 +1,5 @@
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { until } from '../setup/net.ts'
 import { startRedis } from '../setup/redis.ts'
 import {
@@ -43,9 +42,8 @@ for (const [how, stop] of [
   ['hangs', 'SIGSTOP'],
 ] as const) {
   t.test(`while Redis ${how} an unknown credential is 503 and never 401`, async (t) => {
-    const backend = await startBackend(t)
     const redis = await startRedis(t, ['--appendonly', 'yes', '--appendfsync', 'always'])
-    const gateway = await startGateway(t, { backend: backend.url, driver: 'redis', redis })
+    const gateway = await startBoth(t, { driver: 'redis', redis })
     const known = await gateway.createAccount()
     const unknown = await gateway.createAccount()
     const strange = await gateway.tokens(unknown)
@@ -129,8 +127,7 @@ for (const [how, stop] of [
 t.test('a gateway started without Redis reports it, and becomes ready without a restart', async (t) => {
   const redis = await startRedis(t)
   await redis.stop()
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, driver: 'redis', redis })
+  const gateway = await startBoth(t, { driver: 'redis', redis })
   t.equal((await fetch(`${gateway.opsUrl}/livez`)).status, 200)
   t.equal((await fetch(`${gateway.opsUrl}/readyz`)).status, 503)
   t.equal((await ask(t, gateway.url, 'GET /public')).status, 200)
@@ -151,13 +148,7 @@ t.test('a gateway started without Redis reports it, and becomes ready without a 
 
 t.test('with maxStale 0s no caller is served without the store', async (t) => {
   const redis = await startRedis(t)
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, {
-    backend: backend.url,
-    driver: 'redis',
-    redis,
-    config: { cache: { maxStale: '0s' } },
-  })
+  const gateway = await startBoth(t, { driver: 'redis', redis, config: { cache: { maxStale: '0s' } } })
   const { secretKey } = await gateway.createAccount()
   const withKey = () => ask(t, gateway.url, 'GET /any', [`SecretKey: ${secretKey}`])
   t.equal((await withKey()).status, 200)
@@ -170,13 +161,7 @@ t.test('with maxStale 0s no caller is served without the store', async (t) => {
 t.test('a credential revoked before an outage stays refused during it', async (t) => {
   const later = { ms: 0 }
   const redis = await startRedis(t)
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, {
-    backend: backend.url,
-    driver: 'redis',
-    redis,
-    clock: () => Date.now() + later.ms,
-  })
+  const gateway = await startBoth(t, { driver: 'redis', redis, clock: () => Date.now() + later.ms })
   const withKey = (key: string) => ask(t, gateway.url, 'GET /any', [`SecretKey: ${key}`])
   const withToken = (token: string) => ask(t, gateway.url, 'GET /any', [`Authorization: Bearer ${token}`])
   const made = [

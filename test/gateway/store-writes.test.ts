@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { redisCommand, startRedis } from '../setup/redis.ts'
@@ -81,8 +81,7 @@ async function assertTold(t: Test, { gateway, begin, end, reason }: Fault): Prom
 const sqliteOf = ({ configFile }: TestGateway) => join(dirname(configFile), 'gatehouse.db')
 
 t.test('a write lock held by another process is reported as refused writes', async (t) => {
-  const { url } = await startBackend(t)
-  const gateway = await startGateway(t, { backend: url })
+  const gateway = await startBoth(t)
   const other = new DatabaseSync(sqliteOf(gateway))
   await assertTold(t, {
     gateway,
@@ -99,9 +98,8 @@ t.test('a full disk is reported as refused writes', async (t) => {
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder])
   if (mounted.status !== 0)
     return void t.pass('told', { skip: 'only a user who may mount can make a small disk' })
-  const { url } = await startBackend(t)
   const config = { store: { sqlite: { path: join(folder, 'gatehouse.db') } } }
-  const gateway = await startGateway(t, { backend: url, config })
+  const gateway = await startBoth(t, { config })
   t.teardown(() => execFileSync('umount', ['-l', folder]))
   const ballast = join(folder, 'ballast')
   await assertTold(t, {
@@ -124,8 +122,7 @@ t.test('a full disk is reported as refused writes', async (t) => {
 
 const onRedis = async (t: Test, args: readonly string[] = []) => {
   const redis = await startRedis(t, args)
-  const { url } = await startBackend(t)
-  const gateway = await startGateway(t, { driver: 'redis', redis, backend: url })
+  const gateway = await startBoth(t, { driver: 'redis', redis })
   return { gateway, redis, say: (command: string) => redisCommand(redis.port, command) }
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import t from 'tap'
-import { startBackend, startCannedBackend, startServer } from '../setup/backend.ts'
+import { startCannedBackend, startServer } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
@@ -71,8 +72,7 @@ t.test('a client that disconnects cancels its request to the backend', async (t)
 })
 
 t.test('100 Continue comes from the backend, and only to an authorised request', async (t) => {
-  const continued = await startBackend(t)
-  const gateway = await startGateway(t, { backend: continued.url })
+  const { backend: continued, gateway } = await startBoth(t)
   const { secretKey } = await gateway.createAccount()
   const head = (path: string, ...lines: string[]) =>
     `${[`POST ${path} HTTP/1.1`, 'Host: x', 'Content-Length: 4', 'Expect: 100-continue', ...lines].join('\r\n')}\r\n\r\n`
@@ -139,8 +139,7 @@ t.test('a backend is read no faster than its client reads', async (t) => {
 })
 
 t.test('a request that a backend closes on without an answer is not sent again', async (t) => {
-  const backend = await startBackend(t, (request) => request.socket.destroy())
-  const gateway = await startGateway(t, { backend: backend.url })
+  const { backend, gateway } = await startBoth(t, { answer: (request) => request.socket.destroy() })
   for (const line of ['POST /public', 'GET /public']) {
     backend.seen.length = 0
     t.equal((await ask(t, gateway.url, line)).status, 502)

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { startBackend, startRawBackend, startServer } from '../setup/backend.ts'
+import { startRawBackend, startServer } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw, type RawClient } from '../setup/raw-client.ts'
@@ -72,8 +73,7 @@ t.test('a JSON body slower than requestTimeout is 408', async (t) => {
 })
 
 t.test('a proxied body may take any time as long as it keeps moving', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { listen } })
+  const gateway = await startBoth(t, { config: { listen } })
   const client = await connectRaw(t, gateway.url)
   client.send('POST /public HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n')
   const start = performance.now()
@@ -98,9 +98,8 @@ t.test('a stalled upload ends its request, at the backend too', async (t) => {
 })
 
 t.test('an idle connection ends after keepAliveTimeout', async (t) => {
-  const backend = await startBackend(t)
   const options = { port: 0, keepAliveTimeout: '1s' }
-  const gateway = await startGateway(t, { backend: backend.url, config: { listen: options } })
+  const gateway = await startBoth(t, { config: { listen: options } })
   const client = await connectRaw(t, gateway.url)
   const start = performance.now()
   client.send('GET /public HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -111,9 +110,8 @@ t.test('an idle connection ends after keepAliveTimeout', async (t) => {
 })
 
 t.test("a route's response timeout overrides its upstream's", async (t) => {
-  const backend = await startBackend(t, () => {})
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const gateway = await startBoth(t, {
+    answer: () => {},
     config: {
       routes: [
         { name: 'fast', path: '/fast', upstream: 'backend', auth: 'none', timeouts: { response: '100ms' } },

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, storeDrivers } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 import { accessTokenPath, ask, askJson, cookieOf } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 
@@ -8,8 +8,7 @@ const members = ['Id', 'FirstName', 'LastName', 'Email', 'Role', 'IsVerified', '
 
 for (const driver of storeDrivers) {
   t.test(`getting tokens on ${driver}`, async (t) => {
-    const backend = await startBackend(t)
-    const gateway = await startGateway(t, { backend: backend.url, driver })
+    const { backend, gateway } = await startBoth(t, { driver })
     const account = await gateway.createAccount({
       email: 'Ada@Example.com',
       firstName: 'Åda',

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { startCollector } from '../ops/tracing/collector.ts'
 import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { ask, jwksPath } from './support/ask.ts'
@@ -105,8 +106,7 @@ t.test("a failed request's span has its error, a request to no upstream one span
 })
 
 t.test('without tracing traceparent is passed on as it is, and none is made', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const { backend, gateway } = await startBoth(t)
   await ask(t, gateway.url, 'GET /public', ['traceparent: anything'])
   t.equal(backend.last().headers.traceparent, 'anything')
   await ask(t, gateway.url, 'GET /public')

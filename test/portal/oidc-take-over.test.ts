@@ -4,8 +4,7 @@ import t, { type Test } from 'tap'
 import type { CreatedAccount } from '#accounts/accounts.ts'
 import { tempFolder } from '../cli/run.ts'
 import { createCookieJar, givePassword, password, signInAt } from '../gateway/support/cookie-jar.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { clientId, clientSecret, startOpenIdProvider } from '../setup/openid-provider.ts'
 import { openPlainBrowser, type Page, type PlainBrowser } from './support/plain-browser.ts'
 
@@ -13,7 +12,6 @@ const publicUrl = 'http://portal.test'
 
 async function start(t: Test, options: object = {}) {
   const provider = await startOpenIdProvider(t)
-  const backend = await startBackend(t)
   const secretFile = join(tempFolder(t), 'client-secret')
   writeFileSync(secretFile, clientSecret)
   const oidc = {
@@ -23,8 +21,7 @@ async function start(t: Test, options: object = {}) {
     label: 'Example ID',
     ...options,
   }
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const gateway = await startBoth(t, {
     config: { publicUrl, portal: { oidc }, tokens: { clockTolerance: '0s' } },
   })
   const { url } = gateway

@@ -3,8 +3,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { createSnippets } from '#portal/views/snippets.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 
 // needs: curl, python3
 
@@ -18,9 +17,8 @@ const programs: Readonly<Record<string, readonly string[]>> = {
 
 for (const accept of [['SecretKey'], ["X-Api.Key!#$%&'*+^_`|~"], ['bearer'], ['basic'], ['basic', 'X-Key']]) {
   t.test(`the code examples work with keys.accept: ${accept.join(', ')}`, async (t) => {
-    const backend = await startBackend(t)
     const keys = { sealingKey: { file: 'sealing.key' }, accept }
-    const gateway = await startGateway(t, { backend: backend.url, config: { keys } })
+    const { backend, gateway } = await startBoth(t, { config: { keys } })
     const { account, secretKey, apiKey } = await gateway.createAccount()
     const { PATH } = process.env
     const env = { PATH, GATEHOUSE_SECRET_KEY: secretKey, GATEHOUSE_API_KEY: apiKey }

@@ -10,8 +10,8 @@ import {
   submit,
 } from '../gateway/support/cookie-jar.ts'
 import { upgradeLines } from '../gateway/support/web-socket.ts'
-import { startBackend } from '../setup/backend.ts'
-import { type StoreDriver, startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { type StoreDriver, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import type { RawResponse } from '../setup/raw-client.ts'
 
@@ -23,16 +23,15 @@ async function start(
   config: Readonly<Record<string, unknown>> = {},
   driver: StoreDriver = 'sqlite',
 ) {
-  const backend = await startBackend(t, (request, response) => {
-    const wanted = request.headers['x-set']
-    response.writeHead(200, typeof wanted === 'string' ? { 'Set-Cookie': wanted.split('|') } : {})
-    response.end('from the backend')
-  })
   const route = { upstream: 'backend', auth: 'any' }
   const browser = { cookie: true, signIn: true }
-  const gateway = await startGateway(t, {
+  const { backend, gateway } = await startBoth(t, {
+    answer: (request, response) => {
+      const wanted = request.headers['x-set']
+      response.writeHead(200, typeof wanted === 'string' ? { 'Set-Cookie': wanted.split('|') } : {})
+      response.end('from the backend')
+    },
     driver,
-    backend: backend.url,
     config: {
       accessCookie: { enabled: true },
       cors: { origins: [listed] },

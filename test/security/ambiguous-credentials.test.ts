@@ -2,14 +2,13 @@ import t from 'tap'
 import { accessTokenPath, ask, askJson } from '../gateway/support/ask.ts'
 import { assertProblem } from '../gateway/support/problem.ts'
 import { upgradeLines } from '../gateway/support/web-socket.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, storeDrivers } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 
 const ambiguous = { status: 400, code: 'credentials-ambiguous' }
 
 for (const driver of storeDrivers) {
   t.test(`ambiguous credentials on ${driver}`, async (t) => {
-    const backend = await startBackend(t)
     const route = { upstream: 'backend', websocket: true }
     const routes = ['any', 'optional', 'secretKey', 'bearer', 'none'].map((auth) => ({
       ...route,
@@ -17,7 +16,7 @@ for (const driver of storeDrivers) {
       path: `/${auth}`,
       auth,
     }))
-    const gateway = await startGateway(t, { backend: backend.url, driver, config: { routes } })
+    const { backend, gateway } = await startBoth(t, { driver, config: { routes } })
     const ada = await gateway.createAccount()
     const bob = await gateway.createAccount({ role: 'Admin' })
     const [adaKey, bobKey] = [`SecretKey: ${ada.secretKey}`, `SecretKey: ${bob.secretKey}`]

@@ -3,7 +3,7 @@ import { ask } from '../gateway/support/ask.ts'
 import { codeOf } from '../gateway/support/problem.ts'
 import { openWebSocket, record, startWebSocketBackend, upgradeLines } from '../gateway/support/web-socket.ts'
 import { ask as askHttp2, connectHttp2 } from '../http/h2/ask.ts'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { isApp, notInApp, startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 
@@ -32,9 +32,8 @@ const others = [
 ]
 
 async function start(t: Test) {
-  const backend = await startBackend(t)
   const config = { routes, keys: { sealingKey: { file: 'sealing.key' }, accept } }
-  const gateway = await startGateway(t, { backend: backend.url, config })
+  const { backend, gateway } = await startBoth(t, { config })
   const user = await gateway.createAccount()
   const { JwtToken, RefreshToken } = await gateway.tokens(user)
   const misplaced = [
@@ -235,7 +234,6 @@ t.test(
   'the access cookie counts beside it, and a token of ours in it does not',
   { skip: notInApp('an app takes no access cookie') },
   async (t) => {
-    const backend = await startBackend(t)
     const browser = { cookie: true, signIn: true }
     const config = {
       accessCookie: { enabled: true },
@@ -244,7 +242,7 @@ t.test(
         { ...route, name: 'cookies', path: '/cookies', auth: 'bearer', browser: { cookie: true } },
       ],
     }
-    const gateway = await startGateway(t, { backend: backend.url, config })
+    const { backend, gateway } = await startBoth(t, { config })
     const user = await gateway.createAccount()
     const { JwtToken } = await gateway.tokens(user)
     const cookie = `Cookie: accessToken=${JwtToken}`

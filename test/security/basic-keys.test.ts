@@ -2,8 +2,7 @@ import t, { type Test } from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { assertProblem } from '../gateway/support/problem.ts'
 import { upgradeLines } from '../gateway/support/web-socket.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 
 const listed = 'https://app.example.com'
 const ownOrigin = 'Origin: http://gateway.test'
@@ -41,10 +40,8 @@ const refused = { status: 403, code: 'cross-site-request' }
 
 /** A gateway that takes keys by Basic, with pages of another origin that it allows. */
 async function start(t: Test) {
-  const backend = await startBackend(t)
   const route = { upstream: 'backend', auth: 'any' }
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  return startBoth(t, {
     config: {
       publicUrl: 'https://public.example.com',
       keys: { sealingKey: { file: 'sealing.key' }, accept: ['SecretKey', 'bearer', 'basic'] },
@@ -56,7 +53,6 @@ async function start(t: Test) {
       ],
     },
   })
-  return { backend, gateway }
 }
 
 t.test('a page of another origin cannot use the admin API with a key that the browser adds', async (t) => {

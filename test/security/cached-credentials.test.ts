@@ -1,13 +1,12 @@
 import t from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { codeOf } from '../gateway/support/problem.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, storeDrivers } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 
 for (const driver of storeDrivers) {
   t.test(`cached credentials on ${driver}`, async (t) => {
-    const backend = await startBackend(t)
-    const gateway = await startGateway(t, { backend: backend.url, driver })
+    const { backend, gateway } = await startBoth(t, { driver })
     const user = await gateway.createAccount({ isVerified: false })
     const admin = await gateway.createAccount({ role: 'Admin' })
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { startPatientBackend } from '../gateway/support/abort-tolerant-backend.ts'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { isApp, notInApp, startGateway } from '../setup/gateway.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 
@@ -52,8 +52,7 @@ t.test('a body with broken chunks is 400, and never looks complete to the backen
 })
 
 t.test('unusual but valid chunks are parsed as meant, and re-encoded', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const { backend, gateway } = await startBoth(t)
   for (const body of [
     '3\r\nabc\r\n0\r\n\r\n',
     '0003\r\nabc\r\n000\r\n\r\n',

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { startWebSocketBackend, upgradeLines } from '../gateway/support/web-socket.ts'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 
@@ -28,8 +28,7 @@ const spellings = [
 ]
 
 t.test('a name in Connection removes no header that the gateway sets', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const { backend, gateway } = await startBoth(t)
   const { account, secretKey } = await gateway.createAccount()
   for (const name of ours) {
     for (const spell of spellings) {
@@ -55,8 +54,7 @@ t.test('a name in Connection removes no header that the gateway sets', async (t)
 })
 
 t.test('a credential named in Connection is checked all the same', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const { backend, gateway } = await startBoth(t)
   const { account, secretKey } = await gateway.createAccount()
   const { JwtToken } = await gateway.tokens(await gateway.createAccount())
   const [key, token] = [`SecretKey: ${secretKey}`, `Authorization: Bearer ${JwtToken}`]
@@ -110,12 +108,13 @@ t.test("a name in an upgrade's Connection removes no header that the gateway set
 })
 
 t.test("names in a backend's Connection remove no framing towards the client", async (t) => {
-  const backend = await startBackend(t, (_request, response) => {
-    response.setHeader('Connection', 'keep-alive, Content-Length, X-Inner, Date')
-    response.setHeader('X-Inner', '1')
-    response.end('whole')
+  const gateway = await startBoth(t, {
+    answer: (_request, response) => {
+      response.setHeader('Connection', 'keep-alive, Content-Length, X-Inner, Date')
+      response.setHeader('X-Inner', '1')
+      response.end('whole')
+    },
   })
-  const gateway = await startGateway(t, { backend: backend.url })
   const response = await ask(t, gateway.url, 'GET /public')
   t.match(response, { status: 200, body: 'whole', headers: { 'content-length': '5' } })
   t.notOk('x-inner' in response.headers)

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { assertRefused as assertOneRefused } from '../gateway/support/problem.ts'
-import { startBackend } from '../setup/backend.ts'
-import { isApp, notInApp, startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { isApp, notInApp } from '../setup/gateway.ts'
 
 /** Paths below the public /files, or below nothing, that some backend reads as one below /files/private. */
 const confusing = [
@@ -65,8 +65,7 @@ const files = { name: 'files', path: '/files', upstream: 'backend', auth: 'none'
 const hidden = { name: 'private', path: '/files/private', upstream: 'backend', auth: 'any', roles: ['Admin'] }
 
 async function start(t: Test, routes: readonly Options[]) {
-  const backend = await startBackend(t)
-  const { url } = await startGateway(t, { backend: backend.url, config: { routes } })
+  const { backend, url } = await startBoth(t, { config: { routes } })
   const assertRefused = async (paths: readonly string[], method = 'GET') => {
     for (const path of paths)
       assertOneRefused(t, await ask(t, url, `${method} ${path}`), { status: 400, code: 'path-ambiguous' })

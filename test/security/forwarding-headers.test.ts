@@ -1,6 +1,7 @@
 import t from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { isApp, startGateway } from '../setup/gateway.ts'
 
 const names = [
@@ -39,8 +40,7 @@ const aliases = (name: string) => [
 ]
 
 t.test('no spelling of a forwarding header passes from a client that is no trusted proxy', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const { backend, gateway } = await startBoth(t)
   for (const name of names) {
     for (const alias of aliases(name)) {
       await ask(t, gateway.url, 'GET /public', [`${alias}: forged`, `${alias}: forged`])
@@ -50,8 +50,7 @@ t.test('no spelling of a forwarding header passes from a client that is no trust
 })
 
 t.test('other spellings of forwarding headers are dropped even from a trusted proxy', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { trustedProxies: ['127.0.0.1'] } })
+  const { backend, gateway } = await startBoth(t, { config: { trustedProxies: ['127.0.0.1'] } })
   for (const name of ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host', 'X-Request-Id']) {
     const others = aliases(name).filter((alias) => alias.toLowerCase() !== name.toLowerCase())
     await ask(
@@ -65,8 +64,7 @@ t.test('other spellings of forwarding headers are dropped even from a trusted pr
 })
 
 t.test('headers that override the path are dropped even from a trusted proxy', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { trustedProxies: ['127.0.0.1'] } })
+  const { backend, gateway } = await startBoth(t, { config: { trustedProxies: ['127.0.0.1'] } })
   for (const alias of [
     'X-Original-URL',
     'X-Rewrite-URL',
@@ -117,8 +115,7 @@ t.test('no forwarding header leads a request to another route, method or host', 
 })
 
 t.test('a client cannot change its address by X-Forwarded-For', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { trustedProxies: ['10.0.0.0/8'] } })
+  const { backend, gateway } = await startBoth(t, { config: { trustedProxies: ['10.0.0.0/8'] } })
   for (let turn = 0; turn < 10; turn++) {
     await ask(t, gateway.url, 'GET /public', [`X-Forwarded-For: 10.0.0.${turn}, 203.0.113.${turn}`])
     t.equal(backend.last().headers['x-forwarded-for'], '127.0.0.1')

@@ -1,8 +1,7 @@
 import t, { type Test } from 'tap'
 import { askDecision, startDecideGateway } from '../gateway/decide/support.ts'
 import { ask as askHttp2, connectHttp2 } from '../http/h2/ask.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { rawRequest } from '../setup/raw-client.ts'
 
 /** A name of this length, of labels that DNS allows. */
@@ -42,9 +41,8 @@ const refused = [
 
 /** Sends a host in each place of a request, and returns the statuses. */
 async function startHosts(t: Test) {
-  const backend = await startBackend(t)
   const config = { routes, trustedProxies: ['127.0.0.1'] }
-  const { url } = await startGateway(t, { backend: backend.url, config })
+  const { backend, url } = await startBoth(t, { config })
   const decide = await startDecideGateway(t, { config: { routes } })
   const session = await connectHttp2(t, url)
   const places = {

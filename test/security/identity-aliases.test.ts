@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { openWebSocket, startWebSocketBackend } from '../gateway/support/web-socket.ts'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { defaultIdentityHeaders } from '../setup/default-identity-headers.ts'
 import { notInApp, startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
@@ -59,8 +59,7 @@ function identityLines(rawHeaders: readonly string[], names: readonly string[]):
 }
 
 async function start(t: Test, config: Readonly<Record<string, unknown>>) {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config })
+  const { backend, gateway } = await startBoth(t, { config })
   const { account, secretKey } = await gateway.createAccount()
   return { backend, gateway, id: account.id, secretKey, email: account.email }
 }

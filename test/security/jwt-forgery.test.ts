@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ask, jwksPath, revokeTokenPath } from '../gateway/support/ask.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -27,9 +26,8 @@ async function start(t: Test) {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const file = join(dir, 'key.pem')
   writeFileSync(file, privateKey.export({ format: 'pem', type: 'pkcs8' }))
-  const backend = await startBackend(t)
   const keys = [{ kid: 'mine', private: { file }, use: 'sign' }]
-  const gateway = await startGateway(t, { backend: backend.url, config: { tokens: { keys } } })
+  const { backend, gateway } = await startBoth(t, { config: { tokens: { keys } } })
   const tokens = await gateway.tokens(await gateway.createAccount())
   const parts = tokens.JwtToken.split('.').map((part) => Buffer.from(part, 'base64url').toString('latin1'))
   const [header, claims] = parts.slice(0, 2).map((part): Members => JSON.parse(part))

@@ -1,8 +1,7 @@
 import t, { type Test } from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { codeOf } from '../gateway/support/problem.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 
 /** What one header field may carry. */
 type Part = 'SecretKey' | 'X-Api-Key' | 'bearer' | 'basic' | 'jwt' | 'password' | 'aws' | 'token'
@@ -123,7 +122,6 @@ t.test('pairs of fields, lists and kinds of routes meet each other pairwise', as
 
 for (const [place, accept] of acceptLists.entries()) {
   t.test(`keys.accept: ${accept.join(', ')}`, async (t) => {
-    const backend = await startBackend(t)
     const routes = routeKinds.map(({ auth, forwards }) => ({
       name: `${auth}-${forwards}`,
       path: `/${auth}-${forwards}`,
@@ -132,7 +130,7 @@ for (const [place, accept] of acceptLists.entries()) {
       forwardCredentials: forwards,
     }))
     const keys = { sealingKey: { file: 'sealing.key' }, accept }
-    const gateway = await startGateway(t, { backend: backend.url, config: { routes, keys } })
+    const { backend, gateway } = await startBoth(t, { config: { routes, keys } })
     const user = await gateway.createAccount()
     const { JwtToken } = await gateway.tokens(user)
     const base64 = (text: string) => Buffer.from(text).toString('base64')

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { ask } from '../gateway/support/ask.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 
 const route = { upstream: 'backend', auth: 'none', methods: ['GET', 'POST'] }
 
@@ -11,12 +10,11 @@ function plain(name: string): string {
 }
 
 t.test('no field of the client makes a backend carry out another method, or takes its proxy', async (t) => {
-  const backend = await startBackend(t)
   const routes = [
     { ...route, name: 'drop', path: '/drop' },
     { ...route, name: 'pass', path: '/pass', methodOverride: 'pass' },
   ]
-  const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
+  const { backend, gateway } = await startBoth(t, { config: { routes } })
   const overrides = ['X-HTTP-Method-Override', 'x_http_method_override', 'X-HTTP-Method', 'X.Method.Override']
   const sent = [...overrides, 'Proxy', 'pRoXy', '_proxy'].map((name) => `${name}: DELETE`)
   const names = async (line: string) => {

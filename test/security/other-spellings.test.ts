@@ -3,7 +3,7 @@ import { askDecision, startDecideGateway } from '../gateway/decide/support.ts'
 import { ask } from '../gateway/support/ask.ts'
 import { ask as askHttp2, connectHttp2 } from '../http/h2/ask.ts'
 import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { rawRequest } from '../setup/raw-client.ts'
 
 /** Flask, Django and others take a method in any letters; nginx and Apache a host with a dot at its end. */
@@ -22,8 +22,7 @@ const routes = [
 ]
 
 t.test('no spelling of a method leads past the route that names it', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
+  const { backend, gateway } = await startBoth(t, { config: { routes } })
   const { secretKey } = await gateway.createAccount()
   const lines = [`SecretKey: ${secretKey}`]
   t.equal((await ask(t, gateway.url, 'DELETE /orders/7', lines)).status, 403)
@@ -42,8 +41,7 @@ t.test('no spelling of a method leads past the route that names it', async (t) =
 })
 
 t.test('no spelling of a host leads past its routes', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
+  const { backend, gateway } = await startBoth(t, { config: { routes } })
   const visit = (host: string) => rawRequest(t, gateway.url, ['GET /secret HTTP/1.1', `Host: ${host}`])
   for (const host of ['admin.example', 'ADMIN.example:80']) t.equal((await visit(host)).status, 401, host)
   for (const host of [

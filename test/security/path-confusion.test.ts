@@ -2,8 +2,8 @@ import t from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import { assertProblem, assertRefused } from '../gateway/support/problem.ts'
 import { upgradeLines } from '../gateway/support/web-socket.ts'
-import { startBackend } from '../setup/backend.ts'
-import { isApp, startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { isApp } from '../setup/gateway.ts'
 import { ambiguous, malformed, sameAsAdmin } from './support/confusing-paths.ts'
 
 const route = { upstream: 'backend', auth: 'none' }
@@ -21,8 +21,7 @@ const isRouted = (target: string) => !isApp() || target.startsWith('/')
 const isRefusedByHttpProxy = (target: string) => isApp() && /\/(?:\.|%2e){2}[^;]/i.test(target)
 
 t.test('no spelling of a path reaches what another route protects', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
+  const { backend, gateway } = await startBoth(t, { config: { routes } })
   const { secretKey } = await gateway.createAccount({ role: 'Admin' })
   const key = `SecretKey: ${secretKey}`
 

@@ -7,8 +7,7 @@ import {
   sameOrigin,
   signInAt,
 } from '../gateway/support/cookie-jar.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { rawRequest } from '../setup/raw-client.ts'
 
 /*
@@ -20,10 +19,8 @@ import { rawRequest } from '../setup/raw-client.ts'
 type Lines = readonly string[]
 
 async function start(t: Test, config: Readonly<Record<string, unknown>> = {}) {
-  const backend = await startBackend(t)
   const route = { upstream: 'backend', auth: 'any' }
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const { backend, gateway } = await startBoth(t, {
     config: {
       accessCookie: { enabled: true },
       decide: { port: 0 },

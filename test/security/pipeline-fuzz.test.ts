@@ -1,8 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { createRandom, cutAtRandom, type Random } from '../http/client/random.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 
 interface Made {
@@ -36,8 +35,7 @@ function makeRequest(random: Random, index: number): Made {
 
 t.test('pipelined requests are kept apart however they are split, refused ones too', async (t) => {
   const random = createRandom(5)
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const { backend, gateway } = await startBoth(t)
   for (let round = 0; round < 60; round++) {
     backend.seen.length = 0
     const requests = Array.from({ length: 1 + random.below(8) }, (_, index) => makeRequest(random, index))

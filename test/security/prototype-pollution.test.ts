@@ -1,7 +1,7 @@
 import t from 'tap'
 import { accessTokenPath, ask, refreshTokenPath, revokeTokenPath } from '../gateway/support/ask.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, storeDrivers } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { storeDrivers } from '../setup/gateway.ts'
 
 const names = [
   '__proto__',
@@ -15,14 +15,13 @@ const names = [
 
 for (const driver of storeDrivers) {
   t.test(`names on every object's prototype have no meaning in requests, on ${driver}`, async (t) => {
-    const backend = await startBackend(t)
     const routes = ['constructor', 'toString'].map((name) => ({
       name,
       path: `/${name}`,
       upstream: 'backend',
       auth: 'any',
     }))
-    const gateway = await startGateway(t, { backend: backend.url, driver, config: { routes } })
+    const { backend, gateway } = await startBoth(t, { driver, config: { routes } })
     const { account, secretKey } = await gateway.createAccount()
     const before = Object.getOwnPropertyNames(Object.prototype).toSorted()
 

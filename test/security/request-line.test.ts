@@ -4,12 +4,10 @@ import { accessTokenPath, ask, jwksPath } from '../gateway/support/ask.ts'
 import { readMetrics } from '../gateway/support/metrics.ts'
 import { assertProblem } from '../gateway/support/problem.ts'
 import { answerOf, startHeadBackend } from '../http/client/backends.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 
 async function start(t: Test) {
-  const backend = await startBackend(t)
   const route = { upstream: 'backend', auth: 'none' }
   const routes = [
     { ...route, name: 'public', path: '/public', websocket: true },
@@ -17,7 +15,7 @@ async function start(t: Test) {
     { ...route, name: 'twice-get', path: '/twice', methods: ['GET'] },
     { ...route, name: 'twice-put', path: '/twice', methods: ['PUT'] },
   ]
-  return { backend, gateway: await startGateway(t, { backend: backend.url, config: { routes } }) }
+  return startBoth(t, { config: { routes } })
 }
 
 t.test('any method, even an unknown one, passes a route that takes all', async (t) => {

@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap'
 import { assertProblem, assertRefused } from '../gateway/support/problem.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 
@@ -53,14 +52,13 @@ const desyncs: Readonly<Record<string, readonly [head: string, rest: string]>> =
 }
 
 async function start(t: Test) {
-  const backend = await startBackend(t)
   const route = { upstream: 'backend' }
   // Whatever comes out of hiding would find a route.
   const routes = [
     { ...route, name: 'all', path: '/', auth: 'none' },
     { ...route, name: 'any', path: '/any', auth: 'any' },
   ]
-  return { backend, gateway: await startGateway(t, { backend: backend.url, config: { routes } }) }
+  return startBoth(t, { config: { routes } })
 }
 
 t.test('an ambiguously framed request is 400, and nothing behind it is forwarded', async (t) => {

@@ -2,18 +2,13 @@ import t from 'tap'
 import { createLinkToken, createPortalToken } from '#platform/secrets/opaque-tokens.ts'
 import { run } from '../cli/run.ts'
 import { accessTokenPath, ask, askJson, refreshTokenPath, revokeTokenPath } from '../gateway/support/ask.ts'
-import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import type { RawResponse } from '../setup/raw-client.ts'
 
 for (const driver of storeDrivers) {
   t.test(`no secret is in a log line, metric, error or page, on ${driver}`, async (t) => {
-    const backend = await startBackend(t)
-    const gateway = await startGateway(t, {
-      backend: backend.url,
-      driver,
-      config: { log: { level: 'debug' } },
-    })
+    const gateway = await startBoth(t, { driver, config: { log: { level: 'debug' } } })
     const created = await gateway.createAccount()
     const tokens = await gateway.tokens(created)
     const { secretKey, apiKey } = created

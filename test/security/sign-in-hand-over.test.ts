@@ -7,8 +7,8 @@ import {
   setPassword,
 } from '../gateway/support/host-browser.ts'
 import { readMetrics } from '../gateway/support/metrics.ts'
-import { startBackend } from '../setup/backend.ts'
-import { startGateway, storeDrivers } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { type startGateway, storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { rawRequest } from '../setup/raw-client.ts'
 
@@ -26,13 +26,12 @@ const routes = [
 ]
 
 async function start(t: Test, options: Parameters<typeof startGateway>[1] = {}) {
-  const backend = await startBackend(t, (request, response) => {
-    const wanted = request.headers['x-set']
-    response.writeHead(200, typeof wanted === 'string' ? { 'Set-Cookie': wanted.split('|') } : {}).end('ok')
-  })
   const time = { shiftMs: 0 }
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const { backend, gateway } = await startBoth(t, {
+    answer: (request, response) => {
+      const wanted = request.headers['x-set']
+      response.writeHead(200, typeof wanted === 'string' ? { 'Set-Cookie': wanted.split('|') } : {}).end('ok')
+    },
     clock: () => Date.now() + time.shiftMs,
     ...options,
     config: {

@@ -13,18 +13,16 @@ import {
   submit,
 } from '../gateway/support/cookie-jar.ts'
 import { codeOf } from '../gateway/support/problem.ts'
-import { startBackend } from '../setup/backend.ts'
-import { type StoreDriver, startGateway, storeDrivers, type TestGateway } from '../setup/gateway.ts'
+import { startBoth } from '../setup/both.ts'
+import { type StoreDriver, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 
 const adminApi = '/api/v1/admin/accounts'
 const tokenCookies = ['accessToken', 'refreshToken']
 
 async function start(t: Test, driver: StoreDriver, requireSecondFactor: string): Promise<TestGateway> {
-  const backend = await startBackend(t)
   const route = { upstream: 'backend', auth: 'any', browser: { cookie: true, signIn: true } }
-  return startGateway(t, {
+  return startBoth(t, {
     driver,
-    backend: backend.url,
     config: {
       accessCookie: { enabled: true },
       portal: { requireSecondFactor },

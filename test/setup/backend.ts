@@ -22,7 +22,7 @@ export interface Backend {
   last(): ReceivedRequest
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse, seen: ReceivedRequest) => void
+export type Answer = (request: IncomingMessage, response: ServerResponse, seen: ReceivedRequest) => void
 
 /** A real HTTP server behind the gateway that records what it got; it answers `ok` by default. */
 export async function startBackend(t: Test, answer: Answer = sayOk): Promise<Backend> {

@@ -15,7 +15,7 @@ import { createAuthParts } from '#runtime/assembly/auth-parts.ts'
 import {
   createConfiguredBasicKeyCheck,
   createConfiguredKeyHeaderReader,
-} from '#runtime/assembly/browser-parts.ts'
+} from '#runtime/assembly/request-parts.ts'
 import { openStore } from '#store/open.ts'
 import type { SigningKeyStore } from '#store/signing-keys.ts'
 import type { Store } from '#store/store.ts'

@@ -1,3 +1,4 @@
+import { isSameSlice } from '#platform/secrets/constant-time.ts'
 import { copyString } from '#platform/text.ts'
 import type { Credential } from '../credentials.ts'
 
@@ -7,7 +8,7 @@ const generationMs = 1_000
 const sampledCharacters = 24
 
 /** How many are kept at most, and how many characters they have together: some issuers' tokens have several KiB. */
-export interface KnownBounds {
+interface KnownBounds {
   readonly credentialsMax: number
   readonly charactersMax: number
 }
@@ -16,7 +17,7 @@ export interface KnownBounds {
  * The credentials that were decided about a moment ago, with the decisions about them, by their text. They are found by a
  * number: to find a new text in a map, V8 first looks for it among all texts.
  */
-export class KnownCredentials {
+export class AcceptedCredentials {
   readonly #bounds: KnownBounds
   #current = new Map<number, Credential>()
   #previous = new Map<number, Credential>()
@@ -34,7 +35,7 @@ export class KnownCredentials {
     if (credential?.text.length !== to - from) return undefined
     const isKnown =
       credential.kind === 'secretKey'
-        ? isSameKey(credential.text, text, from)
+        ? isSameSlice(credential.text, text, from)
         : credential.text === text.slice(from, to)
     return isKnown ? credential : undefined
   }
@@ -69,14 +70,6 @@ export class KnownCredentials {
     this.#characters = 0
     if (this.#previous.size > 0) this.#timer = setTimeout(this.#startGeneration, generationMs).unref()
   }
-}
-
-/** Compares in constant time, without the buffers of isSameText, as this is done for every request. */
-function isSameKey(key: string, text: string, from: number): boolean {
-  let difference = 0
-  for (let index = 0; index < key.length; index++)
-    difference |= key.charCodeAt(index) ^ text.charCodeAt(from + index)
-  return difference === 0
 }
 
 /** A number of 30 bits. */

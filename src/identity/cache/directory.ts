@@ -25,7 +25,7 @@ import { createLru } from './lru.ts'
 import { isCurrent, type StoreConnectionState } from './store-connection.ts'
 
 /** How much is cached, and how long it is fresh. */
-export interface CacheLimits {
+interface CacheLimits {
   readonly entriesMax: number
   readonly ttlMs: number
   /** The same for what does not exist. */

@@ -3,7 +3,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { ChangeLogReading, ChangeStore, LoggedChange } from '#store/changes.ts'
 import { createCatchUp, createCurrency, type Moment, type StoreConnectionState } from './store-connection.ts'
 
-export interface InvalidationOptions {
+interface InvalidationOptions {
   readonly store: ChangeStore
   readonly storeConnection: StoreConnectionState
   /** How often the change log is read. */

@@ -2,7 +2,7 @@ import type { Clock } from '#platform/clock.ts'
 import { createLru } from './lru.ts'
 
 /** When subjects changed, as far back as needed. */
-export interface RecentChanges {
+interface RecentChanges {
   record(subject: string, at: number): void
   /** Whether a subject is known to have changed. */
   hasChanged(subject: string): boolean
@@ -49,7 +49,7 @@ export function createRecentChanges(windowMs: number, monotonic: Clock): RecentC
 }
 
 /** Secret keys that are known to be invalid for good: a key never becomes valid again. */
-export interface RevokedKeys {
+interface RevokedKeys {
   /** @param digest of a key that was reset, or rejected by what the store has just returned */
   add(digest: Uint8Array): void
   has(digest: Uint8Array): boolean

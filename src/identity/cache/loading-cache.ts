@@ -30,7 +30,7 @@ export interface LoadingCacheOptions<Value> {
 }
 
 /** Caches what was loaded; concurrent callers of the same key share one load. */
-export interface LoadingCache<Value> {
+interface LoadingCache<Value> {
   /**
    * The value at once where it is cached, or known to be absent; else a promise.
    * @throws GatehouseError `store-unavailable` where the key is not cached and the store is unreachable

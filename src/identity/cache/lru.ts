@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache'
 
 /** A map that evicts the least recently used entry. */
-export interface Lru<Value extends object> {
+interface Lru<Value extends object> {
   get(key: string): Value | undefined
   set(key: string, value: Value): void
   delete(key: string): void
   clear(): void
 }
 
-export interface LruBytes<Value extends object> {
+interface LruBytes<Value extends object> {
   /** Of all entries together; one that is larger by itself is not kept. */
   readonly bytesMax: number
   /** At least 1. */

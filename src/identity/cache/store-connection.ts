@@ -68,7 +68,7 @@ export interface Moment {
 }
 
 /** How long cached data is used: for a moment after each reading of the change log, and through an outage. */
-export interface Currency {
+interface Currency {
   /** A reading begins; there is one at a time. */
   begin(): Moment
   /** The reading that began then has succeeded. */
@@ -167,7 +167,7 @@ export function createCurrency(
   }
 }
 
-export interface CatchUpOptions {
+interface CatchUpOptions {
   readonly storeConnection: Readonly<StoreConnectionState>
   readonly currency: Currency
   readonly monotonic: Clock

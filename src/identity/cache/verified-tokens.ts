@@ -18,10 +18,7 @@ const recentBytesMax = 8 * 1_024 * 1_024
 /** How many rejected tokens are cached at most, and of what length: together no more than 9 MiB. */
 const refusedMax = 4_096
 const refusedLengthMax = 2_048
-/**
- * Texts are looked up by their last characters, 72 bits of the signature: hashing all of it takes time by its length,
- * and every request brings a new string.
- */
+/** Texts are looked up by their last characters, 72 bits of the signature, as hashing a long text takes longer. */
 const tailLength = 12
 
 /** The result for one token. */
@@ -32,9 +29,8 @@ interface CachedFinding<Finding> {
 }
 
 /**
- * Tokens whose signature was verified: a look-up instead of 73 us for ES256. Cleared when keys change. They are kept by
- * their SHA-256, which takes a tenth of the memory of their text; those used last by their text too, as comparing takes
- * a tenth of the time of digesting. Rejected tokens are kept apart, so that made-up ones evict no valid ones.
+ * Tokens whose signature was verified. Cleared when keys change. They are kept by their SHA-256, to save memory; those
+ * used last by their text too, to save digesting it. Rejected tokens are kept apart, so that made-up ones evict no valid ones.
  * @param entriesMax of valid tokens, of 512 bytes each: fewer where their claims are longer
  */
 export function createVerifiedTokens(entriesMax: number): VerifiedTokens & { clear(): void } {
@@ -78,7 +74,6 @@ function bytesOf({ accountId, sessionId, role, scopes }: AccessTokenClaims): num
 }
 
 function digestOf(token: string): string {
-  // Of all encodings the fastest.
   return hash('sha256', token, 'base64url')
 }
 

@@ -8,7 +8,7 @@ export const responseBytesMax = 256 * 1_024
 export const fetchTimeoutMs = 5_000
 
 /** A response that was received whole. */
-export interface JsonResponse {
+interface JsonResponse {
   readonly status: number
   /** undefined = the body is no JSON. */
   readonly json: unknown

@@ -22,7 +22,7 @@ export interface ForeignClaims {
 }
 
 /** A claim that keeps a token from being accepted, in words for the log. */
-export interface WrongClaim {
+interface WrongClaim {
   readonly wrong: string
 }
 

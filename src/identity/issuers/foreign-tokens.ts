@@ -48,7 +48,7 @@ export interface VerifiedForeignTokens {
   refusalReason(digest: string): string | undefined
 }
 
-export interface ForeignTokensOptions {
+interface ForeignTokensOptions {
   readonly issuers: readonly ForeignIssuer[]
   /** The issuer of the gateway's own tokens, which may be spelled almost like a foreign one. */
   readonly ownIssuer: string

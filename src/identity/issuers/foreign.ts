@@ -17,7 +17,7 @@ export interface ForeignScheme {
   ): Authentication | undefined | Promise<Authentication>
 }
 
-export interface ForeignSchemeOptions {
+interface ForeignSchemeOptions {
   readonly tokens: ForeignTokens
   readonly directory: Pick<Directory, 'subject' | 'confirm'>
   /** Whether a token is known to be one of ours: then it need not be read here. */

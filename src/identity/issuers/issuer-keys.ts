@@ -15,7 +15,7 @@ import {
 import { type PublicKey, parsePublicKeys } from './public-keys.ts'
 
 /** The public keys of one issuer, fetched in the background. */
-export interface IssuerKeys {
+interface IssuerKeys {
   /** `never-had`: no keys could be fetched yet. `several`: the ID is not unique, or there is none. */
   find(kid: string | undefined, algorithm: IssuerAlgorithm): PublicKey | 'never-had' | 'unknown' | 'several'
   /**

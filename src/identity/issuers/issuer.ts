@@ -23,7 +23,7 @@ export type TokenType = (typeof tokenTypes)[number]
 export type ClaimPath = readonly string[]
 
 /** A claim that a token must have, with one of these values. */
-export type RequiredClaim = readonly [name: string, values: readonly string[]]
+type RequiredClaim = readonly [name: string, values: readonly string[]]
 
 /** A foreign server whose tokens are accepted on the routes that name it. */
 export interface IssuerOptions {

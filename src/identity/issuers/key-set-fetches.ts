@@ -103,7 +103,7 @@ export interface KeySetLocation {
 }
 
 /** A document that should be a JSON Web Key Set, as it was received. */
-export interface KeySet {
+interface KeySet {
   /** undefined = it comes from a file. */
   readonly url: string | undefined
   readonly document: unknown

@@ -31,7 +31,7 @@ export interface BlockedSubjects {
 
 export type BlockedSubjectsOf = (by: Actor) => BlockedSubjects
 
-export interface BlockedSubjectsOptions {
+interface BlockedSubjectsOptions {
   readonly store: SubjectStore
   /** The names of those in the config. */
   readonly issuers: readonly string[]
@@ -112,7 +112,7 @@ export function principalId(issuer: string, subject: string): string {
 }
 
 /** The name of the issuer and the subject of such an ID. */
-export function partsOfPrincipalId(id: string): { readonly issuer: string; readonly subject: string } {
+function partsOfPrincipalId(id: string): { readonly issuer: string; readonly subject: string } {
   const colon = id.indexOf(':')
   return { issuer: id.slice(0, colon), subject: decodeURIComponent(id.slice(colon + 1)) }
 }

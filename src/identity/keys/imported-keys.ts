@@ -1,5 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
-import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import type { ImportedKeyStore } from '#store/imported-keys.ts'
 import { digestText } from '#store/keys.ts'
 import { createLru } from '../cache/lru.ts'
@@ -9,7 +9,7 @@ import type { Directory } from '../principal.ts'
 export interface ImportedKeys {
   /** Whether it is known that there is no imported key at all. */
   hasNone(): boolean
-  /** Whether there is any. */
+  /** Whether there is any. @throws GatehouseError `store-unavailable` where that was never known */
   hasAny(): Promise<boolean>
   /** The cached account ID; `absent` = there is no such key; undefined = it has to be looked up. */
   find(digest: Uint8Array): string | 'absent' | undefined
@@ -31,7 +31,7 @@ export interface ImportedKeysOptions {
 /** Entries have one length, some 250 bytes: together at most 25 MiB and 2.5 MiB. */
 const knownMax = 100_000
 const absentMax = 10_000
-/** How often it is read at most whether there are any. */
+/** How long it is believed that there still are some, whatever has changed. */
 const anyIntervalMs = 1_000
 
 /** The accounts of imported keys, cached in the process: also which keys there are not. */
@@ -41,19 +41,28 @@ export function createImportedKeys(options: ImportedKeysOptions): ImportedKeys {
   const absent = createLru<{ readonly until: number }>(absentMax)
   const loads = new Map<string, Promise<string | undefined>>()
   let any: { readonly is: boolean; readonly version: object; readonly until: number } | undefined
+  let reading: { readonly version: object; readonly is: Promise<boolean> } | undefined
 
-  /** Read again only after a change of some account. */
+  /** That there is none counts until the next change: it may be the import of the first. */
+  function isKnown(version: object | undefined): boolean {
+    return any !== undefined && (any.version === version || (any.is && monotonic() < any.until))
+  }
+
+  /** Read again only after a change of some account, once for all who ask. While the store is unreachable, what was read last counts. */
   async function hasAny(): Promise<boolean> {
     const version = directory.version()
-    if (any && (version === undefined || any.version === version || monotonic() < any.until)) return any.is
-    if (version === undefined) return false
+    if (any && (version === undefined || isKnown(version))) return any.is
+    if (version === undefined) throw new GatehouseError('store-unavailable')
     try {
-      const is = await store.hasImportedKeys()
+      if (reading?.version !== version) reading = { version, is: store.hasImportedKeys() }
+      const is = await reading.is
       any = { is, version, until: monotonic() + anyIntervalMs }
       return is
     } catch (error) {
-      if (isStoreUnavailable(error)) return any?.is ?? false
+      if (any && isStoreUnavailable(error)) return any.is
       throw error
+    } finally {
+      reading = undefined
     }
   }
 
@@ -65,10 +74,7 @@ export function createImportedKeys(options: ImportedKeysOptions): ImportedKeys {
   }
 
   return {
-    hasNone: () => {
-      const version = directory.version()
-      return any?.is === false && (any.version === version || monotonic() < any.until)
-    },
+    hasNone: () => any?.is === false && isKnown(directory.version()),
     hasAny,
     find: (digest) => {
       const text = digestText({ digest })

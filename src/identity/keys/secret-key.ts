@@ -12,7 +12,7 @@ const expired = rejected('secret-key-expired')
 const disabled = rejected('account-disabled')
 
 /**
- * `SecretKey: gsk_…`: a key is valid until it expires or is revoked, and then for the overlap that was asked for. It is
+ * `SecretKey: gate_sk_…`: a key is valid until it expires or is revoked, and then for the overlap that was asked for. It is
  * rejected only after the cache was brought up to date: the account may have got this very key since.
  */
 export function createSecretKeyScheme(

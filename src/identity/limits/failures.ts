@@ -81,7 +81,7 @@ export function countFailure(
  * How many more wrong credentials a network may send to this process now. Nothing is counted: at a rate without
  * intervals a use is free.
  */
-export function failuresLeft(
+function failuresLeft(
   limiter: Pick<RateLimiter, 'takeInProcess'>,
   { limit, perMs }: Rate,
   address: string,

@@ -38,7 +38,7 @@ export function takeFrom(
   return taken instanceof Promise ? excessLater(rate, taken) : excessOf(rate, taken)
 }
 
-/** In a function of its own: what a function within the other captured would be allocated at each of its calls. */
+/** A function of its own: a closure in the caller would be allocated at each call (hot). */
 async function excessLater(rate: Rate, taken: Promise<RateResult>): Promise<GatehouseError | undefined> {
   return excessOf(rate, await taken)
 }
@@ -61,10 +61,10 @@ export function rateSubject(by: RateLimit['by'], { principal, address }: RateSub
 }
 
 /** Session starts of one account: burst 600, then 10 per second. Each is a write to the store. */
-export const sessionStartRate: Rate = { limit: 600, perMs: 60_000 }
+const sessionStartRate: Rate = { limit: 600, perMs: 60_000 }
 
 /** Portal forms of one account: burst 600, then one in six seconds. */
-export const portalActionRate: Rate = { limit: 600, perMs: 3_600_000 }
+const portalActionRate: Rate = { limit: 600, perMs: 3_600_000 }
 
 /** @throws GatehouseError `rate-limited` if the account starts too many sessions */
 export function takeSessionStart(limiter: Pick<RateLimiter, 'take'>, accountId: string): Promise<void> {

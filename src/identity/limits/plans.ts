@@ -18,7 +18,7 @@ export type TakePlan = (
   now: number,
 ) => GatehouseError | undefined | Promise<GatehouseError | undefined>
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly plans: Plans
   readonly limiter: Pick<RateLimiter, 'take'>
   readonly quotas: Pick<Quotas, 'take'>
@@ -61,7 +61,7 @@ export function createPlans(options: PlanOptions): TakePlan {
       : (excess ?? (quota && takeQuota(accountId, quota, now)))
   }
 
-  /** In a function of its own: what a function within the other captured would be allocated at each of its calls. */
+  /** A function of its own: a closure in the caller would be allocated at each call (hot). */
   async function takeQuotaLater(
     excess: Promise<GatehouseError | undefined>,
     accountId: string,

@@ -85,14 +85,14 @@ export function expectedSoon({ askedAt, passed, passedWhenAsked }: Reservation, 
 }
 
 /** Adds what was granted. @param now on the monotonic clock */
-export function addGranted(reservation: Reservation, granted: number, now: number): void {
+function addGranted(reservation: Reservation, granted: number, now: number): void {
   reservation.left += granted
   reservation.refillAt = reservation.left < refillMin ? -1 : Math.floor(reservation.left * refillShare)
   reservation.askedAt = now
   reservation.passedWhenAsked = reservation.passed
 }
 
-export interface QuotaExchangeOptions {
+interface QuotaRequestsOptions {
   readonly store: Pick<QuotaStore, 'takeQuota'>
   /** Milliseconds since 1970. */
   readonly clock: Clock
@@ -102,7 +102,7 @@ export interface QuotaExchangeOptions {
 }
 
 /** What a process asks the store for, one request at a time for each reservation. */
-export function createQuotaExchange({ store, clock, monotonic, processes }: QuotaExchangeOptions) {
+export function createQuotaRequests({ store, clock, monotonic, processes }: QuotaRequestsOptions) {
   const holder = randomUUID()
   let sequence = 0
 
@@ -158,13 +158,13 @@ export function createQuotaExchange({ store, clock, monotonic, processes }: Quot
 }
 
 /** Finds reservations that are not used, so that others may have them. */
-export interface IdleReservations {
+interface IdleReservations {
   /** To be called where a reservation may have grown. */
   watch(reservation: Reservation): void
   close(): void
 }
 
-export interface IdleReservationsOptions {
+interface IdleReservationsOptions {
   readonly reservations: ReadonlyMap<string, Reservation>
   readonly storeConnection: { readonly isUp: boolean }
   processes(): number

@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import { type Quota, type QuotaStore, quotaUsed, quotaWindow } from '#store/quotas.ts'
 import {
-  createQuotaExchange,
+  createQuotaRequests,
   expectedSoon,
   newReservation,
   openIdleReservations,
@@ -25,7 +25,7 @@ export interface Quotas {
   close(): Promise<void>
 }
 
-export interface QuotasOptions {
+interface QuotasOptions {
   readonly store: QuotaStore
   readonly storeConnection: { readonly isUp: boolean }
   /** Milliseconds since 1970: windows are those of UTC. */
@@ -52,7 +52,7 @@ const allowed: QuotaResult = { isAllowed: true, resetMs: 0 }
  * less what has passed here in this window; the store is told of it later.
  */
 export function openQuotas({ store, storeConnection, clock, monotonic, processes }: QuotasOptions): Quotas {
-  const { holder, request } = createQuotaExchange({ store, clock, monotonic, processes })
+  const { holder, request } = createQuotaRequests({ store, clock, monotonic, processes })
   const reservations = new Map<string, Reservation>()
   const idle = openIdleReservations({ reservations, storeConnection, processes, giveBack: startGiveBack })
   let low: Reservation[] = []

@@ -21,7 +21,7 @@ export interface RateLimiter {
   close(): void
 }
 
-export interface RateLimiterOptions {
+interface RateLimiterOptions {
   readonly store: RateStore
   readonly storeConnection: { readonly isUp: boolean }
   /** Monotonic: rates are spans. */
@@ -83,7 +83,7 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
     return taken instanceof Promise ? orShare(taken, purpose, subject, rate) : taken
   }
 
-  /** In a function of its own: what a function within the other captured would be allocated at each of its calls. */
+  /** A function of its own: a closure in the caller would be allocated at each call (hot). */
   function orShare(
     taken: Promise<RateResult>,
     purpose: string,

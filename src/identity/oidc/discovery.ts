@@ -23,7 +23,7 @@ interface DiscoveryOptions {
 
 const freshMs = 3_600_000
 /** A provider that is down is asked once in this time, however many people want to sign in. */
-export const discoveryCooldownMs = 2_000
+const discoveryCooldownMs = 2_000
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
   const { clock } = options

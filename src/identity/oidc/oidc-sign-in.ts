@@ -55,7 +55,7 @@ export class TakeOverNeeded extends Error {
   }
 }
 
-export interface OidcSignInOptions {
+interface OidcSignInOptions {
   readonly store: AccountReader &
     Pick<PortalStore, 'findAccountByIdentity' | 'findPortalSession' | 'linkIdentity'> &
     Pick<AuditStore, 'appendAudit'>
@@ -73,7 +73,7 @@ export interface OidcSignInOptions {
 }
 
 /** How often browsers of one network may come back: each time the provider is asked. */
-export const callbackRate: Rate = { limit: 120, perMs: 60_000 }
+const callbackRate: Rate = { limit: 120, perMs: 60_000 }
 /** How many refusals each process writes to the audit log. */
 const auditRate: Rate = { limit: 1_000, perMs: 3_600_000 }
 
@@ -234,7 +234,7 @@ type WithEmail = Person & { readonly email: string }
 export type Reason = keyof typeof reasonTexts
 
 /** What people are told whose sign-in at a provider is refused: each says what to do. */
-export const reasonTexts = {
+const reasonTexts = {
   'no-email': (label: string) =>
     `${label} did not tell your e-mail address. Ask an administrator to let it be told to this gateway.`,
   'email-unverified': (label: string) =>

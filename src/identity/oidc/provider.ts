@@ -33,13 +33,13 @@ export interface OidcProvider {
   signOutUrl(idToken: string | undefined): Promise<string | undefined>
 }
 
-export interface AuthenticatedPerson {
+interface AuthenticatedPerson {
   readonly person: Person
   /** For the sign-out. */
   readonly idToken: string
 }
 
-export interface OidcProviderOptions {
+interface OidcProviderOptions {
   readonly oidc: OidcOptions
   /** Where browsers come back to; the provider has to know it. */
   readonly redirectUri: string
@@ -187,7 +187,7 @@ export interface OidcOptions {
 }
 
 /** The names of the claims that are read. */
-export interface ClaimNames {
+interface ClaimNames {
   readonly email: string
   readonly emailVerified: string
   readonly firstName: string

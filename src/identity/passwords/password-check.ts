@@ -15,7 +15,7 @@ import { countFailure } from '../limits/failures.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
 
 /** One password attempt. */
-export interface PasswordAttempt {
+interface PasswordAttempt {
   readonly email: string
   readonly account: Account | undefined
   readonly password: string
@@ -46,7 +46,7 @@ export interface PasswordCheck {
   ): Promise<void>
 }
 
-export interface PasswordCheckOptions {
+interface PasswordCheckOptions {
   readonly store: Pick<PortalStore, 'countPasswordAttempt' | 'settlePasswordAttempt'> &
     Pick<AuditStore, 'appendAudit'>
   readonly passwords: Passwords

@@ -37,7 +37,7 @@ export interface PasswordLinks {
   redeem(link: { readonly token: string; readonly password: string }, visitor: Visitor): Promise<Account>
 }
 
-export interface PasswordSetterOptions {
+interface PasswordSetterOptions {
   readonly store: AccountReader & Pick<PortalStore, 'setPassword'>
   readonly passwords: Passwords
   readonly clock: Clock
@@ -81,7 +81,7 @@ export function createPasswordLinks(options: PasswordSetterOptions): PasswordLin
   }
 }
 
-export interface NewPassword {
+interface NewPassword {
   readonly account: Account
   readonly password: string
   readonly proof: PasswordProof
@@ -122,7 +122,7 @@ export interface PasswordResets {
   request(email: string, visitor: Visitor): Promise<void>
 }
 
-export interface PasswordResetsOptions {
+interface PasswordResetsOptions {
   readonly store: Pick<AccountReader, 'findAccountByEmail'> & Pick<PortalStore, 'setResetLink'>
   readonly limiter: Pick<RateLimiter, 'take'>
   readonly outbox: Pick<Outbox, 'add'>

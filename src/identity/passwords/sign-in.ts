@@ -19,7 +19,7 @@ import {
   type PasswordResets,
 } from './password-links.ts'
 
-export interface SignInAttempt {
+interface SignInAttempt {
   readonly email: string
   readonly password: string
   /** Default: none. */
@@ -93,7 +93,7 @@ export interface SignInOptions extends PortalSessionsOptions {
   readonly factors: SecondFactors
 }
 
-export interface CodeAttempt {
+interface CodeAttempt {
   /** Of SecondFactorNeeded. */
   readonly pending: string
   /** As it was typed. */
@@ -189,7 +189,7 @@ export function createSignIn(options: SignInOptions): SignIn {
 }
 
 /** What concerns passwords where they are not accepted: neither to sign in nor to confirm, and none can be set. */
-export interface WithoutPasswords {
+interface WithoutPasswords {
   readonly signIn: SignIn
   readonly passwordResets: PasswordResets
 }

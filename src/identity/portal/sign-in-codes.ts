@@ -39,7 +39,7 @@ export interface SignInCodes {
   redeem(code: SignInCode, challenge: string | undefined, visitor: Visitor): Promise<IssuedTokens | string>
 }
 
-export interface SignInCodesOptions {
+interface SignInCodesOptions {
   readonly sealer: Sealer
   readonly sessions: Pick<PortalSessions, 'resume'>
   /** Counts the uses of a code, over all instances. */

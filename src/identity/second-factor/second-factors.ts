@@ -65,7 +65,7 @@ export interface SecondFactors {
   check(account: Account, given: CodeGiven): Promise<Account>
 }
 
-export interface CodeGiven {
+interface CodeGiven {
   /** As it was typed. */
   readonly code: string
   readonly visitor: Visitor
@@ -73,7 +73,7 @@ export interface CodeGiven {
   readonly client: string | undefined
 }
 
-export interface SecondFactorsOptions {
+interface SecondFactorsOptions {
   readonly store: AccountReader & SecondFactorStore
   readonly check: Pick<PasswordCheck, 'admit' | 'countCode'>
   readonly sealer: Sealer

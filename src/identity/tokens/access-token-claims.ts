@@ -67,7 +67,7 @@ export function createTokenId(roleEpoch: number): string {
 }
 
 /** The epoch in a `jti`; 1 without one: from before epochs existed, or from another issuer with the same key. */
-export function roleEpochOf(tokenId: string): number {
+function roleEpochOf(tokenId: string): number {
   const [, high, low] = tokenIdPattern.exec(tokenId) ?? []
   return high === undefined || low === undefined ? firstRoleEpoch : Number.parseInt(high + low, 16)
 }

@@ -22,8 +22,7 @@ import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 
 /** The subject of a token. */
-export interface TokenSubject
-  extends Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'> {
+interface TokenSubject extends Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'> {
   /** The client of OAuth 2 that it is issued to, as `client_id`; absent = none. */
   readonly clientId?: string | undefined
   /** What the key of its session is limited to; absent = it is not limited. */

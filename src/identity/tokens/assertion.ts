@@ -8,7 +8,7 @@ import type { SigningKey } from './signing-keys.ts'
 const assertionType = 'gatehouse-assertion+jwt'
 
 /** The caller whom an assertion is about. */
-export interface AssertionSubject {
+interface AssertionSubject {
   readonly accountId: string
   readonly role: string
   readonly scheme: string
@@ -35,7 +35,7 @@ export interface Assertions {
   issue(subject: AssertionSubject, upstream: string): string
 }
 
-export interface AssertionsOptions {
+interface AssertionsOptions {
   readonly keyring: Pick<Keyring, 'signer'>
   /** Assertions by name; it may evict any of them at any time. */
   readonly cache: {

@@ -32,7 +32,7 @@ export interface GrantedToken {
   readonly scopes: readonly string[]
 }
 
-export interface InspectedSession {
+interface InspectedSession {
   readonly accountId: string
   /** What its key is limited to; empty = it is not. */
   readonly scopes: readonly string[]
@@ -43,7 +43,7 @@ export interface InspectedSession {
   readonly endsAt: number
 }
 
-export interface ClientTokensOptions {
+interface ClientTokensOptions {
   readonly store: Pick<AccountReader, 'findAccount'> & Pick<SessionStore, 'findSession' | 'endSession'>
   readonly startSession: StartSession
   readonly findOwner: FindKeyPairOwner

@@ -93,7 +93,7 @@ export interface KeyLoader {
   settled(): Promise<void>
 }
 
-export interface KeyLoaderOptions {
+interface KeyLoaderOptions {
   readonly keyring: Keyring
   readonly signingKeys: Pick<SigningKeys, 'read'>
   readonly algorithm: Algorithm

@@ -63,7 +63,7 @@ export interface Acknowledgements {
   close(): Promise<void>
 }
 
-export interface AcknowledgementsOptions {
+interface AcknowledgementsOptions {
   readonly store: Pick<SessionStore, 'acknowledgeRotations'>
   /** Called for acknowledgements that will never be written: with the error, and how many. */
   readonly onLoss: (error: unknown, count: number) => void

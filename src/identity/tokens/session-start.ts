@@ -31,14 +31,14 @@ export interface SessionStartOptions {
 }
 
 /** How long a session may last; its key may end it before. */
-export interface SessionTerms {
+interface SessionTerms {
   readonly lifetimeMs: number
   readonly idleMs: number
   /** @throws to reject the key */
   readonly assertMay?: (key: SecretKey) => void
 }
 
-export interface StartedSession {
+interface StartedSession {
   readonly account: Account
   readonly session: Pick<Session, 'id' | 'generation' | 'rotatedAt' | 'expiresAt' | 'keyId'>
 }

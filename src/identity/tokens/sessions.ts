@@ -43,7 +43,7 @@ export interface Sessions {
 }
 
 /** The access token names it (RFC 9068 2.2), and has no more scopes than it asks for. */
-export interface RefreshingClient {
+interface RefreshingClient {
   /** undefined = all that the key of the session has. */
   readonly scopes: readonly string[] | undefined
 }

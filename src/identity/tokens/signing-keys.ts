@@ -51,7 +51,7 @@ export function currentSigner<Key extends Pick<SigningKey, 'algorithm' | 'create
 }
 
 /** The keys in the store, as far as they can be unsealed. */
-export interface UnsealedKeys {
+interface UnsealedKeys {
   readonly keys: readonly SigningKey[]
   /** IDs of the keys that this sealing key cannot decrypt. */
   readonly unreadable: readonly string[]
@@ -86,9 +86,9 @@ export interface SigningKeys {
 }
 
 /** Creates the audit entry for an action on a key. */
-export type AuditEntryOf = (kid: string) => AuditEntry
+type AuditEntryOf = (kid: string) => AuditEntry
 
-export interface SigningKeysOptions {
+interface SigningKeysOptions {
   readonly store: Omit<SigningKeyStore, 'resealSigningKey'>
   readonly sealer: Sealer
   readonly algorithm: Algorithm

@@ -18,15 +18,15 @@ import { createLog, type Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
 import { createConfiguredNotices } from '#runtime/assembly/account-services.ts'
 import { createApiOptions } from '#runtime/assembly/api-options.ts'
+import { type CallerAuth, openCallerAuth } from '#runtime/assembly/caller-auth.ts'
+import { openStoreParts } from '#runtime/assembly/parts.ts'
 import {
   createConfiguredBasicKeyCheck,
   createConfiguredKeyHeaderReader,
-} from '#runtime/assembly/browser-parts.ts'
-import { type CallerAuth, openCallerAuth } from '#runtime/assembly/caller-auth.ts'
-import { createConfiguredWriter } from '#runtime/assembly/request-writer.ts'
+  createConfiguredWriter,
+  createTakePlan,
+} from '#runtime/assembly/request-parts.ts'
 import { openStoreMonitor } from '#runtime/assembly/store-monitor.ts'
-import { openStoreServices } from '#runtime/assembly/store-services.ts'
-import { createTakePlan } from '#runtime/assembly/take-plan.ts'
 import type { AppArrival } from './app-arrival.ts'
 
 /** The parts of the gateway that work within an app, on a store of their own. */
@@ -54,47 +54,44 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
   const metrics = createMetrics({ version: readVersion() })
   let opened: CallerAuth | undefined
   const isStoreUp = () => opened?.storeConnection.isUp === true
-  const services = await openStoreServices({ config, log, metrics, clock, isStoreUp }).catch(
+  const storeParts = await openStoreParts(config, { log, metrics, clock }, isStoreUp).catch(
     (error: unknown) => {
       metrics.close()
       throw error
     },
   )
+  const parts = { ...storeParts, config }
   const webSockets = createWebSockets({ metrics, clock, authState: () => callerAuth })
   const callerAuth = await openCallerAuth({
-    ...services,
-    config,
-    log,
-    metrics,
-    clock,
+    ...parts,
     onChange: (change) => opened && webSockets.revalidate(change),
   }).catch(async (error: unknown) => {
-    await services.close()
+    await parts.close()
     metrics.close()
     throw error
   })
   opened = callerAuth
-  const sendNotice = createConfiguredNotices({ ...services, config })
-  if (sendNotice) services.store.onAudit(sendNotice)
-  const monitor = openStoreMonitor({ ...services, log, metrics })
+  const sendNotice = createConfiguredNotices(parts)
+  if (sendNotice) parts.store.onAudit(sendNotice)
+  const monitor = openStoreMonitor(parts)
   const carriers = createCarriers(config.keys.accept)
-  const { limiter, keyUses } = services
+  const { limiter, keyUses } = parts
 
   return {
     reader: { trusted: createAddressSet(config.trustedProxies), fieldReader: createFieldReader(carriers) },
     gate: {
       authenticator: callerAuth.authenticator,
       limiter,
-      takePlan: createTakePlan({ ...services, config, log, metrics }),
+      takePlan: createTakePlan(parts),
       failures: config.failures,
       metrics,
       keyUses,
       checkBasicKey: createConfiguredBasicKeyCheck(config),
       readKeyHeaders: createConfiguredKeyHeaderReader(config),
     },
-    api: createApiOptions({ ...services, config, callerAuth, clock, gatewayUrl: () => '', metrics, log }),
+    api: createApiOptions({ ...parts, callerAuth, gatewayUrl: () => '' }),
     writer: createConfiguredWriter({ config, callerAuth, clock }, carriers),
-    usageMeter: createUsageMeter(services.usageRecorder),
+    usageMeter: createUsageMeter(parts.usageRecorder),
     webSockets,
     metrics,
     health: callerAuth.health,
@@ -102,7 +99,7 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
       webSockets.closeAll(1001, 'the server is shutting down')
       monitor.close()
       callerAuth.close()
-      await services.close()
+      await parts.close()
       metrics.close()
     },
   }

@@ -134,7 +134,7 @@ export class FastHistogram extends Instrument {
     return series.of
   }
 
-  /** As the series with this start: who keeps thousands of them has one object less to load for each. */
+  /** As the series with this start: for those who keep thousands of starts and no objects. */
   observeAt(start: number, value: number): void {
     this.#rows.observe(start, value)
   }

@@ -23,16 +23,6 @@ export interface Point {
   readonly overheadMs: Quantiles | null
 }
 
-/** Figures of the last hour, kept in memory: they survive a reload of the page, or of the config. */
-interface History {
-  /** To be called with each snapshot: takes a sample if one is due. */
-  add(at: number, snapshot: PackedSnapshot): void
-  /** The earliest sample of the last minute; undefined = there is none before `now`. */
-  oldestRecentSample(now: number): Sample | undefined
-  /** Oldest first; at most `historyMs / sampleMs` of them. */
-  points(now: number): readonly Point[]
-}
-
 export interface Sample {
   readonly at: number
   readonly snapshot: PackedSnapshot
@@ -58,13 +48,15 @@ interface TimedPoint {
   readonly point: Point
 }
 
-export function createHistory(): History {
+/** Figures of the last hour, kept in memory: they survive a reload of the page, or of the config. */
+export function createHistory() {
   let last: Totals | undefined
   let samples: readonly Sample[] = []
   let timed: readonly TimedPoint[] = []
 
   return {
-    add: (at, snapshot) => {
+    /** To be called with each snapshot: takes a sample if one is due. */
+    add: (at: number, snapshot: PackedSnapshot): void => {
       // The clock was set back: samples in the future are dropped.
       const before = last !== undefined && last.at <= at ? last : undefined
       if (before && at - before.at < sampleMs) return
@@ -74,8 +66,11 @@ export function createHistory(): History {
       const kept = samples.filter((sample) => sample.at <= at && at - sample.at <= recentMs)
       samples = [...kept, { at, snapshot }]
     },
-    oldestRecentSample: (now) => samples.find(({ at }) => at < now && now - at <= recentMs),
-    points: (now) =>
+    /** The earliest sample of the last minute; undefined = there is none before `now`. */
+    oldestRecentSample: (now: number): Sample | undefined =>
+      samples.find(({ at }) => at < now && now - at <= recentMs),
+    /** Oldest first; at most `historyMs / sampleMs` of them. */
+    points: (now: number): readonly Point[] =>
       timed.filter(({ endedAt }) => endedAt <= now && now - endedAt < historyMs).map(({ point }) => point),
   }
 }

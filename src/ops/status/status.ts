@@ -59,14 +59,7 @@ interface StatusOptions {
 }
 
 /** Reports the current state, and samples the metrics for the history. */
-interface StatusReader {
-  read(): Promise<Status>
-  /** Takes the first sample; a timer takes further ones. */
-  start(): Promise<void>
-  close(): void
-}
-
-export function openStatusReader(options: StatusOptions): StatusReader {
+export function openStatusReader(options: StatusOptions) {
   const { config, health, storeState, isShuttingDown, snapshot, version, clock } = options
   const startedAt = clock()
   const history = createHistory()
@@ -116,6 +109,7 @@ export function openStatusReader(options: StatusOptions): StatusReader {
 
   return {
     read,
+    /** Takes the first sample; a timer takes further ones. */
     start: async () => void (await sample()),
     close: () => clearInterval(timer),
   }

@@ -26,7 +26,7 @@ interface ExporterOptions {
 
 /** How many spans may be queued. */
 export const queueMax = 4_096
-/** How many are sent at once, as by OpenTelemetry's SDKs: each request to the collector takes some 0.7 ms. */
+/** How many are sent at once, as by OpenTelemetry's SDKs. */
 export const batchMax = 512
 const sendIntervalMs = 1_000
 const timeoutMs = 5_000

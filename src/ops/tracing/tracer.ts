@@ -125,7 +125,7 @@ function newSpanId(): string {
   return createRandomHex(16)
 }
 
-/** Random bytes for one ID take longer than all else that a trace needs; for many they take no longer. */
+/** Random bytes for many IDs at once, as each call takes long. */
 const random = Buffer.alloc(1_024)
 let batch = ''
 let position = 0

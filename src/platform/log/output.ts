@@ -170,7 +170,7 @@ const bytesPerUnitMax = 3
  * Lines as bytes, in chunks of whole lines, in the order they were added. Lines go straight into memory that is used
  * again and again: as texts that are joined first they would be copied three times, and leave garbage.
  */
-export class LineChunks {
+class LineChunks {
   /** Chunks that take no more lines, the oldest first. */
   readonly #closed: Buffer[] = []
   /** The chunk that takes the next line. */

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { parseJsonObject } from '../json.ts'
 
-export interface PrettyOptions {
+interface PrettyOptions {
   readonly hasColors: boolean
 }
 

@@ -62,7 +62,7 @@ export function looksLikeKey(text: string): boolean {
  * Whether a text is a JWT, valid or not. Nearly all begin as one does; some begin with white space in the header's
  * JSON. Other keys of three parts are none.
  */
-export function looksLikeJwt(text: string): boolean {
+function looksLikeJwt(text: string): boolean {
   if (text.startsWith(jwtStart)) return true
   const [header = '', ...others] = text.split('.', jwtParts + 1)
   if (others.length !== jwtParts - 1) return false
@@ -74,7 +74,7 @@ function keyStart(kind: keyof typeof keyMarks): RegExp {
 }
 
 /** How many characters an imported key has: others are not looked up. */
-export const foreignKeyLength = { min: 8, max: 512 } as const
+const foreignKeyLength = { min: 8, max: 512 } as const
 
 /** Whether a text can be a key that was made elsewhere: one of our form is only ever ours. */
 export function isForeignKey(text: string): boolean {

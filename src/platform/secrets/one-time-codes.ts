@@ -63,7 +63,7 @@ export function isRecoveryCode(text: string): boolean {
 }
 
 /** What is stored of a code. Its 49 bits could be searched, so it takes a key that the store does not have. */
-export function recoveryDigest(key: Uint8Array, accountId: string, code: string): string {
+function recoveryDigest(key: Uint8Array, accountId: string, code: string): string {
   return createHmac('sha256', key)
     .update(`${accountId} ${code.replace('-', '')}`)
     .digest('base64url')

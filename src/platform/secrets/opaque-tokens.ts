@@ -13,7 +13,7 @@ import {
  * The token in a link's fragment: `gsl_<account ID>_<256 bits>` to set a password, `gpr_…` to replace a forgotten one,
  * `gev_…` to verify an e-mail.
  */
-export type LinkKind = 'setup' | 'reset' | 'email'
+type LinkKind = 'setup' | 'reset' | 'email'
 
 const linkPrefixes = {
   setup: secretPrefixes.setupLink,
@@ -41,7 +41,7 @@ export function parseLinkToken(kind: LinkKind, text: string): LinkToken | undefi
 }
 
 /** The token of a portal session, in its cookie: `gps_<account ID>_<session ID>_<256 bits>`. */
-export interface PortalToken {
+interface PortalToken {
   readonly accountId: string
   readonly sessionId: string
   /** SHA-256 of the whole token, base64url. */

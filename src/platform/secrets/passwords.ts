@@ -22,7 +22,7 @@ export interface Passwords {
   needsRehash(stored: string): boolean
 }
 
-export interface PasswordsOptions {
+interface PasswordsOptions {
   /** Without the pepper, passwords cannot be guessed from a stolen database. The first hashes, any of them verifies. */
   readonly pepper: KeySource
   /** Default: what OWASP recommends. */

@@ -125,7 +125,7 @@ function linkIfAbsent(draft: string, file: string): void {
 }
 
 /** Bytes of a sealing key: AES-256. */
-export const sealingKeyBytes = 32
+const sealingKeyBytes = 32
 
 /** The sealing keys of a file or secret: one, and during a rotation a second that is accepted too. */
 export interface SealingKeySet {

@@ -19,7 +19,7 @@ export interface WorkQueue {
   run<Result>(owner: WorkOwner, work: () => Promise<Result>): Promise<Result>
 }
 
-export interface WorkQueueOptions {
+interface WorkQueueOptions {
   readonly concurrency: number
   /** Of unknown clients, and as many again of known ones. */
   readonly queueMax: number

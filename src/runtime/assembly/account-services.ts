@@ -11,7 +11,6 @@ import { createEmailVerification, type EmailVerification, type SendMail } from '
 import type { Config } from '#config/config.ts'
 import { type BlockedSubjectsOf, createBlockedSubjects } from '#identity/issuers/subjects.ts'
 import type { Quotas } from '#identity/limits/quotas.ts'
-import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import { createOidcSignIn, type OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
 import { createPasswordCheck } from '#identity/passwords/password-check.ts'
 import { createPasswordResets, type PasswordResets } from '#identity/passwords/password-links.ts'
@@ -23,11 +22,10 @@ import {
 } from '#identity/portal/portal-sessions.ts'
 import type { PortalTokens } from '#identity/portal/portal-tokens.ts'
 import { createSecondFactors } from '#identity/second-factor/second-factors.ts'
-import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
 import { createPasswords } from '#platform/secrets/passwords.ts'
-import { createSealer, deriveKeys, type KeySource } from '#platform/secrets/sealing.ts'
-import type { Store } from '#store/store.ts'
+import { createSealer, deriveKeys } from '#platform/secrets/sealing.ts'
+import type { ConfigParts } from './parts.ts'
 
 /** What account holders and admins can do with accounts, in the portal and through the admin API. */
 export interface AccountServices {
@@ -41,16 +39,11 @@ export interface AccountServices {
   readonly passwordResets: PasswordResets
 }
 
-export interface AccountServicesOptions {
-  readonly config: Config
-  readonly store: Store
-  readonly sealingKeys: KeySource
-  readonly limiter: RateLimiter
-  readonly outbox: Outbox
+interface AccountServicesOptions
+  extends Pick<ConfigParts, 'config' | 'store' | 'sealingKeys' | 'limiter' | 'outbox' | 'clock'> {
   readonly quotas: Pick<Quotas, 'readUsed'>
   /** undefined = the access cookie is not enabled. */
   readonly portalTokens?: PortalTokens | undefined
-  readonly clock: Clock
 }
 
 export function createAccountServices(options: AccountServicesOptions): AccountServices {

@@ -1,53 +1,35 @@
 import { knownRoles } from '#accounts/account-input.ts'
-import type { KeyUses } from '#accounts/key-uses.ts'
-import type { Outbox } from '#accounts/mails/outbox.ts'
 import type { ApiOptions } from '#api/api.ts'
 import type { SignInReturnOptions } from '#api/sign-in-return.ts'
-import type { Config } from '#config/config.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
 import { returnsToOtherHosts, signInHostsOf } from '#gateway/routes/route-urls.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
-import type { Quotas } from '#identity/limits/quotas.ts'
-import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
 import { createOidcProvider } from '#identity/oidc/provider.ts'
 import { createSignInCodes } from '#identity/portal/sign-in-codes.ts'
-import type { Metrics } from '#ops/metrics/metrics.ts'
-import type { Clock } from '#platform/clock.ts'
-import type { Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
-import { createSealer, type KeySource } from '#platform/secrets/sealing.ts'
+import { createSealer } from '#platform/secrets/sealing.ts'
 import { createPortalOidc, type PortalOidc } from '#portal/oidc/portal-oidc.ts'
 import { callbackPath } from '#portal/page-access.ts'
 import type { PortalSignInReturn } from '#portal/page-context.ts'
 import { createPortal } from '#portal/portal.ts'
 import { createPortalCookie, type PortalCookie } from '#portal/portal-cookie.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
-import type { Store } from '#store/store.ts'
 import {
   type AccountServices,
   createAccountServices,
   createConfiguredHeldKeys,
   createConfiguredSubjects,
 } from './account-services.ts'
-import { accessCookieOf, createConfiguredReturnKeys } from './browser-parts.ts'
 import type { CallerAuth } from './caller-auth.ts'
+import type { ConfigParts } from './parts.ts'
+import { accessCookieOf, createConfiguredReturnKeys } from './request-parts.ts'
 
 /** What the endpoints of the gateway itself are made of. */
-export interface ApiPartsOptions {
-  readonly config: Config
+export interface ApiPartsOptions extends ConfigParts {
   readonly callerAuth: CallerAuth
-  readonly store: Store
-  readonly sealingKeys: KeySource
-  readonly keyUses: KeyUses
-  readonly clock: Clock
   /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string
-  readonly limiter: RateLimiter
-  readonly quotas: Quotas
-  readonly outbox: Outbox
-  readonly metrics: Metrics
-  readonly log: Log
   /** undefined = no route leads page visits to the sign-in. */
   readonly isReturnPath?: IsReturnPath | undefined
 }

@@ -7,9 +7,18 @@ import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
 import { type Issuers, type IssuersOptions, openIssuers } from '#identity/issuers/issuer-keys.ts'
 import { createImportedKeys, type ImportedKeysOptions } from '#identity/keys/imported-keys.ts'
 import { createSecretKeyScheme } from '#identity/keys/secret-key.ts'
+import { takeSessionStart } from '#identity/limits/limits.ts'
+import { createPortalTokens, type PortalTokens } from '#identity/portal/portal-tokens.ts'
+import { needsSecondFactor } from '#identity/second-factor/policy.ts'
 import { type AccessTokens, createAccessTokens, type VerifiedTokens } from '#identity/tokens/access-token.ts'
 import { createBearerScheme } from '#identity/tokens/bearer.ts'
+import { type ClientTokens, createClientTokens } from '#identity/tokens/client-tokens.ts'
 import { createKeyring, type Keyring } from '#identity/tokens/keyring.ts'
+import { createRefreshTokens } from '#identity/tokens/refresh-tokens.ts'
+import { createKeyPairCheck, createSessionStart } from '#identity/tokens/session-start.ts'
+import { createSessions, type Sessions } from '#identity/tokens/sessions.ts'
+import type { Account } from '#store/account.ts'
+import type { CallerParts } from './parts.ts'
 
 /** The parts that authenticate a caller, built once for the gateway and for `explain`. */
 export interface AuthParts {
@@ -85,4 +94,44 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
     }),
   }
   return { keyring, verified, directory, accessTokens, schemes, issuers }
+}
+
+/** What issues tokens, under one config. */
+export interface TokenIssuers {
+  readonly sessions: Sessions
+  readonly clientTokens: ClientTokens
+  /** Tokens for browsers that are signed in to the portal. */
+  readonly portalTokens: PortalTokens
+}
+
+export function createTokenIssuers(parts: CallerParts, accessTokens: AccessTokens): TokenIssuers {
+  const { config, store, sealingKeys, keyUses, acknowledgements, limiter, metrics, clock } = parts
+  const refreshTokens = createRefreshTokens(sealingKeys)
+  const openMax = config.sessionsMax
+  const { requireSecondFactor } = config.portal
+  const needsEnrolment = (account: Account) => needsSecondFactor(account, requireSecondFactor)
+  const findOwner = createKeyPairCheck(store, clock)
+  const startSession = createSessionStart({
+    store,
+    findOwner,
+    openMax,
+    admit: (accountId) => takeSessionStart(limiter, accountId),
+    keyUses,
+    clock,
+  })
+  const shared = { ...config.tokens, store, startSession, accessTokens, refreshTokens, clock }
+  return {
+    sessions: createSessions({ ...shared, needsEnrolment, acknowledgements }),
+    clientTokens: createClientTokens({ ...shared, findOwner }),
+    portalTokens: createPortalTokens({
+      store,
+      accessTokens,
+      refreshTokens,
+      refreshIdleMs: config.tokens.refreshIdleMs,
+      openMax,
+      needsEnrolment,
+      onIssued: () => metrics.tokensIssued.inc({ grant: 'portal' }),
+      clock,
+    }),
+  }
 }

@@ -1,8 +1,6 @@
-import type { KeyUses } from '#accounts/key-uses.ts'
-import type { Config } from '#config/config.ts'
 import { type Authenticator, createAuthenticator } from '#identity/authenticator.ts'
 import type { CachedDirectory } from '#identity/cache/directory.ts'
-import { type WorkerMemory, withCachedSigningKeys } from '#identity/cache/instance-memory.ts'
+import { withCachedSigningKeys } from '#identity/cache/instance-memory.ts'
 import { type Invalidation, openInvalidation } from '#identity/cache/invalidation.ts'
 import {
   createStoreConnectionState,
@@ -10,24 +8,18 @@ import {
   type StoreHealth,
 } from '#identity/cache/store-connection.ts'
 import type { Issuers } from '#identity/issuers/issuer-keys.ts'
-import type { KeySetFetches } from '#identity/issuers/key-set-fetches.ts'
-import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { Directory } from '#identity/principal.ts'
 import { createKeyLoader, type KeyLoader, type Keyring, toSigningKey } from '#identity/tokens/keyring.ts'
-import type { Acknowledgements } from '#identity/tokens/refresh-tokens.ts'
 import { createSigningKeys } from '#identity/tokens/signing-keys.ts'
 import { createLookUpCounter } from '#ops/metrics/auth-instruments.ts'
-import type { Metrics } from '#ops/metrics/metrics.ts'
-import { type Clock, monotonicClock } from '#platform/clock.ts'
+import { monotonicClock } from '#platform/clock.ts'
 import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import type { Log } from '#platform/log/log.ts'
-import { createSealer, type KeySource } from '#platform/secrets/sealing.ts'
+import { createSealer } from '#platform/secrets/sealing.ts'
 import type { Change } from '#store/changes.ts'
-import type { Store } from '#store/store.ts'
 import { isStoreFailure } from '#store/store-failure.ts'
-import { createAuthParts } from './auth-parts.ts'
-import { createTokenIssuers, type TokenIssuers } from './issued-tokens.ts'
+import { createAuthParts, createTokenIssuers, type TokenIssuers } from './auth-parts.ts'
+import type { CallerParts } from './parts.ts'
 import { createConnectionLogger, createFaultLogger } from './store-monitor.ts'
 
 /** Authentication of callers on top of one store. */
@@ -47,22 +39,7 @@ export interface CallerAuth extends TokenIssuers {
   close(): void
 }
 
-export interface CallerAuthOptions {
-  readonly config: Config
-  /** An open store; the caller closes it. */
-  readonly store: Store
-  readonly sealingKeys: KeySource
-  readonly keyUses: KeyUses
-  readonly limiter: Pick<RateLimiter, 'take' | 'beat'>
-  readonly acknowledgements: Acknowledgements
-  readonly log: Log
-  readonly metrics: Metrics
-  /** Milliseconds since 1970. */
-  readonly clock: Clock
-  /** Shared with other workers; undefined = there are none. */
-  readonly memory?: WorkerMemory | undefined
-  /** Fetches keys of issuers for all workers; undefined = there are no others. */
-  readonly keySetFetches?: Pick<KeySetFetches, 'fetch'> | undefined
+export interface CallerAuthOptions extends CallerParts {
   /** Called on a change, once caches and keys reflect it; undefined = any change. */
   onChange(change: Change | undefined): void
 }

@@ -7,14 +7,14 @@ import type { Log } from '#platform/log/log.ts'
 import type { StoreDiagnostics, StoreState } from '#store/diagnostics.ts'
 import { isStoreFailure } from '#store/store-failure.ts'
 
-export interface StoreMonitorOptions {
+interface StoreMonitorOptions {
   readonly store: StoreDiagnostics
   readonly storeConnection: Pick<StoreConnectionState, 'isUp'>
   readonly log: Log
   readonly metrics: Pick<Metrics, 'storeWritable'>
 }
 
-export interface StoreMonitor {
+interface StoreMonitor {
   state(): StoreState
   close(): void
 }

@@ -1,5 +1,4 @@
 import type { SendNotice } from '#accounts/mails/notices.ts'
-import type { UsageRecorder } from '#accounts/usage-recorder.ts'
 import { buildApi } from '#api/api.ts'
 import { createReturnPathCheck } from '#gateway/browser/sign-in-return.ts'
 import { createDecideArrivalReader } from '#gateway/decide/decide-arrival.ts'
@@ -19,6 +18,7 @@ import { createProxy } from '#gateway/server/proxy.ts'
 import type { Traffic } from '#gateway/server/server.ts'
 import { createUsageMeter } from '#gateway/server/usage-meter.ts'
 import { createIgnoredUpgradeLog, type UpgradeHandler, type WebSockets } from '#gateway/server/web-sockets.ts'
+import type { Upstream } from '#http/upstream/upstream.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import type { Exporter } from '#ops/tracing/exporter.ts'
 import { createTracer } from '#ops/tracing/tracer.ts'
@@ -27,18 +27,23 @@ import { monotonicClock } from '#platform/clock.ts'
 import { createConfiguredNotices } from './account-services.ts'
 import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
 import {
+  createAssertionHeader,
   createBrowserParts,
   createConfiguredBasicKeyCheck,
   createConfiguredKeyHeaderReader,
   createConfiguredOwnCookies,
-} from './browser-parts.ts'
-import { createAssertionHeader, createConfiguredWriter, ownHeaderNames } from './request-writer.ts'
-import { createTakePlan } from './take-plan.ts'
-import type { OpenUpstreams } from './upstreams.ts'
+  createConfiguredWriter,
+  createTakePlan,
+  ownHeaderNames,
+} from './request-parts.ts'
+
+/** The upstreams of a config, open. */
+export interface OpenUpstreams {
+  readonly byName: ReadonlyMap<string, Upstream>
+}
 
 export interface TrafficOptions extends Omit<ApiPartsOptions, 'isReturnPath'> {
   readonly upstreams: OpenUpstreams
-  readonly usageRecorder: UsageRecorder
   readonly onUpgraded: UpgradeHandler
   /** See WebSockets. */
   readonly followStream: WebSockets['followStream']

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import type { Config } from '#config/config.ts'
 import { createDecideServer } from '#gateway/decide/decide-server.ts'
 import type { Arrival } from '#gateway/server/arrival.ts'
@@ -8,7 +9,6 @@ import { createGatewayServer } from '#gateway/server/server.ts'
 import { acceptQueuesMax } from '#http/h1/listener.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { Log } from '#platform/log/log.ts'
-import { watchDescriptors } from './descriptors.ts'
 import type { WorkerTraffic } from './traffic.ts'
 
 /** The listeners of a worker: the main one, and the one for other proxies if it is configured. */
@@ -143,5 +143,61 @@ function createTotalsReporter(): (write: (total: number) => void) => void {
     write(total)
     reportedAt = now
     total = 0
+  }
+}
+
+/** Descriptors kept free for files, the store and upstreams. */
+const reservedDescriptors = 16
+/** For how many connections one count is valid, and how long. */
+const connectionsPerCount = 8
+const countMaxAgeMs = 100
+
+/**
+ * Whether another connection may be accepted. Without a free descriptor libuv accepts and closes connections silently:
+ * so the last ones are kept free, and further connections are dropped where that can be counted.
+ * @param openConnections how many connections there are
+ */
+export type MayAccept = (openConnections: number) => boolean
+
+/** If the limit is not known (systems other than Linux) every connection is accepted. */
+export function watchDescriptors(limit = descriptorsMax(), count = countDescriptors): MayAccept {
+  if (limit === undefined) return () => true
+  let used = count()
+  let countedAt = performance.now()
+  let connectionsAtCount = 0
+
+  return function mayAccept(openConnections) {
+    // Each may need another one for its upstream: counting is only worth the call if that could be too many. Other
+    // descriptors may have doubled since the last count: files that are opened later.
+    const others = used - connectionsAtCount
+    if (others * 2 + openConnections * 2 + reservedDescriptors < limit) return true
+    const now = performance.now()
+    if (
+      now - countedAt > countMaxAgeMs ||
+      Math.abs(openConnections - connectionsAtCount) >= connectionsPerCount
+    ) {
+      used = count()
+      countedAt = now
+      connectionsAtCount = openConnections
+    }
+    return used + openConnections - connectionsAtCount + reservedDescriptors < limit
+  }
+}
+
+function descriptorsMax(): number | undefined {
+  try {
+    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? []
+    return soft === undefined ? undefined : Number(soft)
+  } catch {
+    return undefined
+  }
+}
+
+/** Without a descriptor left they cannot be counted. */
+function countDescriptors(): number {
+  try {
+    return readdirSync('/proc/self/fd').length
+  } catch {
+    return Number.POSITIVE_INFINITY
   }
 }

@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '#config/config.ts'
-import type { WorkerMemory } from '#identity/cache/instance-memory.ts'
-import type { Acknowledgements } from '#identity/tokens/refresh-tokens.ts'
+import { type HealthChange, openUpstream, type UpstreamConfig } from '#http/upstream/upstream.ts'
+import type { TargetState } from '#ops/metrics/traffic-instruments.ts'
 import { type Exporter, openExporter } from '#ops/tracing/exporter.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
+import type { Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
 import type { Change, LoggedChange } from '#store/changes.ts'
 import type { Store } from '#store/store.ts'
-import { type CallerAuth, type CallerAuthOptions, openCallerAuth } from './caller-auth.ts'
-import { buildTraffic, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
-import { closeUpstreams, noUpstreams, type OpenUpstreams, openUpstreams } from './upstreams.ts'
+import { type CallerAuth, openCallerAuth } from './caller-auth.ts'
+import { buildTraffic, type OpenUpstreams, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
 
 /** The parts that are built from one config. */
-export interface WorkerParts {
+interface WorkerParts {
   readonly config: Config
   readonly callerAuth: CallerAuth
   readonly upstreams: OpenUpstreams
@@ -22,13 +22,8 @@ export interface WorkerParts {
   closeUnshared(other: WorkerParts | undefined): void
 }
 
-export interface WorkerPartsOptions
-  extends Omit<TrafficOptions, 'config' | 'callerAuth' | 'upstreams' | 'store' | 'exporter'> {
-  readonly store: SharedStore
-  /** See CallerAuthOptions. */
-  readonly memory: WorkerMemory | undefined
-  readonly keySetFetches: CallerAuthOptions['keySetFetches']
-  readonly acknowledgements: Acknowledgements
+interface WorkerPartsOptions
+  extends Omit<TrafficOptions, 'config' | 'callerAuth' | 'upstreams' | 'exporter'> {
   /** Called for changes in this CallerAuth, once it is open. */
   onChange(change: Change | undefined, callerAuth: CallerAuth): void
 }
@@ -37,33 +32,20 @@ export interface WorkerPartsOptions
  * Builds the parts of a config; unchanged parts are reused from `before`, with their caches and connections.
  * @throws OperatorError, with nothing left open
  */
-export type BuildWorkerParts = (config: Config, before?: WorkerParts) => Promise<WorkerParts>
+type BuildWorkerParts = (config: Config, before?: WorkerParts) => Promise<WorkerParts>
 
-export function createWorkerPartsBuilder({
-  store,
-  memory,
-  keySetFetches,
-  acknowledgements,
-  onChange,
-  ...shared
-}: WorkerPartsOptions): BuildWorkerParts {
+export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWorkerParts {
+  const { onChange, ...shared } = options
+  const store = createSharedStore(options.store)
+
   async function openLeasedCallerAuth(config: Config): Promise<CallerAuth> {
-    const { sealingKeys, keyUses, limiter, log, metrics, clock } = shared
     const lease = store.lease()
     let opened: CallerAuth | undefined
     try {
       const callerAuth = await openCallerAuth({
+        ...shared,
         config,
         store: lease.store,
-        sealingKeys,
-        keyUses,
-        limiter,
-        acknowledgements,
-        log,
-        metrics,
-        clock,
-        memory,
-        keySetFetches,
         onChange: (change) => opened && onChange(change, opened),
       })
       opened = {
@@ -99,12 +81,11 @@ export function createWorkerPartsBuilder({
       // Until then the previous config serves the issuers that it has keys of.
       if (before && !isReused) await callerAuth.issuers.settled()
       const traffic = await buildTraffic({
+        ...shared,
         config,
         callerAuth,
         upstreams,
-        store: store.whole,
         exporter,
-        ...shared,
       })
       return { config, callerAuth, upstreams, traffic, exporter, closeUnshared }
     } catch (error) {
@@ -143,13 +124,11 @@ function assertStoreConnected({ storeConnection, keyring }: CallerAuth, isNew: b
 
 /** One store for several users that come and go, each with its own listeners. */
 interface SharedStore {
-  /** The store for users that do not listen for changes. */
-  readonly whole: Store
   /** The store for one more user, whose listeners are removed by `release`. */
   lease(): { readonly store: Store; release(): void }
 }
 
-export function createSharedStore(store: Store): SharedStore {
+function createSharedStore(store: Store): SharedStore {
   const all = new Set<(change: LoggedChange) => void>()
   store.onChange((change) => {
     for (const listener of all) listener(change)
@@ -171,5 +150,49 @@ export function createSharedStore(store: Store): SharedStore {
     }
   }
 
-  return { whole: store, lease }
+  return { lease }
+}
+
+export const noUpstreams: OpenUpstreams = { byName: new Map() }
+
+/** Opens the upstreams of a config; an unchanged one is reused with its connections. */
+export function openUpstreams(
+  configs: readonly UpstreamConfig[],
+  previous: OpenUpstreams,
+  log: Log,
+): OpenUpstreams {
+  const onHealthChange = createHealthLog(log)
+  const byName = new Map(
+    configs.map((config) => {
+      const known = previous.byName.get(config.name)
+      const isSame = isDeepStrictEqual(known?.config, config)
+      return [
+        config.name,
+        known && isSame ? known : openUpstream(config, { previous: known, onHealthChange }),
+      ]
+    }),
+  )
+  return { byName }
+}
+
+/** Outside `openUpstreams`: a closure there would keep the previous upstreams alive for as long as a target. */
+function createHealthLog(log: Log): (change: HealthChange) => void {
+  return ({ isHealthy, ...change }) => {
+    if (isHealthy) log.info(change, 'target healthy again')
+    else log.warn(change, 'target ejected')
+  }
+}
+
+/** The current health of every target. */
+export function targetStates({ byName }: OpenUpstreams): readonly TargetState[] {
+  return [...byName.values()].flatMap(({ name, targets }) =>
+    targets.map(({ origin, health }) => ({ upstream: name, target: origin, isHealthy: !health?.isEjected })),
+  )
+}
+
+/** Closes the upstreams that are not in `reused`. Requests in flight are still completed. */
+export function closeUpstreams({ byName }: OpenUpstreams, reused: OpenUpstreams): void {
+  for (const [name, upstream] of byName) {
+    if (reused.byName.get(name) !== upstream) upstream.close()
+  }
 }

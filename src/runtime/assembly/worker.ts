@@ -1,21 +1,16 @@
 import type { Config } from '#config/config.ts'
 import { createOpenCalls } from '#gateway/gate/open-calls.ts'
 import { createWebSockets } from '#gateway/server/web-sockets.ts'
-import type { WorkerMemory } from '#identity/cache/instance-memory.ts'
 import type { StoreHealth } from '#identity/cache/store-connection.ts'
-import type { Metrics } from '#ops/metrics/metrics.ts'
-import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { StoreState } from '#store/diagnostics.ts'
-import type { InstanceCounts } from '#store/rates.ts'
 import { keepTickShape } from '../v8/keep-tick-shape.ts'
-import type { CallerAuth, CallerAuthOptions } from './caller-auth.ts'
-import type { PreparedConfig } from './request-server.ts'
+import type { CallerAuth } from './caller-auth.ts'
+import { openStoreParts, type ProcessParts } from './parts.ts'
+import type { PreparedConfig } from './reload.ts'
 import { openStoreMonitor } from './store-monitor.ts'
-import { openStoreServices } from './store-services.ts'
-import { targetStates } from './upstreams.ts'
 import { createWorkerListeners } from './worker-listeners.ts'
-import { createSharedStore, createWorkerPartsBuilder } from './worker-parts.ts'
+import { createWorkerPartsBuilder, targetStates } from './worker-parts.ts'
 
 /** The part of the gateway that serves requests, in this process. */
 export interface Worker {
@@ -33,17 +28,8 @@ export interface Worker {
   close(): Promise<void>
 }
 
-export interface WorkerOptions {
+interface WorkerOptions extends ProcessParts {
   readonly config: Config
-  readonly log: Log
-  readonly metrics: Metrics
-  readonly clock: Clock
-  /** Counts that the workers of this instance share; undefined = this is the only worker. */
-  readonly counts?: InstanceCounts | undefined
-  /** The memory that the workers of this instance share; undefined = this is the only worker. */
-  readonly memory?: WorkerMemory | undefined
-  /** Fetches keys of issuers for the workers of this instance; undefined = this is the only worker. */
-  readonly keySetFetches?: CallerAuthOptions['keySetFetches']
   /** Encrypts the TLS session tickets of all workers of this instance; undefined = this is the only worker. */
   readonly ticketKeys?: Buffer | undefined
 }
@@ -53,18 +39,16 @@ export interface WorkerOptions {
  * @throws OperatorError if a key, the database or the address is not available
  */
 export async function openWorker(options: WorkerOptions): Promise<Worker> {
-  const { config, log, metrics, clock, counts } = options
+  const { config, ticketKeys, ...processParts } = options
+  const { log, metrics, clock } = processParts
   keepTickShape()
   let currentCallerAuth: CallerAuth | undefined
-  const services = await openStoreServices({
+  const parts = await openStoreParts(
     config,
-    log,
-    metrics,
-    clock,
-    counts,
-    isStoreUp: () => currentCallerAuth?.storeConnection.isUp === true,
-  })
-  const { store, storeConnection } = services
+    processParts,
+    () => currentCallerAuth?.storeConnection.isUp === true,
+  )
+  const { store } = parts
   const webSockets = createWebSockets({ metrics, clock, authState: () => current.callerAuth })
   const openCalls = createOpenCalls({
     followStream: webSockets.followStream,
@@ -72,13 +56,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   })
   let ownUrl = ''
   const build = createWorkerPartsBuilder({
-    ...services,
-    store: createSharedStore(store),
-    memory: options.memory,
-    keySetFetches: options.keySetFetches,
-    metrics,
-    log,
-    clock,
+    ...parts,
     gatewayUrl: () => ownUrl,
     onUpgraded: webSockets.accept,
     followStream: webSockets.followStream,
@@ -89,16 +67,16 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     },
   })
 
-  let current = await cleanUpOnFailure(services.close, () => build(config))
+  let current = await cleanUpOnFailure(parts.close, () => build(config))
   currentCallerAuth = current.callerAuth
   store.onAudit((entry) => current.traffic.sendNotice?.(entry))
   metrics.collectTargetHealth(() => targetStates(current.upstreams))
   metrics.collectIssuers(() => current.callerAuth.issuers.states())
-  const storeMonitor = openStoreMonitor({ store, storeConnection, log, metrics })
+  const storeMonitor = openStoreMonitor(parts)
   const listeners = await cleanUpOnFailure(close, () =>
     createWorkerListeners({
       config,
-      ticketKeys: options.ticketKeys,
+      ticketKeys,
       traffic: () => current.traffic,
       metrics,
       log,
@@ -106,7 +84,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   )
 
   async function prepare(next: Config): Promise<PreparedConfig> {
-    const useSealingKeys = services.rereadSealingKeys(next.keys.sealingKey)
+    const useSealingKeys = parts.rereadSealingKeys(next.keys.sealingKey)
     const built = await build(next, current)
     const discard = () => built.closeUnshared(current)
     return {
@@ -142,7 +120,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     storeMonitor.close()
     current.closeUnshared(undefined)
     await exporter?.close()
-    await services.close()
+    await parts.close()
   }
 
   const { url, decideUrl } = await cleanUpOnFailure(close, listeners.listen)

@@ -1,9 +1,8 @@
-import type { Config } from '#config/config.ts'
-import { type ConfigSnapshot, restoreConfig } from '#config/config.ts'
+import { type Config, type ConfigSnapshot, restoreConfig } from '#config/config.ts'
 import { createMetrics } from '#ops/metrics/metrics.ts'
 import { createLog, type Log, logUncaughtErrors } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
-import type { PreparedConfig } from '../assembly/request-server.ts'
+import type { PreparedConfig } from '../assembly/reload.ts'
 import { openWorker, type Worker } from '../assembly/worker.ts'
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 import { tuneForTraffic } from '../v8/tune-for-traffic.ts'
@@ -16,8 +15,7 @@ import {
   type WorkerPorts,
   type WorkerStartOptions,
 } from './messages.ts'
-import { createRemoteCounts } from './remote-counts.ts'
-import { createRemoteMemory } from './remote-memory.ts'
+import { createRemoteCounts, createRemoteMemory } from './remote-memory.ts'
 
 /** A started worker, and the change that it has prepared. */
 interface RunningWorker {

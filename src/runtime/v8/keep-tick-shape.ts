@@ -6,8 +6,8 @@ let keptTick: object | undefined
 /**
  * Keeps process.nextTick fast. Node creates an object for each call, with computed names. Where a full garbage
  * collection finds none of them, V8 forgets their shape, and from then on creates them by calls into its runtime for as
- * long as the process lives: 0.7 instead of 0.1 µs, several times for each request (measured on Node 26.10). One that
- * is never freed prevents that. To be called before the first full collection.
+ * long as the process lives (docs/performance.md). One that is never freed prevents
+ * that. To be called before the first full collection.
  */
 export function keepTickShape(): void {
   if (keptTick === undefined) process.nextTick(keepTick)

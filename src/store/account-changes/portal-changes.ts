@@ -81,7 +81,7 @@ export function passwordLinkOf(
 }
 
 /** How many networks of an account are remembered: one that is back after so many others counts as new. */
-export const signInNetworksMax = 20
+const signInNetworksMax = 20
 
 /** undefined where it is known. */
 export function withNetwork(account: Account, network: string): Account | undefined {

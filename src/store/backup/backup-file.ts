@@ -11,7 +11,7 @@ import { accountOf, type BackupRecord, badFieldOf, type RecordKind, recordFields
 export const backupFormat = 1
 
 /** The first line. */
-export interface BackupHead {
+interface BackupHead {
   readonly backup: 'gatehouse'
   readonly format: number
   /** The version that wrote it, for people. */
@@ -22,7 +22,7 @@ export interface BackupHead {
 }
 
 /** The last line. */
-export interface BackupEnd {
+interface BackupEnd {
   readonly end: true
   readonly records: number
   /** In hex. */

@@ -8,13 +8,13 @@ const indexScript = loadScript('index-sessions')
 const forgetScript = loadScript('forget-sessions')
 
 /** How many sessions one step reads, or removes: this blocks Redis for a millisecond or two. */
-export const sessionBatchMax = 200
+const sessionBatchMax = 200
 
 /**
  * The index of the sessions of an account that have not ended, newest first: one for each session epoch, so that all
  * of them end in one small step. Accounts of an earlier format get it when it is first needed.
  */
-export interface OpenSessionIndex {
+interface OpenSessionIndex {
   /** What `read` makes of a page in order; shorter where there are no more. */
   list<Item>(account: Owner, page: SessionsPage, read: PositionReader<Item>): Promise<readonly Item[]>
   /** IDs of the oldest, oldest first. */

@@ -45,7 +45,7 @@ export interface Database {
   close(): void
 }
 
-export type Snapshot = Pick<Database, 'prepare' | 'close'>
+type Snapshot = Pick<Database, 'prepare' | 'close'>
 
 /** How work that takes long has ended. */
 export interface LongWrite<Result> {

@@ -1,8 +1,7 @@
 import t, { type Test } from 'tap'
 import { certificateFiles, connectTls } from '../../gateway/support/tls.ts'
-import { startBackend } from '../../setup/backend.ts'
+import { startBoth } from '../../setup/both.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
-import { startGateway } from '../../setup/gateway.ts'
 import { until } from '../../setup/net.ts'
 import { connectRaw } from '../../setup/raw-client.ts'
 import { ask, codeOf, connectHttp2 } from './ask.ts'
@@ -21,8 +20,7 @@ const settings = frame('settings', 0, 0)
 const requestTimeoutMs = 1_000
 
 async function start(t: Test, config: Readonly<Record<string, unknown>> = {}) {
-  const backend = await startBackend(t)
-  return startGateway(t, { backend: backend.url, config })
+  return startBoth(t, { config })
 }
 
 /** A head of HEAD that cannot be read, or is too large. */

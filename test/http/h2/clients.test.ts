@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { connect as connectTls } from 'node:tls'
 import t, { type Test } from 'tap'
 import { readMetrics } from '../../gateway/support/metrics.ts'
-import { startBackend, startRawBackend } from '../../setup/backend.ts'
+import { startRawBackend } from '../../setup/backend.ts'
+import { startBoth } from '../../setup/both.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
 import { startGateway } from '../../setup/gateway.ts'
 import { until } from '../../setup/net.ts'
@@ -13,22 +14,24 @@ import { type Asked, ask, codeOf, connectHttp2 } from './ask.ts'
 const largeBytes = 8 * 1024 * 1024
 
 async function start(t: Test, config = {}) {
-  const backend = await startBackend(t, (request, response, { body }) => {
-    const path = request.url?.replace('/any', '')
-    if (path === '/large')
-      response.writeHead(200, { 'Content-Length': largeBytes }).end(Buffer.alloc(largeBytes, 'x'))
-    else if (path === '/none') response.writeHead(204).end()
-    else if (path === '/early') {
-      response.writeEarlyHints({ link: '</a.css>; rel=preload' })
-      response.end('after')
-    } else if (path === '/trailers') {
-      response.writeHead(200, { Trailer: 'X-Sum', Connection: 'close', 'Keep-Alive': 'timeout=1' })
-      response.write('a')
-      response.addTrailers({ 'X-Sum': '1' })
-      response.end('b')
-    } else response.end(`${request.method} ${request.url} ${body.length}`)
+  const { backend, gateway } = await startBoth(t, {
+    answer: (request, response, { body }) => {
+      const path = request.url?.replace('/any', '')
+      if (path === '/large')
+        response.writeHead(200, { 'Content-Length': largeBytes }).end(Buffer.alloc(largeBytes, 'x'))
+      else if (path === '/none') response.writeHead(204).end()
+      else if (path === '/early') {
+        response.writeEarlyHints({ link: '</a.css>; rel=preload' })
+        response.end('after')
+      } else if (path === '/trailers') {
+        response.writeHead(200, { Trailer: 'X-Sum', Connection: 'close', 'Keep-Alive': 'timeout=1' })
+        response.write('a')
+        response.addTrailers({ 'X-Sum': '1' })
+        response.end('b')
+      } else response.end(`${request.method} ${request.url} ${body.length}`)
+    },
+    config,
   })
-  const gateway = await startGateway(t, { backend: backend.url, config })
   const account = await gateway.createAccount()
   const secretkey = account.secretKey
   return { backend, gateway, account, secretkey, session: await connectHttp2(t, gateway.url) }
@@ -188,10 +191,12 @@ t.test('over TLS it is negotiated by ALPN, and can be turned off', async (t) => 
 })
 
 async function startListening(t: Test, listen: object) {
-  const backend = await startBackend(t, (request, response) => {
-    response.end(`${request.method} ${request.url} 0`)
+  const gateway = await startBoth(t, {
+    answer: (request, response) => {
+      response.end(`${request.method} ${request.url} 0`)
+    },
+    config: { listen: { port: 0, ...listen } },
   })
-  const gateway = await startGateway(t, { backend: backend.url, config: { listen: { port: 0, ...listen } } })
   return { gateway, secretkey: (await gateway.createAccount()).secretKey }
 }
 
@@ -204,11 +209,12 @@ t.test('with http2: false the preface is a request line that is refused', async 
 
 t.test('a client that resets a request cancels it at the backend', async (t) => {
   let closed = 0
-  const backend = await startBackend(t, (request, response) => {
-    response.write('begun')
-    request.socket.once('close', () => closed++)
+  const gateway = await startBoth(t, {
+    answer: (request, response) => {
+      response.write('begun')
+      request.socket.once('close', () => closed++)
+    },
   })
-  const gateway = await startGateway(t, { backend: backend.url })
   const { secretKey } = await gateway.createAccount()
   const session = await connectHttp2(t, gateway.url)
   const stream = session.request({ ':path': '/any/x', secretkey: secretKey })
@@ -220,10 +226,11 @@ t.test('a client that resets a request cancels it at the backend', async (t) => 
 
 t.test('a shutdown completes what has begun, and takes what is in transit', async (t) => {
   const answers: (() => void)[] = []
-  const backend = await startBackend(t, (_request, response) => {
-    answers.push(() => response.end('late'))
+  const gateway = await startBoth(t, {
+    answer: (_request, response) => {
+      answers.push(() => response.end('late'))
+    },
   })
-  const gateway = await startGateway(t, { backend: backend.url })
   const { secretKey: secretkey } = await gateway.createAccount()
   const session = await connectHttp2(t, gateway.url)
   const goaway = once(session, 'goaway')

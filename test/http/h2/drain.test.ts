@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
-import { startBackend } from '../../setup/backend.ts'
-import { startGateway } from '../../setup/gateway.ts'
+import { startBoth } from '../../setup/both.ts'
 import { until } from '../../setup/net.ts'
 import { ask, connectHttp2 } from './ask.ts'
 import { endHeaders, endStream, frame, openRawSession, requestBlock } from './frames.ts'
@@ -11,12 +10,11 @@ const anyStream = 2 ** 31 - 1
 
 async function start(t: Test, config = {}, mode: 'at once' | 'held' = 'at once') {
   const held: (() => void)[] = []
-  const backend = await startBackend(t, (_request, response) => {
-    if (mode === 'held') held.push(() => response.end('ok'))
-    else response.end('ok')
-  })
-  const gateway = await startGateway(t, {
-    backend: backend.url,
+  const { backend, gateway } = await startBoth(t, {
+    answer: (_request, response) => {
+      if (mode === 'held') held.push(() => response.end('ok'))
+      else response.end('ok')
+    },
     config: { shutdown: { drain: '10s' }, ...config },
   })
   const answer = () => {

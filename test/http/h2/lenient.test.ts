@@ -1,6 +1,5 @@
 import t from 'tap'
-import { startBackend } from '../../setup/backend.ts'
-import { startGateway } from '../../setup/gateway.ts'
+import { startBoth } from '../../setup/both.ts'
 import { until } from '../../setup/net.ts'
 import { endHeaders, endStream, frame, frameTypes, openRawSession, requestBlock } from './frames.ts'
 
@@ -15,8 +14,7 @@ const malformed: readonly (readonly [what: string, name: string, value: string])
 ]
 
 t.test('a malformed field of HTTP/2 is refused, and reaches no backend', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const { backend, gateway } = await startBoth(t)
   const { socket, ended, received } = await openRawSession(t, gateway.url)
   for (const [index, [what, name, value]] of malformed.entries()) {
     const id = 2 * index + 1
@@ -41,8 +39,7 @@ const notHttp2: readonly (readonly [name: string, value: string])[] = [
 ]
 
 t.test('a field that HTTP/2 does not have resets its request', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const { backend, gateway } = await startBoth(t)
   const { socket, received } = await openRawSession(t, gateway.url)
   for (const [index, field] of notHttp2.entries()) {
     const block = requestBlock('/optional/x', [field])
@@ -53,8 +50,7 @@ t.test('a field that HTTP/2 does not have resets its request', async (t) => {
 })
 
 t.test('WINDOW_UPDATE frames hold up no other connection, and not their own up to 256 KiB', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url })
+  const gateway = await startBoth(t)
   const flooding = await openRawSession(t, gateway.url)
   const other = await openRawSession(t, gateway.url)
   const update = frame('windowUpdate', 0, 0, Buffer.from([0, 0, 0, 1]))

@@ -2,9 +2,8 @@ import { createCipheriv, createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { type ClientHttp2Session, constants } from 'node:http2'
 import t, { type Test } from 'tap'
-import { startBackend } from '../../setup/backend.ts'
+import { startBoth } from '../../setup/both.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
-import { startGateway } from '../../setup/gateway.ts'
 import { connectHttp2 } from './ask.ts'
 
 const chunkBytes = 262_144
@@ -58,8 +57,10 @@ function cancel(session: ClientHttp2Session, path: string): Promise<void> {
 }
 
 async function startListening(t: Test, listen: object): Promise<string> {
-  const backend = await startBackend(t, (request, response) => void sendBody(request.url ?? '', response))
-  const { url } = await startGateway(t, { backend: backend.url, config: { listen: { port: 0, ...listen } } })
+  const { url } = await startBoth(t, {
+    answer: (request, response) => void sendBody(request.url ?? '', response),
+    config: { listen: { port: 0, ...listen } },
+  })
   return url
 }
 

@@ -9,7 +9,8 @@ import { DeadlineSweep } from '#platform/deadline.ts'
 import { shortFrame } from '../../gateway/forward/tunnels.ts'
 import { ask as askHttp1 } from '../../gateway/support/ask.ts'
 import { startWebSocketBackend, upgradeLines } from '../../gateway/support/web-socket.ts'
-import { startBackend, startRawBackend } from '../../setup/backend.ts'
+import { startRawBackend } from '../../setup/backend.ts'
+import { startBoth } from '../../setup/both.ts'
 import { startGateway } from '../../setup/gateway.ts'
 import { portOf, until } from '../../setup/net.ts'
 import { type Answer, ask, codeOf, connectHttp2 } from './ask.ts'
@@ -89,7 +90,6 @@ t.test('a WebSocket that its client ends with the handshake is ended for the bac
 t.test(
   'a WebSocket over HTTP/2 is 405 on a route without websocket, whose backend gets nothing',
   async (t) => {
-    const backend = await startBackend(t)
     const route = { upstream: 'backend', auth: 'none' }
     const routes = [
       { ...route, name: 'plain', path: '/plain' },
@@ -98,7 +98,7 @@ t.test(
       { ...route, name: 'posts', path: '/posts', methods: ['POST'], websocket: true },
       { ...route, name: 'keys', path: '/keys', auth: 'secretKey' },
     ]
-    const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
+    const { backend, gateway } = await startBoth(t, { config: { routes } })
     const session = await connectHttp2(t, gateway.url)
     const any = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT'
     for (const [path, allow] of [

@@ -1,13 +1,12 @@
 import t, { type Test } from 'tap'
 import { type ClientOptions, createClient } from '#library/client.ts'
-import { startBackend, startServer } from '../../setup/backend.ts'
-import { startGateway } from '../../setup/gateway.ts'
+import { startServer } from '../../setup/backend.ts'
+import { startBoth } from '../../setup/both.ts'
 import { until } from '../../setup/net.ts'
 
 /** A gateway and a client whose requests are counted by path. */
 async function start(t: Test, config: Readonly<Record<string, unknown>> = {}) {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config })
+  const { backend, gateway } = await startBoth(t, { config })
   const created = await gateway.createAccount()
   const calls: string[] = []
   const counting: typeof fetch = (input, init) => {

@@ -2,8 +2,8 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { exportJWK, SignJWT } from 'jose'
 import t, { type Test } from 'tap'
 import { createVerifier, type VerifierOptions } from '#library/verify.ts'
-import { startBackend, startServer } from '../../setup/backend.ts'
-import { startGateway } from '../../setup/gateway.ts'
+import { startServer } from '../../setup/backend.ts'
+import { startBoth } from '../../setup/both.ts'
 import { until } from '../../setup/net.ts'
 
 const identity = { assertion: { enabled: true } }
@@ -56,8 +56,7 @@ async function codeOf(verified: Promise<unknown>): Promise<unknown> {
 }
 
 t.test('an assertion of a gateway is verified, by either scheme', async (t) => {
-  const backend = await startBackend(t)
-  const gateway = await startGateway(t, { backend: backend.url, config: { identity } })
+  const { backend, gateway } = await startBoth(t, { config: { identity } })
   const created = await gateway.createAccount({ role: 'Editor' })
   const verifier = createVerifier({
     jwksUrl: `${gateway.url}/.well-known/jwks.json`,

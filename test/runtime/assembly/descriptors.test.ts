@@ -1,5 +1,5 @@
 import t from 'tap'
-import { watchDescriptors } from '#runtime/assembly/descriptors.ts'
+import { watchDescriptors } from '#runtime/assembly/worker-listeners.ts'
 
 t.test('connections are accepted until 16 file descriptors are left', async (t) => {
   for (const [used, mayAccept] of [

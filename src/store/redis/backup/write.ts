@@ -15,7 +15,7 @@ import { addCounts } from '../usage.ts'
 export type Command = readonly (string | number)[]
 
 /** What is written batch by batch, and what only at the end is known. */
-export interface RecordWriter {
+interface RecordWriter {
   /** @throws OperatorError where a record excludes one before it */
   write(records: readonly StoreRecord[]): Promise<void>
   /** That of the store; empty where there is none. */

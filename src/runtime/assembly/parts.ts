@@ -3,6 +3,8 @@ import { type KeyUses, openKeyUses } from '#accounts/key-uses.ts'
 import { createOutbox, type Outbox } from '#accounts/mails/outbox.ts'
 import { openUsageRecorder, type UsageRecorder } from '#accounts/usage-recorder.ts'
 import type { Config } from '#config/config.ts'
+import type { WorkerMemory } from '#identity/cache/instance-memory.ts'
+import type { KeySetFetches } from '#identity/issuers/key-set-fetches.ts'
 import { withPrincipals } from '#identity/issuers/subjects.ts'
 import { openQuotas, type Quotas } from '#identity/limits/quotas.ts'
 import { openRateLimiter, type RateLimiter } from '#identity/limits/rate-limiter.ts'
@@ -16,8 +18,22 @@ import { openStore } from '#store/open.ts'
 import type { InstanceCounts } from '#store/rates.ts'
 import type { Store } from '#store/store.ts'
 
-/** The store, and what is written to it in the background or counted in it. */
-export interface StoreServices {
+/** What lives as long as the process. What workers of one instance share is undefined for an only worker. */
+export interface ProcessParts {
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Milliseconds since 1970. */
+  readonly clock: Clock
+  /** Counts of all workers. */
+  readonly counts?: InstanceCounts | undefined
+  /** What workers have looked up. */
+  readonly memory?: WorkerMemory | undefined
+  /** Fetches keys of issuers for all workers. */
+  readonly keySetFetches?: Pick<KeySetFetches, 'fetch'> | undefined
+}
+
+/** What lives as long as the store is open, and all above. */
+export interface StoreParts extends ProcessParts {
   readonly sealingKeys: KeySource
   /** See OpenSealingKeys. */
   readonly rereadSealingKeys: OpenSealingKeys['reread']
@@ -34,23 +50,31 @@ export interface StoreServices {
   close(): Promise<void>
 }
 
-export interface StoreServicesOptions {
+/** The same with the config that applies. */
+export interface ConfigParts extends StoreParts {
   readonly config: Config
-  readonly log: Log
-  readonly metrics: Metrics
-  readonly clock: Clock
-  /** See WorkerOptions. */
-  readonly counts?: InstanceCounts | undefined
-  /** Asked at each use: the part that follows the store is opened later, and a reload may replace it. */
-  isStoreUp(): boolean
 }
+
+/** The same without what counts requests and sends mails. */
+export type CallerParts = Omit<
+  ConfigParts,
+  'close' | 'outbox' | 'quotas' | 'rereadSealingKeys' | 'storeConnection' | 'usageRecorder'
+>
 
 /** How long a shutdown waits for mails that are being sent. */
 const mailGraceMs = 5_000
 
-/** @throws OperatorError if the sealing key or the database is not available */
-export async function openStoreServices(options: StoreServicesOptions): Promise<StoreServices> {
-  const { config, log, metrics, clock, counts, isStoreUp } = options
+/**
+ * Opens the store, and what is written to it in the background.
+ * @param isStoreUp asked at each use: the part that follows the store is opened later, and a reload may replace it
+ * @throws OperatorError if the sealing key or the database is not available
+ */
+export async function openStoreParts(
+  config: Config,
+  parts: ProcessParts,
+  isStoreUp: () => boolean,
+): Promise<StoreParts> {
+  const { log, metrics, clock, counts } = parts
   const mayCreate = config.store.driver === 'sqlite'
   const { keys: sealingKeys, reread } = openSealingKeys(config.keys.sealingKey, { mayCreate })
   const store = await openStore(config.store, 'request', counts)
@@ -105,6 +129,7 @@ export async function openStoreServices(options: StoreServicesOptions): Promise<
   }
 
   return {
+    ...parts,
     sealingKeys,
     rereadSealingKeys: reread,
     store,

@@ -14,12 +14,21 @@ import {
   visitCookieName,
 } from '#gateway/browser/sign-in.ts'
 import { createReturnKeys, type ReturnKeys, returnCookieNames } from '#gateway/browser/sign-in-return.ts'
+import { createHeaderRules } from '#gateway/forward/header-rules.ts'
+import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.ts'
+import { createRequestWriter, type RequestWriter } from '#gateway/forward/request-head.ts'
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
 import { signInHostsOf } from '#gateway/routes/route-urls.ts'
-import { createCarriers } from '#identity/keys/carriers.ts'
+import { createLru } from '#identity/cache/lru.ts'
+import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
+import { createPlans, type TakePlan } from '#identity/limits/plans.ts'
+import { type CachedAssertion, createAssertions } from '#identity/tokens/assertion.ts'
 import { looksLikeAccessToken } from '#identity/tokens/jwt.ts'
+import type { Clock } from '#platform/clock.ts'
 import { portalCookieNames } from '#portal/portal-cookie.ts'
+import type { CallerAuth } from './caller-auth.ts'
+import type { ConfigParts } from './parts.ts'
 
 /** What serves browsers that can set no header; all undefined where the access cookie is not enabled. */
 export interface BrowserParts {
@@ -97,5 +106,65 @@ export function createConfiguredOwnCookies({
     names: [cookie.name, ...(portal.enabled ? portalCookieNames : [])],
     anyCase: enabled ? [name, visitCookieName, ...returnCookieNames] : [],
     others: enabled ? [] : [{ name, isOwn: looksLikeAccessToken }],
+  })
+}
+
+interface RequestWriterParts {
+  readonly config: Config
+  readonly callerAuth: Pick<CallerAuth, 'keyring'>
+  readonly clock: Clock
+}
+
+/** Maximum number of cached assertions, half a KiB each; beyond that some are signed more often. */
+const assertionsMax = 10_000
+
+/** The writer of heads for upstreams, by the names and rules of a config. */
+export function createConfiguredWriter(
+  parts: RequestWriterParts,
+  carriers: Carriers,
+  assertion = createAssertionHeader(parts),
+): RequestWriter {
+  const { config } = parts
+  return createRequestWriter({
+    rules: createHeaderRules(ownHeaderNames(config), carriers),
+    writeIdentity: createIdentityWriter(config.identityHeaders),
+    assertion,
+    ownCookies: createConfiguredOwnCookies(config),
+  })
+}
+
+/** The names of the headers that say who is calling: only the gateway sets them. */
+export function ownHeaderNames({
+  identityHeaders,
+  assertion,
+}: Pick<Config, 'identityHeaders' | 'assertion'>): readonly string[] {
+  return [...Object.values(identityHeaders), assertion.header]
+}
+
+/** @returns undefined where assertions are disabled */
+export function createAssertionHeader({
+  config,
+  callerAuth,
+  clock,
+}: RequestWriterParts): AssertionHeader | undefined {
+  const { enabled, header, lifetimeMs } = config.assertion
+  if (!enabled) return undefined
+  const assertionCache = createLru<CachedAssertion>(assertionsMax)
+  const { issuer } = config.tokens
+  return {
+    header,
+    of: createAssertions({ keyring: callerAuth.keyring, cache: assertionCache, issuer, lifetimeMs, clock })
+      .issue,
+  }
+}
+
+/** Counts requests against the plans of the config. */
+export function createTakePlan({ config, limiter, quotas, log, metrics }: ConfigParts): TakePlan {
+  return createPlans({
+    plans: config.plans,
+    limiter,
+    quotas,
+    onUnknown: (plan) => log.warn({ plan }, 'accounts have a plan that is not in the config: not limited'),
+    unknownPlanRequests: metrics.unknownPlanRequests,
   })
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createQuotaExchange, newReservation } from '#identity/limits/quota-reservation.ts'
+import { createQuotaRequests, newReservation } from '#identity/limits/quota-reservation.ts'
 import { quotaWindow } from '#store/quotas.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'
 
@@ -9,7 +9,7 @@ t.test('requests that pass while a lost answer is asked for again are not forgot
   const granted: number[] = []
   let isLost = false
   let beforeAnswer = async () => {}
-  const { request } = createQuotaExchange({
+  const { request } = createQuotaRequests({
     store: {
       takeQuota: async (take) => {
         const grant = await store.takeQuota(take)
