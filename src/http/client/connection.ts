@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import { DeadlineSweep } from '#platform/deadline.ts'
 import { chunksPerTurnMax } from '../h1/chunked-decoder.ts'
 import { hasWrittenAll, ownedCopy } from '../h1/read-buffers.ts'
 import { DirectSocketReader, type PooledSocketReader, type SocketReader } from '../h1/socket-reader.ts'
@@ -11,11 +10,11 @@ import {
   reusableMs,
   strayBytesGraceMs,
 } from './connection-socket.ts'
-import { readFailure, timeoutFailure, UpstreamFailure } from './failure.ts'
+import { readFailure, UpstreamFailure } from './failure.ts'
 import { RequestSender } from './request-sender.ts'
 import type { ConnectionPersistence, ResponseEvents, ResponseHead } from './response-head.ts'
 import { ResponseParser } from './response-parser.ts'
-import { StallDeadline } from './stall-deadline.ts'
+import { StallDeadline, stallSweep } from './stall-deadline.ts'
 import {
   noHolder,
   type RequestOptions,
@@ -23,14 +22,12 @@ import {
   type UpstreamResponseEvents,
 } from './upstream-connection.ts'
 
-const sweep = new DeadlineSweep(50)
-
 /** One HTTP/1.1 connection to a target: one request at a time, reused as long as both sides agree. */
 export class Connection implements UpstreamConnection {
   readonly socket: Socket
   readonly #reader: SocketReader
   readonly #sender: RequestSender
-  readonly #deadline = new StallDeadline((isForHead) => this.#onTimeout(isForHead))
+  readonly #deadline = new StallDeadline(() => this.#onTimeout())
   holder = noHolder
   isBound = false
   #events: UpstreamResponseEvents | undefined
@@ -59,7 +56,7 @@ export class Connection implements UpstreamConnection {
     this.#parser = new ResponseParser(this.#responseEvents)
     socket.on('drain', this.#onDrain).on('end', this.#onEnd)
     socket.on('error', this.#onError).on('close', this.#onClose)
-    sweep.add(this.#deadline)
+    stallSweep.add(this.#deadline)
   }
 
   get isOpen(): boolean {
@@ -184,7 +181,7 @@ export class Connection implements UpstreamConnection {
   }
 
   readonly #onClose = (): void => {
-    sweep.remove(this.#deadline)
+    stallSweep.remove(this.#deadline)
     this.fail(new UpstreamFailure('closed-early', 'the connection to the target was closed'))
     this.holder.onFree(false)
   }
@@ -200,8 +197,8 @@ export class Connection implements UpstreamConnection {
       closeConnection(this.socket, { isExpected: isOver })
       return
     }
-    this.reusableFrom = this.#body === 'chunked' ? sweep.sweptAt + strayBytesGraceMs : 0
-    this.reusableUntil = sweep.sweptAt + reusableMs(persistence)
+    this.reusableFrom = this.#body === 'chunked' ? stallSweep.sweptAt + strayBytesGraceMs : 0
+    this.reusableUntil = stallSweep.sweptAt + reusableMs(persistence)
     this.isReused = true
     this.#reader.resume()
     this.holder.onFree(true)
@@ -210,7 +207,7 @@ export class Connection implements UpstreamConnection {
   #handOver(head: ResponseHead, rest: Buffer): void {
     const events = this.#events
     this.#clearDeadline()
-    sweep.remove(this.#deadline)
+    stallSweep.remove(this.#deadline)
     this.#events = undefined
     this.#isHandedOver = true
     handOverSocket(this.socket, this.#reader)
@@ -234,9 +231,8 @@ export class Connection implements UpstreamConnection {
     events?.onFailure(unsent ?? failure)
   }
 
-  #onTimeout(isForHead: boolean): void {
-    const isClientIdle = !this.#deadline.isRequestSent && !this.socket.writableNeedDrain
-    this.fail(timeoutFailure(isForHead ? 'response' : isClientIdle ? 'client' : 'target'))
+  #onTimeout(): void {
+    this.fail(this.#deadline.failure(!this.socket.writableNeedDrain))
   }
 
   #clearDeadline(): void {

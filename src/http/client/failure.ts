@@ -37,20 +37,6 @@ export function readFailure(error: unknown): UpstreamFailure {
   return new UpstreamFailure('invalid-response', 'reading the response failed', error)
 }
 
-/** @param idle who let the time pass: the target before its response, or the client or the target within a body */
-export function timeoutFailure(idle: 'response' | 'client' | 'target'): UpstreamFailure {
-  switch (idle) {
-    case 'response':
-      return new UpstreamFailure('response-timeout', 'no response within the response timeout')
-    case 'client':
-      return new UpstreamFailure('body-stalled', 'the client stopped sending the request body')
-    case 'target':
-      return new UpstreamFailure('idle-timeout', 'no data within the idle timeout')
-    default:
-      return idle satisfies never
-  }
-}
-
 /** The upstream's response is not HTTP/1.1, or contradicts itself. */
 export class InvalidResponse extends UpstreamFailure {
   constructor(detail: string) {

@@ -104,7 +104,7 @@ export class RequestSender implements DeferredWrite {
   #writeLarge(before: string, chunk: Buffer): boolean {
     const socket = this.#socket
     if (this.#framing !== 'chunked') {
-      // Corked they would be sent in one system call, which costs more than two plain writes.
+      // Not corked: two plain writes take less time than one of both.
       socket.write(before, 'latin1')
       return socket.write(chunk)
     }

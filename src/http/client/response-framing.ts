@@ -48,7 +48,6 @@ export function hasBindingChallenge(headers: readonly string[]): boolean {
   return headers.some((name, index) => index % 2 === 0 && isBindingChallenge(name, headers[index + 1] ?? ''))
 }
 
-/** The value first: it costs less. */
 function isBindingChallenge(name: string, value: string): boolean {
   return bindsConnection(value) && challengeNames.has(name.toLowerCase())
 }
@@ -111,7 +110,7 @@ function wrongLength(): InvalidResponse {
 }
 
 const closes = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
-/** The usual spelling; a regular expression costs as much as the rest of a head. */
+/** The usual spelling, which needs no regular expression. */
 const usualTimeout = 'timeout='
 
 function keepAliveTimeoutMs(value: string): number | undefined {

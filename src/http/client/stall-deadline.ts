@@ -1,7 +1,10 @@
 import { monotonicClock } from '#platform/clock.ts'
-import type { Expiring } from '#platform/deadline.ts'
+import { DeadlineSweep, type Expiring } from '#platform/deadline.ts'
+import { UpstreamFailure } from './failure.ts'
 import type { RequestOptions } from './upstream-connection.ts'
 
+/** Watches the deadlines of all requests to targets. */
+export const stallSweep = new DeadlineSweep(50)
 const never = Number.POSITIVE_INFINITY
 
 /**
@@ -98,6 +101,15 @@ export class StallDeadline implements Expiring {
   stop(): void {
     this.#options = undefined
     this.deadline = never
+  }
+
+  /** Of the one that has let the time pass. @param hasRoom whether more of the body could be sent */
+  failure(hasRoom: boolean): UpstreamFailure {
+    if (this.#isForHead)
+      return new UpstreamFailure('response-timeout', 'no response within the response timeout')
+    return !this.isRequestSent && hasRoom
+      ? new UpstreamFailure('body-stalled', 'the client stopped sending the request body')
+      : new UpstreamFailure('idle-timeout', 'no data within the idle timeout')
   }
 
   expire(): void {

@@ -44,8 +44,7 @@ export interface ClientExchange {
   /** The current request. Asynchronous code compares it to see whether its own request is over. */
   readonly head: RequestHead | undefined
   /**
-   * What its listener keeps with it, and nobody else looks at. Not in a map: that would change with every stream of
-   * HTTP/2, and costs the collector as much as reading a head.
+   * What its listener keeps with it, and nobody else looks at. Not in a map, which would change with every request.
    */
   listenerState: object | undefined
   readonly httpVersion: HttpVersion

@@ -152,7 +152,7 @@ export class ChunkedDecoder {
   }
 }
 
-/** A loop: for a few bytes Buffer.copy costs more. @returns how many bytes that were */
+/** A loop, as most are a few bytes. @returns how many bytes that were */
 function copy(
   bytes: Buffer,
   { from, to }: { readonly from: number; readonly to: number },

@@ -6,7 +6,7 @@ export const sharedBuffer = Buffer.allocUnsafeSlow(65_536)
 
 /** Up to this length views of the shared memory are kept, which take 0.2 MiB at most. */
 const keptViewBytesMax = 2_048
-/** By length: the lengths of messages repeat (docs/performance.md). */
+/** By length: the lengths of messages repeat. */
 const keptViews: (Buffer | undefined)[] = Array.from({ length: keptViewBytesMax + 1 }, () => undefined)
 
 /** What was just read: valid until the caller returns. Long data, which others would not copy, are a copy already. */

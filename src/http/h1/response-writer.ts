@@ -73,7 +73,7 @@ export class ResponseWriter implements DeferredWrite {
     const coding = framing === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : ''
     const ending = keepAlive?.lines ?? 'Connection: close\r\n\r\n'
     this.announcedKeepAlive = keepAlive ?? this.announcedKeepAlive
-    // Not in a template, which makes a text of each first: 0.13 µs for all of a request.
+    // Hot: not in a template, which makes a text of each number first.
     this.#buffered = statusLine(status, reason) + lines + coding + ending
     this.#framing = framing
   }
@@ -145,7 +145,7 @@ export class ResponseWriter implements DeferredWrite {
     else this.#writeLast(buffered, onWritten)
   }
 
-  /** Nearly always the system accepts it at once: a callback for that would cost as much as writing a head. */
+  /** Nearly always the system accepts it at once, and no callback is needed. */
   #writeLast(buffered: string, onWritten: () => void): void {
     const socket = this.#socket
     const isWritten = buffered === '' ? undefined : writeDirectly(socket, buffered, onWritten)

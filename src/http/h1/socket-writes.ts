@@ -8,10 +8,7 @@ export interface DeferredWrite {
   writeNow(): void
 }
 
-/**
- * So many are written together at most: the first would wait too long for the last. With 300 connections busy, 128 cost 2 %
- * less than 32, and the p99 of the latency was 12.4 instead of 13.3 ms.
- */
+/** Maximum number of writes in one batch: the first waits for the last (docs/performance.md). */
 const batchMax = 128
 
 let batch: DeferredWrite[] = []

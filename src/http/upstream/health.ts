@@ -17,7 +17,7 @@ interface ActiveCheckTimes {
 
 /** Passive checks: how failures of clients' requests eject a target. */
 export interface PassiveCheckOptions {
-  /** So many within the window eject it. */
+  /** Number of failures within the window that eject it. */
   readonly maxFailures: number
   readonly windowMs: number
   /** How long it gets no request before a trial. */

@@ -1,13 +1,12 @@
-import { DeadlineSweep } from '#platform/deadline.ts'
 import type { ResponseFraming } from '../../exchange/client-exchange.ts'
 import { addLines } from '../../h2/fields.ts'
 import { errorCode } from '../../h2/framing/protocol.ts'
 import type { FrameStream } from '../../h2/framing/stream.ts'
 import type { StreamEvents } from '../../h2/framing/stream-connection.ts'
-import { InvalidResponse, readFailure, timeoutFailure, UpstreamFailure } from '../failure.ts'
+import { InvalidResponse, readFailure, UpstreamFailure } from '../failure.ts'
 import { hasBindingChallenge, readContentLength } from '../response-framing.ts'
 import type { ResponseHead } from '../response-head.ts'
-import { StallDeadline } from '../stall-deadline.ts'
+import { StallDeadline, stallSweep } from '../stall-deadline.ts'
 import {
   noHolder,
   type RequestOptions,
@@ -17,7 +16,6 @@ import {
 import { checkFields, readHead, requestFields } from './fields.ts'
 import type { UpstreamSession } from './session.ts'
 
-const sweep = new DeadlineSweep(50)
 /** How many 1xx a target may send of a response that is not read: flow control does not hold them. */
 const unreadInformationMax = 64
 /** Statuses without a body, whatever their fields say (RFC 9110 6.4.1). */
@@ -32,7 +30,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
   /** Its session is told. */
   readonly isBound = false
   holder = noHolder
-  readonly #deadline = new StallDeadline((isForHead) => this.#onTimeout(isForHead))
+  readonly #deadline = new StallDeadline(() => this.#onTimeout())
   readonly #session: UpstreamSession
   readonly #scheme: 'http' | 'https'
   #stream: FrameStream | undefined
@@ -74,7 +72,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     stream.events = this
     stream.sendHead(requestFields(head, this.#scheme), options.body === 'none')
     stream.body.resume()
-    sweep.add(this.#deadline)
+    stallSweep.add(this.#deadline)
     this.#deadline.start(options, now)
   }
 
@@ -116,10 +114,10 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     stream.reset(code)
   }
 
-  #onTimeout(isForHead: boolean): void {
-    const isClientIdle = !this.#deadline.isRequestSent && this.hasWrittenAll
-    if (isForHead || !isClientIdle) this.#session.checkAlive()
-    this.fail(timeoutFailure(isForHead ? 'response' : isClientIdle ? 'client' : 'target'))
+  #onTimeout(): void {
+    const failure = this.#deadline.failure(this.hasWrittenAll)
+    if (failure.reason !== 'body-stalled') this.#session.checkAlive()
+    this.fail(failure)
   }
 
   onHead(fields: string[], isWhole: boolean, isLast: boolean): void {
@@ -194,7 +192,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
   onEndSent(): void {}
 
   onClose(code: number): void {
-    sweep.remove(this.#deadline)
+    stallSweep.remove(this.#deadline)
     if (this.#events) this.fail(failureOf(code))
     this.#free()
   }

@@ -3,7 +3,7 @@ import { errorCode } from './protocol.ts'
 import type { StreamConnection, StreamEvents } from './stream-connection.ts'
 
 const pieceBytesMax = 65_536
-/** Smaller pieces of one read are joined: each that is passed on costs as much as a write. */
+/** Smaller pieces of one read are joined, since each is written on its own. */
 const joinedBytesMax = 4_096
 const none: readonly string[] = []
 

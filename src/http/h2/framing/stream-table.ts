@@ -74,7 +74,7 @@ export class StreamTable<Entry extends TableEntry<Entry>> {
   }
 }
 
-/** So many streams that this side has reset are remembered: their peer may not know yet. */
+/** Maximum number of streams that this side has reset and still remembers: their peer may not know yet. */
 const resetMax = 1_000
 
 /** Tells what a frame on a stream that is not open means. */

@@ -30,7 +30,7 @@ export const staticNames: ReadonlyMap<string, number> = new Map(
 const entryOverhead = 32
 /** Its size until something else is agreed on (RFC 9113 6.5.2), and more than this is never used here. */
 export const tableSizeDefault = 4_096
-/** So many entries fit, a power of two: their places are used in turn. */
+/** Maximum number of entries, a power of two: their places are used in turn. */
 const places = tableSizeDefault / entryOverhead
 
 /** What an entry counts (RFC 7541 4.1). */

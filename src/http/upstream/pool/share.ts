@@ -7,11 +7,11 @@ const shareOfFree = 8
 const sessionShareOfFree = 4
 
 /**
- * Who may take one more connection of a pool. Nobody can take them all: not the requests of one client network,
- * account or connection of HTTP/2 (114 or 103 of 128 while nobody else needs any, fewer the more others do), nor bodies that are still arriving (three
- * quarters). Everybody may take at least one while any is free.
+ * Who may take one more connection of a pool. Nobody can take them all: not the requests of one client network, account
+ * or connection of HTTP/2 (114 or 103 of 128 while nobody else needs any, fewer the more others do), nor bodies that are
+ * still arriving (three quarters). Everybody may take at least one while any is free.
  *
- * Whose they are is only counted once it matters: it takes three look-ups in maps.
+ * Ownership is tracked only under contention: it takes three look-ups in maps.
  */
 export class Share {
   readonly #connectionsMax: number
@@ -147,7 +147,7 @@ function unused(): Party {
   return { inUse: 0, waiting: 0 }
 }
 
-/** So many that use nothing are kept at least: most come again, and dropping them is work for the collector. */
+/** Minimum number of idle parties that are kept: most come again. */
 const keptMin = 1_024
 
 /** The parties of one kind, by name. Those that use nothing are dropped once there are twice as many as are in use. */
