@@ -25,14 +25,14 @@ cacheCompiledCode()
 // The other commands end soon, or have much to do at once.
 if (process.argv[2] === 'serve') deferOptimizing()
 
-const [{ main }, { openOutput }] = await Promise.all([
+const [{ main }, { createOutput }] = await Promise.all([
   import('#cli/main.ts'),
   import('#cli/terminal/output.ts'),
 ])
 
 process.exitCode = await main(process.argv.slice(2), {
-  out: openOutput(process.stdout),
-  err: openOutput(process.stderr),
+  out: createOutput(process.stdout),
+  err: createOutput(process.stderr),
 })
 
 export {}

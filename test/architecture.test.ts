@@ -168,6 +168,30 @@ t.test('no folder has more than 30 files of its own', async (t) => {
   t.strictSame(crowded, [])
 })
 
+t.test('what is opened can be closed: `openX` gives something with a `close`', async (t) => {
+  const opens = sources.flatMap(({ path, text }) =>
+    [...text.matchAll(/^export (?:async )?function (open[A-Z]\w*)[\s\S]*?^}$/gm)].map(
+      ([body, name = '']) => ({
+        body,
+        name: `${path} ${name}`,
+      }),
+    ),
+  )
+  t.ok(opens.length > 20)
+  t.strictSame(
+    opens.filter(({ body }) => !isClosable(body)).map(({ name }) => name),
+    [],
+  )
+})
+
+/** By its body, or by the interface that it says to return. */
+function isClosable(body: string): boolean {
+  if (/\b(?:close|shutDown)\w*\b/.test(body)) return true
+  const [, result = ''] = /^[\s\S]*?\): (?:Promise<|readonly |ReadonlyMap<string, )*(\w+)/.exec(body) ?? []
+  const declaration = new RegExp(`^export (?:interface|class) ${result}\\b[\\s\\S]*?^}$`, 'm')
+  return sources.some(({ text }) => /\b(?:close|shutDown|end)\(/.test(declaration.exec(text)?.[0] ?? ''))
+}
+
 t.test('imports make no circle', async (t) => {
   const graph = new Map(sources.map(({ path, imports }) => [path, imports.filter(isOurs)]))
   t.strictSame(findCircle(graph), [])

@@ -6,7 +6,7 @@ import { createMetrics } from '#ops/metrics/metrics.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { createLog } from '#platform/log/log.ts'
-import { openSealingKeys } from '#platform/secrets/sealing-key.ts'
+import { createSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { openCallerAuth } from '#runtime/assembly/caller-auth.ts'
 import { openStoreMonitor } from '#runtime/assembly/store-monitor.ts'
 import { openStore } from '#store/open.ts'
@@ -41,7 +41,7 @@ async function openInstance({ config }: LoadedConfig, index: number) {
   const identity = await openCallerAuth({
     config,
     store,
-    sealingKeys: openSealingKeys(config.keys.sealingKey, { mayCreate: false }).keys,
+    sealingKeys: createSealingKeys(config.keys.sealingKey, { mayCreate: false }).keys,
     keyUses: openKeyUses({ store, clock }),
     limiter,
     acknowledgements: openAcknowledgements({ store, onLoss: () => {} }),

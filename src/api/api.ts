@@ -19,7 +19,7 @@ import { type HeldKeysEndpointOptions, revokeKeyEndpoint } from './held-keys.ts'
 import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import { type OAuthOptions, registerOAuth } from './oauth/oauth.ts'
 import { serverMetadataEndpoint } from './oauth/server-metadata.ts'
-import { openApiEndpoint } from './openapi/openapi.ts'
+import { createApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
 import { createOwnAccountApi } from './own-account.ts'
 import { type OwnEndpoint, registerOwnRoute } from './own-route.ts'
@@ -146,7 +146,7 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
       ...options,
       routes: options.protectedResources?.routes ?? [],
     }),
-    '/api/v1/openapi.json': openApiEndpoint({ ...options, portalPath: options.portal?.path, operations }),
+    '/api/v1/openapi.json': createApiEndpoint({ ...options, portalPath: options.portal?.path, operations }),
   }
   for (const [path, endpoint] of Object.entries(endpoints)) registerOwnRoute(scope, path, endpoint)
   const { protectedResources } = options

@@ -17,7 +17,7 @@ import { createSigningKeys, type SigningKeys } from '#identity/tokens/signing-ke
 import { monotonicClock } from '#platform/clock.ts'
 import { createPasswords, type Passwords } from '#platform/secrets/passwords.ts'
 import { createSealer, deriveKeys } from '#platform/secrets/sealing.ts'
-import { openSealingKeys } from '#platform/secrets/sealing-key.ts'
+import { createSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { createConfiguredActions, createConfiguredSubjects } from '#runtime/assembly/account-services.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import { createLocalRates } from '#store/local-rates.ts'
@@ -58,7 +58,7 @@ export async function withOperator<Result>(
 ): Promise<Result> {
   const { config } = loadConfig(input)
   const mayCreate = config.store.driver === 'sqlite'
-  const { keys: sealingKeys } = openSealingKeys(config.keys.sealingKey, { mayCreate })
+  const { keys: sealingKeys } = createSealingKeys(config.keys.sealingKey, { mayCreate })
   return withStore(config, async (store) => {
     const sealer = createSealer(sealingKeys)
     const clock = Date.now

@@ -14,7 +14,7 @@ export interface ReadyFile {
  * Each process removes its own file when it exits.
  * @throws OperatorError if it cannot be written: a program that waits for it would wait forever
  */
-export function openReadyFile(path: string): ReadyFile {
+export function createReadyFile(path: string): ReadyFile {
   // Named by process: two gateways that start at once do not overwrite each other's temporary file.
   const temporaryPath = `${path}.${process.pid}.tmp`
 

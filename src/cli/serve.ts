@@ -12,7 +12,7 @@ import { type Gateway, openGateway } from '#runtime/gateway.ts'
 import { tuneForTraffic } from '#runtime/v8/tune-for-traffic.ts'
 import { type Command, UsageError } from './command.ts'
 import { printWelcome } from './print-welcome.ts'
-import { openReadyFile, type ReadyFile } from './ready-file.ts'
+import { createReadyFile, type ReadyFile } from './ready-file.ts'
 import { openServiceManager, readServiceManager } from './service-manager.ts'
 import { reloadAtSignal, stopSignal } from './signals.ts'
 
@@ -35,7 +35,7 @@ export const serveCommand: Command = {
   run: async (invocation) => {
     const path = invocation.text('ready-file')
     if (path === '') throw new UsageError('--ready-file must be a path')
-    const readyFile = path === undefined ? undefined : openReadyFile(path)
+    const readyFile = path === undefined ? undefined : createReadyFile(path)
     if (!invocation.flag('demo')) return runGateway({ input: invocation.config, readyFile })
     const { terminal } = invocation
     const given = demoConfig(invocation.config)

@@ -22,7 +22,7 @@ interface DocumentOptions {
 }
 
 /** The OpenAPI document of the built-in endpoints. */
-export function openApiEndpoint(options: DocumentOptions): OwnEndpoint {
+export function createApiEndpoint(options: DocumentOptions): OwnEndpoint {
   const body = jsonLine(createDocument(options))
   const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
   return {

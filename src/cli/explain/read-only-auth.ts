@@ -10,7 +10,7 @@ import { createSigningKeys, type SigningKey } from '#identity/tokens/signing-key
 import { type Clock, monotonicClock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
-import { openSealingKeys } from '#platform/secrets/sealing-key.ts'
+import { createSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { createAuthParts } from '#runtime/assembly/auth-parts.ts'
 import {
   createConfiguredBasicKeyCheck,
@@ -133,7 +133,7 @@ async function readSigningKeys(
   if (config.tokens.keys.length > 0) return config.tokens.keys.map(toSigningKey)
   const store = await openStoreOnce()
   if (!store || (await store.listSigningKeys()).length === 0) return []
-  const sealer = createSealer(openSealingKeys(config.keys.sealingKey, { mayCreate: false }).keys)
+  const sealer = createSealer(createSealingKeys(config.keys.sealingKey, { mayCreate: false }).keys)
   const { algorithm } = config.tokens
   // A gateway would create a key of its algorithm if there is none: here it is not stored, and signs nothing.
   const readOnlyStore: Omit<SigningKeyStore, 'resealSigningKey'> = {

@@ -4,7 +4,7 @@ import { loadConfig } from '#config/load.ts'
 import { createSigningKeys } from '#identity/tokens/signing-keys.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
-import { openSealingKeys } from '#platform/secrets/sealing-key.ts'
+import { createSealingKeys } from '#platform/secrets/sealing-key.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import { backupLineBytesMax, type CheckedBackup, checkBackup } from '#store/backup/backup-file.ts'
 import type { BackupStore, RecordKind, Restoration } from '#store/backup/records.ts'
@@ -118,7 +118,7 @@ async function warnOfSealingKey(
   terminal: Terminal,
 ): Promise<void> {
   try {
-    const { keys: sealingKeys } = openSealingKeys(keys.sealingKey, { mayCreate: false })
+    const { keys: sealingKeys } = createSealingKeys(keys.sealingKey, { mayCreate: false })
     const { algorithm } = tokens
     const sealer = createSealer(sealingKeys)
     await createSigningKeys({ store, sealer, algorithm, clock: Date.now }).assertReadable()

@@ -12,7 +12,7 @@ export interface Output {
 }
 
 /** An output of the process: a write that fails neither throws nor is lost without notice. */
-export function openOutput(stream: NodeJS.WriteStream): Output {
+export function createOutput(stream: NodeJS.WriteStream): Output {
   let failure: Error | undefined
   let last: Promise<unknown> = Promise.resolve()
   stream.on('error', (error) => {

@@ -3,7 +3,7 @@ import { isatty } from 'node:tty'
 import { type DestinationStream, pino } from 'pino'
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import { OperatorError } from '../errors/operator-error.ts'
-import { type LogOutput, openLogOutput } from './output.ts'
+import { createLogOutput, type LogOutput } from './output.ts'
 import { hasColors, prettyLine } from './pretty.ts'
 
 export type Log = ReturnType<typeof createLog>
@@ -64,7 +64,7 @@ export function createLog({ level, format = 'auto', stream, worker }: LogOptions
 
   function openStandardOutput(): LogOutput {
     const isAtomic = worker === undefined || fstatSync(1).isFile()
-    const json = openLogOutput({ fd: 1, ...(isAtomic ? batches : sharedBatches), onLoss })
+    const json = createLogOutput({ fd: 1, ...(isAtomic ? batches : sharedBatches), onLoss })
     // Decided once: JSON lines are written as they are.
     return format === 'pretty' || (format === 'auto' && isatty(1)) ? pretty(json) : json
   }

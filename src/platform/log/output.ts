@@ -34,7 +34,7 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4))
  * Opens the output. Lines that cannot be written are buffered, up to 8 MiB, and retried for as long as it takes: a
  * full disk must not stop the traffic. When the reader is gone (EPIPE) logging stops, and all lines are dropped.
  */
-export function openLogOutput({ fd, batchBytes, chunkBytesMax, onLoss }: LogOutputOptions): LogOutput {
+export function createLogOutput({ fd, batchBytes, chunkBytesMax, onLoss }: LogOutputOptions): LogOutput {
   const chunks = new LineChunks(chunkBytesMax)
   /** The bytes being written, or to be retried: they come before `chunks`. */
   let current: Buffer | undefined

@@ -42,7 +42,7 @@ export function readSealingKeys(
 }
 
 /** The sealing keys of a process, which it may read again. */
-export interface OpenSealingKeys {
+export interface SealingKeys {
   /** All that are accepted now, the current one first. */
   readonly keys: () => Keys
   /**
@@ -54,10 +54,10 @@ export interface OpenSealingKeys {
 }
 
 /** @throws OperatorError as `readSealingKeys` */
-export function openSealingKeys(
+export function createSealingKeys(
   source: SealingKeySource,
   options: { readonly mayCreate: boolean },
-): OpenSealingKeys {
+): SealingKeys {
   let accepted = acceptedKeys(readSealingKeys(source, options))
   return {
     keys: () => accepted,

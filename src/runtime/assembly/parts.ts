@@ -13,7 +13,7 @@ import type { Metrics } from '#ops/metrics/metrics.ts'
 import { type Clock, monotonicClock } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { KeySource } from '#platform/secrets/sealing.ts'
-import { type OpenSealingKeys, openSealingKeys } from '#platform/secrets/sealing-key.ts'
+import { createSealingKeys, type SealingKeys } from '#platform/secrets/sealing-key.ts'
 import { openStore } from '#store/open.ts'
 import type { InstanceCounts } from '#store/rates.ts'
 import type { Store } from '#store/store.ts'
@@ -35,8 +35,8 @@ export interface ProcessParts {
 /** What lives as long as the store is open, and all above. */
 export interface StoreParts extends ProcessParts {
   readonly sealingKeys: KeySource
-  /** See OpenSealingKeys. */
-  readonly rereadSealingKeys: OpenSealingKeys['reread']
+  /** See SealingKeys. */
+  readonly rereadSealingKeys: SealingKeys['reread']
   readonly store: Store
   readonly limiter: RateLimiter
   readonly quotas: Quotas
@@ -76,7 +76,7 @@ export async function openStoreParts(
 ): Promise<StoreParts> {
   const { log, metrics, clock, counts } = parts
   const mayCreate = config.store.driver === 'sqlite'
-  const { keys: sealingKeys, reread } = openSealingKeys(config.keys.sealingKey, { mayCreate })
+  const { keys: sealingKeys, reread } = createSealingKeys(config.keys.sealingKey, { mayCreate })
   const store = await openStore(config.store, 'request', counts)
   // A copy that someone with write access to the store cannot change.
   store.onAudit((entry) => log.info({ event: 'audit', ...auditData(entry) }, 'audit log entry'))

@@ -65,7 +65,7 @@ export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWork
   return async function build(config, before) {
     const isReused = before && isDeepStrictEqual(callerAuthConfig(config), callerAuthConfig(before.config))
     const callerAuth = isReused ? before.callerAuth : await openLeasedCallerAuth(config)
-    const upstreams = openUpstreams(config.upstreams, before?.upstreams ?? noUpstreams, shared.log)
+    const upstreams = reconcileUpstreams(config.upstreams, before?.upstreams ?? noUpstreams, shared.log)
 
     const hasSameTracing = before && isDeepStrictEqual(config.tracing, before.config.tracing)
     const exporter = hasSameTracing ? before.exporter : openTraceExporter(config, shared)
@@ -156,7 +156,7 @@ function createSharedStore(store: Store): SharedStore {
 export const noUpstreams: OpenUpstreams = { byName: new Map() }
 
 /** Opens the upstreams of a config; an unchanged one is reused with its connections. */
-export function openUpstreams(
+export function reconcileUpstreams(
   configs: readonly UpstreamConfig[],
   previous: OpenUpstreams,
   log: Log,
@@ -175,7 +175,7 @@ export function openUpstreams(
   return { byName }
 }
 
-/** Outside `openUpstreams`: a closure there would keep the previous upstreams alive for as long as a target. */
+/** Outside `reconcileUpstreams`: a closure there would keep the previous upstreams alive for as long as a target. */
 function createHealthLog(log: Log): (change: HealthChange) => void {
   return ({ isHealthy, ...change }) => {
     if (isHealthy) log.info(change, 'target healthy again')

@@ -26,7 +26,7 @@ export interface AccountAccess extends Pick<AccountReader, 'findAccount'> {
 }
 
 /** Accounts as texts, and indexes of their e-mails, their identities at OpenID providers, their IDs, and the terms they are searched by. */
-export function openAccounts(connection: Connection): AccountStore & AccountAccess {
+export function createAccountStore(connection: Connection): AccountStore & AccountAccess {
   const { keys, ask, runAudited, listNewest, notify, confirmAbsence } = connection
 
   async function find(id: string): Promise<Account | undefined> {

@@ -14,7 +14,7 @@ const findScript = loadScript('find-audit')
 const appendScript = loadScript('append-audit', { isAudited: true })
 
 /** The audit log as two streams, whose entries cannot be changed. */
-export function openAudit(connection: Connection): AuditStore {
+export function createAuditStore(connection: Connection): AuditStore {
   const { keys, ask, run, runAudited, confirmAbsence, onAudit } = connection
 
   return {

@@ -8,7 +8,7 @@ import type { Connection } from './connection.ts'
 const accountsAtOnce = 200
 
 /** The index of imported keys: a hash of account IDs by digest, written together with the accounts. */
-export function openImportedKeys(
+export function createImportedKeyStore(
   { keys, ask, confirmAbsence }: Connection,
   { replace }: Pick<AccountAccess, 'replace'>,
 ): ImportedKeyStore {

@@ -9,7 +9,7 @@ const recordScript = loadScript('record-key-uses')
 const recordBatchMax = 200
 
 /** Keys with their account; their uses in a hash for each account, whose writes do not wait for replicas. */
-export function openKeys({ keys, ask, run, confirmAbsence }: Connection, replace: Replace): KeyStore {
+export function createKeyStore({ keys, ask, run, confirmAbsence }: Connection, replace: Replace): KeyStore {
   async function recordBatch(uses: readonly RecordedKeyUse[]): Promise<void> {
     await run(
       recordScript,

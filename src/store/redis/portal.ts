@@ -11,7 +11,10 @@ const endScript = loadScript('end-portal-session', { isAudited: true })
 const touchScript = loadScript('touch-portal-session')
 
 /** Passwords and links with their account; portal sessions in a hash for each, which expires with the last of them. */
-export function openPortal(connection: Connection, { findAccount, replace }: AccountAccess): PortalStore {
+export function createPortalStore(
+  connection: Connection,
+  { findAccount, replace }: AccountAccess,
+): PortalStore {
   const { keys, ask, run, runAudited, confirmAbsence } = connection
 
   async function find(accountId: string, id: string): Promise<PortalSession | undefined> {

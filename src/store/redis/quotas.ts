@@ -13,7 +13,7 @@ import { loadScript } from './scripts.ts'
 const takeScript = loadScript('take-quota')
 
 /** Quotas that are counted across instances; a failover may lose the last second. */
-export function openQuotas({ keys, ask, run, confirmAbsence }: Connection): QuotaStore {
+export function createQuotaStore({ keys, ask, run, confirmAbsence }: Connection): QuotaStore {
   return {
     takeQuota: async ({ accountId, window, endsAt, limit, ...take }) => {
       const { now, holder, sequence, holders, needed, ahead, unused, kept, uncounted } = take

@@ -10,7 +10,7 @@ const heartbeatScript = loadScript('heartbeat')
 const heartbeatTimeoutMs = 15_000
 
 /** Rates that are counted across instances; losing counts in a failover does not matter. */
-export function openRates({ keys, run }: Connection): RateStore {
+export function createRateStore({ keys, run }: Connection): RateStore {
   return {
     takeFromRate: async (purpose, subject, { limit, perMs }) => {
       // Hashed: addresses and names from outside must not get into keys as they are.

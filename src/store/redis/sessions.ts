@@ -28,7 +28,10 @@ const acknowledgeScript = loadScript('acknowledge-rotations')
 const endScript = loadScript('end-session', { isLogged: true, isAudited: true })
 
 /** Sessions as hashes that expire by themselves, and an index of them for each account. */
-export function openSessions(connection: Connection, { findAccount, replace }: AccountAccess): SessionStore {
+export function createSessionStore(
+  connection: Connection,
+  { findAccount, replace }: AccountAccess,
+): SessionStore {
   const { keys, ask, runDurably, runAudited, settle, notify, confirmAbsence, waitsForReplicas } = connection
   const openIndex = createOpenSessionIndex(connection, find)
 

@@ -11,7 +11,7 @@ const retireScript = loadScript('retire-signing-key', { isLogged: true, isAudite
 const change = { kind: 'signing-keys' } as const
 
 /** Signing keys as members of one hash. */
-export function openSigningKeys(connection: Connection): SigningKeyStore {
+export function createSigningKeyStore(connection: Connection): SigningKeyStore {
   const { keys, ask, runAudited, settle, notify, confirmAbsence } = connection
 
   return {

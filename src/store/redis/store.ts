@@ -1,22 +1,22 @@
 import type { StoreDiagnostics } from '../diagnostics.ts'
 import type { Store } from '../store.ts'
-import { openAccounts } from './accounts.ts'
-import { openAudit } from './audit.ts'
+import { createAccountStore } from './accounts.ts'
+import { createAuditStore } from './audit.ts'
 import { createBackUp } from './backup/read.ts'
 import { createRestore } from './backup/restore.ts'
 import { openChanges } from './changes.ts'
 import type { RedisOptions } from './client.ts'
 import { type Connection, openConnection } from './connection.ts'
-import { openImportedKeys } from './imported-keys.ts'
-import { openKeys } from './keys.ts'
-import { openPortal } from './portal.ts'
-import { openQuotas } from './quotas.ts'
-import { openRates } from './rates.ts'
+import { createImportedKeyStore } from './imported-keys.ts'
+import { createKeyStore } from './keys.ts'
+import { createPortalStore } from './portal.ts'
+import { createQuotaStore } from './quotas.ts'
+import { createRateStore } from './rates.ts'
 import { loadScript } from './scripts.ts'
-import { openSessions } from './sessions.ts'
-import { openSigningKeys } from './signing-keys.ts'
-import { openSubjects } from './subjects.ts'
-import { openUsage } from './usage.ts'
+import { createSessionStore } from './sessions.ts'
+import { createSigningKeyStore } from './signing-keys.ts'
+import { createSubjectStore } from './subjects.ts'
+import { createUsageStore } from './usage.ts'
 
 const probeScript = loadScript('probe-write')
 const memoryScript = loadScript('read-memory-info')
@@ -30,24 +30,24 @@ const probeTtlMs = 60_000
  */
 export function openRedisStore(options: RedisOptions, { listens }: { readonly listens: boolean }): Store {
   const connection = openConnection(options, listens)
-  const { replace, ...accounts } = openAccounts(connection)
+  const { replace, ...accounts } = createAccountStore(connection)
   const access = { findAccount: accounts.findAccount, replace }
   const { close: closeChanges, ...changes } = openChanges(connection, options, listens)
   const store = {
     ready: connection.ready,
     ...accounts,
-    ...openKeys(connection, replace),
-    ...openImportedKeys(connection, access),
-    ...openSessions(connection, access),
-    ...openSigningKeys(connection),
-    ...openRates(connection),
-    ...openQuotas(connection),
+    ...createKeyStore(connection, replace),
+    ...createImportedKeyStore(connection, access),
+    ...createSessionStore(connection, access),
+    ...createSigningKeyStore(connection),
+    ...createRateStore(connection),
+    ...createQuotaStore(connection),
     ...changes,
-    ...openAudit(connection),
-    ...openPortal(connection, access),
-    ...openUsage(connection),
-    ...openSubjects(connection),
-    ...openDiagnostics(connection),
+    ...createAuditStore(connection),
+    ...createPortalStore(connection, access),
+    ...createUsageStore(connection),
+    ...createSubjectStore(connection),
+    ...createDiagnostics(connection),
     close: async () => {
       closeChanges()
       await connection.close()
@@ -60,7 +60,7 @@ export function openRedisStore(options: RedisOptions, { listens }: { readonly li
   }
 }
 
-function openDiagnostics({ keys, run, runDurably, onWrite }: Connection): StoreDiagnostics {
+function createDiagnostics({ keys, run, runDurably, onWrite }: Connection): StoreDiagnostics {
   return {
     onWrite,
     probeWrite: async () => {

@@ -7,7 +7,7 @@ const blockScript = loadScript('block-subject', { isLogged: true, isAudited: tru
 const unblockScript = loadScript('unblock-subject', { isLogged: true, isAudited: true })
 
 /** Blocked principals as members of one sorted set, whose scores are the times. */
-export function openSubjects(connection: Connection): SubjectStore {
+export function createSubjectStore(connection: Connection): SubjectStore {
   const { keys, ask, runAudited, settle, listNewest, notify, confirmAbsence } = connection
 
   return {

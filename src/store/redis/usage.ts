@@ -29,7 +29,7 @@ export const usagePairsMax = 10_000
 const fieldsAtOnce = 500
 
 /** A hash for each account and month, which expires as a whole; losing the last second in a failover does not matter. */
-export function openUsage({ keys, ask, run, confirmAbsence }: Connection): UsageStore {
+export function createUsageStore({ keys, ask, run, confirmAbsence }: Connection): UsageStore {
   /** In steps: Redis does nothing else while it reads a whole hash, and one of many keys and routes is large. */
   async function readMonth(accountId: string, month: number): Promise<readonly UsageCount[]> {
     const key = usageKey(keys, accountId, month)

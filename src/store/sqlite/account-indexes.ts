@@ -5,7 +5,7 @@ import { termsOf } from '../search.ts'
 import type { Database } from './database.ts'
 
 /** The index that accounts are searched by. Every function is to be called within a read or a write. */
-export function openTermIndex({ prepare }: Database) {
+export function createTermIndex({ prepare }: Database) {
   const insert = prepare('INSERT OR IGNORE INTO account_terms (term, account_id) VALUES (?, ?)')
   const remove = prepare('DELETE FROM account_terms WHERE term = ? AND account_id = ?')
   const select = prepare(
@@ -42,7 +42,7 @@ export function openTermIndex({ prepare }: Database) {
 }
 
 /** The index of imported keys. Every function is to be called within a write. */
-export function openImportedKeyIndex({ prepare }: Database) {
+export function createImportedKeyIndex({ prepare }: Database) {
   const insert = prepare('INSERT OR REPLACE INTO imported_keys (digest, account_id) VALUES (?, ?)')
   const remove = prepare('DELETE FROM imported_keys WHERE digest = ? AND account_id = ?')
 

@@ -5,7 +5,7 @@ import type { AccountBatch, AccountCreation, AccountStore } from '../accounts.ts
 import { accountChange } from '../changes.ts'
 import { identityKeyOf } from '../portal-access.ts'
 import { search, type TermIndex } from '../search.ts'
-import { openImportedKeyIndex, openTermIndex } from './account-indexes.ts'
+import { createImportedKeyIndex, createTermIndex } from './account-indexes.ts'
 import { accountColumns, hasSameIndexes, indexedColumns, toAccount, toRow } from './account-row.ts'
 import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
@@ -14,12 +14,12 @@ import type { Writer } from './writer.ts'
 const removedSessionsMax = 200
 
 /** The verbs, and what other slices need of the accounts. */
-export type Accounts = ReturnType<typeof openAccounts>
+export type Accounts = ReturnType<typeof createAccountStore>
 
-export function openAccounts(database: Database, { writeChange, writeUncached, appendAudit }: Writer) {
+export function createAccountStore(database: Database, { writeChange, writeUncached, appendAudit }: Writer) {
   const { prepare, read, write, writeLong } = database
-  const terms = openTermIndex(database)
-  const importedKeys = openImportedKeyIndex(database)
+  const terms = createTermIndex(database)
+  const importedKeys = createImportedKeyIndex(database)
   const insert = prepare(
     `INSERT INTO accounts (${accountColumns.join(', ')}) VALUES (${accountColumns.map((column) => `:${column}`).join(', ')})`,
   )

@@ -14,7 +14,10 @@ import type { Writer } from './writer.ts'
 const scannedMax = 2_000
 
 /** The audit log, which the writer writes with what it is about. */
-export function openAudit({ prepare, read }: Database, { writeUncached, onAudit }: Writer): AuditStore {
+export function createAuditStore(
+  { prepare, read }: Database,
+  { writeUncached, onAudit }: Writer,
+): AuditStore {
   const selectMatching = prepare(
     `SELECT seq, entry FROM audit WHERE seq >= ? AND seq < ? AND (? = '' OR instr(entry, ?) > 0)
      AND (? = '' OR instr(lower(entry), ?) > 0) ORDER BY seq DESC LIMIT ?`,

@@ -14,7 +14,7 @@ import {
   type StoreRecord,
 } from '../backup/records.ts'
 import { changesMax } from '../changes.ts'
-import { openImportedKeyIndex } from './account-indexes.ts'
+import { createImportedKeyIndex } from './account-indexes.ts'
 import { toAccount } from './account-row.ts'
 import type { Accounts } from './accounts.ts'
 import type { Database, LongWrite } from './database.ts'
@@ -78,7 +78,7 @@ export function openBackup(database: Database, accounts: Accounts): BackupStore 
       database.writeLong<Restoration>(async () => {
         const used = findUsed(database)
         if (used) return { end: 'undo', result: { kind: 'used', by: used } }
-        const write = openRestorer(database, accounts)
+        const write = createRestorer(database, accounts)
         for await (const batch of batches) {
           database.read(() => withoutConflicts(() => write.batch(batch)))
           await setImmediate()
@@ -126,9 +126,9 @@ function withoutConflicts(work: () => void): void {
 }
 
 /** To be called within a long write. */
-function openRestorer(database: Database, { create }: Accounts) {
+function createRestorer(database: Database, { create }: Accounts) {
   const { prepare } = database
-  const importedKeys = openImportedKeyIndex(database)
+  const importedKeys = createImportedKeyIndex(database)
   const inserts = new Map(tableKinds.map((kind) => [kind, prepare(insertOf(kind))]))
   const insertChange = prepare('INSERT INTO changes (seq, kind, subject, at) VALUES (?, ?, ?, ?)')
   const lastChange = prepare('SELECT max(seq) AS head FROM changes')

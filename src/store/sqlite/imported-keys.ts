@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
 
 /** Imported keys are of their account, which also keeps the index of them. */
-export function openImportedKeys(
+export function createImportedKeyStore(
   { prepare, read }: Database,
   { writeChanges }: Writer,
   { find, replaceWithin }: Accounts,

@@ -5,7 +5,7 @@ import type { Accounts } from './accounts.ts'
 import type { Database } from './database.ts'
 
 /** Keys with their account; their uses in rows of their own. */
-export function openKeys({ prepare, read, write }: Database, { replace }: Accounts): KeyStore {
+export function createKeyStore({ prepare, read, write }: Database, { replace }: Accounts): KeyStore {
   // Only the needed columns: hundreds of uses are recorded a second, and should cost next to nothing.
   const selectKeys = prepare('SELECT secret_keys, api_digest FROM accounts WHERE id = ?')
   const selectDigests = prepare('SELECT digest FROM key_uses WHERE account_id = ?')

@@ -6,7 +6,7 @@ import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
 
 /** Passwords and links with their account; portal sessions in rows of their own. */
-export function openPortal(
+export function createPortalStore(
   { prepare, read, write }: Database,
   { writeUncached }: Writer,
   accounts: Accounts,

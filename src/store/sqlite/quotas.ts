@@ -23,7 +23,7 @@ const removedPerAddition = 2
  * Quotas that the processes of this machine share; a crash of the machine may lose the last second. All takes of one
  * event loop iteration are one transaction, which costs as much as ten takes.
  */
-export function openQuotas({ prepare, read, writeUnsynced }: Database): QuotaStore {
+export function createQuotaStore({ prepare, read, writeUnsynced }: Database): QuotaStore {
   const select = prepare('SELECT granted, held FROM quotas WHERE account_id = ? AND period = ?')
   const save = prepare(
     `INSERT INTO quotas (account_id, period, kept_until, granted, held) VALUES (?, ?, ?, ?, ?)

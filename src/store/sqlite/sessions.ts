@@ -22,7 +22,7 @@ const removalBatchMax = 20
 /** How many sessions one step ends: this blocks the event loop for some milliseconds. */
 const endedMax = 200
 
-export function openSessions(
+export function createSessionStore(
   { prepare, read, write }: Database,
   { writeChange, writeChanges }: Writer,
   accounts: Accounts,

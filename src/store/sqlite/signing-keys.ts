@@ -3,7 +3,7 @@ import type { SigningKeyStore, StoredSigningKey } from '../signing-keys.ts'
 import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
 
-export function openSigningKeys({ prepare, read }: Database, { writeChange }: Writer): SigningKeyStore {
+export function createSigningKeyStore({ prepare, read }: Database, { writeChange }: Writer): SigningKeyStore {
   const select = prepare('SELECT * FROM signing_keys ORDER BY created_at, kid')
   const countOf = prepare('SELECT count(*) AS count FROM signing_keys WHERE algorithm = ?')
   const insert = prepare(

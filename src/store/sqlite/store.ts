@@ -1,20 +1,20 @@
 import { monotonicClock } from '#platform/clock.ts'
 import { createLocalRates } from '../local-rates.ts'
 import type { Store } from '../store.ts'
-import { openAccounts } from './accounts.ts'
-import { openAudit } from './audit.ts'
+import { createAccountStore } from './accounts.ts'
+import { createAuditStore } from './audit.ts'
 import { openBackup } from './backup.ts'
 import { openChanges } from './changes.ts'
 import { openDatabase } from './database.ts'
-import { openImportedKeys } from './imported-keys.ts'
-import { openKeys } from './keys.ts'
-import { openPortal } from './portal.ts'
-import { openQuotas } from './quotas.ts'
-import { openSessions } from './sessions.ts'
-import { openSigningKeys } from './signing-keys.ts'
-import { openSubjects } from './subjects.ts'
-import { openUsage } from './usage.ts'
-import { openWriter } from './writer.ts'
+import { createImportedKeyStore } from './imported-keys.ts'
+import { createKeyStore } from './keys.ts'
+import { createPortalStore } from './portal.ts'
+import { createQuotaStore } from './quotas.ts'
+import { createSessionStore } from './sessions.ts'
+import { createSigningKeyStore } from './signing-keys.ts'
+import { createSubjectStore } from './subjects.ts'
+import { createUsageStore } from './usage.ts'
+import { createWriter } from './writer.ts'
 
 export interface SqliteOptions {
   readonly path: string
@@ -30,26 +30,26 @@ export interface SqliteOptions {
  */
 export function openSqliteStore({ path, busyTimeoutMs, listens = false }: SqliteOptions): Store {
   const database = openDatabase(path, busyTimeoutMs)
-  const writer = openWriter(database)
-  const accounts = openAccounts(database, writer)
+  const writer = createWriter(database)
+  const accounts = createAccountStore(database, writer)
   const { close: closeChanges, ...changes } = openChanges(database, writer, listens)
   const probe = database.prepare('UPDATE store SET probed_at = ?')
   return {
     ready: async () => {},
     ...accounts.verbs,
-    ...openKeys(database, accounts),
-    ...openImportedKeys(database, writer, accounts),
-    ...openSessions(database, writer, accounts),
-    ...openSigningKeys(database, writer),
+    ...createKeyStore(database, accounts),
+    ...createImportedKeyStore(database, writer, accounts),
+    ...createSessionStore(database, writer, accounts),
+    ...createSigningKeyStore(database, writer),
     // Counted in this process: there is no other instance.
     takeFromRate: createLocalRates(monotonicClock).take,
     heartbeat: async () => 1,
-    ...openQuotas(database),
+    ...createQuotaStore(database),
     ...changes,
-    ...openAudit(database, writer),
-    ...openPortal(database, writer, accounts),
-    ...openUsage(database),
-    ...openSubjects(database, writer),
+    ...createAuditStore(database, writer),
+    ...createPortalStore(database, writer, accounts),
+    ...createUsageStore(database),
+    ...createSubjectStore(database, writer),
     probeWrite: () => database.write(() => void probe.run(Date.now())),
     onWrite: database.onWrite,
     findRisks: async () => [],

@@ -3,7 +3,7 @@ import type { BlockedSubject, SubjectStore } from '../subjects.ts'
 import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
 
-export function openSubjects({ prepare, read }: Database, { writeChange }: Writer): SubjectStore {
+export function createSubjectStore({ prepare, read }: Database, { writeChange }: Writer): SubjectStore {
   const select = prepare('SELECT principal_id, blocked_at FROM blocked_subjects WHERE principal_id = ?')
   const selectFirst = prepare(
     'SELECT principal_id, blocked_at FROM blocked_subjects ORDER BY blocked_at DESC, principal_id DESC LIMIT ?',

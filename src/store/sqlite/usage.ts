@@ -20,7 +20,7 @@ const batchesKept = 7_200
 const sweptAccounts = 20
 const sweptCountsMax = 200
 
-export function openUsage({ prepare, read, write }: Database): UsageStore {
+export function createUsageStore({ prepare, read, write }: Database): UsageStore {
   const insertBatch = prepare('INSERT OR IGNORE INTO usage_batches (id) VALUES (?)')
   const forgetBatches = prepare(
     'DELETE FROM usage_batches WHERE seq <= (SELECT max(seq) FROM usage_batches) - ?',

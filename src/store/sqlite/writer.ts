@@ -5,11 +5,11 @@ import type { Database } from './database.ts'
 import { touchWal } from './database-files.ts'
 
 /** Writes a change with its entries in the change log and the audit log, in one step. */
-export type Writer = ReturnType<typeof openWriter>
+export type Writer = ReturnType<typeof createWriter>
 
-export function openWriter(database: Database) {
-  const appendChange = openChangeAppender(database)
-  const appendEntry = openAuditAppender(database)
+export function createWriter(database: Database) {
+  const appendChange = createChangeAppender(database)
+  const appendEntry = createAuditAppender(database)
   const listeners: ((change: LoggedChange) => void)[] = []
   const auditListeners: ((entry: AuditEntry) => void)[] = []
 
@@ -83,7 +83,7 @@ export function openWriter(database: Database) {
 }
 
 /** @returns the function that adds a change to the log, to be called within a write */
-function openChangeAppender({ prepare }: Database) {
+function createChangeAppender({ prepare }: Database) {
   const insert = prepare('INSERT INTO changes (kind, subject, at) VALUES (?, ?, ?)')
   const prune = prepare('DELETE FROM changes WHERE seq <= ?')
 
@@ -98,7 +98,7 @@ function openChangeAppender({ prepare }: Database) {
 const trimBatchMax = 20
 
 /** @returns the function that adds an entry to its chain, and trims that; to be called within a write */
-function openAuditAppender({ prepare }: Database) {
+function createAuditAppender({ prepare }: Database) {
   const insert = prepare('INSERT INTO audit (entry, class, link) VALUES (?, ?, ?)')
   const selectChain = prepare('SELECT trimmed, last, entries FROM audit_chains WHERE class = ?')
   const saveChain = prepare(

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { type LogOutputOptions, openLogOutput } from '#platform/log/output.ts'
+import { createLogOutput, type LogOutputOptions } from '#platform/log/output.ts'
 import { tempFolder } from '../../cli/run.ts'
 import { until } from '../../setup/net.ts'
 
@@ -11,7 +11,7 @@ function openOutput(t: Test, options: Partial<LogOutputOptions> = {}) {
   writeFileSync(file, '')
   let fd = openSync(file, 'a')
   // Left open: a write that is still in progress would go to the file that gets the number next.
-  const output = openLogOutput({ fd, batchBytes: 64, chunkBytesMax: 128, ...options })
+  const output = createLogOutput({ fd, batchBytes: 64, chunkBytesMax: 128, ...options })
 
   /** Replaces the file of the descriptor: a new one gets the lowest number, which is the one just closed. */
   function turnTo(other: string): void {
