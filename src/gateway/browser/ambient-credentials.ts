@@ -62,7 +62,7 @@ const detail =
   'A key in Authorization: Basic is not accepted from pages of other origins, as browsers send it by themselves.'
 
 export interface OriginRuleOptions {
-  /** Of `publicUrl`. */
+  /** The origin of `publicUrl`. */
   readonly publicOrigin: string
   /** `cors.origins`: pages that are trusted with credentials. */
   readonly origins: readonly string[]
@@ -73,7 +73,7 @@ interface SiteRuleOptions extends OriginRuleOptions {
   readonly sameSite: 'Strict' | 'Lax' | 'None'
 }
 
-/** What says which page sent a request. */
+/** The parts of a request that tell which page sent it. */
 interface PageRequest extends Pick<BrowserFields, 'site' | 'origin'> {
   readonly client: Pick<Client, 'protocol' | 'host'>
 }

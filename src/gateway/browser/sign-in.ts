@@ -69,14 +69,14 @@ function continueQuery(to: string, page: { hostName: string; challenge: string }
 
 /** Where somebody signs in, and comes back to. */
 export interface SignIn {
-  /** Of the portal; relative where it is on every host. */
+  /** The URL of the portal; relative where it is on every host. */
   readonly portalUrl: string
   readonly hostName: string
   /** The path and query to come back to, encoded once more, as a value of a query; empty where they are too long. */
   readonly returnPath: string
   /** The Set-Cookie line that counts the visit, ended by CR LF. */
   readonly visitLine: string
-  /** What to answer in place of a redirect where signing in has not helped several times. */
+  /** Answered in place of a redirect where signing in has not helped several times. */
   readonly loopError: GatehouseError | undefined
 }
 
@@ -145,7 +145,7 @@ interface VisitCounterOptions {
   readonly isSecure: boolean
 }
 
-/** Of the cookie; no backend gets it. */
+/** The name of the cookie that counts visits. No backend gets it. */
 export const visitCookieName = 'gatehouse-visit'
 
 /** A browser that keeps its cookie comes back once; browsers themselves give up after 20 redirects, two each time. */

@@ -12,7 +12,7 @@ import type { OwnCookies } from './own-cookies.ts'
 import type { RequestWriter } from './request-head.ts'
 import type { StrippedPrefix } from './stripped-prefix.ts'
 
-/** What has arrived, as far as it is forwarded. */
+/** The parts of an arrival that forwarding needs. */
 export interface ForwardedArrival {
   readonly connection: ClientExchange
   readonly head: RequestHead
@@ -26,7 +26,7 @@ export interface ForwardedArrival {
   }
 }
 
-/** What is the same for all requests that are forwarded under one config. */
+/** Terms that all requests of one config are forwarded under. */
 export interface ForwardTerms {
   /** Field lines for the upstream, from name, value, name, value. */
   readonly writeTrailers: RequestWriter['writeTrailers']
@@ -67,7 +67,7 @@ export interface ForwardedRequest {
   readonly headerLines: string
   /** Whether these lines say that no request follows on the connection. */
   readonly isLast: boolean
-  /** What the upstream's target lacks of the client's path; undefined = nothing. */
+  /** The start of the client's path that the upstream does not get; undefined = it gets all of it. */
   readonly strippedPrefix: StrippedPrefix | undefined
   /** The calling account; undefined = anonymous. */
   readonly accountId: string | undefined

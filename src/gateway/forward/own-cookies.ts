@@ -11,7 +11,7 @@ export interface OwnCookies {
 interface OwnCookieNames {
   /** Never forwarded, and never set by a backend: with this case, as browsers tell cookies apart (RFC 6265 4.1.1). */
   readonly names: readonly string[]
-  /** The same, in any case: some backends tell none apart. */
+  /** More such names, in any case, as some backends ignore case. */
   readonly anyCase?: readonly string[]
   /** Cookies that may be a backend's, but are never forwarded with such a value. */
   readonly others?: readonly { readonly name: string; isOwn(value: string): boolean }[]

@@ -11,7 +11,7 @@ import type { AssertionHeader } from './identity-headers.ts'
 import type { OwnCookies } from './own-cookies.ts'
 import { forwardedPrefix, type StrippedPrefix, withoutPrefixInIf } from './stripped-prefix.ts'
 
-/** What the head depends on of the upstream that gets it. */
+/** The part of an upstream that the head depends on. */
 export interface HeadUpstream {
   readonly name: string
   /** The fields that it gets instead of the client's; undefined = none. */
@@ -132,7 +132,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     return headers === undefined ? lines + ownLines : lines + ownLines + headers.lines
   }
 
-  /** It stands for the client's field: what would drop that drops it too. */
+  /** The traceparent of the gateway is dropped where that of the client, which it replaces, would be. */
   function traceLine({ route, connectionOptions }: RequestHeadInput, traceparent: string): string {
     const isPassed = ruleFor(route)('traceparent') === 'pass'
     const isHopByHop = connectionOptions !== undefined && isConnectionOption(connectionOptions, 'traceparent')

@@ -65,7 +65,7 @@ export function chooseScope(
   }
   trace?.passed('cors')
   if (cors && !cors.appliesTo(path, hostName)) recordCorsHeaders(outcome, undefined)
-  // Whatever backend the script is from: on this origin it could read and forge every page of the portal.
+  // A service worker on the portal's origin could read and forge every page of it, whichever backend it is from.
   if (fields.uncommon.isWorkerScript && ownPaths.portalScopes?.isReachedFrom(path))
     throw new GatehouseError('service-worker-refused')
   if (ownPaths.has(path, hostName)) return 'own'

@@ -29,7 +29,7 @@ export interface DecisionEffectsOptions {
 /** The admitted route, or the error. */
 export type GateResult<MatchedRoute extends GatedRoute> = MatchedRoute | GatehouseError
 
-/** The same, at once or later. */
+/** A result that is there at once, or later. */
 export type EventualResult<MatchedRoute extends GatedRoute> =
   | GateResult<MatchedRoute>
   | Promise<GateResult<MatchedRoute>>

@@ -19,7 +19,7 @@ const tickMs = 100
 
 /** Looks for them among the open requests now and then: a list of all calls would keep each until the next look. */
 export function createOpenCalls({ followStream, openArrivals }: OpenCallsOptions): OpenCalls {
-  /** Those that are followed, and what ends that. */
+  /** The calls that are followed, and the function that stops following each. */
   const followed = new Map<Arrival, () => void>()
   let timer: NodeJS.Timeout | undefined
   let hasForwarded = false

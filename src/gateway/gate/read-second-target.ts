@@ -20,7 +20,7 @@ export interface SecondTarget {
 
 interface SecondTargetContext {
   readonly client: Client
-  /** Of `publicUrl`. */
+  /** The origin of `publicUrl`. */
   readonly publicOrigin: string
   /** That of the request itself. */
   readonly route: Pick<Route<unknown>, 'stripPrefix' | 'prefix'>
@@ -42,7 +42,7 @@ export function readSecondTarget(
   if (account !== undefined && !/^[^/?#]+$/.test(account)) return 'is in an account that is no name'
   if (form === 'swift' || isCopyOfSwift(form, value, context)) {
     const root = swiftRoot(context)
-    // Without a slash: should it be WebDAV after all, it is no path of the host.
+    // Without a slash, so that WebDAV cannot take it for a path of the host.
     const path = form === 'destination' ? value.replace(/^\//, '') : value
     if (root !== undefined) return readObject(path, root, context)
     if (account !== undefined) return 'is in another account, and the path of the request is in none'
@@ -73,7 +73,7 @@ function readUrl(sent: string, context: SecondTargetContext): SecondTarget | str
   return { target, write: (forwarded) => (origin ?? '') + forwarded, isOfHost: true }
 }
 
-/** Of the host that the client called, by the scheme that it used; a proxy may not say which, but `publicUrl` does. */
+/** Whether an origin is the one that the client called. A proxy may not say the scheme: that of `publicUrl` counts too. */
 function isOwnOrigin(
   scheme: string,
   authority: string,

@@ -22,7 +22,7 @@ export interface RequestFields {
   readonly uncommon: UncommonFields
 }
 
-/** Those that most requests have none of. */
+/** Fields that few requests have. */
 export interface UncommonFields {
   readonly isHostRepeated: boolean
   /** Names in Connection other than the usual ones, in lower case; undefined where there are none. */
@@ -54,7 +54,7 @@ class ReadUncommonFields implements UncommonFields {
 }
 
 const noneFound = new ReadUncommonFields()
-/** Those of a request without any. */
+/** The uncommon fields of a request without any. */
 export const noUncommonFields: UncommonFields = noneFound
 
 class ReadFields implements RequestFields {
@@ -64,7 +64,7 @@ class ReadFields implements RequestFields {
   hasAuthorization = false
 }
 
-/** Those of a request without any. */
+/** The fields of a request without any. */
 export const noFields: RequestFields = new ReadFields()
 
 /** Reads the fields of requests under one config. */

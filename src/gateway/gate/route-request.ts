@@ -37,7 +37,7 @@ export function findRoute<Upstream>(
   }
 }
 
-/** The same on the main listener, which forwards: a route without an upstream is none of its own. */
+/** Finds a route on the main listener, which forwards, and so ignores routes without an upstream. */
 export function findForwardingRoute<Upstream extends object>(
   table: RouteTable<Upstream | undefined>,
   arrival: Arrival<unknown>,

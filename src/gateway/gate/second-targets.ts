@@ -22,7 +22,7 @@ interface SecondTargetOptions
   > {
   readonly table: RouteTable<unknown>
   readonly ownPaths: Pick<OwnPaths, 'has'>
-  /** Of `publicUrl`. */
+  /** The origin of `publicUrl`. */
   readonly publicOrigin: string
 }
 

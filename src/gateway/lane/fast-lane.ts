@@ -28,7 +28,7 @@ import type { RouteTable } from '../routes/table.ts'
 import type { Forwarding, LaneDecision } from './lane-arrival.ts'
 import { LaneRequest } from './lane-request.ts'
 
-/** What the lane needs of the parts that decide about every other request as well. */
+/** The lane decides by the same parts that decide about every other request. */
 interface FastLaneOptions {
   readonly names: NameTable
   readonly carriers: Carriers
@@ -170,7 +170,7 @@ function mayPass(access: Access, principal: Principal | undefined, address: stri
   return isFromAllowedAddress(principal, address) && authorize(access, principal) === undefined
 }
 
-/** What is read from the marked lines of an ordinary head. One object for all heads: valid until the next is read. */
+/** The fields of an ordinary head that are not just forwarded. One object for all heads: valid until the next is read. */
 interface OrdinaryFields {
   /** Empty = there is none, or it is empty. */
   host: string

@@ -22,13 +22,13 @@ import { noUncommonFields, type RequestFields, type UncommonFields } from '../ga
 import type { Route } from '../routes/route.ts'
 import { type Arrival, createRequestId } from '../server/arrival.ts'
 
-/** What all requests of a config are forwarded by. */
+/** Terms and events that all requests of a config are forwarded with. */
 export interface Forwarding {
   readonly terms: ForwardTerms
   readonly events: ForwardEvents<LaneArrival>
 }
 
-/** What the fast lane has found out about a request. */
+/** The findings of the fast lane about a request. */
 export interface LaneDecision {
   readonly arrivedAt: number
   /** As it was sent. */
@@ -43,8 +43,8 @@ export interface LaneDecision {
 }
 
 /**
- * An ordinary request as all parts see it that know requests: in one object. Its client is the peer of its connection, it has
- * none of the uncommon fields, and nothing of it is rewritten.
+ * An ordinary request: arrival, fields, client and forwarded request in one object. Its client is the peer of its connection,
+ * it has none of the uncommon fields, and nothing of it is rewritten.
  */
 export abstract class LaneArrival
   extends OutgoingRequest<ForwardedRequest>

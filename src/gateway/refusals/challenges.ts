@@ -16,7 +16,7 @@ const bearerErrors: Partial<Record<ErrorCode, string>> = {
 
 type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
 
-/** What decides about the challenges of a response. */
+/** The challenges of a response depend on these. */
 export interface ChallengeContext {
   readonly access: Access | undefined
   readonly carriers: Carriers

@@ -20,7 +20,7 @@ function isPlainInJson(requestId: string): boolean {
   return !requestId.includes('"') && !requestId.includes('\\')
 }
 
-/** What names the responses that differ only in the ID, for one route; undefined = there are none. */
+/** The key of responses of one route that differ only in their ID; undefined = the response is one of a kind. */
 function repeatedKey(error: GatehouseError): ErrorCode | GatehouseError | undefined {
   const { code, detail, errors, allow, rate, isShared } = error
   // One object for each code and detail.

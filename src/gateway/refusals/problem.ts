@@ -85,7 +85,7 @@ function formatRawProblem(error: GatehouseError, requestId: string): string {
 }
 
 /**
- * The same as a page, for a person in a browser.
+ * Answers with an error page, for a person in a browser.
  * @param portalPath undefined = the portal is disabled
  * @param extraLines more field lines, each ended by CR LF
  */

@@ -143,7 +143,7 @@ export function compileRate(routeName: string, rateLimit: RateLimit | undefined)
   const purposeOf = (by: RateLimit['by']) => `route ${routeName} ${by}`
   const purposes = { account: purposeOf('account'), key: purposeOf('key'), ip: purposeOf('ip') }
   const { limit, perMs } = rateLimit
-  // Not the text of the config: each route has one of its own there.
+  // One text for all routes, whose configs each have one of their own.
   const by = bys[rateLimit.by]
   return { limit, perMs, by, purpose: purposes[by], recentPlace: -1, purposes }
 }

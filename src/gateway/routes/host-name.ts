@@ -2,10 +2,10 @@ import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.t
 import { memoizeBounded } from '#platform/memoize.ts'
 import { copyString } from '#platform/text.ts'
 
-/** Of a name in DNS, in characters, without the dot of the root (RFC 1035 2.3.4). */
+/** Maximum length of a name in DNS, in characters, without the dot of the root (RFC 1035 2.3.4). */
 const nameLengthMax = 253
 
-/** The same with that dot, a colon and the five digits of a port. */
+/** Maximum length of a host: a name with the dot of the root, a colon and the five digits of a port. */
 const hostLengthMax = nameLengthMax + 1 + 6
 
 // RFC 9110 7.2, RFC 3986 3.2.2: a name or an address, and an optional port.

@@ -58,7 +58,7 @@ export type OAuthPath = Extract<OwnPath, `/api/v1/oauth/${string}`>
 
 /** Where both keys are exchanged for tokens. */
 export const accessTokenPath = '/api/v1/accounts/access-token' satisfies PublicPath
-/** The same in the standard form, for OAuth 2. */
+/** The token endpoint of OAuth 2. */
 export const oauthTokenPath = '/api/v1/oauth/token' satisfies OAuthPath
 /** Where a refresh token is, which browsers send as a cookie. */
 export const refreshTokenPath = '/api/v1/accounts/refresh-token' satisfies PublicPath
@@ -82,7 +82,7 @@ const ownEntries: readonly (readonly [path: string, methods: readonly string[]])
   methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
 ])
 const methodsByPath: ReadonlyMap<string, readonly string[]> = new Map(ownEntries)
-/** Those of the metadata of resources (RFC 9728) depend on the routes. */
+/** Without the metadata of resources (RFC 9728), whose paths depend on the routes. */
 const fixedPaths = ownEntries.filter(([path]) => !isMetadataPath(path))
 const adminPatterns = ownEntries
   .filter(([path]) => isAdminPath(path))
@@ -174,7 +174,7 @@ export function createOwnPaths(
     return adminPatterns.find(({ pattern }) => pattern.test(path))?.methods
   }
 
-  /** All that are known begin with one of them. */
+  /** Every known path begins with one of these. */
   const ownPrefixes = [...new Set([...known.keys()].map(firstSegments))]
 
   function isOfPortal(path: string): boolean {
@@ -233,7 +233,6 @@ export function createWorkerScopes(page: string): WorkerScopes {
   return {
     isReachedFrom: (scriptPath) => {
       const folderLength = scriptPath.lastIndexOf('/') + 1
-      // Asked for every response: most folders are too long to be above the page.
       if (folderLength > page.length) return scriptPath.startsWith(below)
       return page.startsWith(scriptPath.slice(0, folderLength))
     },

@@ -128,7 +128,7 @@ function jsonMember(name: string, value: string | undefined): string {
   return plainText.test(value) ? `"${name}":"${value}",` : `"${name}":${JSON.stringify(value)},`
 }
 
-/** The same for values that repeat. They are Latin-1, as all of a request and a config's names are. */
+/** Writes members whose values repeat, and are Latin-1, as those of requests and the names of a config are. */
 function frequentMember(name: string): (value: string) => string {
   return memoizeBounded(frequentBounds, (value) => copyString(jsonMember(name, value)))
 }

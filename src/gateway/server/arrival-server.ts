@@ -28,7 +28,7 @@ export interface ServerOptions {
 /** How often connections and bodies are checked for a passed deadline. */
 const sweepMs = 500
 
-/** What the listeners of this gateway have in common. */
+/** Options that all listeners of a gateway share. */
 export interface ListenerEvents {
   /** How many servers each has: more than one takes many connections at once sooner. */
   readonly acceptQueues: number
@@ -46,12 +46,12 @@ export interface ListenerEvents {
   onSessionError(peerAddress: string, error: Error): void
 }
 
-/** What a listener needs of the traffic of its requests. */
+/** The part of the traffic that every listener needs. */
 interface ListenerTraffic extends Pick<ArrivalReader, 'trusted'> {
   readonly observer: Observer
 }
 
-/** What becomes of the requests of one listener. */
+/** Handles the requests of one listener. */
 interface RequestHandler<Traffic extends ListenerTraffic, Incoming extends Arrival> {
   /** How requests are handled under the current config. Read once for each request. */
   traffic(): Traffic
@@ -68,11 +68,11 @@ interface RequestHandler<Traffic extends ListenerTraffic, Incoming extends Arriv
 }
 
 export interface ArrivalServer<Incoming = Arrival> {
-  /** They are to listen on the same port; each connection is one of the first's. */
+  /** All listen on the same port; the first has all connections. */
   readonly servers: readonly [Server, ...Server[]]
-  /** Those that are open, tunnels included. */
+  /** The open connections, tunnels included. */
   readonly connections: Pick<DeadlineSweep<OpenConnection>, 'size' | typeof Symbol.iterator>
-  /** Those that have no complete response yet, one after the other: no list is made of them. */
+  /** The requests that have no complete response yet. */
   openArrivals(): Iterable<Incoming>
   /** Answers the requests that have not been answered yet with a problem. @returns how many there were */
   abortUnanswered(error: GatehouseError): number

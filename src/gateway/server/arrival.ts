@@ -118,7 +118,7 @@ export function arrivalOf(request: IncomingMessage): Arrival<EndpointConnection>
   return arrival
 }
 
-/** The same; undefined where none was attached. */
+/** The arrival that attachArrival attached; undefined where none was. */
 export function attachedArrivalOf(request: IncomingMessage): Arrival<EndpointConnection> | undefined {
   // The cast is sound: only attachArrival writes this key, before any other code sees the request.
   return (request as { [arrivalKey]?: Arrival<EndpointConnection> })[arrivalKey]

@@ -14,15 +14,15 @@ type FieldValue = string | number | readonly string[]
 const bodiless = new Set([204, 304])
 
 /**
- * What Fastify uses of a response of node:http, written to an exchange: where the client's connection is not one that
- * node:http could write to.
+ * The part of a response of node:http that Fastify uses, written to an exchange. For connections that node:http cannot write
+ * to, which are those of HTTP/2.
  */
 export class ExchangeResponse extends Writable {
   readonly req: IncomingMessage
   statusCode = 200
   statusMessage = ''
   headersSent = false
-  /** Of no meaning here: streams of HTTP/2 end one by one. */
+  /** Ignored: streams of HTTP/2 end one by one. */
   shouldKeepAlive = true
   readonly #exchange: ClientExchange
   readonly #onEnding: () => void

@@ -34,7 +34,7 @@ export function listen(server: Server, address: Address, optionNames: string): P
   return listenWith(server, address, optionNames, false)
 }
 
-/** The same for several servers on one port; where a port cannot be shared only the first listens. */
+/** Starts several servers on one port. Where a port cannot be shared, only the first listens. */
 export async function listenOnAll(
   servers: readonly [Server, ...Server[]],
   { host, port }: Address,

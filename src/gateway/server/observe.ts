@@ -124,7 +124,7 @@ export function createObserver(options: ObserverOptions): Observer {
 
 /** The series of one route. */
 class RouteSeries {
-  /** Of the series of its durations. */
+  /** The place of the series of its durations. */
   readonly durationStart: number
   readonly #countOf: (method: string) => (status: number) => CounterSeries
   #lastMethod = ''

@@ -31,7 +31,7 @@ export interface Traffic extends ScopeOptions, ArrivalReader {
 interface GatewayServerOptions extends ServerOptions, ListenerEvents {
   /** Read once for each request. */
   traffic(): Traffic
-  /** Those of the current traffic: asked for each head. */
+  /** The names of the current traffic. Called for each head. */
   names(): NameTable
 }
 

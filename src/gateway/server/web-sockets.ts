@@ -64,7 +64,7 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
 
   function watch(arrival: Arrival<unknown>, openTunnel: (onClosed: () => void) => Tunnel): void {
     metrics.webSocketsOpen.inc()
-    // First: once it is open, the credentials are forgotten.
+    // Read first, as the credentials are forgotten once it is open.
     const caller = admittedCallerOf(arrival)
     const tunnel = openTunnel(() => {
       remove(open)
