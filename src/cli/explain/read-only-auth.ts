@@ -92,7 +92,7 @@ export function readOnlyGateOptions(
       confirm: async () => {},
     },
     limiter: unlimited,
-    takePlan: () => undefined,
+    countAgainstPlan: () => undefined,
     failures: config.failures,
     metrics: undefined,
     keyUses: { record: () => {} },

@@ -2,7 +2,7 @@ import type { KeyUses } from '#accounts/key-uses.ts'
 import type { RouteRate } from '#identity/access.ts'
 import type { AllowedDecision, Decision, DecisionScheme, Refusal } from '#identity/decision.ts'
 import { takeRate } from '#identity/limits/limits.ts'
-import type { TakePlan } from '#identity/limits/plans.ts'
+import type { CountAgainstPlan } from '#identity/limits/plans.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
@@ -17,7 +17,7 @@ import { type Arrival, credentialsOf } from '../server/arrival.ts'
 export interface DecisionEffectsOptions {
   readonly limiter: RateLimiter
   /** Counts requests against the plans of accounts. */
-  readonly takePlan: TakePlan
+  readonly countAgainstPlan: CountAgainstPlan
   /** How many invalid credentials one client address may send. */
   readonly failures: Rate
   /** undefined = decisions are not counted. */
@@ -64,7 +64,7 @@ interface DecisionEffects {
 const keyUseIntervalMs = 1_000
 
 export function createDecisionEffects(options: DecisionEffectsOptions): DecisionEffects {
-  const { limiter, takePlan, failures, metrics, keyUses } = options
+  const { limiter, countAgainstPlan, failures, metrics, keyUses } = options
   const count = createDecisionCounter(metrics)
   const refusalError = createCredentialRefusal(limiter, failures)
 
@@ -94,19 +94,19 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
     { client, arrivedAt }: Arrival<unknown>,
     { principal }: AllowedDecision,
   ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-    if (rate === undefined) return takePlan(principal, arrivedAt)
+    if (rate === undefined) return countAgainstPlan(principal, arrivedAt)
     const excess = takeRate(limiter, rate, { principal, address: client.address })
     return excess instanceof Promise
-      ? takePlanLater(excess, principal, arrivedAt)
-      : (excess ?? takePlan(principal, arrivedAt))
+      ? countAgainstPlanLater(excess, principal, arrivedAt)
+      : (excess ?? countAgainstPlan(principal, arrivedAt))
   }
 
-  async function takePlanLater(
+  async function countAgainstPlanLater(
     excess: Promise<GatehouseError | undefined>,
     principal: Principal | undefined,
     arrivedAt: number,
   ): Promise<GatehouseError | undefined> {
-    return (await excess) ?? takePlan(principal, arrivedAt)
+    return (await excess) ?? countAgainstPlan(principal, arrivedAt)
   }
 
   async function countLater<MatchedRoute extends GatedRoute>(

@@ -55,7 +55,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
       const route = findRoute(table, arrival)
       return route instanceof GatehouseError ? route : { ...route, rateLimit: undefined }
     },
-    takePlan: () => undefined,
+    countAgainstPlan: () => undefined,
     metrics: undefined,
     keyUses: { record: () => {} },
   })

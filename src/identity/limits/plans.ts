@@ -13,7 +13,7 @@ import type { RateLimiter } from './rate-limiter.ts'
  * @param now the time of the request on the clock of performance.now()
  * @returns `rate-limited` or `quota-exceeded` if it has to wait
  */
-export type TakePlan = (
+export type CountAgainstPlan = (
   principal: Principal | undefined,
   now: number,
 ) => GatehouseError | undefined | Promise<GatehouseError | undefined>
@@ -31,7 +31,7 @@ interface PlanOptions {
 /** How many unknown plans are reported: accounts may have any number. */
 const unknownMax = 100
 
-export function createPlans(options: PlanOptions): TakePlan {
+export function createPlans(options: PlanOptions): CountAgainstPlan {
   const { plans, limiter, quotas, onUnknown, unknownPlanRequests } = options
   const byName = new Map(Object.entries(plans))
   const unknown = new Set<string>()

@@ -24,7 +24,7 @@ import {
   createConfiguredBasicKeyCheck,
   createConfiguredKeyHeaderReader,
   createConfiguredWriter,
-  createTakePlan,
+  createPlanCounter,
 } from '#runtime/assembly/request-parts.ts'
 import { openStoreMonitor } from '#runtime/assembly/store-monitor.ts'
 import type { AppArrival } from './app-arrival.ts'
@@ -82,7 +82,7 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
     gate: {
       authenticator: callerAuth.authenticator,
       limiter,
-      takePlan: createTakePlan(parts),
+      countAgainstPlan: createPlanCounter(parts),
       failures: config.failures,
       metrics,
       keyUses,

@@ -22,7 +22,7 @@ import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-
 import { signInHostsOf } from '#gateway/routes/route-urls.ts'
 import { createLru } from '#identity/cache/lru.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
-import { createPlans, type TakePlan } from '#identity/limits/plans.ts'
+import { type CountAgainstPlan, createPlans } from '#identity/limits/plans.ts'
 import { type CachedAssertion, createAssertions } from '#identity/tokens/assertion.ts'
 import { looksLikeAccessToken } from '#identity/tokens/jwt.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -159,7 +159,7 @@ export function createAssertionHeader({
 }
 
 /** Counts requests against the plans of the config. */
-export function createTakePlan({ config, limiter, quotas, log, metrics }: ConfigParts): TakePlan {
+export function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigParts): CountAgainstPlan {
   return createPlans({
     plans: config.plans,
     limiter,

@@ -33,7 +33,7 @@ import {
   createConfiguredKeyHeaderReader,
   createConfiguredOwnCookies,
   createConfiguredWriter,
-  createTakePlan,
+  createPlanCounter,
   ownHeaderNames,
 } from './request-parts.ts'
 
@@ -78,7 +78,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   const gate = {
     authenticator: callerAuth.authenticator,
     limiter,
-    takePlan: createTakePlan(options),
+    countAgainstPlan: createPlanCounter(options),
     failures: config.failures,
     metrics,
     keyUses,
