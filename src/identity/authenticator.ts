@@ -69,7 +69,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const { schemes, directory, clock, monotonic = monotonicClock } = options
   const startedAt = clock()
   const known = new AcceptedCredentials(acceptedBounds)
-  /** Tokens that only other keys could make valid. What a key needs to be refused costs no more than finding it here. */
+  /** Tokens that only other keys could make valid. Not secret keys: refusing one is as cheap as finding it here. */
   const refused = new AcceptedCredentials(refusedBounds)
 
   /** Since the start, so that it is a small number (hot). */

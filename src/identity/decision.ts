@@ -14,8 +14,9 @@ export interface AllowedDecision {
   readonly scheme: DecisionScheme | undefined
   /** See Authentication. */
   readonly holdsUntil: number
-  /** The identity lines of its principal, once they are written (gateway/lane/fast-lane.ts). */
+  /** The identity lines of its principal, and what has written them (gateway/lane/fast-lane.ts). */
   identityLines?: string
+  identityWriter?: (principal: Principal) => string
   /** For gateway/server/access-line.ts alone: the members of its caller, and the upstream in them. */
   logged?: string
   loggedUpstream?: string | undefined

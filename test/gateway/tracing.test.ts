@@ -62,6 +62,16 @@ t.test('a request makes two spans, and the backend goes on with the second', asy
   t.match(collector.resources[0], { 'service.name': 'gatehouse', 'service.version': /^\d/ })
 })
 
+t.test('a caller who was decided about a moment ago is traced as any other', async (t) => {
+  const { backend, gateway, spans, key } = await start(t)
+  for (let request = 1; request <= 3; request++) {
+    await ask(t, gateway.url, 'GET /key', [key])
+    const client = (await spans(2 * request)).at(-1)
+    t.match(backend.last().headers.traceparent, /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/, `request ${request}`)
+    t.equal(client?.name, 'GET backend')
+  }
+})
+
 t.test("the caller's sampling decision overrides the configured share", async (t) => {
   for (const ratio of [0, 1]) {
     const { backend, gateway, spans, collector } = await start(t, ratio)

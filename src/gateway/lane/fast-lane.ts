@@ -37,26 +37,25 @@ interface FastLaneOptions {
   readonly table: RouteTable<Upstream | undefined>
   readonly authenticator: Authenticator
   readonly ownCookies: OwnCookies
-  /** The lines that say who is calling, each ended by CR LF. */
+  /** Lines that say who is calling, each ended by CR LF. */
   writeIdentity(principal: Principal): string
-  /** Whether requests are traced. */
-  readonly isTraced: boolean
   readonly forwarding: Forwarding
 }
 
 /**
- * Decides in one go about an ordinary request: one of HTTP/1.1, whose caller was decided about a moment ago, without cookies
- * of the gateway, upgrades, or a field that more than its name decides about. It has no effect where it returns undefined:
- * the same steps are then made one by one (gateway/server/server.ts).
+ * Handles the common case in one pass: HTTP/1.1, a caller who was decided about a moment ago, no cookies of the gateway, no
+ * upgrade, no field whose value has to be looked at. There is no lane with CORS, assertions or tracing
+ * (runtime/assembly/traffic.ts).
+ * @returns undefined if the request is not ordinary: the general path then takes the same steps (gateway/server/server.ts)
  */
 export type FastLane = (connection: ClientExchange, head: RequestHead) => LaneRequest | undefined
 
 export function createFastLane(options: FastLaneOptions): FastLane {
-  const { names, carriers, trusted, ownPaths, table, authenticator, forwarding } = options
+  const { names, carriers, trusted, ownPaths, table, authenticator, forwarding, writeIdentity } = options
   const readHead = createOrdinaryHeadReader(options)
 
-  return function admit(connection, head) {
-    if (!(head instanceof ParsedHead) || head.names !== names || !isOrdinary(head)) return undefined
+  return function recognize(connection, head) {
+    if (!(head instanceof ParsedHead) || head.names !== names || !hasOrdinaryStart(head)) return undefined
     const { peerAddress } = connection
     if (trusted.has(peerAddress)) return undefined
     const fields = readHead(head)
@@ -73,8 +72,8 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     if (isAllowed && !mayPass(route.access, decision.principal, peerAddress)) return undefined
 
     const { host } = fields
-    const found = { arrivedAt: now, host, destination, route, decision, credential, carriers, forwarding }
-    const request = new LaneRequest(connection, head, found)
+    const decided = { arrivedAt: now, host, destination, route, decision, credential, carriers, forwarding }
+    const request = new LaneRequest(connection, head, decided)
     if (isAllowed) request.headerLines = writeLines(request, decision, fields.lines)
     return request
   }
@@ -114,10 +113,14 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     )
   }
 
+  /** Written once for each decision, which may outlive the config that said how. */
   function identityLines(decision: AllowedDecision): string {
-    const { principal } = decision
-    decision.identityLines ??= principal === undefined ? '' : copyString(options.writeIdentity(principal))
-    return decision.identityLines
+    if (decision.identityWriter !== writeIdentity) {
+      const { principal } = decision
+      decision.identityWriter = writeIdentity
+      decision.identityLines = principal === undefined ? '' : copyString(writeIdentity(principal))
+    }
+    return decision.identityLines ?? ''
   }
 }
 
@@ -136,11 +139,10 @@ const withoutCredential: Caller = { decision: credentialsMissing, credential: un
 /** Methods about which more is to be found out. */
 const specialMethods: ReadonlySet<string> = new Set(['OPTIONS', 'CONNECT', 'TRACE'])
 
-function isOrdinary({ minorVersion, upgrade, expectsContinue, method }: ParsedHead): boolean {
+function hasOrdinaryStart({ minorVersion, upgrade, expectsContinue, method }: ParsedHead): boolean {
   return minorVersion === 1 && upgrade === undefined && !expectsContinue && !specialMethods.has(method)
 }
 
-/** undefined = the target or the host is not plainly one of a route. */
 function readDestination(head: ParsedHead, host: string): Destination | undefined {
   const target = parseRequestTarget(head.target, head.hasPlainTarget)
   if (target === undefined || target.path !== target.sentPath) return undefined
@@ -148,7 +150,7 @@ function readDestination(head: ParsedHead, host: string): Destination | undefine
   return hostName === undefined ? undefined : { target, hostName }
 }
 
-/** Whether nothing has to be done on a route that depends on more than the head. */
+/** Whether the route needs nothing that only the general path does: no rewriting, no field or body to be looked at. */
 function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
   const { body } = head
   return (
@@ -191,8 +193,7 @@ interface OrdinaryFields {
 export function createOrdinaryHeadReader({
   carriers,
   ownCookies,
-  isTraced,
-}: Pick<FastLaneOptions, 'carriers' | 'ownCookies' | 'isTraced'>) {
+}: Pick<FastLaneOptions, 'carriers' | 'ownCookies'>) {
   const read: OrdinaryFields = {
     host: '',
     credentialStart: 0,
@@ -201,9 +202,9 @@ export function createOrdinaryHeadReader({
     lines: '',
   }
 
-  /** Whether a line goes on to the backend; undefined = the head is no ordinary one. */
-  function passes(text: string, found: number, start: number, end: number): boolean | undefined {
-    switch (found) {
+  /** @returns whether a line goes on to the backend; undefined = the head is not ordinary: Upgrade, second targets … */
+  function visitLine(text: string, fieldMark: number, start: number, end: number): boolean | undefined {
+    switch (fieldMark) {
       case mark.host:
         if (read.host !== '') return undefined
         read.host = text.slice(start, end)
@@ -217,29 +218,29 @@ export function createOrdinaryHeadReader({
       case requestMark.forwarding:
         return false
       case requestMark.traceparent:
-        return isTraced ? undefined : true
+        return true
       case requestMark.cookie:
         return ownCookies.mayBeIn(text.slice(start, end)) ? undefined : true
       default:
-        return takeCredential(text, found, start, end) ? false : undefined
+        return takeCredential(text, fieldMark, start, end) ? false : undefined
     }
   }
 
-  /** Whether it is the first credential, and of a form that is known without a further look. */
-  function takeCredential(text: string, found: number, start: number, end: number): boolean {
-    const isBearer = found === requestMark.authorization
-    if (!isBearer && found < requestMark.key) return false
+  /** Stores the place of the credential. @returns false where the line is none, or not the first, or of an unusual form */
+  function takeCredential(text: string, fieldMark: number, start: number, end: number): boolean {
+    const isBearer = fieldMark === requestMark.authorization
+    if (!isBearer && fieldMark < requestMark.key) return false
     if (read.credentialEnd !== 0 || start === end) return false
     read.credentialStart = isBearer ? start + bearerPrefix.length : start
     read.credentialEnd = end
-    read.carrier = isBearer ? undefined : carriers.headers[found - requestMark.key]
+    read.carrier = isBearer ? undefined : carriers.headers[fieldMark - requestMark.key]
     return !isBearer || text.startsWith(bearerPrefix, start)
   }
 
   return function readOrdinaryHead(head: ParsedHead): OrdinaryFields | undefined {
     read.host = ''
     read.credentialEnd = 0
-    const lines = keptLines(head, passes)
+    const lines = keptLines(head, visitLine)
     if (lines === undefined || read.host === '') return undefined
     read.lines = lines
     return read

@@ -43,8 +43,9 @@ export interface LaneDecision {
 }
 
 /**
- * An ordinary request: arrival, fields, client and forwarded request in one object. Its client is the peer of its connection,
- * it has none of the uncommon fields, and nothing of it is rewritten.
+ * One object for every part that the rest of the gateway expects of an ordinary request: arrival, fields, client, forwarded
+ * and outgoing request. Its client is the peer of its connection, it has none of the uncommon fields, and nothing of it is
+ * rewritten.
  */
 export abstract class LaneArrival
   extends OutgoingRequest<ForwardedRequest>
@@ -64,22 +65,22 @@ export abstract class LaneArrival
   /** For the target, without Host: set before it is forwarded. */
   headerLines = ''
 
-  constructor(connection: ClientExchange, head: ParsedHead, found: LaneDecision) {
+  constructor(connection: ClientExchange, head: ParsedHead, decided: LaneDecision) {
     super()
     this.connection = connection
     this.head = head
     this.requestId = createRequestId()
-    this.arrivedAt = found.arrivedAt
-    this.host = found.host
-    this.route = found.route
-    this.decision = found.decision
-    this.credentials = found.credential ?? noCredentials
-    this.carriers = found.carriers
-    this.forwarding = found.forwarding
+    this.arrivedAt = decided.arrivedAt
+    this.host = decided.host
+    this.route = decided.route
+    this.decision = decided.decision
+    this.credentials = decided.credential ?? noCredentials
+    this.carriers = decided.carriers
+    this.forwarding = decided.forwarding
     this.outcome = createOutcome()
-    recordDestination(this.outcome, found.destination)
-    recordRoute(this.outcome, found.route)
-    recordDecision(this.outcome, found.decision)
+    recordDestination(this.outcome, decided.destination)
+    recordRoute(this.outcome, decided.route)
+    recordDecision(this.outcome, decided.decision)
   }
 
   protected get request(): this {

@@ -50,8 +50,8 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     return `${head.text.slice(0, head.fieldsStart)}Host: ${sentHost}\r\n${this.headerLines}\r\n`
   }
 
-  /** From now on it is an exchange like that of any other request. @param isAnswered whether the head of the response was passed on */
-  #continueAsExchange(isAnswered: boolean): UpstreamResponseEvents {
+  /** Hands the rest to the general exchange. @param isAnswered whether the head of the response was passed on */
+  #handOver(isAnswered: boolean): UpstreamResponseEvents {
     const { events } = this.forwarding
     const target = this.#target
     const connection = this.#upstreamConnection
@@ -60,12 +60,12 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
   }
 
   onInformation(received: ResponseHead): void {
-    this.#continueAsExchange(false).onInformation(received)
+    this.#handOver(false).onInformation(received)
   }
 
   onHead(received: ResponseHead, framing: ResponseFraming): void {
     if (framing !== 'none' && framing !== 'counted') {
-      this.#continueAsExchange(false).onHead(received, framing)
+      this.#handOver(false).onHead(received, framing)
       return
     }
     const { status, reason } = received
@@ -94,7 +94,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
   }
 
   onFailure(failure: UpstreamFailure): void {
-    this.#continueAsExchange(this.outcome.status !== undefined).onFailure(failure)
+    this.#handOver(this.outcome.status !== undefined).onFailure(failure)
   }
 
   onClientDrain(): void {
@@ -113,7 +113,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     this.connection.attach(undefined)
   }
 
-  /** These never happen: it has no body. */
+  /** Never called: a request with a body is handed over before this is attached. */
   onBodyData(): void {}
   onBodyEnd(): void {}
   onBodyError(): void {}

@@ -112,7 +112,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     writer,
   })
   const fastLane =
-    cors || assertion
+    cors || assertion || tracer
       ? undefined
       : createFastLane({
           names: writer.names,
@@ -123,7 +123,6 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
           authenticator: gate.authenticator,
           ownCookies,
           writeIdentity: createIdentityWriter(config.identityHeaders),
-          isTraced: tracer !== undefined,
           forwarding: proxy.forwarding,
         })
   const reader = {

@@ -16,7 +16,7 @@ import { identityHeaders, inputOf } from '../forward/heads.ts'
 const carriers = createCarriers(['SecretKey', 'X-Api-Key', 'bearer'])
 const rules = createHeaderRules(['X-User-Id', 'X-User-Role', 'X-Caller'], carriers)
 const ownCookies = createOwnCookies({ names: ['refreshToken'] })
-const read = createOrdinaryHeadReader({ carriers, ownCookies, isTraced: false })
+const read = createOrdinaryHeadReader({ carriers, ownCookies })
 const writeIdentity = createIdentityWriter(identityHeaders)
 const writer = createRequestWriter({ rules, writeIdentity, assertion: undefined, ownCookies })
 const fieldReader = createFieldReader(carriers)
