@@ -1,7 +1,7 @@
 import { type Clock, monotonicClock } from '#platform/clock.ts'
 import type { Access, SchemeName } from './access.ts'
 import { authenticate, type Schemes } from './authenticate.ts'
-import { AcceptedCredentials } from './cache/accepted-credentials.ts'
+import { RecentCredentials } from './cache/recent-credentials.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import type { Decision } from './decision.ts'
 import { accessCookieCarrier, type Carrier } from './keys/carriers.ts'
@@ -68,9 +68,9 @@ const refusedBounds = { credentialsMax: 1_000, charactersMax: 1_024 * 1_024 }
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { schemes, directory, clock, monotonic = monotonicClock } = options
   const startedAt = clock()
-  const known = new AcceptedCredentials(acceptedBounds)
+  const known = new RecentCredentials(acceptedBounds)
   /** Tokens that only other keys could make valid. Not secret keys: refusing one is as cheap as finding it here. */
-  const refused = new AcceptedCredentials(refusedBounds)
+  const refused = new RecentCredentials(refusedBounds)
 
   /** Since the start, so that it is a small number (hot). */
   function secondsOf(time: number): number {
@@ -187,13 +187,13 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
 const bearerCarrier = 'bearer'
 
-/** Whether an allowed credential is allowed by both: roles and scopes are looked at afterwards. */
-function isDecidedAlike(kind: SchemeName, one: Access, other: Access): boolean {
+/** Whether both routes authenticate this scheme in the same way: roles and scopes are looked at afterwards. */
+function isDecidedAlike(scheme: SchemeName, one: Access, other: Access): boolean {
   return (
     one.kind === 'protected' &&
     other.kind === 'protected' &&
     one.issuers === other.issuers &&
-    one.schemes.includes(kind) &&
-    other.schemes.includes(kind)
+    one.schemes.includes(scheme) &&
+    other.schemes.includes(scheme)
   )
 }

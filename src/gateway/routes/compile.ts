@@ -1,6 +1,6 @@
 import type { Access, RateLimit, RouteRate, SchemeName } from '#identity/access.ts'
 import { parseRequestTarget } from './request-target.ts'
-import { type AcceptedCredentials, compileCaching, type KeyFields } from './response-caching.ts'
+import { compileCaching, type KeyFields, type RecentCredentials } from './response-caching.ts'
 import type { BrowserAccess, DestinationForm, Route } from './route.ts'
 import { metadataUrl } from './route-urls.ts'
 
@@ -70,7 +70,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
 ): readonly Route<Upstream | undefined>[] {
   // Routes with equal rules share one object: what is kept for a caller, or a head, is then kept for all of them.
   const accessOf = memoizeByContent(compileAccess)
-  const cachingOf = memoizeByContent((accepted: AcceptedCredentials, takesCookie: boolean) =>
+  const cachingOf = memoizeByContent((accepted: RecentCredentials, takesCookie: boolean) =>
     compileCaching(accepted, keyFields, takesCookie),
   )
   return configs.map((config, index) => {

@@ -10,7 +10,7 @@ export interface KeyFields {
 }
 
 /** By what the callers of a route authenticate, and whether they have to. */
-export interface AcceptedCredentials {
+export interface RecentCredentials {
   readonly schemes: readonly SchemeName[]
   readonly isOptional: boolean
   /** Whether the Authorization field is the backend's. */
@@ -23,7 +23,7 @@ export interface AcceptedCredentials {
  * @param takesCookie whether the access cookie authenticates too, by the site that the request comes from
  */
 export function compileCaching(
-  { schemes, isOptional, leavesAuthorization }: AcceptedCredentials,
+  { schemes, isOptional, leavesAuthorization }: RecentCredentials,
   { headers, bearer, basic }: KeyFields,
   takesCookie: boolean,
 ): ResponseCaching {

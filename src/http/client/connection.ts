@@ -45,7 +45,7 @@ export class Connection implements UpstreamConnection {
   /** Whether it has carried a request before. */
   isReused = false
   readonly mayRefuse = false
-  /** Until when the target may answer chunks that it left unread, as some do, on the clock of performance.now(). */
+  /** Not reused before: some targets still answer chunks that they left unread. On the clock of performance.now(). */
   reusableFrom = 0
 
   /** @param reader given if the socket was created with it */

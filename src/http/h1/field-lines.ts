@@ -60,22 +60,22 @@ export interface MarkedText {
   readonly marked: MarkedLines
 }
 
-/** Whether a line goes on, by its mark and where its value is; undefined = the head is not one to be passed on in slices. */
-type GoesOn = (text: string, mark: number, start: number, end: number) => boolean | undefined
+/** Whether a line is kept, by its mark and where its value is; undefined = the head cannot be passed on in slices. */
+type IsKept = (text: string, mark: number, start: number, end: number) => boolean | undefined
 
-/** The lines of a head but for the marked ones that do not go on, in slices of its text; undefined as `goesOn` says. */
+/** The lines of a head without the marked ones that are not kept, in slices of its text; undefined as `isKept` says. */
 export function keptLines(
   { text, fieldsStart, fieldsEnd, marked }: MarkedText,
-  goesOn: GoesOn,
+  isKept: IsKept,
 ): string | undefined {
   if (!marked.isSpacedUsually) return undefined
   const { at, end } = marked
   let lines = ''
   let from = fieldsStart
   for (let index = 0; index < end; index += 5) {
-    const isKept = goesOn(text, at[index] ?? 0, at[index + 2] ?? 0, at[index + 3] ?? 0)
-    if (isKept === undefined) return undefined
-    if (isKept) continue
+    const verdict = isKept(text, at[index] ?? 0, at[index + 2] ?? 0, at[index + 3] ?? 0)
+    if (verdict === undefined) return undefined
+    if (verdict) continue
     const start = at[index + 1] ?? 0
     if (start > from) lines += text.slice(from, start)
     from = at[index + 4] ?? 0

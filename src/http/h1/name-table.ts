@@ -15,11 +15,11 @@ export interface MarkedName {
   readonly name: string
   readonly mark: number
   /**
-   * Whether every name with the same letters and digits is this one, as for servers that make variables of names. The mark
-   * of a name as it is spelled precedes it, and so does one that is given later.
+   * Matches every name with the same letters and digits, as servers do that make variables of names. A name as it is
+   * spelled wins over a folded one; among folded ones the last that was added.
    */
   readonly isFolded?: boolean
-  /** Whether every name is that begins with its letters and digits, if it has no mark of its own. */
+  /** Matches every name that begins with these letters and digits and has no mark of its own. */
   readonly isPrefix?: boolean
 }
 

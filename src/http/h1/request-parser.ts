@@ -30,10 +30,11 @@ export class RequestParser {
   readonly #options: ParserOptions
   /** What has arrived of an incomplete head. */
   #partial: Buffer | undefined
-  /** Read from that: its request line, its marked lines, the table they are marked by, and where the rest begins. */
   #line: RequestLine | undefined
   #marked = sharedLines
+  /** By which the lines of this head are marked. */
   #names: NameTable
+  /** Where the next line begins in what has arrived. */
   #at = 0
   /** The bytes of the empty lines before the head: they count towards its size. */
   #skipped = 0

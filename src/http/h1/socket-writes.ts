@@ -28,7 +28,7 @@ export function deferWrite(write: DeferredWrite): void {
   setImmediate(endTurn)
 }
 
-/** Whether a write cannot be put off: the socket is to emit `drain`, which takes a write that it answers with false. */
+/** Whether a write would fill the buffer: a socket emits `drain` only after a write that it has answered with false. */
 export function mustWriteNow({ writableLength, writableHighWaterMark }: Socket, bytes: number): boolean {
   return writableLength + bytes >= writableHighWaterMark
 }

@@ -2,7 +2,7 @@ import { isSameSlice } from '#platform/secrets/constant-time.ts'
 import { copyString } from '#platform/text.ts'
 import type { Credential } from '../credentials.ts'
 
-/** How long one that is not used is kept at most twice: secrets stay in memory no longer than needed. */
+/** A credential that is not used is dropped after one to two of these: secrets stay in memory no longer than needed. */
 const generationMs = 1_000
 /** A credential is found by its last characters, which are those of a signature or a checksum, and then compared. */
 const sampledCharacters = 24
@@ -14,10 +14,10 @@ interface KnownBounds {
 }
 
 /**
- * The credentials that were decided about a moment ago, with the decisions about them, by their text. They are found by a
- * number: to find a new text in a map, V8 first looks for it among all texts.
+ * The credentials that were decided about a moment ago, with the decisions about them. They are found by a hash of their
+ * text: a map of texts would make V8 intern each new one.
  */
-export class AcceptedCredentials {
+export class RecentCredentials {
   readonly #bounds: KnownBounds
   #current = new Map<number, Credential>()
   #previous = new Map<number, Credential>()
