@@ -51,7 +51,7 @@ function parseGroups(text: string): readonly number[] {
 }
 
 /** The addresses whose first `bits` are those of `address`. */
-interface AddressRange {
+export interface AddressRange {
   readonly address: string
   readonly bits: number
   readonly family: 'ipv4' | 'ipv6'

@@ -17,7 +17,7 @@ interface Doc {
   readonly default?: unknown
 }
 
-interface Range {
+export interface Range {
   readonly min: string
   readonly max: string
 }

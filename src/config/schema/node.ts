@@ -9,6 +9,11 @@ const conversion = Symbol('conversion')
 /** The name that the program uses, where it is another one. */
 const property = Symbol('property')
 
+/** A field that the config knows by another name than the file does. */
+export interface Renamed<Name extends string> {
+  readonly [property]: Name
+}
+
 /** The parts of JSON Schema that our schema uses. */
 export interface SchemaNode {
   readonly title?: string
@@ -102,7 +107,7 @@ export const optional = <Some extends Field<unknown, unknown>>(
 export const renamed = <const Name extends string, Some extends Field<unknown, unknown>>(
   name: Name,
   field: Some,
-): Some & { readonly [property]: Name } => ({ ...field, [property]: name })
+): Some & Renamed<Name> => ({ ...field, [property]: name })
 
 /** A field with what the program uses in place of its values as they are written. */
 export const convert = <Value, Resolved>(

@@ -71,7 +71,7 @@ export function createLookUpCounter({ keyCache }: { readonly keyCache: FastCount
 }
 
 /** The keys of one foreign issuer. */
-interface IssuerState {
+export interface IssuerState {
   readonly issuer: string
   /** How many are known. */
   readonly keys: number
