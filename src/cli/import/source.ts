@@ -16,8 +16,8 @@ export interface ImportSource {
 }
 
 const chunkBytes = 65_536
-/** The operand that means standard input. */
-export const standardInput = '-'
+/** The operand that means standard input, or standard output. */
+export const standardStream = '-'
 
 /**
  * Opens a file, or standard input, which is kept in a temporary file meanwhile: private, without a name, and gone with
@@ -30,7 +30,7 @@ export async function openImportSource(
   terminal: Terminal,
   lineBytesMax?: number,
 ): Promise<ImportSource> {
-  const name = path === standardInput ? 'standard input' : path
+  const name = path === standardStream ? 'standard input' : path
   const file = await openForReading(path, name, terminal)
   return {
     name,
@@ -41,7 +41,7 @@ export async function openImportSource(
 
 async function openForReading(path: string, name: string, { input }: Terminal): Promise<FileHandle> {
   try {
-    if (path === standardInput) return await spool(input ?? process.stdin)
+    if (path === standardStream) return await spool(input ?? process.stdin)
     const file = await open(path)
     if ((await file.stat()).isFile()) return file
     try {

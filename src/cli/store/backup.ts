@@ -6,7 +6,7 @@ import { readVersion } from '#platform/package.ts'
 import { formatBackup, type WrittenBackup } from '#store/backup/backup-file.ts'
 import type { BackupStore } from '#store/backup/records.ts'
 import { type Command, type Invocation, type Terminal, UsageError } from '../command.ts'
-import { standardInput as standardOutput } from '../import/source.ts'
+import { standardStream } from '../import/source.ts'
 import { withStore } from '../operator.ts'
 import { printData, printToStderr } from '../print.ts'
 import { createProgress } from '../terminal/progress.ts'
@@ -24,14 +24,14 @@ export const backupCommand: Command = {
   run: async (invocation) => {
     const [path = ''] = invocation.operands
     const { terminal } = invocation
-    if (path === standardOutput && terminal.out.isTTY)
+    if (path === standardStream && terminal.out.isTTY)
       throw new UsageError('a backup is not printed on a terminal: name a file, or redirect standard output')
     const { config } = loadConfig(invocation.config)
     const { driver } = config.store
     const work = (stop?: AbortSignal) =>
       withStore(config, (store) => backUp(store, { path, driver, terminal, stop }))
     // On standard output nothing is left behind, and a reader that does not read would hold up the end.
-    printWritten(await (path === standardOutput ? work() : stoppable(work)), path, invocation)
+    printWritten(await (path === standardStream ? work() : stoppable(work)), path, invocation)
     return 0
   },
 }
@@ -48,7 +48,7 @@ async function backUp(store: BackupStore, { path, driver, terminal, stop }: Opti
   const head = { version: readVersion(), at: new Date().toISOString(), driver }
   const text = formatBackup(head, until(stop, store.backUp()), progress.report)
   try {
-    return await (path === standardOutput ? print(text, terminal) : writeNewFile(path, text))
+    return await (path === standardStream ? print(text, terminal) : writeNewFile(path, text))
   } finally {
     progress.end()
   }
@@ -108,7 +108,7 @@ function cannotWrite(path: string, cause: unknown): OperatorError {
 /** On standard output is the backup itself, if it was asked for there. */
 function printWritten(written: WrittenBackup, path: string, { asJson, terminal }: Invocation): void {
   const { accounts, records, bytes, sha256 } = written
-  const isPrinted = path === standardOutput
+  const isPrinted = path === standardStream
   const data = { ...(isPrinted ? {} : { file: resolve(path) }), accounts, records, bytes, sha256 }
   const line = `Backed up${isPrinted ? '' : ` to ${path}`}: ${accounts} accounts, ${records} records in all, ${bytes} bytes.`
   if (!isPrinted)
