@@ -1,4 +1,4 @@
-/** A burst of so many requests, refilled by as many per `perMs`, for each account or client address. */
+/** A token bucket of `limit` requests, refilled over `perMs`, for each account or client address. */
 export interface RateLimit {
   readonly limit: number
   readonly perMs: number

@@ -14,7 +14,7 @@ type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
 
 const anonymous: Decision = { kind: 'allowed', principal: undefined, scheme: undefined, holdsUntil: 0 }
 
-/** That of each request without a credential, where one is needed. */
+/** The refusal of every request that lacks a required credential. */
 export const credentialsMissing = refused('credentials-missing', undefined)
 
 /**

@@ -85,7 +85,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       : decideAfterCatchUp(access, credential)
   }
 
-  /** The one that is kept of those with its text from its place. */
+  /** The cached credential with the same text, kind and carrier; else the given one. */
   function knownOf(sent: Credential): Credential {
     const { text } = sent
     const found = known.find(text, 0, text.length) ?? refused.find(text, 0, text.length)

@@ -164,7 +164,7 @@ function traceDecision(trace: DecisionTrace, decision: Decision): void {
   if (decision.kind === 'allowed') trace.passed('principal')
 }
 
-/** Refusals for the kind of the credentials, not for the caller. */
+/** Codes that reject the kind of credential, before the caller is known. */
 const schemeCodes: ReadonlySet<ErrorCode> = new Set([
   'credentials-missing',
   'credentials-ambiguous',

@@ -136,7 +136,7 @@ const anonymous: Caller = {
 
 const withoutCredential: Caller = { decision: credentialsMissing, credential: undefined }
 
-/** Methods about which more is to be found out. */
+/** Methods with semantics of their own: left to the general path. */
 const specialMethods: ReadonlySet<string> = new Set(['OPTIONS', 'CONNECT', 'TRACE'])
 
 function hasOrdinaryStart({ minorVersion, upgrade, expectsContinue, method }: ParsedHead): boolean {
@@ -186,7 +186,7 @@ interface OrdinaryFields {
 }
 
 /**
- * Reads the lines of a head that more than forwarding is done with, and leaves out what does not go on: hop-by-hop fields,
+ * Reads the lines of a head that need more than forwarding, and leaves out what does not go on: hop-by-hop fields,
  * credentials, every spelling of an identity header, and what only trusted proxies may say.
  * @returns undefined where more than the names of its fields decide about a head (see gateway/forward/request-head.ts)
  */

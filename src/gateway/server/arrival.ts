@@ -31,7 +31,7 @@ export interface Arrival<Connection = ClientExchange> {
   readonly fields: RequestFields
   /** Where a secret key was looked for. */
   readonly carriers: Carriers
-  /** What becomes of it. */
+  /** Its mutable result. */
   readonly outcome: Outcome
 }
 

@@ -103,7 +103,7 @@ export class StallDeadline implements Expiring {
     this.deadline = never
   }
 
-  /** Of the one that has let the time pass. @param hasRoom whether more of the body could be sent */
+  /** The failure to report, depending on which side stalled. @param hasRoom whether more of the body could be sent */
   failure(hasRoom: boolean): UpstreamFailure {
     if (this.#isForHead)
       return new UpstreamFailure('response-timeout', 'no response within the response timeout')
