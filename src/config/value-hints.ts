@@ -1,7 +1,14 @@
 import { isRecord } from '#platform/json.ts'
 import type { Path, Problem } from './problem.ts'
 import { schemaAt } from './schema/schema.ts'
-import { type Bounds, isDurationWithin, isSizeWithin, parseDurationMs, parseSizeBytes } from './units.ts'
+import {
+  type Bounds,
+  durationUnitsMs,
+  isDurationWithin,
+  isSizeWithin,
+  parseDurationMs,
+  parseSizeBytes,
+} from './units.ts'
 
 /** What to write instead of a value in an invalid format: the end of a message, or an empty text. */
 
@@ -84,11 +91,14 @@ export function secretHint(value: unknown): string {
 function sumOfParts(value: string): string | undefined {
   if (!/^(?:\d{1,6}(?:ms|s|m|h|d)){2,}$/.test(value)) return undefined
   const parts = [...value.matchAll(/(\d{1,6})(ms|s|m|h|d)/g)]
-  const scale = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
   // The casts are sound: the pattern names only these units.
-  const totalMs = parts.reduce((sum, [, n, unit]) => sum + Number(n) * scale[unit as keyof typeof scale], 0)
-  const unit = (['d', 'h', 'm', 's', 'ms'] as const).find((name) => totalMs % scale[name] === 0) ?? 'ms'
-  return `${totalMs / scale[unit]}${unit}`
+  const totalMs = parts.reduce(
+    (sum, [, n, unit]) => sum + Number(n) * durationUnitsMs[unit as keyof typeof durationUnitsMs],
+    0,
+  )
+  const unit =
+    (['d', 'h', 'm', 's', 'ms'] as const).find((name) => totalMs % durationUnitsMs[name] === 0) ?? 'ms'
+  return `${totalMs / durationUnitsMs[unit]}${unit}`
 }
 
 /** A number and a word for its unit; undefined if the value is neither. */
