@@ -12,7 +12,13 @@ export interface Schemes extends Readonly<Record<SchemeName, Scheme>> {
 
 type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
 
-const anonymous: Decision = { kind: 'allowed', principal: undefined, scheme: undefined, holdsUntil: 0 }
+/** The decision about every request that needs no credential. */
+export const anonymousDecision: Decision = {
+  kind: 'allowed',
+  principal: undefined,
+  scheme: undefined,
+  holdsUntil: 0,
+}
 
 /** The refusal of every request that lacks a required credential. */
 export const credentialsMissing = refused('credentials-missing', undefined)
@@ -26,15 +32,15 @@ export function authenticate(
   credentials: Credentials,
   schemes: Schemes,
 ): Decision | Promise<Decision> {
-  if (access.kind === 'public') return anonymous
+  if (access.kind === 'public') return anonymousDecision
   switch (credentials.kind) {
     case 'ambiguous':
       return refused('credentials-ambiguous', undefined)
     case 'none':
-      return access.isOptional ? anonymous : credentialsMissing
+      return access.isOptional ? anonymousDecision : credentialsMissing
     case 'other':
       // Not one of our schemes: an optional route leaves it to the upstream.
-      return access.isOptional ? anonymous : refused('scheme-not-accepted', undefined)
+      return access.isOptional ? anonymousDecision : refused('scheme-not-accepted', undefined)
     case 'secretKey':
     case 'bearer':
       return authenticateWith(access, schemes, credentials)

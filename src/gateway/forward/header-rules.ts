@@ -47,9 +47,8 @@ export const requestMark = {
   forwarding: firstOwnMark + 4,
   /** More than its name decides about it. */
   special: firstOwnMark + 5,
-  traceparent: firstOwnMark + 6,
   /** A secret key in the first place of `keys.accept`; in the next places the next numbers. */
-  key: firstOwnMark + 7,
+  key: firstOwnMark + 6,
 } as const
 
 /** Hop-by-hop (RFC 9110 7.6.1), and the framing and routing that the gateway does itself. */
@@ -212,7 +211,6 @@ function markedNames(dropped: ReadonlySet<string>, { headers }: Carriers): reado
     ...framingNames,
     ...exactly(requestMark.dropped, hopByHop),
     ...exactly(requestMark.special, ['te', 'trailer', 'if', 'service-worker']),
-    ...exactly(requestMark.traceparent, ['traceparent']),
     ...exactly(requestMark.authorization, ['authorization']),
     ...exactly(requestMark.cookie, ['cookie']),
     ...headers.map((name, index) => ({ name, mark: requestMark.key + index })),

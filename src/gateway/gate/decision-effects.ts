@@ -35,7 +35,7 @@ export type EventualResult<MatchedRoute extends GatedRoute> =
   | Promise<GateResult<MatchedRoute>>
 
 /** What is counted once the caller of a request has been decided about. Synchronous where nothing has to be asked. */
-interface DecisionEffects {
+export interface DecisionEffects {
   /** All effects of a decision that is final: those below, in their order. */
   apply<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,

@@ -50,9 +50,9 @@ const unknownKey: Refusal = {
 
 export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arrival<unknown> = Arrival>(
   options: GateOptions<MatchedRoute, Incoming>,
+  effects = createDecisionEffects(options),
 ): Gate<MatchedRoute, Incoming> {
   const { findRoute, authenticator, limiter, failures, checkBasicKey, trace } = options
-  const effects = createDecisionEffects(options)
   const lookUps = createLookUpGuard(limiter, failures)
   const takeCredentials = createCredentialTaker(options)
 

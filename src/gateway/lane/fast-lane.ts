@@ -5,7 +5,7 @@ import { mark, type NameTable } from '#http/h1/name-table.ts'
 import { ParsedHead } from '#http/h1/parsed-head.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { Access } from '#identity/access.ts'
-import { credentialsMissing } from '#identity/authenticate.ts'
+import { anonymousDecision, credentialsMissing } from '#identity/authenticate.ts'
 import type { Authenticator } from '#identity/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
 import type { AllowedDecision } from '#identity/decision.ts'
@@ -129,10 +129,7 @@ const afterHttps = 'X-Forwarded-Proto: https\r\nX-Forwarded-Host: '
 
 type Caller = Pick<LaneDecision, 'decision' | 'credential'>
 
-const anonymous: Caller = {
-  decision: { kind: 'allowed', principal: undefined, scheme: undefined, holdsUntil: 0 },
-  credential: undefined,
-}
+const anonymous: Caller = { decision: anonymousDecision, credential: undefined }
 
 const withoutCredential: Caller = { decision: credentialsMissing, credential: undefined }
 
@@ -217,8 +214,6 @@ export function createOrdinaryHeadReader({
       case requestMark.dropped:
       case requestMark.forwarding:
         return false
-      case requestMark.traceparent:
-        return true
       case requestMark.cookie:
         return ownCookies.mayBeIn(text.slice(start, end)) ? undefined : true
       default:

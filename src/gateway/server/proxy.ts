@@ -88,15 +88,14 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   const { ownCookies, portalScopes, openCalls } = options
   const terms = { writeTrailers: writer.writeTrailers, ownCookies, portalScopes }
   const readUpstreamHead = createUpstreamHeadReader(options)
-  const gate = createGate<Route<Upstream>>({
-    ...options,
-    findRoute: (arrival) => {
-      const route = findForwardingRoute(table, arrival)
-      if (route instanceof GatehouseError || arrival.head.upgrade === undefined) return route
-      return checkUpgrade(table, route, arrival)
-    },
-  })
+  const findRoute = (arrival: Arrival) => {
+    const route = findForwardingRoute(table, arrival)
+    if (route instanceof GatehouseError || arrival.head.upgrade === undefined) return route
+    return checkUpgrade(table, route, arrival)
+  }
+  // One for both lanes.
   const effects = createDecisionEffects(options)
+  const gate = createGate<Route<Upstream>>({ ...options, findRoute }, effects)
   const events = createEvents(options)
   const costFieldOf = memoize(createCostField)
 

@@ -1,3 +1,5 @@
+import { foldHeaderName } from '#platform/text.ts'
+
 /** Marks of the fields that the reading of a head itself depends on. Those of others begin at `firstOwnMark`; 0 = none. */
 export const mark = {
   host: 1,
@@ -118,7 +120,7 @@ export const framingNames: readonly MarkedName[] = [
 ]
 
 function lettersOf(name: string): Uint8Array {
-  return Buffer.from(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''), 'latin1')
+  return Buffer.from(foldHeaderName(name), 'latin1')
 }
 
 function hashOf(letters: Uint8Array): number {
