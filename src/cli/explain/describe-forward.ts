@@ -50,13 +50,18 @@ export function describeSecondTargets({ lines, targetDestination }: SecondTarget
   return { detail: told === '' ? 'allowed' : `allowed; the upstream gets ${told}`, facts: { targets } }
 }
 
-/** What was removed from the path, and is put back in the answer. */
+/** What was replaced in the path, and is put back in the answer. */
 function describePrefix({ strippedPrefix }: Pick<RequestHeadInput, 'strippedPrefix'>): StepResult {
   if (!strippedPrefix) return { detail: '', facts: {} }
+  const { own, replacement } = strippedPrefix
   const prefix = forwardedPrefix(strippedPrefix)
+  const done =
+    replacement === ''
+      ? `less the prefix ${own}; ${prefix} is put before`
+      : `${replacement} in place of ${own || '/'}; ${prefix || '/'} in place of ${replacement} in`
   return {
-    detail: ` (less the prefix ${strippedPrefix.own}; ${prefix} is put before paths in Location)`,
-    facts: { strippedPrefix: strippedPrefix.own, forwardedPrefix: prefix },
+    detail: ` (${done} the paths of Location, Content-Location, Refresh, Link and Set-Cookie)`,
+    facts: { strippedPrefix: own, rewrite: replacement || '/', forwardedPrefix: prefix },
   }
 }
 
