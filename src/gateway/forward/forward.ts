@@ -11,8 +11,10 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { ResponseCost } from './cost-field.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
 import { forwardedResponseLines } from './forwarded-response.ts'
+import { isEventStream, mayLast } from './lasting-response.ts'
 import { OutgoingRequest, PendingBody } from './outgoing-request.ts'
-import { clientFramingOf, isEventStream, mayLast, responseTrailerLines } from './response-head.ts'
+import { clientFramingOf, responseTrailerLines } from './response-head.ts'
+import { withoutReplaced } from './response-headers.ts'
 import { failureError, handshakeFailure } from './upstream-failure.ts'
 
 /**
@@ -150,7 +152,8 @@ class Exchange<Forwarded extends ForwardedRequest>
   }
 
   #clientTrailerLines(trailers: readonly string[]): string {
-    const sent = this.request.costField?.remove(trailers) ?? trailers
+    const { costField, route } = this.request
+    const sent = withoutReplaced(costField?.remove(trailers) ?? trailers, route.responseHeaders)
     return responseTrailerLines(sent, this.#received?.headers ?? [])
   }
 

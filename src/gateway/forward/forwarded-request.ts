@@ -57,6 +57,7 @@ export interface ForwardedRequest {
     | 'idleTimeoutMs'
     | 'passesTrailers'
     | 'caching'
+    | 'responseHeaders'
   >
   readonly terms: ForwardTerms
   /** As the client sent it: the upstream gets what its route makes of it. */
