@@ -2,7 +2,7 @@ import { valuesOf } from '#http/h1/raw-headers.ts'
 import { parseRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 
-/** What was removed from the front of the client's path, so that the backend does not see it. */
+/** The start of the client's path that was removed before the backend sees it. */
 export interface StrippedPrefix {
   /** By this gateway: `/orders`. */
   readonly own: string
@@ -20,12 +20,12 @@ export function readStrippedPrefix(
   return { own: route.prefix, outer: isTrusted ? readOuterPrefix(rawHeaders) : '' }
 }
 
-/** The value of X-Forwarded-Prefix for the backend: one path, as backends put it before their own. */
+/** The value of X-Forwarded-Prefix for the backend: the one path that it has to put before its own. */
 export function forwardedPrefix({ own, outer }: StrippedPrefix): string {
   return outer + own
 }
 
-/** The path for the client of a path of the backend, which begins with `/`. */
+/** The client's path for a path of the backend, which begins with `/`. */
 export function withPrefix(path: string, { own, outer }: StrippedPrefix): string {
   // A backend that honours X-Forwarded-Prefix, or knows where it is published, has added it itself.
   if (outer !== '' && isBelow(path, outer + own)) return path
@@ -60,7 +60,7 @@ export interface LocationContext {
   readonly targetOrigin: string
   /** As the client calls the gateway: `http`, and `localhost:8080`. */
   readonly client: { readonly protocol: string; readonly host: string }
-  /** What paths of the target lack; undefined = nothing. */
+  /** What the target's paths lack; undefined = nothing. */
   readonly strippedPrefix: StrippedPrefix | undefined
 }
 
@@ -81,30 +81,33 @@ export function publicLocation(location: string, context: LocationContext): stri
     const publicOrigin = scheme === undefined ? `//${client.host}` : `${client.protocol}://${client.host}`
     return publicOrigin + prefixedRest(rest, strippedPrefix)
   }
-  // The scheme stays: it may be another one on purpose, as in a redirect to https.
+  // The scheme may differ on purpose, as in a redirect to https, and then stays.
   const clientScheme = `${client.protocol}:`
   const isClientHost = hostOf(scheme ?? clientScheme, authority) === hostOf(clientScheme, client.host)
   return isClientHost ? matched + prefixedRest(rest, strippedPrefix) : location
 }
 
-/** Not `//`, which begins a host. */
+/** Leaves `//` alone, which begins a host. */
 function prefixedPath(location: string, strippedPrefix: StrippedPrefix | undefined): string {
   if (strippedPrefix === undefined || !location.startsWith('/') || location.startsWith('//')) return location
   return withPrefix(location, strippedPrefix)
 }
 
-/** What follows an origin may be empty, which is the root. */
+/** The rest of a URL after its origin; empty means the root. */
 function prefixedRest(rest: string, strippedPrefix: StrippedPrefix | undefined): string {
   if (strippedPrefix === undefined) return rest
   return withPrefix(rest.startsWith('/') ? rest : `/${rest}`, strippedPrefix)
 }
 
-/** The origin as URL writes it. */
+/** The origin as URL serialises it. */
 function originOf(scheme: string, authority: string): string {
   return `${scheme.toLowerCase()}//${hostOf(scheme, authority)}`
 }
 
-/** Host and port as URL writes them: in lower case, without the port that the scheme implies. @param scheme `https:` */
+/**
+ * Host and port as URL serialises them: in lower case, without the default port.
+ * @param scheme `https:`
+ */
 export function hostOf(scheme: string, authority: string): string {
   const impliedPort = scheme.toLowerCase() === 'https:' ? /:(?:443)?$/ : /:(?:80)?$/
   return authority.toLowerCase().replace(impliedPort, '')
@@ -114,9 +117,9 @@ export function hostOf(scheme: string, authority: string): string {
 const reference = /^((?:https?:\/\/[^/?#<>]+)?)(\/.*)$/i
 
 /**
- * The value of `If` (RFC 4918 10.4) for a backend that does not see a prefix: the resources that its lists are about lose
- * it. One below another path stays as it is, and so names nothing that the backend has. Tokens and entity tags, which are
- * within parentheses, are not touched.
+ * The value of `If` (RFC 4918 10.4) for a backend that does not see a prefix: the prefix is removed from the resources
+ * that its lists name. A resource below another path is left unchanged, and so matches nothing at the backend. Tokens
+ * and entity tags, which are within parentheses, are not touched.
  * @param prefix that was stripped: `/files`
  */
 export function withoutPrefixInIf(value: string, prefix: string): string {
@@ -124,7 +127,7 @@ export function withoutPrefixInIf(value: string, prefix: string): string {
   let written = ''
   let isInList = false
   let isQuoted = false
-  // After it nothing closes: looking for it from each `<` would cost the square of their number.
+  // No `<` is closed beyond this: searching from each would take quadratic time.
   const lastEnd = value.lastIndexOf('>')
   for (let index = 0; index < value.length; index++) {
     const character = value[index] ?? ''
