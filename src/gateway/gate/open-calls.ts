@@ -63,7 +63,7 @@ function isOpen({ connection, head }: Arrival): boolean {
 function end(arrival: Arrival): void {
   const { connection, outcome } = arrival
   if (!isOpen(arrival)) return
-  // First, as the response of the backend must not go on after its trailers.
+  // First, as the response of the backend must not continue after its trailers.
   connection.detach()
   if (!connection.isHeadSent) recordStatus(outcome, 401)
   endGrpcCall(arrival, revokedCallLines)

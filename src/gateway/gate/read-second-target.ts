@@ -23,7 +23,7 @@ interface SecondTargetContext {
   /** The origin of `publicUrl`. */
   readonly publicOrigin: string
   /** The route of the request itself. */
-  readonly route: Pick<Route<unknown>, 'stripPrefix' | 'prefix'>
+  readonly route: Pick<Route<unknown>, 'rewrite' | 'prefix'>
   /** The path of the request itself, as its backend gets it. */
   readonly backendPath: string
   readonly method: string
@@ -91,8 +91,8 @@ function isOwnOrigin(
 }
 
 /**
- * A path below the backend's own root, with or without a leading slash. The prefix that the route strips from requests
- * is put before it, unless the client has done so.
+ * A path below the backend's own root, with or without a leading slash. The prefix that the route replaces in requests is
+ * put before it, unless the client has done so.
  * @param root of such paths at the backend: empty, or an account of Swift
  */
 function readObject(
@@ -104,8 +104,7 @@ function readObject(
   const path = slash + withSlashes(sent)
   if (path === '/') return 'is empty'
   const isWhole = root === '' && isBelow(path, route.prefix)
-  const prefix = route.stripPrefix && !isWhole ? route.prefix : ''
-  const target = parseRequestTarget(prefix + root + path)
+  const target = parseRequestTarget(isWhole ? path : clientPath(root + path, route))
   if (!target) return 'is ambiguous'
   return {
     target,
@@ -116,6 +115,11 @@ function readObject(
     },
     isOfHost: false,
   }
+}
+
+/** A path of the backend as a client would have to send it. */
+function clientPath(path: string, { rewrite, prefix }: SecondTargetContext['route']): string {
+  return rewrite !== undefined && isBelow(path, rewrite) ? prefix + path.slice(rewrite.length) : path
 }
 
 /**
