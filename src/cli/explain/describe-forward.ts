@@ -10,7 +10,7 @@ import type { UpstreamConfig } from '#http/upstream/upstream.ts'
 import type { StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'
 import { redactTarget } from './redact.ts'
-import { parseLines, showUpstreamHead } from './upstream-head.ts'
+import { addressesOf, parseLines, showUpstreamHead } from './upstream-head.ts'
 
 interface ExplainedForward {
   readonly route: Route<UpstreamConfig>
@@ -28,7 +28,8 @@ export function describeUpstream(
   const { head, outcome } = arrival
   const { upstream } = route
   const headers = showUpstreamHead(config, { upstream, arrival, input, secondTargets })
-  const target = redactTarget(upstreamTarget(route, destinationOf(outcome).target))
+  const { basePath = '' } = addressesOf(upstream)[0] ?? {}
+  const target = redactTarget(basePath + upstreamTarget(route, destinationOf(outcome).target))
   const notes = [describePrefix(input), describeTrailers(head, route), describeIgnoredUpgrade(head, input)]
   return {
     detail: `${upstream.name} receives ${head.method} ${target}${notes.map(({ detail }) => detail).join('')}`,
@@ -43,8 +44,9 @@ export function describeUpstream(
 }
 
 /** The second targets of the request, which have passed. */
-export function describeSecondTargets({ lines, targetDestination }: SecondTargets): StepResult {
-  const own = targetDestination === undefined ? '' : `Destination: ${targetDestination}\r\n`
+export function describeSecondTargets({ lines, destination }: SecondTargets): StepResult {
+  const own =
+    destination === undefined ? '' : `Destination: ${destination.origin ?? ''}${destination.path}\r\n`
   const targets = parseLines(own + lines).map(({ name, value }) => ({ name, value: redactTarget(value) }))
   const told = targets.map(({ name, value }) => `${name}: ${value}`).join(', ')
   return { detail: told === '' ? 'allowed' : `allowed; the upstream gets ${told}`, facts: { targets } }

@@ -1,6 +1,7 @@
 import { type ResponseHead, responseMark } from '#http/client/response-head.ts'
 import { keptLines, type MarkedText } from '#http/h1/field-lines.ts'
 import { mark } from '#http/h1/name-table.ts'
+import type { Target } from '#http/upstream/target.ts'
 import type { ResponseCaching } from '../routes/route.ts'
 import { withGatewayCors } from './cors-headers.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
@@ -9,12 +10,13 @@ import { responseHeaderLines, withOwnLines } from './response-head.ts'
 
 /**
  * The header lines of the response to a forwarded request, for the client: mostly as they arrived, in a few slices.
+ * @param target that has answered; undefined = none was reached
  * @param mayHaveTrailers whether trailers can follow
  */
 export function forwardedResponseLines(
   forwarded: ForwardedRequest,
   received: ResponseHead,
-  targetOrigin: string,
+  target: Pick<Target, 'origin'> | undefined,
   mayHaveTrailers: boolean,
 ): string {
   const { arrival, route, terms, corsHeaders, costField, strippedPrefix, destination } = forwarded
@@ -30,7 +32,7 @@ export function forwardedResponseLines(
     status,
     headers: corsHeaders === undefined ? headers : withGatewayCors(status, headers, corsHeaders),
     mayHaveTrailers,
-    targetOrigin,
+    targetOrigin: target?.origin ?? '',
     client: arrival.client,
     strippedPrefix,
     clientPath: destination.target.path,

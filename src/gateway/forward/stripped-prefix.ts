@@ -42,14 +42,15 @@ function readOuterPrefix(rawHeaders: readonly string[]): string {
   let outer = ''
   for (const part of valuesOf(rawHeaders, 'x-forwarded-prefix').flatMap((value) => value.split(','))) {
     const prefix = part.trim().replace(/\/$/, '')
+    // The backend builds URLs from it: it must not become another host, or leave the path.
     if (prefix !== '' && !isPlainPath(prefix)) return ''
     outer += prefix
   }
   return outer
 }
 
-/** The backend builds URLs from it: it must not become another host, or leave the path. */
-function isPlainPath(prefix: string): boolean {
+/** One path of ASCII without an end slash, which all servers read alike: no dot or empty segments, no parameters. */
+export function isPlainPath(prefix: string): boolean {
   if (!prefix.startsWith('/') || !/^[A-Za-z0-9\-._~!$&'()*+;=:@%/]+$/.test(prefix)) return false
   const target = parseRequestTarget(prefix)
   return target !== undefined && !target.hasEncodedSlash && !target.hasParameters

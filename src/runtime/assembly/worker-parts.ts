@@ -186,7 +186,11 @@ function createHealthLog(log: Log): (change: HealthChange) => void {
 /** The current health of every target. */
 export function targetStates({ byName }: OpenUpstreams): readonly TargetState[] {
   return [...byName.values()].flatMap(({ name, targets }) =>
-    targets.map(({ origin, health }) => ({ upstream: name, target: origin, isHealthy: !health?.isEjected })),
+    targets.map((target) => ({
+      upstream: name,
+      target: target.name,
+      isHealthy: !target.health?.isEjected,
+    })),
   )
 }
 
