@@ -7,13 +7,12 @@ import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
 import type { AuditStore } from '#store/audit.ts'
 import { digestText, type KeyStore, type KeyUse } from '#store/keys.ts'
-import type { StoredKey } from '#store/secret-keys.ts'
-import { defaultKeyOf, overlappingKeyOf } from '#store/secret-keys.ts'
+import { defaultKeyOf, overlappingKeyOf, type StoredKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
+import { endSessionsOfKey } from './account-sessions.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
 import { type KeyOptions, makeDefaultKey, makeKey, unsealKey, withUnconfirmedKeys } from './make-key.ts'
-import { endSessionsOfKey } from './sessions/end-sessions-of-key.ts'
 
 /** What may be shown about a key, without the key. Times are milliseconds since 1970. */
 export interface KeyStatus {

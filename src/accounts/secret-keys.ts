@@ -8,11 +8,11 @@ import { digestText, type KeyStore, type KeyUse } from '#store/keys.ts'
 import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import { assertValidGrace } from './account-keys.ts'
+import { endSessionsOfKey } from './account-sessions.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
 import { assertValidKey, findKeyErrors, type SecretKeyInput } from './key-input.ts'
 import { type KeyOptions, makeSecretKey, withUnconfirmedKeys } from './make-key.ts'
-import { endSessionsOfKey } from './sessions/end-sessions-of-key.ts'
 
 /** A secret key, without the key. Times are milliseconds since 1970. */
 export interface SecretKeyStatus

@@ -1,11 +1,20 @@
-import type { FastifyRequest } from 'fastify'
-import type { AccountActions } from '#accounts/account-actions.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
 import { planUseData } from '#accounts/plan-reports.ts'
 import { type DayTexts, usageReportData } from '#accounts/usage-reports.ts'
+import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-paths.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
+import { type AdminOperationOptions, idOf } from './admin/accounts.ts'
+import { type AdmissionOptions, actorOf, createAdmission, ownAccountRoute } from './admin/admission.ts'
 import { objectSchema } from './admin/schemas.ts'
-import type { JsonSchema, OperationDoc } from './operation.ts'
+import {
+  type AdminOperations,
+  type JsonSchema,
+  type Operation,
+  type OperationDoc,
+  registerOperations,
+} from './operation.ts'
 
 /** What operations on usage have in common. */
 
@@ -93,4 +102,50 @@ export async function readUsageReport(
   if ('field' in days) throw invalidField(days.field, days.message)
   const [plan, counts] = await Promise.all([plans.read(account), usage.read(account.id, days)])
   return { plan: planUseData(plan), ...usageReportData(days, counts) }
+}
+
+export interface OwnAccountOptions extends AdmissionOptions {
+  readonly actionsOf: AccountActionsOf
+}
+
+/** The operations of an account on itself, for any role and by either scheme. Their responses are never cached. */
+export function createOwnAccountApi({ actionsOf, ...options }: OwnAccountOptions) {
+  const operations: PerOperation<Operation, OwnAccountPath> = {
+    '/api/v1/accounts/usage': {
+      GET: {
+        ...usageOperation,
+        id: 'getUsage',
+        summary: "Shows what the caller's account has used.",
+        problems: ['request-invalid'],
+        handler: async (request) => {
+          const actor = actorOf(request)
+          const actions = actionsOf(actor)
+          return readUsageReport(actions, await actions.accounts.find(actor.id), request)
+        },
+      },
+    },
+  }
+
+  function register(scope: FastifyInstance): void {
+    registerOperations(scope, operations, createAdmission(options, ownAccountRoute))
+  }
+
+  return { operations, register }
+}
+
+export function usageOperations({
+  actionsOf,
+}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/usage'> {
+  return {
+    GET: {
+      ...usageOperation,
+      id: 'getAccountUsage',
+      summary: 'Shows what an account has used.',
+      problems: ['request-invalid', 'account-not-found'],
+      handler: async (request) => {
+        const actions = actionsOf(request)
+        return readUsageReport(actions, await actions.accounts.find(idOf(request)), request)
+      },
+    },
+  }
 }

@@ -5,18 +5,22 @@ import { OperatorError } from '#platform/errors/operator-error.ts'
 import { assertGoodPassword } from '#platform/secrets/passwords.ts'
 import { spanText } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
-import { accountLines } from './account-view.ts'
-import { listAccountsCommand } from './accounts/list.ts'
-import { assertCanMail, mailLinkOption } from './accounts/mail-link.ts'
-import { profileOptions, readChanges, readPlan, warnOfSimilarRole } from './accounts/options.ts'
-import { resetSecondFactorCommand } from './accounts/reset-second-factor.ts'
+import { listAccountsCommand, warnOfUnknownPlans } from './accounts/list.ts'
+import {
+  accountLines,
+  assertCanMail,
+  mailLinkOption,
+  profileOptions,
+  readChanges,
+  readPlan,
+  warnOfSimilarRole,
+} from './accounts/options.ts'
+import { passwordOption, readPassword, setPassword } from './accounts/password.ts'
+import { resetSecondFactorCommand, unlinkAccount } from './accounts/reset-second-factor.ts'
 import { type Command, UsageError } from './command.ts'
 import { keepUnconfirmedKeys, type Operator, withOperator, withSealingOperator } from './operator.ts'
-import { passwordOption, readPassword, setPassword } from './password.ts'
 import { fieldLines, printData } from './print.ts'
-import { confirm, yesOption } from './terminal/confirm.ts'
-import { unlinkAccount } from './unlink-account.ts'
-import { warnOfUnknownPlans } from './warn-of-unknown-plans.ts'
+import { confirm, yesOption } from './terminal/ask.ts'
 
 const create: Command = {
   name: 'accounts create',

@@ -5,7 +5,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   init: async () => [(await import('./init/init.ts')).initCommand],
   serve: async () => [(await import('./serve.ts')).serveCommand],
   check: async () => [(await import('./check.ts')).checkCommand],
-  explain: async () => [(await import('./explain.ts')).explainCommand],
+  explain: async () => [(await import('./explain/command.ts')).explainCommand],
   accounts: async () => [
     ...(await import('./accounts.ts')).accountCommands,
     (await import('./import/import-accounts.ts')).importCommand,

@@ -54,3 +54,6 @@ export function columns(
   const width = Math.max(0, ...widths) + 2
   return rows.map(([left, right]) => `  ${left.padEnd(Math.max(width, left.length + 2))}${right}`.trimEnd())
 }
+
+/** How the program is run: in a checkout, whose sources run directly, or from a package. */
+export const programWords = import.meta.url.endsWith('.ts') ? 'npm run -s gatehouse --' : 'gatehouse'

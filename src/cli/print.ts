@@ -58,3 +58,11 @@ function widthOf(rows: readonly (readonly string[])[], column: number): number {
 export function fieldLines(entries: Readonly<Record<string, string>>): string[] {
   return columns(Object.entries(entries))
 }
+
+/** For commands that print a list. */
+export const csvOption = {
+  csv: {
+    type: 'boolean',
+    help: 'Prints CSV (RFC 4180) with a header. A cell that a spreadsheet would run as a formula begins with an apostrophe.',
+  },
+} as const

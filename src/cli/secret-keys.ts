@@ -6,7 +6,7 @@ import { type Command, type Invocation, UsageError } from './command.ts'
 import { parseGraceSeconds } from './grace.ts'
 import { keepUnconfirmedKeys, withOperator, withSealingOperator } from './operator.ts'
 import { fieldLines, printData, table } from './print.ts'
-import { confirm, yesOption } from './terminal/confirm.ts'
+import { confirm, yesOption } from './terminal/ask.ts'
 import { unconfirmedKeyLines } from './unconfirmed-keys.ts'
 
 const list: Command = {

@@ -5,7 +5,7 @@ import type { StoredSigningKey } from '#store/signing-keys.ts'
 import type { Command } from './command.ts'
 import { withOperator } from './operator.ts'
 import { printData, table } from './print.ts'
-import { confirm, yesOption } from './terminal/confirm.ts'
+import { confirm, yesOption } from './terminal/ask.ts'
 
 const list: Command = {
   name: 'signing-keys list',

@@ -65,7 +65,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         scopes: undefined,
         verifiedOnly: false,
         issuers: [],
-        stripPrefix: false,
+        rewrite: undefined,
         destination: 'forwarded',
         websocket: false,
         encodedSlash: 'auto',

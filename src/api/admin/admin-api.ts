@@ -7,15 +7,19 @@ import type { BlockedSubjectsOf } from '#identity/issuers/subjects.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Operation, registerOperations } from '../operation.ts'
-import { type AdminOperationOptions, accountOperations, accountsOperations, idOf } from './accounts.ts'
+import { usageOperations } from '../usage.ts'
+import {
+  type AdminOperationOptions,
+  accountOperations,
+  accountsOperations,
+  idOf,
+  secondFactorOperations,
+} from './accounts.ts'
 import { type AdmissionOptions, actorOf, adminRoute, createAdmission } from './admission.ts'
 import { auditOperations } from './audit.ts'
-import { apiKeyOperations, secretKeyOperations } from './keys.ts'
-import { secondFactorOperations } from './second-factor.ts'
-import { keyOperations, keysOperations } from './secret-keys.ts'
+import { apiKeyOperations, keyOperations, keysOperations, secretKeyOperations } from './keys.ts'
 import { sessionsOperations } from './sessions.ts'
 import { type SubjectOperationOptions, subjectOperations } from './subjects.ts'
-import { usageOperations } from './usage.ts'
 
 export interface AdminOptions extends AdmissionOptions {
   readonly actionsOf: AccountActionsOf

@@ -1,6 +1,82 @@
+import { createdKeyData, secretKeyData } from '#accounts/account-data.ts'
+import { graceSecondsMax } from '#accounts/account-keys.ts'
+import {
+  addressesMax,
+  findKeyErrors,
+  keyLifetimeMsMax,
+  keyNameLengthMax,
+  type SecretKeyInput,
+  scopesMax,
+} from '#accounts/key-input.ts'
+import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { parseTime } from '#platform/time.ts'
 import type { AdminOperations } from '../operation.ts'
 import { type AdminOperationOptions, idOf } from './accounts.ts'
-import { apiKey, emptyObject, secretKey, secretKeyReset } from './schemas.ts'
+import { apiKey, emptyObject, objectSchema, pageSchema, secretKey, secretKeyReset } from './schemas.ts'
+
+/** Schemas of the secret keys of an account. What a name, a scope or an address may be is checked in accounts/. */
+
+const text = { type: 'string' } as const
+const time = { type: 'string', format: 'date-time' } as const
+const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
+const texts = { type: 'array', items: text } as const
+const limits = {
+  scopes: { ...texts, description: 'What the key is limited to; empty = it is not limited.' },
+  addresses: {
+    ...texts,
+    description: 'Addresses and CIDR ranges that the key is accepted from; empty = from anywhere.',
+  },
+}
+
+export const keyItem = objectSchema({
+  name: text,
+  lastFour: { type: ['string', 'null'], description: 'The end of the key; null = not kept.' },
+  state: { enum: ['valid', 'expired'] },
+  ...limits,
+  createdAt: time,
+  expiresAt: { ...timeOrNull, description: 'null = it does not expire.' },
+  revokedAt: { ...timeOrNull, description: 'The end of its grace period; null = it is not revoked.' },
+  lastUsedAt: { ...timeOrNull, description: 'Accurate to a few seconds; null = never.' },
+  lastUsedFrom: { type: ['string', 'null'] },
+  imported: { type: 'boolean', description: 'Whether the key was made elsewhere.' },
+})
+
+export const newKey = objectSchema(
+  {
+    name: {
+      ...text,
+      description: `1 to ${keyNameLengthMax} letters, digits, ., _ and -; unique among the keys of the account.`,
+    },
+    scopes: { ...limits.scopes, maxItems: scopesMax, default: [] },
+    addresses: { ...limits.addresses, maxItems: addressesMax, default: [] },
+    expiresAt: {
+      ...text,
+      description: 'RFC 3339, such as 2030-01-31T00:00:00Z; absent = it does not expire.',
+    },
+    expiresInSeconds: {
+      type: 'integer',
+      minimum: 1,
+      maximum: keyLifetimeMsMax / 1_000,
+      description: 'In place of expiresAt.',
+    },
+  },
+  ['scopes', 'addresses', 'expiresAt', 'expiresInSeconds'],
+)
+
+export const createdKey = objectSchema({ secretKey: text, name: text, ...limits, expiresAt: timeOrNull })
+
+export const keyRevocation = objectSchema(
+  {
+    graceSeconds: {
+      type: 'integer',
+      minimum: 0,
+      maximum: graceSecondsMax,
+      default: 0,
+      description: 'How long the key keeps working; 0 ends it, its sessions and its access tokens at once.',
+    },
+  },
+  ['graceSeconds'],
+)
 
 export function secretKeyOperations({
   actionsToChange,
@@ -38,6 +114,93 @@ export function apiKeyOperations({
       handler: async (request) => {
         const { keys } = await actionsToChange(request)
         return { apiKey: await keys.resetApiKey(idOf(request)) }
+      },
+    },
+  }
+}
+
+/** A body that its schema has validated, which fills in the lists. */
+interface NewKey extends Pick<SecretKeyInput, 'name' | 'scopes' | 'addresses'> {
+  readonly expiresAt?: string
+  readonly expiresInSeconds?: number
+}
+
+/** Operations on the secret keys of an account. */
+export function keysOperations({
+  actionsOf,
+  actionsToChange,
+  clock,
+}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/keys'> {
+  return {
+    GET: {
+      id: 'listKeys',
+      summary: 'Lists the secret keys of an account, in the order in which they were created.',
+      description: 'All of them are on one page. Revoked keys are not listed.',
+      responses: { 200: { description: 'The keys.', schema: pageSchema(keyItem) } },
+      problems: ['account-not-found'],
+      handler: async (request) => {
+        const keys = await actionsOf(request).secretKeys.list(idOf(request))
+        return { items: keys.map(secretKeyData), nextCursor: null }
+      },
+    },
+    POST: {
+      id: 'createKey',
+      summary: 'Creates a further secret key, which is shown only once.',
+      body: newKey,
+      responses: { 201: { description: 'The new key.', schema: createdKey, headers: ['Location'] } },
+      problems: ['request-invalid', 'account-not-found', 'own-account'],
+      findErrors: (_request, members) => readNewKey({ ...anyKey, ...members }, clock()).errors,
+      handler: async (request, reply) => {
+        // The cast is sound: the schema has validated it.
+        const { input, errors } = readNewKey(request.body as NewKey, clock())
+        if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
+        const id = idOf(request)
+        const { secretKeys } = await actionsToChange(request)
+        const secretKey = await secretKeys.create(id, input)
+        reply.code(201).header('Location', `/api/v1/admin/accounts/${id}/keys/${input.name}`)
+        return createdKeyData(secretKey, input)
+      },
+    },
+  }
+}
+
+/** Stands for members that do not match the schema. */
+const anyKey: NewKey = { name: 'x', scopes: [], addresses: [] }
+
+/** What a key is made from, with every member that is wrong. */
+function readNewKey(
+  { name, scopes, addresses, expiresAt, expiresInSeconds }: NewKey,
+  now: number,
+): { readonly input: SecretKeyInput; readonly errors: readonly FieldError[] } {
+  const time = expiresAt === undefined ? undefined : parseTime(expiresAt)
+  const end = expiresInSeconds === undefined ? time : now + expiresInSeconds * 1_000
+  const input = { name, scopes, addresses, expiresAt: end }
+  const errors = findKeyErrors(input, now)
+  if (expiresAt !== undefined && expiresInSeconds !== undefined)
+    errors.push({ field: 'expiresInSeconds', message: 'must not come with expiresAt' })
+  else if (expiresAt !== undefined && time === undefined)
+    errors.push({ field: 'expiresAt', message: 'must be a time such as 2030-01-31T00:00:00Z' })
+  return { input, errors }
+}
+
+/** Operations on one secret key. */
+export function keyOperations({
+  actionsOf,
+}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/keys/:name'> {
+  return {
+    DELETE: {
+      id: 'revokeKey',
+      summary: 'Revokes a secret key with its sessions and access tokens.',
+      description: 'No other key is affected. A name that no key of the account has is `request-invalid`.',
+      query: keyRevocation,
+      responses: { 204: { description: 'Revoked, or valid until the grace period ends.' } },
+      problems: ['request-invalid', 'account-not-found'],
+      handler: async (request, reply) => {
+        // The casts are sound: the path has this parameter, and the schema fills in the grace period.
+        const { name } = request.params as { readonly name: string }
+        const { graceSeconds } = request.query as { readonly graceSeconds: number }
+        await actionsOf(request).secretKeys.revoke(idOf(request), name, graceSeconds)
+        reply.code(204)
       },
     },
   }

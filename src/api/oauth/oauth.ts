@@ -14,14 +14,13 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { formOf } from '#platform/secrets/format.ts'
 import { parseKey } from '#platform/secrets/keys.ts'
 import { type AdmissionOptions, adminRoute, createAdmission } from '../admin/admission.ts'
-import { createFailedKeyPairCount, type FailedKeyPairOptions } from '../failed-key-pairs.ts'
-import { translateError } from '../fastify-errors.ts'
-import { type OwnEndpoint, registerOwnRoute } from '../own-route.ts'
+import { type OwnEndpoint, registerOwnRoute } from '../operation.ts'
 import { applyReplyKeepAlive, onResponseSent } from '../reply.ts'
+import { createFailedKeyPairCount, type FailedKeyPairOptions } from '../tokens.ts'
+import { translateError } from '../validate.ts'
 import { type Client, createClientReader } from './client.ts'
-import { acceptFormsOnly, type Parameters, readParameters, required } from './form-body.ts'
+import { acceptFormsOnly, type Parameters, readParameters, readScopes, required } from './form-body.ts'
 import { OAuthError, toOAuthProblem } from './oauth-error.ts'
-import { readScopes } from './scopes.ts'
 
 export interface OAuthOptions extends FailedKeyPairOptions {
   readonly sessions: Pick<Sessions, 'refresh' | 'revoke'>

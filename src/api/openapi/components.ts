@@ -1,4 +1,4 @@
-import { createdKey, keyItem, newKey } from '../admin/key-schemas.ts'
+import { createdKey, keyItem, newKey } from '../admin/keys.ts'
 import {
   account,
   accountChanges,
@@ -31,7 +31,7 @@ import {
   refreshedTokens,
   refreshRequest,
   resourceMetadata,
-} from './public-schemas.ts'
+} from './public-operations.ts'
 
 /** The schemas that the document names, so that generated clients have types with these names. */
 const named: Readonly<Record<ExampleName, JsonSchema>> = {

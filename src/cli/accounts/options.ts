@@ -1,8 +1,11 @@
-import { defaultRole, knownRoles, noPlan, similarRole } from '#accounts/account-input.ts'
+import { defaultRole, fullName, knownRoles, noPlan, similarRole } from '#accounts/account-input.ts'
 import type { Config } from '#config/config.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
+import type { Account } from '#store/account.ts'
 import type { AccountChanges } from '#store/accounts.ts'
 import { type Invocation, UsageError } from '../command.ts'
-import { printToStderr } from '../print.ts'
+import type { Operator } from '../operator.ts'
+import { fieldLines, printToStderr } from '../print.ts'
 
 export const profileOptions = {
   email: { type: 'string', value: 'E', help: 'E-mail address; no two accounts may share one.' },
@@ -47,4 +50,31 @@ function readBoolean(invocation: Invocation, option: string): boolean | undefine
   if (text === undefined) return undefined
   if (text !== 'true' && text !== 'false') throw new UsageError(`--${option} must be true or false`)
   return text === 'true'
+}
+
+/** An account as text. */
+export function accountLines(account: Account): string[] {
+  const { id, email, role, isVerified, isDisabled, plan, createdAt } = account
+  return fieldLines({
+    ID: id,
+    'E-mail': email,
+    Name: fullName(account) || '-',
+    Role: role,
+    Verified: isVerified ? 'yes' : 'no',
+    Disabled: isDisabled ? 'yes' : 'no',
+    Plan: plan ?? '-',
+    Created: new Date(createdAt).toISOString(),
+  })
+}
+
+export const mailLinkOption = {
+  'mail-link': { type: 'boolean', help: 'Mails the set-up link to the owner instead of printing it.' },
+} as const
+
+/** @throws OperatorError where no set-up link can be mailed */
+export function assertCanMail({ setupLinks }: Pick<Operator, 'setupLinks'>): void {
+  if (setupLinks.canMail) return
+  throw new OperatorError('set-up links cannot be mailed', {
+    hint: 'That needs mail in the config, and a portal that accepts passwords.',
+  })
 }

@@ -22,3 +22,26 @@ export const resetSecondFactorCommand: Command = {
     return 0
   },
 }
+
+export const unlinkAccount: Command = {
+  name: 'accounts unlink',
+  operands: ['ID|EMAIL'],
+  summary: 'Unlinks an account from its owner at the OpenID provider; ends portal sessions.',
+  examples: ['gatehouse accounts unlink ada@example.com'],
+  printsData: true,
+  run: async (invocation) => {
+    const [who = ''] = invocation.operands
+    const { account, wasLinked } = await withOperator(
+      invocation.config,
+      async ({ accounts, identityLinks }) => ({
+        account: await accounts.find(who),
+        wasLinked: await identityLinks.unlink(who),
+      }),
+    )
+    const text = wasLinked ? 'is unlinked; its portal sessions have ended' : 'was not linked'
+    printData(invocation, { id: account.id, wasLinked }, [
+      `Account ${account.id} (${account.email}) ${text}.`,
+    ])
+    return 0
+  },
+}

@@ -1,16 +1,20 @@
 import type { Config } from '#config/config.ts'
+import { type SignIn, signInStatus } from '#gateway/browser/sign-in.ts'
+import { continuePath } from '#gateway/browser/sign-in-return.ts'
+import { createDecisionWriter } from '#gateway/decide/decision-headers.ts'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
 import type { RequestHeadInput } from '#gateway/forward/request-head.ts'
 import { forwardedPrefix } from '#gateway/forward/stripped-prefix.ts'
-import { destinationOf } from '#gateway/gate/outcome.ts'
+import { destinationOf, principalOf } from '#gateway/gate/outcome.ts'
 import { isWebSocketUpgrade } from '#gateway/gate/route-request.ts'
 import { type Route, upstreamTarget } from '#gateway/routes/route.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'
 import { redactTarget } from './redact.ts'
-import { addressesOf, parseLines, showUpstreamHead } from './upstream-head.ts'
+import { addressesOf, assertionPlaceholder, parseLines, showUpstreamHead } from './upstream-head.ts'
 
 interface ExplainedForward {
   readonly route: Route<UpstreamConfig>
@@ -52,13 +56,18 @@ export function describeSecondTargets({ lines, destination }: SecondTargets): St
   return { detail: told === '' ? 'allowed' : `allowed; the upstream gets ${told}`, facts: { targets } }
 }
 
-/** What was removed from the path, and is put back in the answer. */
+/** What was replaced in the path, and is put back in the answer. */
 function describePrefix({ strippedPrefix }: Pick<RequestHeadInput, 'strippedPrefix'>): StepResult {
   if (!strippedPrefix) return { detail: '', facts: {} }
+  const { own, replacement } = strippedPrefix
   const prefix = forwardedPrefix(strippedPrefix)
+  const done =
+    replacement === ''
+      ? `less the prefix ${own}; ${prefix} is put before`
+      : `${replacement} in place of ${own || '/'}; ${prefix || '/'} in place of ${replacement} in`
   return {
-    detail: ` (less the prefix ${strippedPrefix.own}; ${prefix} is put before paths in Location)`,
-    facts: { strippedPrefix: strippedPrefix.own, forwardedPrefix: prefix },
+    detail: ` (${done} the paths of Location, Content-Location, Refresh, Link and Set-Cookie)`,
+    facts: { strippedPrefix: own, rewrite: replacement || '/', forwardedPrefix: prefix },
   }
 }
 
@@ -80,4 +89,37 @@ function describeTrailers({ body }: RequestHead, { passesTrailers }: Route<unkno
   return passesTrailers
     ? { detail: ', and its trailer fields', facts: { trailers: 'pass' } }
     : { detail: ', without its trailer fields', facts: { trailers: 'drop' } }
+}
+
+/** A refused page visit that is led to the sign-in. @param refusal what a client other than a browser would be told */
+export function describeSignIn(
+  { portalUrl, returnPath }: SignIn,
+  { code, reason }: { readonly code: ErrorCode; readonly reason: string },
+): StepResult {
+  const location = portalUrl + continuePath
+  // Without its query: that is new for each browser where the portal has a host of its own, and may hold secrets.
+  const returnTo = returnPath === '' ? null : redactTarget(decodeURIComponent(returnPath))
+  const back = returnTo === null ? '' : `, and then back to ${returnTo}`
+  return {
+    detail: `a page visit, led to the sign-in: ${signInStatus}, Location: ${location}${back} (${code}: ${reason})`,
+    facts: { code, location, returnTo },
+  }
+}
+
+/** What a proxy would be told about an allowed request, by the same code as in the gateway. */
+export function describeDecision(
+  config: Config,
+  route: Route<UpstreamConfig | undefined>,
+  { outcome, requestId, head: { rawHeaders } }: ExplainedArrival,
+): StepResult {
+  const writer = createDecisionWriter({
+    identityHeaders: config.identityHeaders,
+    assertion: config.assertion.enabled ? assertionPlaceholder(config.assertion) : undefined,
+  })
+  const principal = principalOf(outcome)
+  const headers = parseLines(writer.write({ principal, route, requestId, rawHeaders, trace: undefined }))
+  return {
+    detail: 'the proxy gets 200, and these headers for the request that it forwards',
+    facts: { upstream: null, headers },
+  }
 }

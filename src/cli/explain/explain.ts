@@ -20,8 +20,7 @@ import type { Access } from '#identity/access.ts'
 import { createTracer } from '#ops/tracing/tracer.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createBrowserParts } from '#runtime/assembly/request-parts.ts'
-import { describeDecision } from './describe-decision.ts'
-import { describeSecondTargets, describeUpstream } from './describe-forward.ts'
+import { describeDecision, describeSecondTargets, describeUpstream } from './describe-forward.ts'
 import { describeScheme } from './describe-scheme.ts'
 import {
   describeCors,

@@ -58,7 +58,7 @@ export interface ForwardedRequest {
   readonly route: Pick<
     Route<Upstream>,
     | 'upstream'
-    | 'stripPrefix'
+    | 'rewrite'
     | 'depth'
     | 'bodyBytesMax'
     | 'responseTimeoutMs'
@@ -75,7 +75,7 @@ export interface ForwardedRequest {
   readonly headerLines: string
   /** Whether these lines say that no request follows on the connection. */
   readonly isLast: boolean
-  /** The start of the client's path that the upstream does not get; undefined = it gets all of it. */
+  /** The start of the client's path that the upstream does not see as it is; undefined = it sees all of it. */
   readonly strippedPrefix: StrippedPrefix | undefined
   /** The calling account; undefined = anonymous. */
   readonly accountId: string | undefined

@@ -24,7 +24,14 @@ export function forwardedResponseLines(
   const isAuthenticated = forwarded.accountId !== undefined
   if (lines !== undefined && status >= 200 && corsHeaders === undefined && costField === undefined) {
     const { caching } = route
-    const ordinary = ordinaryLines(lines, { status, mayHaveTrailers, caching, isAuthenticated, terms })
+    const ordinary = ordinaryLines(lines, {
+      status,
+      mayHaveTrailers,
+      caching,
+      isAuthenticated,
+      isRewritten: strippedPrefix !== undefined,
+      terms,
+    })
     if (ordinary) return withOwnLines(ordinary.text, ordinary.hasDate, status, arrival.requestId)
   }
   const headers = costField?.remove(received.headers) ?? received.headers
@@ -50,6 +57,8 @@ interface OrdinaryResponseInput {
   readonly mayHaveTrailers: boolean
   readonly caching: ResponseCaching | undefined
   readonly isAuthenticated: boolean
+  /** Whether the backend does not see the path as it was sent. */
+  readonly isRewritten: boolean
   readonly terms: Pick<ForwardTerms, 'ownCookies' | 'portalScopes'>
 }
 
@@ -104,7 +113,10 @@ function passes(text: string, found: number, start: number, end: number): boolea
       reading.hasLength = true
       return true
     case responseMark.setCookie:
-      return input.terms.ownCookies.isSetBy(text.slice(start, end)) ? undefined : true
+      return input.isRewritten || input.terms.ownCookies.isSetBy(text.slice(start, end)) ? undefined : true
+    case responseMark.link:
+      // A URL may be one of the target.
+      return input.isRewritten || text.slice(start, end).includes('//') ? undefined : true
     case responseMark.vary:
       return input.caching === undefined ? true : undefined
     case mark.connection:

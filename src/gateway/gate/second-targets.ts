@@ -158,7 +158,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
   }
 }
 
-const stripsAnother = 'is on a route that strips another prefix'
+const stripsAnother = 'is on a route that replaces another prefix'
 
 const noLines: SecondTargets = { lines: '', destination: undefined }
 

@@ -151,7 +151,7 @@ function readDestination(head: ParsedHead, host: string): Destination | undefine
 function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
   const { body } = head
   return (
-    !route.stripPrefix &&
+    route.rewrite === undefined &&
     !route.forwardsCredentials &&
     route.access.leavesAuthorization === undefined &&
     !isLastOnConnection(head, route) &&

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
+import { endPairedSession } from '#accounts/account-sessions.ts'
 import { ownAuditEntry } from '#accounts/audit-entry-factory.ts'
-import { endPairedSession } from '#accounts/sessions/end-paired-session.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { isSameText } from '#platform/secrets/constant-time.ts'

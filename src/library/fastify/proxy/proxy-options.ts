@@ -21,6 +21,8 @@ export interface ProxyOptions extends Omit<RequireOptions, 'auth'> {
   readonly methods?: readonly string[]
   /** Whether the backend gets the path without the prefix; default: false. */
   readonly stripPrefix?: boolean
+  /** What stands in place of the prefix for the backend; `/` is `stripPrefix: true`. */
+  readonly rewrite?: string
   /** What the backend gets as `Destination` of WebDAV; default: `forwarded`. */
   readonly destination?: 'forwarded' | 'public' | 'target'
   /** Whether WebSockets are forwarded; default: false. */

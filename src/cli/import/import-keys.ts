@@ -3,11 +3,11 @@ import { createKeyLineReader, type ImportedKeyLine } from '#accounts/key-import.
 import { createKeyId } from '#accounts/make-key.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { importBatchMax, type KeyImport, type KeyImported, withImportedKey } from '#store/imported-keys.ts'
-import type { Command, Invocation, Terminal } from './command.ts'
-import { type ImportSource, openImportSource } from './import/source.ts'
-import { type Operator, withOperator } from './operator.ts'
-import { printData, printToStderr } from './print.ts'
-import { createProgress, type Progress } from './terminal/progress.ts'
+import type { Command, Invocation, Terminal } from '../command.ts'
+import { type Operator, withOperator } from '../operator.ts'
+import { printData, printToStderr } from '../print.ts'
+import { createProgress, type Progress } from '../terminal/progress.ts'
+import { type ImportSource, openImportSource } from './source.ts'
 
 /** How many wrong lines are listed at most. */
 const listedMax = 100

@@ -5,10 +5,7 @@ import { metadataPath, resourceUrl, takesTokens } from '#gateway/routes/route-ur
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { OwnEndpoint } from './own-route.ts'
-
-/** How long caches may keep it: it changes with the config. */
-const maxAgeS = 300
+import type { OwnEndpoint } from './operation.ts'
 
 export interface ProtectedResourceOptions {
   readonly routes: readonly Pick<
@@ -83,4 +80,40 @@ function createMetadata({
 
 function unique(values: readonly string[]): readonly string[] {
   return [...new Set(values)]
+}
+
+export interface ServerMetadataOptions {
+  /** Of the gateway's own tokens: what clients discover must have the same name (RFC 8414 3.3). */
+  readonly issuer: string
+  readonly publicOrigin: string
+  readonly routes: readonly Pick<RouteOptions, 'auth' | 'authorization' | 'scopes'>[]
+}
+
+/** How long caches may keep it: it changes with the config. */
+const maxAgeS = 300
+
+/** The metadata of the gateway as an authorization server (RFC 8414 2). It has no authorization endpoint. */
+export function serverMetadataEndpoint({ issuer, publicOrigin, routes }: ServerMetadataOptions): OwnEndpoint {
+  const scopes = [...new Set(routes.filter(takesTokens).flatMap((route) => route.scopes ?? []))]
+  const withSecret = ['client_secret_basic', 'client_secret_post']
+  const metadata = {
+    issuer,
+    token_endpoint: `${publicOrigin}/api/v1/oauth/token`,
+    jwks_uri: `${publicOrigin}/.well-known/jwks.json`,
+    ...(scopes.length > 0 && { scopes_supported: scopes }),
+    response_types_supported: [],
+    grant_types_supported: ['client_credentials', 'refresh_token'],
+    // A refresh token needs no client beside it.
+    token_endpoint_auth_methods_supported: [...withSecret, 'none'],
+    introspection_endpoint: `${publicOrigin}/api/v1/oauth/introspect`,
+    introspection_endpoint_auth_methods_supported: withSecret,
+    revocation_endpoint: `${publicOrigin}/api/v1/oauth/revoke`,
+    revocation_endpoint_auth_methods_supported: [...withSecret, 'none'],
+  }
+  return {
+    handler: async (_request, reply) => {
+      reply.header('Cache-Control', `public, max-age=${maxAgeS}`)
+      return metadata
+    },
+  }
 }

@@ -3,9 +3,9 @@ import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { PasswordOwner } from '#platform/secrets/common-password.ts'
 import { assertGoodPassword, rejectPassword } from '#platform/secrets/passwords.ts'
 import type { Account } from '#store/account.ts'
-import { type Invocation, type Terminal, UsageError } from './command.ts'
-import type { Operator } from './operator.ts'
-import { isInteractive, openAsker } from './terminal/ask.ts'
+import { type Invocation, type Terminal, UsageError } from '../command.ts'
+import type { Operator } from '../operator.ts'
+import { isInteractive, openAsker } from '../terminal/ask.ts'
 
 export const passwordOption = {
   'password-stdin': {
