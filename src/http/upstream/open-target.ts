@@ -1,24 +1,39 @@
 import { createSecureContext, type SecureContext } from 'node:tls'
-import { isDeepStrictEqual } from 'node:util'
 import { trustSystemAuthorities } from '#platform/certificate-authorities.ts'
-import { monotonicClock } from '#platform/clock.ts'
+import { type Clock, monotonicClock } from '#platform/clock.ts'
 import { createHttp1Opener } from '../client/dial.ts'
 import { createHttp2Opener } from '../client/http2/opener.ts'
 import type { TargetAddress } from '../client/target-address.ts'
 import { TargetHealth } from './health.ts'
 import { Pool } from './pool/pool.ts'
 import type { Target } from './target.ts'
-import type { UpstreamConfig, UpstreamOptions } from './upstream.ts'
+import type { UpstreamConfig } from './upstream-config.ts'
 
-/** Opens targets of an upstream, by where they are. */
-export type OpenTarget = (address: TargetAddress, weight: number) => Target
+/** The health of a target changed. */
+export interface HealthChange {
+  readonly upstream: string
+  /** Its name. */
+  readonly target: string
+  readonly isHealthy: boolean
+  /** For the log. */
+  readonly reason: string
+}
 
-export function createTargetOpener(config: UpstreamConfig, options: UpstreamOptions): OpenTarget {
+export interface TargetOpenerOptions {
+  onHealthChange(change: HealthChange): void
+  /** Default: performance.now(). */
+  readonly clock?: Clock | undefined
+}
+
+/** Opens targets of an upstream. @param health that goes on; undefined = it begins as healthy, if it is watched */
+export type OpenTarget = (address: TargetAddress, weight: number, health: TargetHealth | undefined) => Target
+
+export function createTargetOpener(config: UpstreamConfig, options: TargetOpenerOptions): OpenTarget {
   const { connectTimeoutMs, connectionsMax, protocol } = config
   const { verify, serverName } = config.tls
   const { clock } = options
   let context: SecureContext | undefined
-  return function openTarget(address, weight) {
+  return function openTarget(address, weight, health) {
     // Created once: loading certificates for every connection would cost more than the handshake.
     if (address.isTls) context ??= createContext(config.tls)
     const tls = { verify, context, session: undefined }
@@ -33,7 +48,7 @@ export function createTargetOpener(config: UpstreamConfig, options: UpstreamOpti
       name,
       weight,
       pool: new Pool({ opener, connectTimeoutMs, connectionsMax, ...(clock && { clock }) }),
-      health: createHealth(name, config, options),
+      health: health ?? createHealth(name, config, options),
       inFlight: 0,
     }
   }
@@ -44,13 +59,12 @@ function createContext({ ca, cert, key }: UpstreamConfig['tls']): SecureContext 
   return createSecureContext({ ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert, key }) })
 }
 
-function createHealth(target: string, { name, health }: UpstreamConfig, options: UpstreamOptions) {
+function createHealth(
+  target: string,
+  { name, health }: UpstreamConfig,
+  { onHealthChange, clock = monotonicClock }: TargetOpenerOptions,
+): TargetHealth | undefined {
   if (!health.active && !health.passive) return undefined
-  const { previous, onHealthChange, clock = monotonicClock } = options
-  // With other health options the previous state does not apply.
-  const hasSameHealthOptions = isDeepStrictEqual(previous?.config.health, health)
-  const before = hasSameHealthOptions ? previous?.targets.find((each) => each.name === target) : undefined
-  if (before?.health) return before.health
   return new TargetHealth({
     ...health,
     clock,

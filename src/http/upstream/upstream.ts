@@ -1,50 +1,13 @@
-import type { TlsVerification } from '#platform/certificate-authorities.ts'
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '#platform/clock.ts'
-import type { UpstreamProtocol } from '../client/dial.ts'
 import { readTargetAddress } from '../client/target-address.ts'
-import { type Balancing, type ChooseTarget, createBalancer, preferBound } from './balancer.ts'
+import { type ChooseTarget, createBalancer, preferBound } from './balancer.ts'
 import { Call, type CallOptions } from './call.ts'
-import type { HealthOptions } from './health.ts'
 import { openHealthChecks } from './health-checks.ts'
-import { createTargetOpener } from './open-target.ts'
+import { createTargetOpener, type HealthChange } from './open-target.ts'
 import type { CallEvents, Target, UpstreamRequest } from './target.ts'
+import type { UpstreamConfig } from './upstream-config.ts'
 import type { UpstreamHeaders } from './upstream-headers.ts'
-
-export interface UpstreamConfig {
-  readonly name: string
-  readonly targets: readonly { readonly url: URL; readonly weight: number }[]
-  readonly balancing: Balancing
-  readonly health: HealthOptions
-  readonly connectTimeoutMs: number
-  readonly responseTimeoutMs: number
-  readonly idleTimeoutMs: number
-  /** How many other targets are tried after a failure. */
-  readonly retryAttempts: number
-  readonly connectionsMax: number
-  readonly protocol: UpstreamProtocol
-  /** What requests and health checks get besides the client's fields, or instead of them; undefined = nothing. */
-  readonly headers: UpstreamHeaders | undefined
-  readonly host: 'client' | 'target'
-  readonly tls: UpstreamTls
-}
-
-interface UpstreamTls extends TlsVerification {
-  /** What targets are asked for (SNI), and what their certificates must name; undefined = the host of each. */
-  readonly serverName?: string | undefined
-  /** The client certificate and its key, in PEM; undefined = none. */
-  readonly cert?: string | undefined
-  readonly key?: string | undefined
-}
-
-/** The health of a target changed. */
-export interface HealthChange {
-  readonly upstream: string
-  /** Its name. */
-  readonly target: string
-  readonly isHealthy: boolean
-  /** For the log. */
-  readonly reason: string
-}
 
 export interface UpstreamOptions {
   onHealthChange(change: HealthChange): void
@@ -99,15 +62,18 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
   }
 }
 
-/** A target that is listed twice is still one server. */
 function openTargets(config: UpstreamConfig, options: UpstreamOptions): readonly Target[] {
-  const openTarget = createTargetOpener(config, options)
-  const healths = new Map<string, Target['health']>()
+  const { previous, onHealthChange, clock } = options
+  // With other health options the previous state does not apply.
+  const before = isDeepStrictEqual(previous?.config.health, config.health) ? (previous?.targets ?? []) : []
+  // A target that is listed twice is still one server.
+  const healths = new Map(before.map(({ name, health }) => [name, health]))
+  const openTarget = createTargetOpener(config, { clock, onHealthChange })
   return config.targets.map(({ url, weight }) => {
-    const target = openTarget(readTargetAddress(url), weight)
-    const health = healths.has(target.name) ? healths.get(target.name) : target.health
-    healths.set(target.name, health)
-    return { ...target, health }
+    const address = readTargetAddress(url)
+    const target = openTarget(address, weight, healths.get(address.name))
+    healths.set(target.name, target.health)
+    return target
   })
 }
 
