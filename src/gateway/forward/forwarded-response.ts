@@ -7,6 +7,7 @@ import { withGatewayCors } from './cors-headers.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
 import { isUsualConnection } from './hop-by-hop.ts'
 import { responseHeaderLines, withOwnLines } from './response-head.ts'
+import { atBasePath } from './stripped-prefix.ts'
 
 /**
  * The header lines of the response to a forwarded request, for the client: mostly as they arrived, in a few slices.
@@ -16,10 +17,11 @@ import { responseHeaderLines, withOwnLines } from './response-head.ts'
 export function forwardedResponseLines(
   forwarded: ForwardedRequest,
   received: ResponseHead,
-  target: Pick<Target, 'origin'> | undefined,
+  target: Pick<Target, 'origin' | 'basePath'> | undefined,
   mayHaveTrailers: boolean,
 ): string {
-  const { arrival, route, terms, corsHeaders, costField, strippedPrefix, destination } = forwarded
+  const { arrival, route, terms, corsHeaders, costField, destination } = forwarded
+  const strippedPrefix = atBasePath(forwarded.strippedPrefix, target?.basePath ?? '')
   const { status, lines } = received
   const isAuthenticated = forwarded.accountId !== undefined
   if (lines !== undefined && status >= 200 && corsHeaders === undefined && costField === undefined) {

@@ -22,6 +22,13 @@ export function readStrippedPrefix(
   return { own: prefix, replacement: rewrite, outer: isTrusted ? readOuterPrefix(rawHeaders) : '' }
 }
 
+/** The same at a target where all paths begin with a base path; empty = none. */
+export function atBasePath(prefix: StrippedPrefix | undefined, basePath: string): StrippedPrefix | undefined {
+  if (basePath === '') return prefix
+  const { own, replacement, outer } = prefix ?? { own: '', replacement: '', outer: '' }
+  return { own, replacement: basePath + replacement, outer }
+}
+
 /** The value of X-Forwarded-Prefix for the backend: one path, as backends put it before their own. */
 export function forwardedPrefix({ own, outer }: StrippedPrefix): string {
   return outer + own
@@ -40,8 +47,9 @@ export function withPrefix(path: string, { own, replacement, outer }: StrippedPr
   return own !== '' && isBelow(path, own) ? outer + path : path
 }
 
-/** What follows a prefix may be empty, or begin with a query. */
+/** What follows a prefix may be empty, begin with a query, or with what would become a host (RFC 3986 4.2). */
 function withRoot(path: string): string {
+  if (/^\/[/\\]/.test(path)) return `/.${path}`
   return path.startsWith('/') ? path : `/${path}`
 }
 
