@@ -1,4 +1,4 @@
-import { defaultRole, emailLengthMax } from '#accounts/account-input.ts'
+import { accountDefaults, emailLengthMax } from '#accounts/account-input.ts'
 import { graceSecondsMax } from '#accounts/account-keys.ts'
 import { pageLimitMax } from '#accounts/account-search.ts'
 import { auditFiles } from '#accounts/audit-log.ts'
@@ -31,10 +31,10 @@ export const account = objectSchema({ id: text, ...profile, disabled: flag, plan
 export const newAccount = objectSchema(
   {
     email: text,
-    firstName: { ...text, default: '' },
-    lastName: { ...text, default: '' },
-    role: { ...text, default: defaultRole },
-    isVerified: { ...flag, default: false },
+    firstName: { ...text, default: accountDefaults.firstName },
+    lastName: { ...text, default: accountDefaults.lastName },
+    role: { ...text, default: accountDefaults.role },
+    isVerified: { ...flag, default: accountDefaults.isVerified },
     plan,
     mailSetupLink: {
       ...flag,
