@@ -1,4 +1,4 @@
-import { auditData, createAuditLog } from '#accounts/audit-log.ts'
+import { auditData } from '#accounts/audit-log.ts'
 import { verifyAudit } from '#accounts/audit-verification.ts'
 import { type AuditAction, auditActions } from '#store/audit-entry.ts'
 import { type Command, UsageError } from './command.ts'
@@ -26,8 +26,8 @@ const list: Command = {
   run: async (invocation) => {
     const limit = parseLimit(invocation.text('limit'))
     const filter = { action: parseAction(invocation.text('action')), who: invocation.text('who') }
-    const { entries } = await withOperator(invocation.config, ({ store }) =>
-      createAuditLog(store).find({ filter, before: undefined, limit }),
+    const { entries } = await withOperator(invocation.config, ({ audit }) =>
+      audit.find({ filter, before: undefined, limit }),
     )
     const data = entries.map((entry) => ({ id: entry.position, ...auditData(entry) }))
     printList(invocation, data, {

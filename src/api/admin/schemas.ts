@@ -1,7 +1,7 @@
 import { accountDefaults, emailLengthMax } from '#accounts/account-input.ts'
-import { graceSecondsMax } from '#accounts/account-keys.ts'
 import { pageLimitMax } from '#accounts/account-search.ts'
 import { auditFiles } from '#accounts/audit-log.ts'
+import { graceSecondsMax } from '#accounts/key-input.ts'
 import { auditActions } from '#store/audit-entry.ts'
 import type { JsonSchema } from '../operation.ts'
 

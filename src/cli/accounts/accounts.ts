@@ -75,7 +75,7 @@ const resetSecondFactor: Command = {
     const [who = ''] = invocation.operands
     const { account, wasReset } = await withOperator(invocation.config, async (operator) => {
       const account = await operator.accounts.find(who)
-      return { account, wasReset: await operator.secondFactor.reset(account.id) }
+      return { account, wasReset: await operator.resetSecondFactor(account.id) }
     })
     const { id, email } = account
     const text = wasReset
@@ -95,9 +95,9 @@ const unlink: Command = {
     const [who = ''] = invocation.operands
     const { account, wasLinked } = await withOperator(
       invocation.config,
-      async ({ accounts, identityLinks }) => ({
+      async ({ accounts, unlinkIdentity }) => ({
         account: await accounts.find(who),
-        wasLinked: await identityLinks.unlink(who),
+        wasLinked: await unlinkIdentity(who),
       }),
     )
     const text = wasLinked ? 'is unlinked; its portal sessions have ended' : 'was not linked'

@@ -1,6 +1,5 @@
 import { createdKeyData } from '#accounts/account-data.ts'
-import { isValidGrace } from '#accounts/account-keys.ts'
-import { keyLifetimeMsMax, type SecretKeyInput } from '#accounts/key-input.ts'
+import { isValidGrace, keyLifetimeMsMax, type SecretKeyInput } from '#accounts/key-input.ts'
 import { parseDurationMs } from '#config/units.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Command, type Invocation, UsageError } from '../command.ts'
