@@ -83,7 +83,7 @@ t.test('explain names a stripped prefix, and an upgrade that is not proxied', as
   const orders = await upstreamStep('/orders/x', ['X-Forwarded-Prefix: /outer'])
   t.match(
     orders.detail,
-    'receives GET /x (less the prefix /orders; /outer/orders is put before paths in Location)',
+    'receives GET /x (less the prefix /orders; /outer/orders is put before the paths of Location, Content-Location, Refresh, Link and Set-Cookie)',
   )
   t.match(orders.facts, { strippedPrefix: '/orders', forwardedPrefix: '/outer/orders', target: '/x' })
   t.match(JSON.stringify(orders.facts), '{"name":"X-Forwarded-Prefix","value":"/outer/orders"}')

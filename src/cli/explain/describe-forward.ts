@@ -9,12 +9,12 @@ import { destinationOf, principalOf } from '#gateway/gate/outcome.ts'
 import { isWebSocketUpgrade } from '#gateway/gate/route-request.ts'
 import { type Route, upstreamTarget } from '#gateway/routes/route.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
-import type { UpstreamConfig } from '#http/upstream/upstream.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'
 import { redactTarget } from './redact.ts'
-import { assertionPlaceholder, parseLines, showUpstreamHead } from './upstream-head.ts'
+import { addressesOf, assertionPlaceholder, parseLines, showUpstreamHead } from './upstream-head.ts'
 
 interface ExplainedForward {
   readonly route: Route<UpstreamConfig>
@@ -32,7 +32,8 @@ export function describeUpstream(
   const { head, outcome } = arrival
   const { upstream } = route
   const headers = showUpstreamHead(config, { upstream, arrival, input, secondTargets })
-  const target = redactTarget(upstreamTarget(route, destinationOf(outcome).target))
+  const { basePath = '' } = addressesOf(upstream)[0] ?? {}
+  const target = redactTarget(basePath + upstreamTarget(route, destinationOf(outcome).target))
   const notes = [describePrefix(input), describeTrailers(head, route), describeIgnoredUpgrade(head, input)]
   return {
     detail: `${upstream.name} receives ${head.method} ${target}${notes.map(({ detail }) => detail).join('')}`,
@@ -47,20 +48,26 @@ export function describeUpstream(
 }
 
 /** The second targets of the request, which have passed. */
-export function describeSecondTargets({ lines, targetDestination }: SecondTargets): StepResult {
-  const own = targetDestination === undefined ? '' : `Destination: ${targetDestination}\r\n`
+export function describeSecondTargets({ lines, destination }: SecondTargets): StepResult {
+  const own =
+    destination === undefined ? '' : `Destination: ${destination.origin ?? ''}${destination.path}\r\n`
   const targets = parseLines(own + lines).map(({ name, value }) => ({ name, value: redactTarget(value) }))
   const told = targets.map(({ name, value }) => `${name}: ${value}`).join(', ')
   return { detail: told === '' ? 'allowed' : `allowed; the upstream gets ${told}`, facts: { targets } }
 }
 
-/** What was removed from the path, and is put back in the answer. */
+/** What was replaced in the path, and is put back in the answer. */
 function describePrefix({ strippedPrefix }: Pick<RequestHeadInput, 'strippedPrefix'>): StepResult {
   if (!strippedPrefix) return { detail: '', facts: {} }
+  const { own, replacement } = strippedPrefix
   const prefix = forwardedPrefix(strippedPrefix)
+  const done =
+    replacement === ''
+      ? `less the prefix ${own}; ${prefix} is put before`
+      : `${replacement} in place of ${own || '/'}; ${prefix || '/'} in place of ${replacement} in`
   return {
-    detail: ` (less the prefix ${strippedPrefix.own}; ${prefix} is put before paths in Location)`,
-    facts: { strippedPrefix: strippedPrefix.own, forwardedPrefix: prefix },
+    detail: ` (${done} the paths of Location, Content-Location, Refresh, Link and Set-Cookie)`,
+    facts: { strippedPrefix: own, rewrite: replacement || '/', forwardedPrefix: prefix },
   }
 }
 

@@ -20,6 +20,7 @@ export function reviewRoutes(review: Review): void {
   )
   for (const [index, route] of routes) {
     reviewMatch(review, index, route)
+    reviewRewrite(review, index, route)
     reviewAccess(review, index, route)
     reviewAuthorization(review, index, route)
     reviewCostHeader(review, index, route)
@@ -77,6 +78,18 @@ function reviewMatch(review: Review, index: number, route: RouteTree): void {
     const methodMessage = review.isValid(path) ? methodProblem(method) : undefined
     if (methodMessage) review.report(path, methodMessage)
   }
+}
+
+/** What the backend gets must be a path that no server reads as another. */
+function reviewRewrite(review: Review, index: number, { rewrite, stripPrefix }: RouteTree): void {
+  const path = ['routes', index, 'rewrite']
+  if (rewrite === undefined || !review.isValid(path)) return
+  const problem = /\*|\$[0-9{]|\/:|[{}]/.test(rewrite)
+    ? 'stands in place of the path prefix, and what follows that is kept: there are no wildcards (*), groups ($1) or parameters (:id, {id})'
+    : pathProblem(rewrite)
+  if (problem !== undefined) review.report(path, problem)
+  else if (review.isValid(['routes', index, 'stripPrefix']) && stripPrefix)
+    review.report(path, 'cannot be combined with stripPrefix: true, which is rewrite: /', 'key')
 }
 
 // What other gateways and routers use as wildcards: matched literally it would protect nothing.

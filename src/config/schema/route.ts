@@ -71,12 +71,19 @@ export const route = convertResolved(
     }),
     stripPrefix: flag(
       false,
-      'Whether the path prefix is removed before forwarding; the upstream gets it in X-Forwarded-Prefix, and paths in Location and Content-Location get it back.',
+      'Whether the path prefix is removed before forwarding: the same as `rewrite: /`.',
+    ),
+    rewrite: optional(
+      text({
+        pattern: '^/',
+        description:
+          'What stands in place of `path` for the upstream: `/socket` makes `/realtime/v1/x` of the path `/realtime/v1` into `/socket/x`. The upstream gets the path prefix in X-Forwarded-Prefix, and its own paths get it back in Location, Content-Location, Refresh, Link and the Path of Set-Cookie.',
+      }),
     ),
     destination: choice(['forwarded', 'public', 'target'], {
       default: 'forwarded',
       description:
-        'What the upstream gets as `Destination` (WebDAV): forwarded = with the scheme and host of X-Forwarded-*, less the stripped prefix; public = the same with the prefix, for a backend that knows it; target = a URL of the backend itself, with the Host that it gets, for one that ignores X-Forwarded-*.',
+        'What the upstream gets as `Destination` (WebDAV): forwarded = with the scheme and host of X-Forwarded-*, less a replaced prefix; public = the same with the prefix, for a backend that knows it; target = a URL of the backend itself, with the Host that it gets, for one that ignores X-Forwarded-*.',
     }),
     websocket: flag(
       false,
@@ -164,8 +171,9 @@ export const route = convertResolved(
       ),
     }),
   }),
-  ({ timeouts, ...options }) => ({
+  ({ timeouts, stripPrefix, rewrite = stripPrefix ? '/' : undefined, ...options }) => ({
     ...options,
+    rewrite: rewrite?.replace(/\/$/, ''),
     responseTimeoutMs: timeouts?.responseMs,
     idleTimeoutMs: timeouts?.idleMs,
   }),

@@ -8,7 +8,7 @@ import {
   createRouteIndex,
   matchRoute,
   type RouteIndex,
-  stripsPrefix,
+  rewrites,
   targetOf,
 } from './route-index.ts'
 
@@ -22,7 +22,7 @@ const rules: readonly Rule[] = [
   exposesNestedPaths,
   exposesOtherMethods,
   exposesOtherHosts,
-  exposesByStripping,
+  exposesByRewriting,
 ]
 
 /**
@@ -107,13 +107,14 @@ function exposesOtherHosts(route: CompiledRoute, { bypassedBy }: RouteIndex): Ex
   )
 }
 
-/** With a stripped prefix it reaches paths of the backend that another route protects. */
-function exposesByStripping(route: CompiledRoute, { bypassedByStripping }: RouteIndex): Exposure | undefined {
-  const bypassed = bypassedByStripping(route)
+/** With a replaced prefix it reaches paths of the backend that another route protects. */
+function exposesByRewriting(route: CompiledRoute, { bypassedByRewriting }: RouteIndex): Exposure | undefined {
+  const bypassed = bypassedByRewriting(route)
   if (!bypassed) return undefined
-  const stripping = stripsPrefix(route) ? route : bypassed
+  const rewriting = rewrites(route) ? route : bypassed
+  const how = rewriting.rewrite === '' ? 'strips its prefix' : `has the backend see ${rewriting.rewrite}`
   return {
-    message: `route "${route.name}" ${verbOf(route)} and reaches what "${bypassed.name}" protects at its backend, as "${stripping.name}" strips its prefix`,
+    message: `route "${route.name}" ${verbOf(route)} and reaches what "${bypassed.name}" protects at its backend, as "${rewriting.name}" ${how}`,
     hint: `give it the auth of "${bypassed.name}", or its own upstream`,
   }
 }

@@ -40,8 +40,16 @@ export interface ForwardTerms {
 export interface SecondTargets {
   /** Each ended by CR LF. */
   readonly lines: string
-  /** Path and query of a Destination that becomes a URL of the target; undefined = there is none. */
-  readonly targetDestination: string | undefined
+  /** A Destination below the base path of the target; undefined = there is none. */
+  readonly destination: BackendDestination | undefined
+}
+
+/** A Destination whose path is one of the backend's own. */
+interface BackendDestination {
+  /** Such as `https://api.example.com`; undefined = that of the target. */
+  readonly origin: string | undefined
+  /** With the query, without the base path. */
+  readonly path: string
 }
 
 /** An admitted request and its upstream. */
@@ -50,7 +58,7 @@ export interface ForwardedRequest {
   readonly route: Pick<
     Route<Upstream>,
     | 'upstream'
-    | 'stripPrefix'
+    | 'rewrite'
     | 'depth'
     | 'bodyBytesMax'
     | 'responseTimeoutMs'
@@ -67,7 +75,7 @@ export interface ForwardedRequest {
   readonly headerLines: string
   /** Whether these lines say that no request follows on the connection. */
   readonly isLast: boolean
-  /** The start of the client's path that the upstream does not get; undefined = it gets all of it. */
+  /** The start of the client's path that the upstream does not see as it is; undefined = it sees all of it. */
   readonly strippedPrefix: StrippedPrefix | undefined
   /** The calling account; undefined = anonymous. */
   readonly accountId: string | undefined

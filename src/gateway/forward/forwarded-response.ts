@@ -1,6 +1,7 @@
 import { type ResponseHead, responseMark } from '#http/client/response-head.ts'
 import { keptLines, type MarkedText } from '#http/h1/field-lines.ts'
 import { mark } from '#http/h1/name-table.ts'
+import type { Target } from '#http/upstream/target.ts'
 import type { ResponseCaching } from '../routes/route.ts'
 import { withGatewayCors } from './cors-headers.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
@@ -9,12 +10,13 @@ import { responseHeaderLines, withOwnLines } from './response-head.ts'
 
 /**
  * The header lines of the response to a forwarded request, for the client: mostly as they arrived, in a few slices.
+ * @param target that has answered; undefined = none was reached
  * @param mayHaveTrailers whether trailers can follow
  */
 export function forwardedResponseLines(
   forwarded: ForwardedRequest,
   received: ResponseHead,
-  targetOrigin: string,
+  target: Pick<Target, 'origin'> | undefined,
   mayHaveTrailers: boolean,
 ): string {
   const { arrival, route, terms, corsHeaders, costField, strippedPrefix, destination } = forwarded
@@ -22,7 +24,14 @@ export function forwardedResponseLines(
   const isAuthenticated = forwarded.accountId !== undefined
   if (lines !== undefined && status >= 200 && corsHeaders === undefined && costField === undefined) {
     const { caching } = route
-    const ordinary = ordinaryLines(lines, { status, mayHaveTrailers, caching, isAuthenticated, terms })
+    const ordinary = ordinaryLines(lines, {
+      status,
+      mayHaveTrailers,
+      caching,
+      isAuthenticated,
+      isRewritten: strippedPrefix !== undefined,
+      terms,
+    })
     if (ordinary) return withOwnLines(ordinary.text, ordinary.hasDate, status, arrival.requestId)
   }
   const headers = costField?.remove(received.headers) ?? received.headers
@@ -30,7 +39,7 @@ export function forwardedResponseLines(
     status,
     headers: corsHeaders === undefined ? headers : withGatewayCors(status, headers, corsHeaders),
     mayHaveTrailers,
-    targetOrigin,
+    targetOrigin: target?.origin ?? '',
     client: arrival.client,
     strippedPrefix,
     clientPath: destination.target.path,
@@ -48,6 +57,8 @@ interface OrdinaryResponseInput {
   readonly mayHaveTrailers: boolean
   readonly caching: ResponseCaching | undefined
   readonly isAuthenticated: boolean
+  /** Whether the backend does not see the path as it was sent. */
+  readonly isRewritten: boolean
   readonly terms: Pick<ForwardTerms, 'ownCookies' | 'portalScopes'>
 }
 
@@ -102,7 +113,10 @@ function passes(text: string, found: number, start: number, end: number): boolea
       reading.hasLength = true
       return true
     case responseMark.setCookie:
-      return input.terms.ownCookies.isSetBy(text.slice(start, end)) ? undefined : true
+      return input.isRewritten || input.terms.ownCookies.isSetBy(text.slice(start, end)) ? undefined : true
+    case responseMark.link:
+      // A URL may be one of the target.
+      return input.isRewritten || text.slice(start, end).includes('//') ? undefined : true
     case responseMark.vary:
       return input.caching === undefined ? true : undefined
     case mark.connection:

@@ -26,7 +26,7 @@ export interface RequestHeadInput {
     'forwardsCredentials' | 'access' | 'passesMethodOverride' | 'passesTrailers' | 'upstream'
   >
   readonly principal: Principal | undefined
-  /** undefined = the route strips nothing. */
+  /** undefined = the route replaces nothing. */
   readonly strippedPrefix: StrippedPrefix | undefined
   readonly isUpgrade: boolean
   /** The gateway's own, which stands for a field of the client; undefined = there is none. */
@@ -93,8 +93,8 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
 
   function writeHead(input: RequestHeadInput): string {
     const { route, principal, client, requestId, strippedPrefix, traceparent } = input
-    const prefixLine =
-      strippedPrefix === undefined ? '' : `X-Forwarded-Prefix: ${forwardedPrefix(strippedPrefix)}\r\n`
+    const prefix = strippedPrefix === undefined ? '' : forwardedPrefix(strippedPrefix)
+    const prefixLine = prefix === '' ? '' : `X-Forwarded-Prefix: ${prefix}\r\n`
     const lines =
       clientLines(input) +
       `X-Forwarded-Proto: ${client.protocol}\r\nX-Forwarded-Host: ${client.host}\r\n${prefixLine}` +
@@ -215,6 +215,6 @@ function specialLine(
     const left = ownCookies.remove(value)
     return left === '' ? '' : `${name}: ${left}\r\n`
   }
-  if (rule === 'if' && strippedPrefix) return `${name}: ${withoutPrefixInIf(value, strippedPrefix.own)}\r\n`
+  if (rule === 'if' && strippedPrefix) return `${name}: ${withoutPrefixInIf(value, strippedPrefix)}\r\n`
   return `${name}: ${value}\r\n`
 }

@@ -6,7 +6,8 @@ import type { WorkerScopes } from '../routes/own-paths.ts'
 import { CachingLines, cachingLengths } from '../routes/response-caching.ts'
 import type { ResponseCaching } from '../routes/route.ts'
 import type { OwnCookies } from './own-cookies.ts'
-import { type LocationContext, publicLocation } from './stripped-prefix.ts'
+import { pathFields, publicValue } from './public-value.ts'
+import type { LocationContext } from './stripped-prefix.ts'
 
 /** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway manages that to the client itself. */
 const hopByHop = new Set([
@@ -138,9 +139,9 @@ function isDropped(lower: string, { status, mayHaveTrailers, hasLength }: FieldC
 }
 
 function rewriteValue(lower: string, value: string, context: LocationContext): string {
-  if (lower === 'location' || lower === 'content-location') return publicLocation(value, context)
   // The same length several times is one.
-  return lower === 'content-length' && value.includes(',') ? value.slice(0, value.indexOf(',')) : value
+  if (lower === 'content-length') return value.includes(',') ? value.slice(0, value.indexOf(',')) : value
+  return publicValue(lower, value, context)
 }
 
 /**
@@ -185,15 +186,7 @@ const forbiddenInTrailers = new Set([
 ])
 
 /** Rules for names that are not simply forwarded. */
-const lengths = lengthsOf([
-  ...dropped,
-  'trailer',
-  'content-length',
-  'date',
-  'location',
-  'content-location',
-  workerAllowed,
-])
+const lengths = lengthsOf([...dropped, 'trailer', 'content-length', 'date', ...pathFields, workerAllowed])
 
 const lengthsWithCaching = lengths.map((isSpecial, length) => isSpecial | (cachingLengths[length] ?? 0))
 

@@ -4,20 +4,22 @@ import type { Route } from '../routes/route.ts'
 
 /** What was removed from the front of the client's path, so that the backend does not see it. */
 export interface StrippedPrefix {
-  /** By this gateway: `/orders`. */
+  /** By this gateway: `/orders`; empty = nothing. */
   readonly own: string
+  /** What the backend sees in its place: `/api`; empty = nothing. */
+  readonly replacement: string
   /** By trusted proxies before it: `/outer`; empty = nothing. */
   readonly outer: string
 }
 
-/** @returns undefined where the route strips nothing */
+/** @returns undefined where the backend sees the path as it was sent */
 export function readStrippedPrefix(
-  route: Pick<Route<unknown>, 'stripPrefix' | 'prefix'>,
+  { rewrite, prefix }: Pick<Route<unknown>, 'rewrite' | 'prefix'>,
   rawHeaders: readonly string[],
   isTrusted: boolean,
 ): StrippedPrefix | undefined {
-  if (!route.stripPrefix || route.prefix === '') return undefined
-  return { own: route.prefix, outer: isTrusted ? readOuterPrefix(rawHeaders) : '' }
+  if (rewrite === undefined) return undefined
+  return { own: prefix, replacement: rewrite, outer: isTrusted ? readOuterPrefix(rawHeaders) : '' }
 }
 
 /** The value of X-Forwarded-Prefix for the backend: one path, as backends put it before their own. */
@@ -25,11 +27,22 @@ export function forwardedPrefix({ own, outer }: StrippedPrefix): string {
   return outer + own
 }
 
-/** The path for the client of a path of the backend, which begins with `/`. */
-export function withPrefix(path: string, { own, outer }: StrippedPrefix): string {
+/**
+ * The path for the client of a path of the backend, which begins with `/`. One that is not below what the backend sees in
+ * place of the prefix stays: no request of this route leads there.
+ */
+export function withPrefix(path: string, { own, replacement, outer }: StrippedPrefix): string {
+  const published = outer + own
   // A backend that honours X-Forwarded-Prefix, or knows where it is published, has added it itself.
-  if (outer !== '' && isBelow(path, outer + own)) return path
-  return isBelow(path, own) ? outer + path : outer + own + path
+  const added = [published, own].find((prefix) => prefix !== '' && isBelow(path, prefix + replacement))
+  if (added !== undefined) return withRoot(published + path.slice(added.length + replacement.length))
+  if (isBelow(path, replacement)) return withRoot(published + path.slice(replacement.length))
+  return own !== '' && isBelow(path, own) ? outer + path : path
+}
+
+/** What follows a prefix may be empty, or begin with a query. */
+function withRoot(path: string): string {
+  return path.startsWith('/') ? path : `/${path}`
 }
 
 /** Whether a path, with or without a query, is a prefix or below it. */
@@ -42,14 +55,15 @@ function readOuterPrefix(rawHeaders: readonly string[]): string {
   let outer = ''
   for (const part of valuesOf(rawHeaders, 'x-forwarded-prefix').flatMap((value) => value.split(','))) {
     const prefix = part.trim().replace(/\/$/, '')
+    // The backend builds URLs from it: it must not become another host, or leave the path.
     if (prefix !== '' && !isPlainPath(prefix)) return ''
     outer += prefix
   }
   return outer
 }
 
-/** The backend builds URLs from it: it must not become another host, or leave the path. */
-function isPlainPath(prefix: string): boolean {
+/** One path of ASCII without an end slash, which all servers read alike: no dot or empty segments, no parameters. */
+export function isPlainPath(prefix: string): boolean {
   if (!prefix.startsWith('/') || !/^[A-Za-z0-9\-._~!$&'()*+;=:@%/]+$/.test(prefix)) return false
   const target = parseRequestTarget(prefix)
   return target !== undefined && !target.hasEncodedSlash && !target.hasParameters
@@ -117,10 +131,12 @@ const reference = /^((?:https?:\/\/[^/?#<>]+)?)(\/.*)$/i
  * The value of `If` (RFC 4918 10.4) for a backend that does not see a prefix: the resources that its lists are about lose
  * it. One below another path stays as it is, and so names nothing that the backend has. Tokens and entity tags, which are
  * within parentheses, are not touched.
- * @param prefix that was stripped: `/files`
  */
-export function withoutPrefixInIf(value: string, prefix: string): string {
-  if (!value.includes(prefix)) return value
+export function withoutPrefixInIf(
+  value: string,
+  prefix: Pick<StrippedPrefix, 'own' | 'replacement'>,
+): string {
+  if (!value.includes(prefix.own)) return value
   let written = ''
   let isInList = false
   let isQuoted = false
@@ -140,9 +156,10 @@ export function withoutPrefixInIf(value: string, prefix: string): string {
   return written
 }
 
-function stripped(resource: string, prefix: string): string {
+function stripped(
+  resource: string,
+  { own, replacement }: Pick<StrippedPrefix, 'own' | 'replacement'>,
+): string {
   const [, origin = '', path = ''] = reference.exec(resource) ?? []
-  if (!isBelow(path, prefix)) return resource
-  const rest = path.slice(prefix.length)
-  return `${origin}${rest.startsWith('/') ? '' : '/'}${rest}`
+  return isBelow(path, own) ? origin + withRoot(replacement + path.slice(own.length)) : resource
 }

@@ -23,7 +23,7 @@ interface SecondTargetContext {
   /** The origin of `publicUrl`. */
   readonly publicOrigin: string
   /** That of the request itself. */
-  readonly route: Pick<Route<unknown>, 'stripPrefix' | 'prefix'>
+  readonly route: Pick<Route<unknown>, 'rewrite' | 'prefix'>
   /** The path of the request itself, as its backend gets it. */
   readonly backendPath: string
   readonly method: string
@@ -88,8 +88,8 @@ function isOwnOrigin(
 }
 
 /**
- * A path below the backend's own root, with or without a slash before it: what the route strips from requests stands
- * before it, unless the client has put it there.
+ * A path below the backend's own root, with or without a slash before it: it gets the prefix that the route replaces in
+ * requests, unless the client has put it there.
  * @param root of such paths at the backend: empty, or an account of Swift
  */
 function readObject(
@@ -101,8 +101,7 @@ function readObject(
   const path = slash + withSlashes(sent)
   if (path === '/') return 'is empty'
   const isWhole = root === '' && isBelow(path, route.prefix)
-  const prefix = route.stripPrefix && !isWhole ? route.prefix : ''
-  const target = parseRequestTarget(prefix + root + path)
+  const target = parseRequestTarget(isWhole ? path : clientPath(root + path, route))
   if (!target) return 'is ambiguous'
   return {
     target,
@@ -113,6 +112,11 @@ function readObject(
     },
     isOfHost: false,
   }
+}
+
+/** A path of the backend as a client would have to send it. */
+function clientPath(path: string, { rewrite, prefix }: SecondTargetContext['route']): string {
+  return rewrite !== undefined && isBelow(path, rewrite) ? prefix + path.slice(rewrite.length) : path
 }
 
 /**

@@ -151,13 +151,13 @@ function readDestination(head: ParsedHead, host: string): Destination | undefine
 function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
   const { body } = head
   return (
-    !route.stripPrefix &&
+    route.rewrite === undefined &&
     !route.forwardsCredentials &&
     route.access.leavesAuthorization === undefined &&
     !isLastOnConnection(head, route) &&
     route.browser === undefined &&
     route.costHeader === undefined &&
-    route.upstream.headers === undefined &&
+    route.upstream.isOrdinary &&
     (body.kind !== 'counted' || body.length <= route.bodyBytesMax)
   )
 }

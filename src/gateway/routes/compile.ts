@@ -22,7 +22,8 @@ export interface RouteOptions {
   readonly issuers: readonly string[]
   /** Whose the Authorization field is. */
   readonly authorization: 'gateway' | 'backend'
-  readonly stripPrefix: boolean
+  /** What stands in place of the path for the backend, without a trailing slash; undefined = the path itself. */
+  readonly rewrite: string | undefined
   readonly websocket: boolean
   readonly encodedSlash: 'auto' | 'reject' | 'pass'
   readonly caseSensitive: boolean
@@ -95,7 +96,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       recentPlace: -1,
       purposes: rate?.purposes ?? noPurposes,
       upstream,
-      stripPrefix: config.stripPrefix,
+      rewrite: config.rewrite === prefix ? undefined : config.rewrite,
       websocket: config.websocket,
       passesTrailers: config.trailers === 'pass',
       passesMethodOverride: config.methodOverride === 'pass',

@@ -26,13 +26,14 @@ export interface Route<Upstream> extends GatedRoute {
   readonly host: string | undefined
   /** Without a trailing slash; empty for the catch-all route. */
   readonly prefix: string
-  /** Number of its segments: how many `stripPrefix` removes. */
+  /** Number of its segments: how many `rewrite` replaces. */
   readonly depth: number
   /** undefined = any; includes HEAD if it includes GET. */
   readonly methods: ReadonlySet<string> | undefined
   readonly upstream: Upstream
   readonly websocket: boolean
-  readonly stripPrefix: boolean
+  /** What stands in place of the prefix for the backend, without a trailing slash; undefined = the path is as it was sent. */
+  readonly rewrite: string | undefined
   readonly passesEncodedSlash: boolean
   /** Whether its backend treats paths as case-sensitive. */
   readonly isCaseSensitive: boolean
@@ -69,19 +70,20 @@ export interface ResponseCaching {
 /** The methods announced for a route that allows any: those that RFC 9110 9 defines for resources, and PATCH. */
 export const standardMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** The target that the upstream gets: as it was sent, less the prefix where the route strips it. */
+/** The target that the upstream gets: as it was sent, but for the prefix where the route replaces it. */
 export function upstreamTarget(
-  { stripPrefix, depth }: Pick<Route<unknown>, 'stripPrefix' | 'depth'>,
+  { rewrite, depth }: Pick<Route<unknown>, 'rewrite' | 'depth'>,
   { sentPath, query }: RequestTarget,
 ): string {
-  return (stripPrefix ? dropSegments(sentPath, depth) : sentPath) + query
+  if (rewrite === undefined) return sentPath + query
+  return (rewrite + dropSegments(sentPath, depth) || '/') + query
 }
 
 function dropSegments(path: string, count: number): string {
   let start = 0
   for (let dropped = 0; dropped < count; dropped++) {
     const next = path.indexOf('/', start + 1)
-    if (next === -1) return '/'
+    if (next === -1) return ''
     start = next
   }
   return path.slice(start)

@@ -30,6 +30,8 @@ export const responseMark = {
   special: 23,
   /** It may say that the connection is authenticated. */
   challenge: 24,
+  /** It may name paths and URLs of the backend. */
+  link: 25,
 } as const
 
 const { contentLength, transferEncoding, connection, keepAlive } = mark
@@ -48,7 +50,8 @@ export const responseNames: NameTable = new NameTable([
   ...named(responseMark.vary, 'vary'),
   ...named(responseMark.setCookie, 'set-cookie'),
   ...named(responseMark.trailer, 'trailer'),
-  ...named(responseMark.special, 'location', 'content-location', 'service-worker-allowed'),
+  ...named(responseMark.special, 'location', 'content-location', 'refresh', 'service-worker-allowed'),
+  ...named(responseMark.link, 'link'),
 ] satisfies readonly MarkedName[])
 
 /** A head of HTTP/1.1. Its fields are sliced from its text once somebody asks for all of them. */

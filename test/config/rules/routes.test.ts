@@ -298,3 +298,35 @@ t.test('an Authorization that is the backend’s needs another place for the cre
   ])
   t.end()
 })
+
+t.test('rewrite is a plain path, and stands for stripPrefix', async (t) => {
+  for (const rewrite of ['/', '/socket', '/socket/', '/a/b.c', '/caf%C3%A9'])
+    t.strictSame(problemMessages(t, withRoute({ path: '/x', rewrite })), [], rewrite)
+  for (const rewrite of ['/a/$1', '/a/*', '/:id', '/{id}'])
+    t.match(
+      problemMessages(t, withRoute({ path: '/x', rewrite })),
+      [/routes\[0\]\.rewrite: .*no wildcards/],
+      rewrite,
+    )
+  for (const rewrite of [
+    'socket',
+    '//evil',
+    '/a//b',
+    '/a/../b',
+    '/a?b',
+    '/a;b',
+    '/a%2fb',
+    '/a b',
+    '/é',
+    'http://x/',
+  ])
+    t.match(problemMessages(t, withRoute({ path: '/x', rewrite })), [/routes\[0\]\.rewrite: /], rewrite)
+  t.strictSame(problemMessages(t, withRoute({ path: '/x', rewrite: '/a', stripPrefix: true })), [
+    'routes[0].rewrite: cannot be combined with stripPrefix: true, which is rewrite: /',
+  ])
+  const [stripped, root, socket] = ['', '/', '/socket/'].map(
+    (rewrite) =>
+      load(t, withRoute({ path: '/x', ...(rewrite === '' ? { stripPrefix: true } : { rewrite }) })).routes[0],
+  )
+  t.strictSame([stripped?.rewrite, root?.rewrite, socket?.rewrite], ['', '', '/socket'])
+})

@@ -126,3 +126,16 @@ t.test('a stripped prefix that leads around the protection of a backend is warne
   const [get, post] = [{ methods: ['GET'] }, { methods: ['POST'] }]
   t.strictSame(warnings(t, { path: '/admin', ...post }, { path: '/pub', ...get, ...strip, ...open }), [])
 })
+
+t.test('a rewrite that leads around the protection of a backend is warned of', async (t) => {
+  const around = (rewriting: string, how: string) =>
+    `routes.1.auth: route "r1" is public and reaches what "r0" protects at its backend, as "${rewriting}" has the backend see ${how}: give it the auth of "r0", or its own upstream`
+  t.strictSame(warnings(t, { path: '/admin' }, { path: '/pub', rewrite: '/admin', ...open }), [
+    around('r1', '/admin'),
+  ])
+  t.strictSame(warnings(t, { path: '/api', rewrite: '/v1/admin' }, { path: '/v1', ...open }), [
+    around('r0', '/v1/admin'),
+  ])
+  for (const rewrite of ['/admins', '/adm', '/admin/public', '/other'])
+    t.strictSame(warnings(t, { path: '/admin' }, { path: '/pub', rewrite, ...open }), [], rewrite)
+})

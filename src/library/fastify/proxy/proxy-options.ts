@@ -3,7 +3,7 @@ import { type AppRouteInput, resolveAppRoute } from '#config/load-app-config.ts'
 import { hasUpstream } from '#gateway/gate/route-request.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import type { Route } from '#gateway/routes/route.ts'
-import type { UpstreamConfig } from '#http/upstream/upstream.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import type { RequireOptions } from '../require.ts'
 
@@ -21,6 +21,8 @@ export interface ProxyOptions extends Omit<RequireOptions, 'auth'> {
   readonly methods?: readonly string[]
   /** Whether the backend gets the path without the prefix; default: false. */
   readonly stripPrefix?: boolean
+  /** What stands in place of the prefix for the backend; `/` is `stripPrefix: true`. */
+  readonly rewrite?: string
   /** What the backend gets as `Destination` of WebDAV; default: `forwarded`. */
   readonly destination?: 'forwarded' | 'public' | 'target'
   /** Whether WebSockets are forwarded; default: false. */
