@@ -162,7 +162,7 @@ export function secondFactorOperations({
       responses: { 204: { description: 'Removed, or there was none.' } },
       problems: ['request-invalid', 'account-not-found', 'own-account'],
       handler: async (request, reply) => {
-        await actionsOf(request).secondFactor.reset(idOf(request))
+        await actionsOf(request).resetSecondFactor(idOf(request))
         reply.code(204)
       },
     },

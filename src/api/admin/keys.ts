@@ -1,8 +1,8 @@
 import { createdKeyData, secretKeyData } from '#accounts/account-data.ts'
-import { graceSecondsMax } from '#accounts/account-keys.ts'
 import {
   addressesMax,
   findKeyErrors,
+  graceSecondsMax,
   keyLifetimeMsMax,
   keyNameLengthMax,
   type SecretKeyInput,

@@ -1,7 +1,7 @@
-import { defaultRole, emailLengthMax } from '#accounts/account-input.ts'
-import { graceSecondsMax } from '#accounts/account-keys.ts'
+import { accountDefaults, emailLengthMax } from '#accounts/account-input.ts'
 import { pageLimitMax } from '#accounts/account-search.ts'
 import { auditFiles } from '#accounts/audit-log.ts'
+import { graceSecondsMax } from '#accounts/key-input.ts'
 import { auditActions } from '#store/audit-entry.ts'
 import type { JsonSchema } from '../operation.ts'
 
@@ -31,10 +31,10 @@ export const account = objectSchema({ id: text, ...profile, disabled: flag, plan
 export const newAccount = objectSchema(
   {
     email: text,
-    firstName: { ...text, default: '' },
-    lastName: { ...text, default: '' },
-    role: { ...text, default: defaultRole },
-    isVerified: { ...flag, default: false },
+    firstName: { ...text, default: accountDefaults.firstName },
+    lastName: { ...text, default: accountDefaults.lastName },
+    role: { ...text, default: accountDefaults.role },
+    isVerified: { ...flag, default: accountDefaults.isVerified },
     plan,
     mailSetupLink: {
       ...flag,

@@ -1,7 +1,7 @@
 import { parseRequestTarget, type RequestTarget } from '#gateway/routes/request-target.ts'
 import type { Route } from '#gateway/routes/route.ts'
 import { createRouteTable, type RouteTable } from '#gateway/routes/table.ts'
-import type { UpstreamConfig } from '#http/upstream/upstream.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 
 export type CompiledRoute = Route<UpstreamConfig | undefined>
 

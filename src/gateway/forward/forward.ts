@@ -228,7 +228,7 @@ class Exchange<Forwarded extends ForwardedRequest>
   }
 
   #clientHeaderLines(received: ResponseHead, mayHaveTrailers: boolean): string {
-    return forwardedResponseLines(this.request, received, this.#target?.origin ?? '', mayHaveTrailers)
+    return forwardedResponseLines(this.request, received, this.#target, mayHaveTrailers)
   }
 
   #fail(error: GatehouseError): void {

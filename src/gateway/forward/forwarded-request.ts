@@ -40,8 +40,16 @@ export interface ForwardTerms {
 export interface SecondTargets {
   /** Each ended by CR LF. */
   readonly lines: string
-  /** Path and query of a Destination that becomes a URL of the target; undefined = there is none. */
-  readonly targetDestination: string | undefined
+  /** A Destination below the base path of the target; undefined = there is none. */
+  readonly destination: BackendDestination | undefined
+}
+
+/** A Destination whose path is one of the backend's own. */
+interface BackendDestination {
+  /** Such as `https://api.example.com`; undefined = that of the target. */
+  readonly origin: string | undefined
+  /** With the query, without the base path. */
+  readonly path: string
 }
 
 /** An admitted request and its upstream. */

@@ -1,23 +1,27 @@
 import { type ResponseHead, responseMark } from '#http/client/response-head.ts'
 import { keptLines, type MarkedText } from '#http/h1/field-lines.ts'
 import { mark } from '#http/h1/name-table.ts'
+import type { Target } from '#http/upstream/target.ts'
 import type { ResponseCaching } from '../routes/route.ts'
 import { withGatewayCors } from './cors-headers.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
 import { isUsualConnection } from './hop-by-hop.ts'
 import { responseHeaderLines, withOwnLines } from './response-head.ts'
+import { atBasePath } from './stripped-prefix.ts'
 
 /**
  * The header lines of the response to a forwarded request, for the client: mostly as they arrived, in a few slices.
+ * @param target that has answered; undefined = none was reached
  * @param mayHaveTrailers whether trailers can follow
  */
 export function forwardedResponseLines(
   forwarded: ForwardedRequest,
   received: ResponseHead,
-  targetOrigin: string,
+  target: Pick<Target, 'origin' | 'basePath'> | undefined,
   mayHaveTrailers: boolean,
 ): string {
-  const { arrival, route, terms, corsHeaders, costField, strippedPrefix, destination } = forwarded
+  const { arrival, route, terms, corsHeaders, costField, destination } = forwarded
+  const strippedPrefix = atBasePath(forwarded.strippedPrefix, target?.basePath ?? '')
   const { status, lines } = received
   const isAuthenticated = forwarded.accountId !== undefined
   if (lines !== undefined && status >= 200 && corsHeaders === undefined && costField === undefined) {
@@ -37,7 +41,7 @@ export function forwardedResponseLines(
     status,
     headers: corsHeaders === undefined ? headers : withGatewayCors(status, headers, corsHeaders),
     mayHaveTrailers,
-    targetOrigin,
+    targetOrigin: target?.origin ?? '',
     client: arrival.client,
     strippedPrefix,
     clientPath: destination.target.path,

@@ -79,26 +79,26 @@ export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implem
 /** The whole head for a target, with the empty line at its end. */
 function forwardedRequestHead(
   { arrival, route, destination, secondTargets, headerLines }: ForwardedRequest,
-  { authority, origin }: Pick<Target, 'authority' | 'origin'>,
+  { authority, origin, basePath }: Pick<Target, 'authority' | 'origin' | 'basePath'>,
 ): string {
   const { method } = arrival.head
   const sentHost = route.upstream.host === 'client' ? (arrival.fields.host ?? '') : authority
   const lines =
     secondTargets === undefined
       ? headerLines
-      : secondTargetLines(secondTargets, { origin, sentHost }) + headerLines
+      : secondTargetLines(secondTargets, { origin, basePath, sentHost }) + headerLines
   const target = upstreamTarget(route, destination.target)
-  return `${method} ${target} HTTP/1.1\r\nHost: ${sentHost}\r\n${lines}\r\n`
+  return `${method} ${basePath}${target} HTTP/1.1\r\nHost: ${sentHost}\r\n${lines}\r\n`
 }
 
-/** @param target its origin, such as `http://10.0.0.11:3000`, and the Host that it is sent */
+/** @param target its origin and base path, such as `http://10.0.0.11:3000` and `/base`, and the Host that it is sent */
 export function secondTargetLines(
-  { lines, targetDestination }: SecondTargets,
-  { origin, sentHost }: { readonly origin: string; readonly sentHost: string },
+  { lines, destination }: SecondTargets,
+  { origin, basePath, sentHost }: Pick<Target, 'origin' | 'basePath'> & { readonly sentHost: string },
 ): string {
-  if (targetDestination === undefined) return lines
-  const scheme = origin.slice(0, origin.indexOf('//'))
-  return `Destination: ${scheme}//${sentHost}${targetDestination}\r\n${lines}`
+  if (destination === undefined) return lines
+  const sentOrigin = destination.origin ?? `${origin.slice(0, origin.indexOf('//'))}//${sentHost}`
+  return `Destination: ${sentOrigin}${basePath}${destination.path}\r\n${lines}`
 }
 
 /** Once this much has arrived the client counts as fast, and reading pauses until there is a connection. */

@@ -22,6 +22,13 @@ export function readStrippedPrefix(
   return { own: prefix, replacement: rewrite, outer: isTrusted ? readOuterPrefix(rawHeaders) : '' }
 }
 
+/** The prefix at a target whose paths all begin with a base path; empty = none. */
+export function atBasePath(prefix: StrippedPrefix | undefined, basePath: string): StrippedPrefix | undefined {
+  if (basePath === '') return prefix
+  const { own, replacement, outer } = prefix ?? { own: '', replacement: '', outer: '' }
+  return { own, replacement: basePath + replacement, outer }
+}
+
 /** The value of X-Forwarded-Prefix for the backend: the one path that it has to put before its own. */
 export function forwardedPrefix({ own, outer }: StrippedPrefix): string {
   return outer + own
@@ -40,8 +47,9 @@ export function withPrefix(path: string, { own, replacement, outer }: StrippedPr
   return own !== '' && isBelow(path, own) ? outer + path : path
 }
 
-/** What follows a prefix may be empty, or begin with a query. */
+/** What follows a prefix may be empty, begin with a query, or with what would become a host (RFC 3986 4.2). */
 function withRoot(path: string): string {
+  if (/^\/[/\\]/.test(path)) return `/.${path}`
   return path.startsWith('/') ? path : `/${path}`
 }
 
@@ -55,14 +63,15 @@ function readOuterPrefix(rawHeaders: readonly string[]): string {
   let outer = ''
   for (const part of valuesOf(rawHeaders, 'x-forwarded-prefix').flatMap((value) => value.split(','))) {
     const prefix = part.trim().replace(/\/$/, '')
+    // The backend builds URLs from it: it must not become another host, or leave the path.
     if (prefix !== '' && !isPlainPath(prefix)) return ''
     outer += prefix
   }
   return outer
 }
 
-/** The backend builds URLs from it: it must not become another host, or leave the path. */
-function isPlainPath(prefix: string): boolean {
+/** One path of ASCII without an end slash, which all servers read alike: no dot or empty segments, no parameters. */
+export function isPlainPath(prefix: string): boolean {
   if (!prefix.startsWith('/') || !/^[A-Za-z0-9\-._~!$&'()*+;=:@%/]+$/.test(prefix)) return false
   const target = parseRequestTarget(prefix)
   return target !== undefined && !target.hasEncodedSlash && !target.hasParameters

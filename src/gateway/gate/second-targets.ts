@@ -133,7 +133,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     if (field.form === 'destination' && second.isOfHost)
       return davDestination(second.target, forwarded.path, named)
     const accountLine = account === undefined ? '' : `${field.accountName}: ${account}\r\n`
-    return { lines: `${field.name}: ${written}\r\n${accountLine}`, targetDestination: undefined }
+    return { lines: `${field.name}: ${written}\r\n${accountLine}`, destination: undefined }
   }
 
   return async function checkSecondTargets(route, arrival) {
@@ -151,7 +151,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
       }
       passed = {
         lines: passed.lines + result.lines,
-        targetDestination: passed.targetDestination ?? result.targetDestination,
+        destination: passed.destination ?? result.destination,
       }
     }
     return passed
@@ -160,7 +160,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
 
 const stripsAnother = 'is on a route that replaces another prefix'
 
-const noLines: SecondTargets = { lines: '', targetDestination: undefined }
+const noLines: SecondTargets = { lines: '', destination: undefined }
 
 /** What is wrong with a target, as text; an error is returned unchanged. */
 type Refusal = GatehouseError | string
@@ -187,11 +187,13 @@ function namesTarget(field: SecondTargetField): field is NamingField {
 /** In the form that the route says: most backends refuse a Destination that is not one of their own URLs. */
 function davDestination(target: RequestTarget, forwarded: string, { route, arrival }: Named): SecondTargets {
   const { client, head } = arrival
-  if (route.destination === 'target') return { lines: '', targetDestination: forwarded }
+  if (route.destination === 'target')
+    return { lines: '', destination: { origin: undefined, path: forwarded } }
+  const origin = `${client.protocol}://${client.host}`
+  if (route.destination === 'forwarded') return { lines: '', destination: { origin, path: forwarded } }
   const outer = readStrippedPrefix(route, head.rawHeaders, client.isTrusted)?.outer ?? ''
-  const path = route.destination === 'public' ? outer + target.sentPath + target.query : forwarded
-  const line = `Destination: ${client.protocol}://${client.host}${path}\r\n`
-  return { lines: line, targetDestination: undefined }
+  const line = `Destination: ${origin}${outer}${target.sentPath}${target.query}\r\n`
+  return { lines: line, destination: undefined }
 }
 
 function allowsAnonymous({ access }: Route<unknown>): boolean {

@@ -158,7 +158,7 @@ function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
     !isLastOnConnection(head, route) &&
     route.browser === undefined &&
     route.costHeader === undefined &&
-    route.upstream.headers === undefined &&
+    route.upstream.isOrdinary &&
     (body.kind !== 'counted' || body.length <= route.bodyBytesMax)
   )
 }

@@ -70,7 +70,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     }
     const { status, reason } = received
     recordStatus(this.outcome, status)
-    const lines = forwardedResponseLines(this, received, this.#target?.origin ?? '', false)
+    const lines = forwardedResponseLines(this, received, this.#target, false)
     this.connection.respond(status, reason, lines, framing)
   }
 

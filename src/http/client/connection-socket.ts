@@ -20,7 +20,9 @@ export function reusableMs({ keepAliveMs }: ConnectionPersistence): number {
  * otherwise holds its port for a minute, and clients who request only such responses could use up the ports.
  */
 export function closeConnection(socket: Socket, { isExpected }: { readonly isExpected: boolean }): void {
-  if (isExpected || 'encrypted' in socket || socket.destroyed) socket.destroy()
+  // A Unix socket has no port to hold, and no reset.
+  const canBeReset = !('encrypted' in socket) && socket.remoteAddress !== undefined
+  if (isExpected || !canBeReset || socket.destroyed) socket.destroy()
   else socket.resetAndDestroy()
 }
 

@@ -1,13 +1,14 @@
-import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net'
+import { connect as connectPlain, type OnReadOpts, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import { startDeadline } from '#platform/deadline.ts'
 import { PooledSocketReader } from '../h1/socket-reader.ts'
 import { Connection } from './connection.ts'
 import { UpstreamFailure } from './failure.ts'
+import type { TargetAddress } from './target-address.ts'
 import type { ConnectionOpener } from './upstream-connection.ts'
 
 export interface DialOptions {
-  readonly url: URL
+  readonly address: Pick<TargetAddress, 'isTls' | 'endpoint' | 'serverName'>
   readonly connectTimeoutMs: number
   /** For https targets. */
   readonly tls: TargetTls
@@ -37,12 +38,14 @@ const keepAliveDelayMs = 30_000
  * @returns cancels: true if no event was reported yet, and none will be
  */
 export function dial(
-  { url, connectTimeoutMs, tls, protocol }: DialOptions,
+  { address, connectTimeoutMs, tls, protocol }: DialOptions,
   events: DialEvents,
   onread?: OnReadOpts,
 ): () => boolean {
-  const socket = url.protocol === 'https:' ? openTls(url, tls, protocol) : openTcp(url, onread)
-  const readyEvent = url.protocol === 'https:' ? 'secureConnect' : 'connect'
+  const socket = address.isTls
+    ? openTls(address, tls, protocol)
+    : connectPlain({ ...address.endpoint, ...(onread && { onread }) })
+  const readyEvent = address.isTls ? 'secureConnect' : 'connect'
   let isSettled = false
   const deadline = startDeadline(connectTimeoutMs, onTimeout)
   socket.setNoDelay(true).setKeepAlive(true, keepAliveDelayMs)
@@ -63,7 +66,7 @@ export function dial(
 
   function onError(cause: Error): void {
     const reason = isLocalResourceError(cause) ? 'no-resources' : 'connect-failed'
-    if (settle()) events.onFailure(new UpstreamFailure(reason, describe(cause), cause))
+    if (settle()) events.onFailure(new UpstreamFailure(reason, describe(cause, address.endpoint), cause))
   }
 
   function onTimeout(): void {
@@ -79,18 +82,15 @@ export function dial(
   }
 }
 
-function openTcp(url: URL, onread: OnReadOpts | undefined): Socket {
-  return connectTcp({ host: hostOf(url), port: Number(url.port || 80), ...(onread && { onread }) })
-}
-
-function openTls(url: URL, tls: TargetTls, protocol: UpstreamProtocol): Socket {
+function openTls(
+  { endpoint, serverName }: DialOptions['address'],
+  tls: TargetTls,
+  protocol: UpstreamProtocol,
+): Socket {
   const { verify, context, session } = tls
-  const host = hostOf(url)
   const socket = connectTls({
-    host,
-    port: Number(url.port || 443),
-    // A server name is a name, never an address (RFC 6066 3).
-    ...(isIP(host) === 0 && { servername: host }),
+    ...endpoint,
+    ...(serverName !== undefined && { servername: serverName }),
     ...(context && { secureContext: context }),
     rejectUnauthorized: verify,
     ALPNProtocols: [protocol === 'http2' ? 'h2' : 'http/1.1'],
@@ -106,12 +106,13 @@ function openTls(url: URL, tls: TargetTls, protocol: UpstreamProtocol): Socket {
   return socket
 }
 
-function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, '')
-}
-
-/** This machine has run out of descriptors, ports for connections to one address, or memory. */
-const localResourceCodes = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOMEM', 'ENOBUFS', 'EAI_MEMORY'])
+/**
+ * This machine has run out of descriptors, ports for connections to one address, or memory; EAGAIN: the queue of a Unix
+ * socket is full.
+ */
+const localResourceCodes = new Set([
+  ...['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOMEM', 'ENOBUFS', 'EAI_MEMORY', 'EAGAIN'],
+])
 
 /** Whether the failure is local, so that it must not count against the target. */
 function isLocalResourceError(error: Error): boolean {
@@ -126,9 +127,20 @@ const plainAnswer = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTT
 /** OpenSSL's codes for a certificate whose authority it does not know. */
 const unknownAuthority = /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
 
+/** What the codes of a connection to a Unix socket mean. */
+const socketHints: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no socket of this path: is the backend running, and the path right?',
+  ECONNREFUSED: 'nobody listens at this socket: is the backend running?',
+  EACCES:
+    'the gateway may not connect: give its user write permission to the socket, and access to its folder',
+  ENOTSOCK: 'this is no socket',
+}
+
 /** A text that tells the operator what to do: Node's own advice is for programmers. */
-function describe(error: Error): string {
+function describe(error: Error, endpoint: TargetAddress['endpoint']): string {
   const code = 'code' in error ? String(error.code) : ''
+  const hint = 'path' in endpoint ? socketHints[code] : undefined
+  if (hint !== undefined) return `${error.message}: ${hint}`
   if (plainAnswer.test(code)) return 'the target does not speak TLS: use http:// instead of https://'
   if (unknownAuthority.test(code)) {
     return `${error.message.split(';', 1)[0]}; set tls.ca of the upstream to its CA certificate`
@@ -142,7 +154,7 @@ export function createHttp1Opener(options: DialOptions): ConnectionOpener {
   return {
     open: (events, use) => {
       // A socket that reads into shared memory cannot be handed over.
-      const isPooled = options.url.protocol === 'http:' && use !== 'upgrade'
+      const isPooled = !options.address.isTls && use !== 'upgrade'
       const reader = isPooled ? new PooledSocketReader() : undefined
       const dialEvents = {
         onSocket: (socket: Socket) => events.onConnection(new Connection(socket, reader)),

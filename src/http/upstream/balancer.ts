@@ -86,17 +86,17 @@ function loadOf({ inFlight, weight }: Candidate): number {
 
 /**
  * Gives each client address a fixed target, by weight (weighted rendezvous hashing): a target that drops out moves only
- * its own clients, and they return when it does. All processes agree, since only addresses and origins count.
+ * its own clients, and they return when it does. All processes agree, since only addresses and names of targets count.
  */
 function createIpHash<Some extends Candidate>(targets: readonly Some[]) {
   const seeded = targets.map((target, index) => ({
     target,
-    seed: mix(hashOf(target.origin) + countBefore(index)),
+    seed: mix(hashOf(target.name) + countBefore(index)),
   }))
 
-  /** Two targets with the same origin must each get their share. */
+  /** Two targets with the same name must each get their share. */
   function countBefore(index: number): number {
-    return targets.slice(0, index).filter(({ origin }) => origin === targets[index]?.origin).length
+    return targets.slice(0, index).filter(({ name }) => name === targets[index]?.name).length
   }
 
   return function targetOf(clientAddress: string, tried: readonly Some[]): Some | undefined {

@@ -102,12 +102,13 @@ class HealthCheck implements UpstreamResponseEvents, ConnectionReceiver {
   onConnection(connection: UpstreamConnection): void {
     const { probe, timeoutMs } = this.#options
     const { method, path, headerLines, body } = probe
+    const { authority, basePath } = this.#target
     // Longer than the check may take: of two that end at once, either could say why it failed.
     const timeouts = { responseTimeoutMs: 2 * timeoutMs, idleTimeoutMs: 2 * timeoutMs }
     const framing = body === undefined ? 'none' : 'chunked'
     this.#connection = connection
     connection.start(
-      `${method} ${path} HTTP/1.1\r\nHost: ${this.#target.authority}\r\n${headerLines}\r\n`,
+      `${method} ${basePath}${path} HTTP/1.1\r\nHost: ${authority}\r\n${headerLines}\r\n`,
       {
         method,
         isUpgrade: false,

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { TargetAddress } from '../client/target-address.ts'
 import type {
   RequestOptions,
   UpstreamConnection,
@@ -9,11 +10,7 @@ import type { PoolUser } from './pool/claim.ts'
 import type { Pool } from './pool/pool.ts'
 
 /** One backend server and the connections to it. */
-export interface Target {
-  /** As in a Host header: `10.0.0.11:3000`. */
-  readonly authority: string
-  /** As in a Location header: `http://10.0.0.11:3000`. */
-  readonly origin: string
+export interface Target extends Pick<TargetAddress, 'authority' | 'origin' | 'basePath' | 'name'> {
   readonly weight: number
   readonly pool: Pool
   /** undefined = not watched: it counts as healthy. */
@@ -23,7 +20,7 @@ export interface Target {
 }
 
 /** The parts of a target that the choice among several depends on. */
-export interface Candidate extends Pick<Target, 'origin' | 'weight' | 'inFlight'> {
+export interface Candidate extends Pick<Target, 'name' | 'weight' | 'inFlight'> {
   readonly health:
     | Pick<NonNullable<Target['health']>, 'isEjected' | 'isDueForTrial' | 'beginTrial'>
     | undefined

@@ -23,8 +23,8 @@ interface DialedSessionEvents {
  * target allows. Never are there more connections than requests at a time.
  */
 export function createHttp2Opener(options: DialOptions): ConnectionOpener {
-  const { url, connectTimeoutMs } = options
-  const scheme = url.protocol === 'https:' ? 'https' : 'http'
+  const { address, connectTimeoutMs } = options
+  const scheme = address.isTls ? 'https' : 'http'
   const sessions = new Set<UpstreamSession>()
   /** How many connections there have been: each has a number. */
   let sessionCount = 0
