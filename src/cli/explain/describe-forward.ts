@@ -32,11 +32,14 @@ export function describeUpstream(
   const { head, outcome } = arrival
   const { upstream } = route
   const headers = showUpstreamHead(config, { upstream, arrival, input, secondTargets })
-  const { basePath = '' } = addressesOf(upstream)[0] ?? {}
-  const target = redactTarget(basePath + upstreamTarget(route, destinationOf(outcome).target))
+  const [basePath = '', ...others] = new Set(addressesOf(upstream).map((address) => address.basePath))
+  const hasSeveral = others.length > 0
+  const target = redactTarget(
+    (hasSeveral ? '' : basePath) + upstreamTarget(route, destinationOf(outcome).target),
+  )
   const notes = [describePrefix(input), describeTrailers(head, route), describeIgnoredUpgrade(head, input)]
   return {
-    detail: `${upstream.name} receives ${head.method} ${target}${notes.map(({ detail }) => detail).join('')}`,
+    detail: `${upstream.name} receives ${head.method} ${target}${hasSeveral ? ' below the base path of the target' : ''}${notes.map(({ detail }) => detail).join('')}`,
     facts: {
       upstream: upstream.name,
       method: head.method,

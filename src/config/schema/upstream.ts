@@ -25,7 +25,7 @@ const target = item('One backend server.', {
   url: convert(
     text({
       description:
-        'Where it listens: an origin such as `http://10.0.0.11:3000`, or `unix:` and the path of a socket, such as `unix:/run/app.sock`. With `host: target` the backend there gets `localhost` as its Host.',
+        'Where it listens: an origin, with a base path or none, such as `http://10.0.0.11:3000/base`, or `unix:` and the path of a socket, such as `unix:/run/app.sock`. With `host: target` the backend there gets `localhost` as its Host. The base path precedes the path of every request, of WebSockets and health checks too, and is taken off what the backend says of its own paths.',
     }),
     (url, lookup) =>
       new URL(

@@ -27,7 +27,10 @@ export function forward<Forwarded extends ForwardedRequest>(
   new Exchange(forwarded, events).start(target)
 }
 
-/** Goes on with a request without a body that was sent already. @returns what gets the next events of its connection */
+/**
+ * Continues a request without a body that has been sent already.
+ * @returns what gets the next events of its connection
+ */
 export function forwardSent<Forwarded extends ForwardedRequest>(
   forwarded: Forwarded,
   events: ForwardEvents<Forwarded>,
@@ -55,7 +58,7 @@ class Exchange<Forwarded extends ForwardedRequest>
   #isSettled = false
   /** Whether the client waits for a 100. */
   #awaitsContinue: boolean
-  /** Of the response: its fields are read once somebody asks for them. */
+  /** The response head, whose fields are only parsed on demand. */
   #received: ResponseHead | undefined
   #isChunked = false
 
@@ -125,7 +128,7 @@ class Exchange<Forwarded extends ForwardedRequest>
     if (framing === 'chunked' || framing === 'until-close') this.#onStreaming(received.headers)
   }
 
-  /** A response whose end is not known. */
+  /** Called for a response of unknown length. */
   #onStreaming(headers: readonly string[]): void {
     const { isFollowed, route } = this.request
     const isOfEvents = isEventStream(headers)

@@ -7,6 +7,7 @@ import { withGatewayCors } from './cors-headers.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
 import { isUsualConnection } from './hop-by-hop.ts'
 import { responseHeaderLines, withOwnLines } from './response-head.ts'
+import { atBasePath } from './stripped-prefix.ts'
 
 /**
  * The header lines of the response to a forwarded request, for the client: mostly as they arrived, in a few slices.
@@ -16,10 +17,11 @@ import { responseHeaderLines, withOwnLines } from './response-head.ts'
 export function forwardedResponseLines(
   forwarded: ForwardedRequest,
   received: ResponseHead,
-  target: Pick<Target, 'origin'> | undefined,
+  target: Pick<Target, 'origin' | 'basePath'> | undefined,
   mayHaveTrailers: boolean,
 ): string {
-  const { arrival, route, terms, corsHeaders, costField, strippedPrefix, destination } = forwarded
+  const { arrival, route, terms, corsHeaders, costField, destination } = forwarded
+  const strippedPrefix = atBasePath(forwarded.strippedPrefix, target?.basePath ?? '')
   const { status, lines } = received
   const isAuthenticated = forwarded.accountId !== undefined
   if (lines !== undefined && status >= 200 && corsHeaders === undefined && costField === undefined) {
@@ -62,7 +64,7 @@ interface OrdinaryResponseInput {
   readonly terms: Pick<ForwardTerms, 'ownCookies' | 'portalScopes'>
 }
 
-/** What the head that is read at this moment depends on, and what was found out about it: one object for all heads. */
+/** What one reading of a head depends on, and what it finds. One object is shared by all heads. */
 interface Reading {
   input: OrdinaryResponseInput | undefined
   hasDate: boolean
@@ -73,8 +75,8 @@ interface Reading {
 const reading: Reading = { input: undefined, hasDate: false, hasLength: false, isCachingStated: false }
 
 /**
- * The lines of an ordinary response for the client: those that arrived, without hop-by-hop fields, in slices of the head.
- * @returns undefined where a field has to be rewritten, or more than its name decides about it (see response-head.ts)
+ * The lines of an ordinary response for the client: as received, without hop-by-hop fields, in slices of the head.
+ * @returns undefined if a field has to be rewritten, or its name alone does not decide about it (see response-head.ts)
  */
 function ordinaryLines(
   head: MarkedText,
@@ -93,7 +95,7 @@ function ordinaryLines(
   return { text: lines + (isPrivate ? caching.privateLines : caching.varyLine), hasDate }
 }
 
-/** Whether a line goes on to the client; undefined = the response is no ordinary one. */
+/** Whether a line is forwarded to the client; undefined = the response is not ordinary. */
 function passes(text: string, found: number, start: number, end: number): boolean | undefined {
   const { input } = reading
   if (input === undefined) return undefined
