@@ -7,10 +7,10 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   check: async () => [(await import('./check.ts')).checkCommand],
   explain: async () => [(await import('./explain/command.ts')).explainCommand],
   accounts: async () => [
-    ...(await import('./accounts.ts')).accountCommands,
+    ...(await import('./accounts/accounts.ts')).accountCommands,
     (await import('./import/import-accounts.ts')).importCommand,
   ],
-  keys: async () => (await import('./keys.ts')).keyCommands,
+  keys: async () => (await import('./keys/keys.ts')).keyCommands,
   sessions: async () => (await import('./sessions.ts')).sessionCommands,
   subjects: async () => (await import('./subjects.ts')).subjectCommands,
   usage: async () => (await import('./usage.ts')).usageCommands,

@@ -135,3 +135,28 @@ t.test(
     })
   },
 )
+
+t.test('explain shows the base path of the targets', async (t) => {
+  const { configFile } = await startGateway(t, {
+    config: {
+      upstreams: {
+        backend: { targets: [{ url: 'http://10.0.0.11/base' }], host: 'target' },
+        several: { targets: [{ url: 'http://10.0.0.11/one' }, { url: 'unix:/run/app.sock' }] },
+      },
+      routes: [...routes, { ...route, name: 'several', path: '/several', upstream: 'several' }],
+    },
+  })
+  const lastOf = async (path: string) => {
+    const url = `http://gateway.test${path}`
+    const { stdout } = await run(t, ['explain', 'GET', url, '--config', configFile, '--json'])
+    return (JSON.parse(stdout) as { readonly steps: readonly Step[] }).steps.at(-1)
+  }
+  t.match(await lastOf('/orders/x'), {
+    detail: /^backend receives GET \/base\/x \(less the prefix \/orders/,
+    facts: { target: '/base/x', headers: [{ name: 'Host', value: '10.0.0.11' }] },
+  })
+  t.match(await lastOf('/several/x'), {
+    detail: 'several receives GET /several/x below the base path of the target',
+    facts: { target: '/several/x' },
+  })
+})

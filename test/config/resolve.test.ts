@@ -50,7 +50,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         retryAttempts: 1,
         connectionsMax: 128,
         protocol: 'http1',
-        tls: { verify: true, ca: undefined },
+        tls: { verify: true, ca: undefined, serverName: undefined, cert: undefined, key: undefined },
       },
     ],
     routes: [

@@ -2,9 +2,9 @@ import { accountData } from '#accounts/account-data.ts'
 import type { Accounts } from '#accounts/accounts.ts'
 import { csvLine } from '#accounts/csv.ts'
 import type { Account } from '#store/account.ts'
-import { type Command, type Invocation, UsageError } from '../command.ts'
+import type { Command, Invocation } from '../command.ts'
 import { withOperator } from '../operator.ts'
-import { columnWidths, csvOption, printToStderr, tableRow } from '../print.ts'
+import { columnWidths, csvOption, printToStderr, tableRow, wantsCsv } from '../print.ts'
 import { writeChunks } from '../terminal/output.ts'
 
 const pageSize = 500
@@ -24,17 +24,15 @@ export const listAccountsCommand: Command = {
       await writeChunks(invocation.terminal.out, format(pagesOf(accounts, unknownPlans.add)))
       unknownPlans.warn(invocation)
     })
-    return 0
   },
 }
 
 type Pages = AsyncIterable<readonly Account[]>
 type Format = (pages: Pages) => AsyncGenerator<string>
 
-function formatOf({ asJson, flag }: Invocation): Format {
-  if (asJson && flag('csv')) throw new UsageError('--csv and --json exclude each other')
-  if (asJson) return toJson
-  return flag('csv') ? toCsv : toTable
+function formatOf(invocation: Invocation): Format {
+  if (wantsCsv(invocation)) return toCsv
+  return invocation.asJson ? toJson : toTable
 }
 
 async function* pagesOf(
@@ -109,17 +107,6 @@ async function* toTable(pages: Pages): AsyncGenerator<string> {
 const headings = ['ID', 'E-MAIL', 'ROLE', 'VERIFIED', 'DISABLED', 'PLAN']
 
 /** Warns about plans that are no longer in the config: their accounts are not limited. */
-export function warnOfUnknownPlans(
-  invocation: Invocation,
-  accounts: readonly Account[],
-  known: readonly string[],
-): void {
-  const plans = createUnknownPlans(known)
-  plans.add(accounts)
-  plans.warn(invocation)
-}
-
-/** The same for accounts that are read page by page. */
 export function createUnknownPlans(known: readonly string[]) {
   const counts = new Map<string, number>()
   return {

@@ -17,21 +17,31 @@ export const profileOptions = {
 /** The changes that the options name. */
 export function readChanges(invocation: Invocation): AccountChanges {
   const given = {
+    isVerified: readBoolean(invocation, 'verified'),
+    isDisabled: readBoolean(invocation, 'disabled'),
+  }
+  return { ...readProfile(invocation), ...withoutAbsent(given) }
+}
+
+/** What the options of a new account and of changes have in common; `plan: undefined` = none. */
+export function readProfile(
+  invocation: Invocation,
+): Pick<AccountChanges, 'email' | 'firstName' | 'lastName' | 'role' | 'plan'> {
+  const given = {
     email: invocation.text('email'),
     firstName: invocation.text('first-name'),
     lastName: invocation.text('last-name'),
     role: invocation.text('role'),
-    isVerified: readBoolean(invocation, 'verified'),
-    isDisabled: readBoolean(invocation, 'disabled'),
   }
-  const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  return { ...changes, ...readPlan(invocation) }
+  const plan = invocation.text('plan')
+  return {
+    ...withoutAbsent(given),
+    ...(plan !== undefined && { plan: plan === noPlan ? undefined : plan }),
+  }
 }
 
-/** The plan that is given: undefined = none; {} = not given. */
-export function readPlan(invocation: Invocation): Pick<AccountChanges, 'plan'> {
-  const plan = invocation.text('plan')
-  return plan === undefined ? {} : { plan: plan === noPlan ? undefined : plan }
+function withoutAbsent(given: Readonly<Record<string, string | boolean | undefined>>): AccountChanges {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
 /** Warns about a role that differs from one in the routes only in case. */

@@ -55,7 +55,6 @@ export const explainCommand: Command = {
     } finally {
       await callers.close()
     }
-    return 0
   },
 }
 

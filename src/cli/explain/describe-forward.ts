@@ -9,12 +9,12 @@ import { destinationOf, principalOf } from '#gateway/gate/outcome.ts'
 import { isWebSocketUpgrade } from '#gateway/gate/route-request.ts'
 import { type Route, upstreamTarget } from '#gateway/routes/route.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
-import type { UpstreamConfig } from '#http/upstream/upstream.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'
 import { redactTarget } from './redact.ts'
-import { assertionPlaceholder, parseLines, showUpstreamHead } from './upstream-head.ts'
+import { addressesOf, assertionPlaceholder, parseLines, showUpstreamHead } from './upstream-head.ts'
 
 interface ExplainedForward {
   readonly route: Route<UpstreamConfig>
@@ -32,7 +32,11 @@ export function describeUpstream(
   const { head, outcome } = arrival
   const { upstream } = route
   const headers = showUpstreamHead(config, { upstream, arrival, input, secondTargets })
-  const target = redactTarget(upstreamTarget(route, destinationOf(outcome).target))
+  const [basePath = '', ...others] = new Set(addressesOf(upstream).map((address) => address.basePath))
+  const hasSeveral = others.length > 0
+  const target = redactTarget(
+    (hasSeveral ? '' : basePath) + upstreamTarget(route, destinationOf(outcome).target),
+  )
   const notes = [
     describePrefix(input),
     describeTrailers(head, route),
@@ -40,7 +44,7 @@ export function describeUpstream(
     describeResponseHeaders(route),
   ]
   return {
-    detail: `${upstream.name} receives ${head.method} ${target}${notes.map(({ detail }) => detail).join('')}`,
+    detail: `${upstream.name} receives ${head.method} ${target}${hasSeveral ? ' below the base path of the target' : ''}${notes.map(({ detail }) => detail).join('')}`,
     facts: {
       upstream: upstream.name,
       method: head.method,
@@ -52,8 +56,9 @@ export function describeUpstream(
 }
 
 /** The second targets of the request, which have passed. */
-export function describeSecondTargets({ lines, targetDestination }: SecondTargets): StepResult {
-  const own = targetDestination === undefined ? '' : `Destination: ${targetDestination}\r\n`
+export function describeSecondTargets({ lines, destination }: SecondTargets): StepResult {
+  const own =
+    destination === undefined ? '' : `Destination: ${destination.origin ?? ''}${destination.path}\r\n`
   const targets = parseLines(own + lines).map(({ name, value }) => ({ name, value: redactTarget(value) }))
   const told = targets.map(({ name, value }) => `${name}: ${value}`).join(', ')
   return { detail: told === '' ? 'allowed' : `allowed; the upstream gets ${told}`, facts: { targets } }

@@ -35,7 +35,6 @@ export const initCommand: Command = {
     for (const warning of written.warnings) printToStderr(terminal, `warning: ${warning}`)
     const { warnings, sealingKeyFile = null } = written
     printData(invocation, { file, sealingKeyFile, warnings }, nextSteps(file, answers, written))
-    return 0
   },
 }
 

@@ -1,9 +1,9 @@
 import { normalizeHost, parseAddressRange } from '#platform/addresses.ts'
 import { hostProblem } from '../addresses.ts'
-import { parseCertificate, parsePrivateKey, tlsPairProblem } from '../certificate.ts'
 import type { Review } from '../review.ts'
 import { defaultOpsPort } from '../schema/listeners.ts'
-import { originProblem } from './upstreams.ts'
+import { originProblem } from './targets.ts'
+import { reviewTlsPair } from './tls-pair.ts'
 
 const path = ['listen', 'tls']
 
@@ -51,40 +51,11 @@ function overlap(one: string, other: string): boolean {
   return (a === '0.0.0.0' && !b.includes(':')) || (b === '0.0.0.0' && !a.includes(':'))
 }
 
-/** Checks that `cert` is a certificate, and `key` the key that belongs to it. */
+/** Checks that the certificate of the listener can be used. */
 export function reviewListen(review: Review): void {
   if (!review.hasValidShape(path)) return
   const { tls } = review.tree.listen
-  if (!tls) return
-  const secret = (half: 'cert' | 'key') =>
-    review.isValid([...path, half]) ? review.secret([...path, half], tls[half]) : undefined
-  const cert = secret('cert')
-  const key = secret('key')
-  const certificate = cert === undefined ? undefined : parseCertificate(cert)
-  const privateKey = key === undefined ? undefined : parsePrivateKey(key)
-  if (cert !== undefined && !certificate) review.report([...path, 'cert'], certificateProblem(cert))
-  if (key !== undefined && !privateKey) review.report([...path, 'key'], privateKeyProblem(key))
-  if (cert === undefined || key === undefined || !certificate || !privateKey) return
-  if (!certificate.checkPrivateKey(privateKey)) {
-    review.report([...path, 'key'], 'is not the key of the certificate in listen.tls.cert')
-    return
-  }
-  const problem = tlsPairProblem({ cert, key })
-  if (problem !== undefined) review.report([...path, 'cert'], `cannot be used: ${problem}`)
-}
-
-function certificateProblem(pem: string): string {
-  if (/PRIVATE KEY-----/.test(pem))
-    return 'contains a private key, not a certificate: are cert and key swapped?'
-  return 'contains no PEM certificate'
-}
-
-function privateKeyProblem(pem: string): string {
-  if (/BEGIN CERTIFICATE-----/.test(pem))
-    return 'contains a certificate, not its key: are cert and key swapped?'
-  if (/ENCRYPTED/.test(pem))
-    return 'is encrypted: give it without a passphrase, in a file that only the gateway reads'
-  return 'contains no PEM private key'
+  if (tls) reviewTlsPair(review, path, tls)
 }
 
 /** Checks that publicUrl is an origin, and that trusted proxies are addresses or ranges. */

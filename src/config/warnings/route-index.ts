@@ -2,7 +2,7 @@ import { createHostLookup, isWildcard } from '#gateway/routes/host-lookup.ts'
 import { parseRequestTarget, type RequestTarget } from '#gateway/routes/request-target.ts'
 import type { Route } from '#gateway/routes/route.ts'
 import { createRouteTable, type RouteTable } from '#gateway/routes/table.ts'
-import type { UpstreamConfig } from '#http/upstream/upstream.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 
 export type CompiledRoute = Route<UpstreamConfig | undefined>
 

@@ -26,7 +26,7 @@ export interface ForwardedArrival {
   }
 }
 
-/** Terms that all requests of one config are forwarded under. */
+/** What all requests of one config are forwarded with. */
 export interface ForwardTerms {
   /** Field lines for the upstream, from name, value, name, value. */
   readonly writeTrailers: RequestWriter['writeTrailers']
@@ -40,8 +40,16 @@ export interface ForwardTerms {
 export interface SecondTargets {
   /** Each ended by CR LF. */
   readonly lines: string
-  /** Path and query of a Destination that becomes a URL of the target; undefined = there is none. */
-  readonly targetDestination: string | undefined
+  /** A Destination below the base path of the target; undefined = there is none. */
+  readonly destination: BackendDestination | undefined
+}
+
+/** A Destination whose path is one of the backend's own. */
+interface BackendDestination {
+  /** Such as `https://api.example.com`; undefined = that of the target. */
+  readonly origin: string | undefined
+  /** With the query, without the base path. */
+  readonly path: string
 }
 
 /** An admitted request and its upstream. */
@@ -60,7 +68,7 @@ export interface ForwardedRequest {
     | 'responseHeaders'
   >
   readonly terms: ForwardTerms
-  /** As the client sent it: the upstream gets what its route makes of it. */
+  /** The destination that the client named; the route decides what the upstream gets. */
   readonly destination: { readonly target: RequestTarget }
   /** undefined = the request names none. */
   readonly secondTargets: SecondTargets | undefined
@@ -97,7 +105,7 @@ export interface ForwardEvents<Forwarded extends ForwardedRequest> {
   onResponseEnd(forwarded: Forwarded): void
   /** There is no response, or it cannot be forwarded completely. */
   onFailed(forwarded: Forwarded, error: GatehouseError | MalformedMessage | BodyTooSlow): void
-  /** 101: both sockets belong to a tunnel from here on. */
+  /** 101 Switching Protocols: both sockets now belong to a tunnel. */
   onUpgraded(forwarded: Forwarded, upgrade: UpgradeResponse): void
 }
 

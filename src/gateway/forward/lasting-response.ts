@@ -9,12 +9,12 @@ export function isEventStream(headers: readonly string[]): boolean {
   return /^\s*text\/event-stream\s*(?:;|$)/i.test(valuesOf(headers, 'content-type')[0] ?? '')
 }
 
-/** How long a silence a route for responses that last allows. */
+/** A route that allows an idle time at least this long is meant for long-lived responses. */
 const lastingIdleMs = 120_000
 
 /**
- * Whether a response of unknown length may be one that lasts, such as a stream of events: these wait for what happens rather
- * than for the backend, so they are no measure of how busy it is, and count apart from other requests.
+ * Whether a response of unknown length may be long-lived, such as a stream of events. These wait for events rather than
+ * for the backend, so they do not show how busy it is and are counted separately.
  */
 export function mayLast(isOfEvents: boolean, idleTimeoutMs: number): boolean {
   return isOfEvents || idleTimeoutMs >= lastingIdleMs

@@ -4,7 +4,7 @@ import type { Problem } from '#config/problem.ts'
 import { hasUpstream } from '#gateway/gate/route-request.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import type { Route } from '#gateway/routes/route.ts'
-import type { UpstreamConfig } from '#http/upstream/upstream.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import type { RequireOptions } from '../require.ts'
 
