@@ -14,7 +14,6 @@ import { forwardedResponseLines } from './forwarded-response.ts'
 import { isEventStream, mayLast } from './lasting-response.ts'
 import { OutgoingRequest, PendingBody } from './outgoing-request.ts'
 import { clientFramingOf, responseTrailerLines } from './response-head.ts'
-import { withoutReplaced } from './response-headers.ts'
 import { failureError, handshakeFailure } from './upstream-failure.ts'
 
 /**
@@ -156,8 +155,8 @@ class Exchange<Forwarded extends ForwardedRequest>
 
   #clientTrailerLines(trailers: readonly string[]): string {
     const { costField, route } = this.request
-    const sent = withoutReplaced(costField?.remove(trailers) ?? trailers, route.responseHeaders)
-    return responseTrailerLines(sent, this.#received?.headers ?? [])
+    const left = costField?.remove(trailers) ?? trailers
+    return responseTrailerLines(left, this.#received?.headers ?? [], route.responseHeaders)
   }
 
   onUpgrade(received: ResponseHead, upstreamSocket: Socket, firstBytes: Buffer): void {

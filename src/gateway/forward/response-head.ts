@@ -7,6 +7,7 @@ import { CachingLines, cachingLengths } from '../routes/response-caching.ts'
 import type { ResponseCaching } from '../routes/route.ts'
 import type { OwnCookies } from './own-cookies.ts'
 import { pathFields, publicValue } from './public-value.ts'
+import type { ResponseHeaders } from './response-headers.ts'
 import type { LocationContext } from './stripped-prefix.ts'
 
 /** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway writes its own for the client. */
@@ -172,9 +173,13 @@ function rewriteValue(lower: string, value: string, context: LocationContext): s
 
 /**
  * The forwarded trailer lines: no framing, routing, credentials or control data (RFC 9110 6.5.1), nothing that is
- * removed from heads (the target's address, CORS), and nothing that the head's Connection names.
+ * removed from heads (the target's address, CORS, what the route removes), and nothing that the head's Connection names.
  */
-export function responseTrailerLines(trailers: readonly string[], headers: readonly string[]): string {
+export function responseTrailerLines(
+  trailers: readonly string[],
+  headers: readonly string[],
+  rules?: ResponseHeaders,
+): string {
   const connectionOptions = connectionOptionsOf(headers)
   let lines = ''
   for (let index = 0; index + 1 < trailers.length; index += 2) {
@@ -183,6 +188,7 @@ export function responseTrailerLines(trailers: readonly string[], headers: reado
     if (
       forbiddenInTrailers.has(lower) ||
       lower.startsWith('access-control-') ||
+      rules?.replacedNames.has(lower) ||
       connectionOptions?.has(lower)
     )
       continue

@@ -16,7 +16,7 @@ export function createResponseHeaders(
   return { set: Object.entries(set).flat(), replacedNames: new Set(names.map((name) => name.toLowerCase())) }
 }
 
-/** The fields of a backend, or its trailer fields, less those that are set or removed. */
+/** The fields of a backend less those that are set or removed. */
 export function withoutReplaced(
   headers: readonly string[],
   rules: ResponseHeaders | undefined,
