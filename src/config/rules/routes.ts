@@ -40,13 +40,13 @@ function reviewUpstreamNames(review: Review, routes: readonly [number, RouteTree
     const path = ['routes', index, 'upstream']
     if (upstream === undefined || !review.isValid(path) || Object.hasOwn(review.tree.upstreams, upstream))
       continue
-    // No suggestions beyond the problems that are listed: each costs a comparison with every upstream.
+    // No suggestions beyond the listed problems, as each costs a comparison with every upstream.
     const hint = unknown++ < listedMax ? didYouMean(upstream, names) : ''
     review.report(path, `unknown upstream "${upstream}"${hint}`)
   }
 }
 
-/** A WebSocket is handed over as a socket, which a stream of HTTP/2 is not. */
+/** A WebSocket is handed over as a socket, and an HTTP/2 stream is not one. */
 function reviewWebSocket(review: Review, index: number, { upstream = '', websocket }: RouteTree): void {
   const path = ['routes', index, 'websocket']
   if (!websocket || !review.isValid(path) || !review.isValid(['upstreams', upstream])) return
@@ -54,7 +54,7 @@ function reviewWebSocket(review: Review, index: number, { upstream = '', websock
   review.report(path, `the upstream "${upstream}" speaks HTTP/2: WebSockets need one with protocol http1`)
 }
 
-/** Without one only another proxy can forward its requests. */
+/** Without an upstream only another proxy can forward its requests. */
 function reviewMissingUpstream(review: Review, index: number, { upstream }: RouteTree): void {
   if (upstream !== undefined || review.tree.decide !== undefined || !review.hasValidShape(['decide'])) return
   review.report(['routes', index, 'upstream'], 'is missing')
@@ -92,7 +92,7 @@ function reviewRewrite(review: Review, index: number, { rewrite, stripPrefix }: 
     review.report(path, 'cannot be combined with stripPrefix: true, which is rewrite: /', 'key')
 }
 
-// What other gateways and routers use as wildcards: matched literally it would protect nothing.
+// Wildcards of other gateways and routers: matched literally, such a path would protect nothing.
 const wildcard = /\*|\/:|[{}]/
 
 /** Why servers could interpret a path differently; undefined if they cannot. */
@@ -109,7 +109,7 @@ function pathProblem(path: string): string | undefined {
   if (target?.query !== '' || target.hasParameters || target.hasEncodedSlash) {
     return 'must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash'
   }
-  // Requests carry other characters percent-encoded: such a path would never match.
+  // Requests have other characters percent-encoded, so such a path would never match.
   return /^[!-~]+$/.test(path) ? undefined : `must be in ASCII: ${encodeURI(path.toWellFormed())}`
 }
 
@@ -128,7 +128,7 @@ function reviewAccess(review: Review, index: number, route: RouteTree): void {
   if (route.verifiedOnly === true) review.report(at('verifiedOnly'), message, 'key')
 }
 
-/** Where Authorization is the backend's, callers need another place for their credential. */
+/** If Authorization belongs to the backend, callers need another place for their credential. */
 function reviewAuthorization(review: Review, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
   const { auth, authorization, issuers, browser } = route
@@ -151,7 +151,7 @@ function reviewAuthorization(review: Review, index: number, route: RouteTree): v
     )
 }
 
-/** It is removed from every response: clients need the others. */
+/** The field is removed from every response, so it must not be one that clients need. */
 function reviewCostHeader(review: Review, index: number, { costHeader }: RouteTree): void {
   const path = ['routes', index, 'costHeader']
   if (costHeader === undefined || !review.isValid(path)) return
@@ -161,7 +161,7 @@ function reviewCostHeader(review: Review, index: number, { costHeader }: RouteTr
     review.report(path, `"${costHeader}" is a reserved header: choose another name`)
 }
 
-/** Further headers that responses cannot do without, reduced to letters and digits. */
+/** Further headers that responses need, reduced to letters and digits. */
 const reservedResponseHeaders = new Set([
   'acceptranges',
   'age',
@@ -196,7 +196,7 @@ function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]):
       review.isValid(['routes', index, 'methods']) &&
       pathProblem(route.path) === undefined,
   )
-  /** The first route for each kind of request: comparing 20,000 routes with each other would take too long. */
+  /** The first route for each kind of request, as comparing 20,000 routes with each other would take too long. */
   const first = new Map<string, (typeof routes)[number]>()
   for (const [index, route] of valid) {
     const matchKeys = matchKeysOf(route)
@@ -211,15 +211,15 @@ function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]):
 }
 
 /**
- * Host, path and method of the requests that a route matches. A route that lists its methods wins over one that
- * matches all: only two of the same kind can conflict.
+ * Host, path and method of the requests that a route matches. A route that lists its methods takes precedence over one
+ * that matches all, so only two of the same kind can conflict.
  */
 function matchKeysOf({ host, path, methods }: RouteTree): readonly string[] {
   const place = `${host?.toLowerCase() ?? '*'} ${parseRequestTarget(path)?.path.replace(/\/$/, '')}`
   return (methods ?? ['*']).map((method) => `${place} ${method}`)
 }
 
-/** Checks that each plan limits something, and can be given to an account. */
+/** Checks that each plan limits something, and can be assigned to an account. */
 export function reviewPlans(review: Review): void {
   if (!review.hasValidShape(['plans'])) return
   for (const [name, plan] of Object.entries(review.tree.plans)) {
