@@ -98,7 +98,7 @@ class Exchange<Forwarded extends ForwardedRequest>
 
   onSent(target: Target, now: number): void {
     this.#target = target
-    this.#events.onSent(this.request, now)
+    this.#events.onSent(this.request, now, target)
     const pending = this.#pendingBody
     this.#pendingBody = undefined
     for (const chunk of pending?.chunks ?? []) this.#call.write(chunk)

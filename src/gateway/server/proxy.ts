@@ -197,8 +197,8 @@ function createEvents({
   usageMeter,
 }: Pick<ProxyOptions, 'onUpgraded' | 'followStream' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
   return {
-    onSent: ({ arrival }, now) => {
-      recordSent(arrival.outcome, now)
+    onSent: ({ arrival }, now, target) => {
+      recordSent(arrival.outcome, now, target)
     },
     onResponseHead: ({ arrival }, status) => {
       recordStatus(arrival.outcome, status)
