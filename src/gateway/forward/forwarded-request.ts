@@ -66,6 +66,7 @@ export interface ForwardedRequest {
     | 'idleTimeoutMs'
     | 'passesTrailers'
     | 'caching'
+    | 'responseHeaders'
   >
   readonly terms: ForwardTerms
   /** The destination that the client named; the route decides what the upstream gets. */
