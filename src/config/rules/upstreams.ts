@@ -173,8 +173,8 @@ function readValue(review: Review, at: Path, value: string | SecretReference): s
   return typeof value === 'string' ? value : review.secret(at, value)
 }
 
-/** The value may itself be a secret, so it is never repeated. */
-function valueProblem(value: string): string | undefined {
+/** The value itself may be a secret: it is never repeated. */
+export function valueProblem(value: string): string | undefined {
   if (value.length > valueLengthMax) return `must have at most ${valueLengthMax} characters`
   if (/[\r\n]/.test(value)) return 'must not contain a line break'
   if (/^[ \t]|[ \t]$/.test(value)) return 'must not begin or end with a space or tab'
