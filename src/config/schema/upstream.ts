@@ -121,10 +121,10 @@ const passive = item('Passive checks: failed requests of clients eject their tar
 export const upstream = convertResolved(
   item('A named backend that routes send requests to.', {
     targets: list(target, { minItems: 1, maxItems: 256, description: 'The servers.' }),
-    balancing: choice(['roundRobin', 'leastRequests', 'ipHash'], {
+    balancing: choice(['roundRobin', 'leastRequests', 'ipHash', 'sticky'], {
       default: 'roundRobin',
       description:
-        'Which target gets a request, by weight: roundRobin = weighted round robin, leastRequests = fewest requests in flight, ipHash = by client address.',
+        'Which target gets a request, by weight: roundRobin = weighted round robin, leastRequests = fewest requests in flight, ipHash = by client address, sticky = always the same, which a cookie of the gateway names.',
     }),
     health: section('Which targets get requests.', {
       active: optional(active),

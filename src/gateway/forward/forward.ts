@@ -13,6 +13,7 @@ import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
 import { forwardedResponseLines } from './forwarded-response.ts'
 import { OutgoingRequest, PendingBody } from './outgoing-request.ts'
 import { clientFramingOf, isEventStream, mayLast, responseTrailerLines } from './response-head.ts'
+import { stickyCookieLine } from './sticky-cookies.ts'
 import { failureError, handshakeFailure } from './upstream-failure.ts'
 
 /**
@@ -225,7 +226,9 @@ class Exchange<Forwarded extends ForwardedRequest>
   }
 
   #clientHeaderLines(received: ResponseHead, mayHaveTrailers: boolean): string {
-    return forwardedResponseLines(this.request, received, this.#target, mayHaveTrailers)
+    const lines = forwardedResponseLines(this.request, received, this.#target, mayHaveTrailers)
+    if (this.request.route.upstream.targetIds === undefined) return lines
+    return lines + stickyCookieLine(this.request, this.#target, received.status)
   }
 
   #fail(error: GatehouseError): void {

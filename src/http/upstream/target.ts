@@ -46,6 +46,8 @@ export function releaseOnClose(target: Target, socket: Socket): void {
 export interface UpstreamRequest extends RequestOptions, PoolUser {
   /** Chooses the target where balancing is `ipHash`. */
   readonly clientAddress: string
+  /** The IDs of targets that the client names, where balancing is `sticky` (see TargetIds). */
+  readonly targetIds: readonly string[]
   /** The whole head for a target, with the empty line at its end. */
   headFor(target: Target): string
 }

@@ -18,6 +18,7 @@ import { createHeaderRules } from '#gateway/forward/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter, type RequestWriter } from '#gateway/forward/request-head.ts'
+import { createStickyCookies, stickyCookieName } from '#gateway/forward/sticky-cookies.ts'
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
 import { signInHostsOf } from '#gateway/routes/route-urls.ts'
 import { createLru } from '#identity/cache/lru.ts'
@@ -100,13 +101,28 @@ export function createConfiguredOwnCookies({
   accessCookie,
   cookie,
   portal,
-}: Pick<BrowserConfig, 'accessCookie' | 'cookie' | 'portal'>): OwnCookies {
+  upstreams,
+}: Pick<BrowserConfig, 'accessCookie' | 'cookie' | 'portal'> & StickyConfig): OwnCookies {
   const { name, enabled } = accessCookie
+  const sticky = stickyUpstreams({ upstreams }).map(stickyCookieName)
   return createOwnCookies({
-    names: [cookie.name, ...(portal.enabled ? portalCookieNames : [])],
+    names: [cookie.name, ...(portal.enabled ? portalCookieNames : []), ...sticky],
     anyCase: enabled ? [name, visitCookieName, ...returnCookieNames] : [],
     others: enabled ? [] : [{ name, isOwn: looksLikeAccessToken }],
   })
+}
+
+interface StickyConfig {
+  readonly upstreams: readonly Pick<Config['upstreams'][number], 'name' | 'balancing'>[]
+}
+
+/** The cookies that name targets; undefined = no upstream has them. */
+export function createConfiguredStickyCookies(config: StickyConfig & Pick<Config, 'cookie'>) {
+  return createStickyCookies(stickyUpstreams(config), config.cookie)
+}
+
+function stickyUpstreams({ upstreams }: StickyConfig): readonly string[] {
+  return upstreams.filter(({ balancing }) => balancing === 'sticky').map(({ name }) => name)
 }
 
 interface RequestWriterParts {
