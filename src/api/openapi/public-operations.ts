@@ -1,9 +1,8 @@
 import type { PerOperation, PublicPath } from '#gateway/routes/own-paths.ts'
-import { objectSchema } from '../admin/schemas.ts'
-import type { JsonSchema, OperationDoc } from '../operation.ts'
+import { type JsonSchema, objectSchema, text } from '../json-schema.ts'
+import type { OperationDoc } from '../operation.ts'
 import { oauthOperations, serverMetadata as serverMetadataSchema } from './oauth-operations.ts'
 
-const text = { type: 'string' } as const
 const tokenText = { type: 'string', minLength: 1 } as const
 
 export const keyPair: JsonSchema = {

@@ -28,7 +28,10 @@ export function forward<Forwarded extends ForwardedRequest>(
   new Exchange(forwarded, events).start(target)
 }
 
-/** Goes on with a request without a body that was sent already. @returns what gets the next events of its connection */
+/**
+ * Continues a request without a body that has been sent already.
+ * @returns what gets the next events of its connection
+ */
 export function forwardSent<Forwarded extends ForwardedRequest>(
   forwarded: Forwarded,
   events: ForwardEvents<Forwarded>,
@@ -56,7 +59,7 @@ class Exchange<Forwarded extends ForwardedRequest>
   #isSettled = false
   /** Whether the client waits for a 100. */
   #awaitsContinue: boolean
-  /** Of the response: its fields are read once somebody asks for them. */
+  /** The response head, whose fields are only parsed on demand. */
   #received: ResponseHead | undefined
   #isChunked = false
 
@@ -126,7 +129,7 @@ class Exchange<Forwarded extends ForwardedRequest>
     if (framing === 'chunked' || framing === 'until-close') this.#onStreaming(received.headers)
   }
 
-  /** A response whose end is not known. */
+  /** Called for a response of unknown length. */
   #onStreaming(headers: readonly string[]): void {
     const { isFollowed, route } = this.request
     const isOfEvents = isEventStream(headers)

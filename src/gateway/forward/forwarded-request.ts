@@ -28,7 +28,7 @@ export interface ForwardedArrival {
   }
 }
 
-/** Terms that all requests of one config are forwarded under. */
+/** What all requests of one config are forwarded with. */
 export interface ForwardTerms {
   /** Field lines for the upstream, from name, value, name, value. */
   readonly writeTrailers: RequestWriter['writeTrailers']
@@ -72,7 +72,7 @@ export interface ForwardedRequest {
     | 'caching'
   >
   readonly terms: ForwardTerms
-  /** As the client sent it: the upstream gets what its route makes of it. */
+  /** The destination that the client named; the route decides what the upstream gets. */
   readonly destination: { readonly target: RequestTarget }
   /** undefined = the request names none. */
   readonly secondTargets: SecondTargets | undefined
@@ -109,7 +109,7 @@ export interface ForwardEvents<Forwarded extends ForwardedRequest> {
   onResponseEnd(forwarded: Forwarded): void
   /** There is no response, or it cannot be forwarded completely. */
   onFailed(forwarded: Forwarded, error: GatehouseError | MalformedMessage | BodyTooSlow): void
-  /** 101: both sockets belong to a tunnel from here on. */
+  /** 101 Switching Protocols: both sockets now belong to a tunnel. */
   onUpgraded(forwarded: Forwarded, upgrade: UpgradeResponse): void
 }
 

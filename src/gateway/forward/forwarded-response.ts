@@ -64,7 +64,7 @@ interface OrdinaryResponseInput {
   readonly terms: Pick<ForwardTerms, 'ownCookies' | 'portalScopes'>
 }
 
-/** What the head that is read at this moment depends on, and what was found out about it: one object for all heads. */
+/** What one reading of a head depends on, and what it finds. One object is shared by all heads. */
 interface Reading {
   input: OrdinaryResponseInput | undefined
   hasDate: boolean
@@ -75,8 +75,8 @@ interface Reading {
 const reading: Reading = { input: undefined, hasDate: false, hasLength: false, isCachingStated: false }
 
 /**
- * The lines of an ordinary response for the client: those that arrived, without hop-by-hop fields, in slices of the head.
- * @returns undefined where a field has to be rewritten, or more than its name decides about it (see response-head.ts)
+ * The lines of an ordinary response for the client: as received, without hop-by-hop fields, in slices of the head.
+ * @returns undefined if a field has to be rewritten, or its name alone does not decide about it (see response-head.ts)
  */
 function ordinaryLines(
   head: MarkedText,
@@ -95,7 +95,7 @@ function ordinaryLines(
   return { text: lines + (isPrivate ? caching.privateLines : caching.varyLine), hasDate }
 }
 
-/** Whether a line goes on to the client; undefined = the response is no ordinary one. */
+/** Whether a line is forwarded to the client; undefined = the response is not ordinary. */
 function passes(text: string, found: number, start: number, end: number): boolean | undefined {
   const { input } = reading
   if (input === undefined) return undefined

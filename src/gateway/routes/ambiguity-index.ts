@@ -12,14 +12,14 @@ interface RouteLookup<Upstream> {
 
 export interface AmbiguityIndex<Upstream> {
   /**
-   * Another group that a backend may resolve the path to (normalizedPaths in request-target.ts), case-sensitively or not; undefined if
-   * every normalized path leads to the same group. Whether the backend ignores case is decided by the route found, or
-   * without one, by that of the other group.
+   * Another group that a backend may resolve the path to (normalizedPaths in request-target.ts), case-sensitively or
+   * not; undefined if every normalized path leads to the same group. Whether the backend ignores case is decided by the
+   * route found, or without one, by that of the other group.
    */
   findConflict(lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined
-  /** Groups whose prefix normalizes to that of this one: every request to either is ambiguous. */
+  /** Groups whose prefix normalizes to that of this group: every request to any of them is ambiguous. */
   findEquivalents(group: RouteGroup<Upstream>): readonly RouteGroup<Upstream>[]
-  /** Whether a longer or an equivalent prefix exists: else every normalized path stays in this group. */
+  /** Whether there is a longer or an equivalent prefix; otherwise every normalized path stays in this group. */
   hasConflicts(group: RouteGroup<Upstream>): boolean
 }
 
@@ -27,7 +27,7 @@ export interface AmbiguityIndex<Upstream> {
 type GroupsByHost<Upstream> = Map<string | undefined, Map<string, RouteGroup<Upstream>[]>>
 
 /**
- * Built once. Paths are normalized only where their group has conflicts, and they may have another normalized form.
+ * Built once. Paths are normalized only if their group has conflicts and they may have another normalized form.
  * @param firstSegments the part of a path that a prefix can match
  */
 export function createAmbiguityIndex<Upstream>(
@@ -107,7 +107,7 @@ function addGroup<Upstream>(
   else equivalents.push(group)
 }
 
-/** Adds all ancestors of a prefix; an ancestor that is present has its own ancestors present too. */
+/** Adds all ancestors of a prefix, up to one that is present, whose own ancestors are present too. */
 function addAncestors(ancestors: Set<string>, prefix: string): void {
   for (let end = prefix.lastIndexOf('/'); end !== -1; end = prefix.lastIndexOf('/', end - 1)) {
     const next = prefix.slice(0, end)
@@ -117,7 +117,7 @@ function addAncestors(ancestors: Set<string>, prefix: string): void {
   }
 }
 
-/** The longest prefix of a normalized path decides: any other group that has it conflicts. */
+/** The longest prefix of a normalized path decides: any other group with that prefix conflicts. */
 function findIn<Upstream>(
   byHost: GroupsByHost<Upstream>,
   path: string,

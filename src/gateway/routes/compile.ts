@@ -20,7 +20,7 @@ export interface RouteOptions {
   readonly verifiedOnly: boolean
   /** Names of foreign issuers. */
   readonly issuers: readonly string[]
-  /** Whose the Authorization field is. */
+  /** Who the Authorization field belongs to. */
   readonly authorization: 'gateway' | 'backend'
   /** What stands in place of the path for the backend, without a trailing slash; undefined = the path itself. */
   readonly rewrite: string | undefined
@@ -69,7 +69,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
   keyFields: KeyFields = usualKeyFields,
   publicOrigin?: string,
 ): readonly Route<Upstream | undefined>[] {
-  // Routes with equal rules share one object: what is kept for a caller, or a head, is then kept for all of them.
+  // Routes with equal rules share one object, and so everything that is cached for a caller or a head.
   const accessOf = memoizeByContent(compileAccess)
   const cachingOf = memoizeByContent((accepted: RecentCredentials, takesCookie: boolean) =>
     compileCaching(accepted, keyFields, takesCookie),
@@ -82,7 +82,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
     const prefix = target.path.replace(/\/$/, '')
     const access = accessOf(accessOptionsOf(config), metadataOf(config, publicOrigin))
     const rate = compileRate(config.name, config.rateLimit)
-    // Hot: first what each request reads.
+    // Hot: first the properties that each request reads.
     const route: CompiledRoute<Upstream> = {
       name: config.name,
       index,
@@ -129,7 +129,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
   })
 }
 
-/** Hot: a route is its own rate, not an object with another. */
+/** Hot: a route is its own rate limit, rather than holding another object. */
 interface CompiledRoute<Upstream> extends Route<Upstream | undefined>, RouteRate {
   /** Itself, if it has one. */
   rateLimit: RouteRate | undefined
@@ -144,7 +144,7 @@ export function compileRate(routeName: string, rateLimit: RateLimit | undefined)
   const purposeOf = (by: RateLimit['by']) => `route ${routeName} ${by}`
   const purposes = { account: purposeOf('account'), key: purposeOf('key'), ip: purposeOf('ip') }
   const { limit, perMs } = rateLimit
-  // One text for all routes, whose configs each have one of their own.
+  // One shared string for all routes, whose configs each have a copy.
   const by = bys[rateLimit.by]
   return { limit, perMs, by, purpose: purposes[by], recentPlace: -1, purposes }
 }
@@ -167,12 +167,12 @@ function accessOptionsOf(config: RouteOptions): AccessOptions {
   return { auth, roles, scopes, verifiedOnly, issuers, authorization }
 }
 
-/** Where clients find out about the issuers of a route; undefined = they are not told, or it takes none. */
+/** Where clients learn about a route's issuers; undefined = they are not told, or the route accepts none. */
 function metadataOf(config: RouteOptions, publicOrigin: string | undefined): string | undefined {
   return publicOrigin && config.issuers.length > 0 ? metadataUrl(config, publicOrigin) : undefined
 }
 
-/** Who may call a route. @param metadata where clients find out about its issuers */
+/** @param metadata where clients learn about the issuers of the route */
 export function compileAccess(
   { auth, roles, scopes, verifiedOnly, issuers = [], authorization }: AccessOptions,
   metadata?: string,
@@ -206,14 +206,14 @@ function schemesOf(auth: Exclude<AuthOption, 'none'>): readonly [SchemeName, ...
   }
 }
 
-/** Computes a value once for arguments that are equal as JSON: they share one object. None is dropped. */
+/** Computes a value once for arguments that are equal as JSON, which then share one object. All results are kept. */
 function memoizeByContent<Args extends readonly unknown[], Value>(
   compute: (...args: Args) => Value,
 ): (...args: Args) => Value {
   const known = new Map<string, Value>()
   return (...args) => {
     const content = JSON.stringify(args)
-    // The cast is sound: it is there.
+    // The cast is sound: the key is present.
     if (known.has(content)) return known.get(content) as Value
     const computed = compute(...args)
     known.set(content, computed)

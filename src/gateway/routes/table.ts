@@ -6,17 +6,17 @@ import { groupRoutes, type Route, type RouteGroup, routeFor, standardMethods } f
 type RouteMatch<Upstream> =
   | { readonly kind: 'route'; readonly route: Route<Upstream> }
   | { readonly kind: 'none' }
-  /** Some servers would read the host as one that has routes of its own. */
+  /** Some servers would read the host as one with routes of its own. */
   | { readonly kind: 'host' }
   | {
       readonly kind: 'ambiguous'
-      /** Why; for the log. */
+      /** For the log. */
       readonly reason: string
     }
   | {
       readonly kind: 'method'
       readonly allowed: readonly string[]
-      /** The route of the path, if it is the only one. */
+      /** The only route of the path, if there is just one. */
       readonly onlyRoute: Route<Upstream> | undefined
     }
 
@@ -48,7 +48,7 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
     const plainName = plainHostName(host)
     if (plainName !== undefined && byHost.has(plainName)) return ambiguousHost
     const group = findGroup(byHost.get(host), anyHost, firstSegments(target.path, depthMax))
-    // A path may be open as it was sent, but protected as the backend reads it.
+    // A path may be open as received, but protected as the backend reads it.
     const other = ambiguityIndex.findConflict({ host, target, method, group })
     if (other !== undefined) return ambiguousWith(other)
     if (group !== undefined) return matchMethod(group, target, method)
@@ -58,7 +58,7 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
   return { routes, groups, ambiguityIndex, match }
 }
 
-/** A path that a route refuses, as a case-insensitive backend would match another route. */
+/** A path that a route refuses because a case-insensitive backend would match another route. */
 interface CaseRefusal {
   readonly route: string
   readonly path: string
@@ -86,7 +86,7 @@ export function findCaseRefusals({ groups, ambiguityIndex }: RouteTable<unknown>
     })
 }
 
-/** The path with the first letter from a place on in the other case; undefined = there is none. */
+/** The path with the case of its first letter from an index on swapped; undefined = there is no letter. */
 function otherCase(path: string, from: number): string | undefined {
   const at = path.slice(from).search(/[a-z]/i)
   if (at === -1) return undefined
@@ -106,12 +106,12 @@ function ambiguousWith({ prefix, routes }: RouteGroup<unknown>) {
   return { kind: 'ambiguous', reason } as const
 }
 
-/** These methods are about the connection to the gateway itself, and are never forwarded. */
+/** These methods concern the connection to the gateway itself, and are never forwarded. */
 const unsupportedMethods = new Set(['TRACE', 'CONNECT'])
 
 /**
- * The route for a method; undefined = none takes it. Methods are case-sensitive (RFC 9110 9.1), but Flask, Django and
- * others read `delete` as DELETE: it has a route only if that is the one for DELETE.
+ * The route for a method; undefined = none allows it. Methods are case-sensitive (RFC 9110 9.1), but Flask, Django and
+ * others read `delete` as DELETE: such a method has a route only if DELETE leads to the same one.
  */
 function routeForMethod<Upstream>(group: RouteGroup<Upstream>, method: string): Route<Upstream> | undefined {
   if (method === 'GET' || method === 'POST') return routeFor(group, method)
@@ -137,7 +137,7 @@ function matchMethod<Upstream>(
   return target.hasEncodedSlash && !route.passesEncodedSlash ? encodedSlashRejected : { kind: 'route', route }
 }
 
-/** The part of a path that a prefix can match: thousands of segments must not cost thousands of lookups. */
+/** The part of a path that a prefix can match: a path of thousands of segments must not cost thousands of look-ups. */
 function firstSegments(path: string, count: number): string {
   let end = 0
   for (let segments = 0; segments <= count; segments++) {

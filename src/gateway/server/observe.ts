@@ -25,7 +25,7 @@ interface ObserverOptions {
   readonly log: Log
   /** Whether access logging is on. */
   readonly logsAccess: boolean
-  /** Which listener it is of, in logs and metrics; undefined = the main one. */
+  /** Name of the listener, in logs and metrics; undefined = the main one. */
   readonly listener?: 'decide'
   /** How many routes the table has. */
   readonly routeCount: number
@@ -70,7 +70,7 @@ export function createObserver(options: ObserverOptions): Observer {
 
   function count({ head, outcome, arrivedAt, connection }: Arrival, now: number): void {
     const { route, routeIndex, upstream, sentAt, answeredAt, status = clientClosedRequest } = outcome
-    // How long a WebSocket stays open is not its latency.
+    // The time that a WebSocket stays open is not its latency.
     const endedAt = status === switchingProtocols ? (answeredAt ?? now) : now
     const series = seriesOf(route, routeIndex)
     metrics.requestDuration.observeAt(series.durationStart, (endedAt - arrivedAt) / 1_000)
@@ -83,7 +83,7 @@ export function createObserver(options: ObserverOptions): Observer {
     if (answeredAt !== undefined) overhead.observe((sentAt - arrivedAt + endedAt - answeredAt) / 1_000)
   }
 
-  /** Hot: by the index of the route, not by its name. */
+  /** Hot: by index of the route, not by name. */
   function seriesOf(route: string, index: number | undefined): RouteSeries {
     if (index === undefined) return seriesNamed(route)
     const known = seriesByIndex[index]
@@ -124,7 +124,7 @@ export function createObserver(options: ObserverOptions): Observer {
 
 /** The series of one route. */
 class RouteSeries {
-  /** The place of the series of its durations. */
+  /** Index in the durations metric. */
   readonly durationStart: number
   readonly #countOf: (method: string) => (status: number) => CounterSeries
   #lastMethod = ''
@@ -139,7 +139,7 @@ class RouteSeries {
     )
   }
 
-  /** The place of the series that counts its requests with this method and status. */
+  /** The index of the series that counts its requests with this method and status. */
   countPlace(method: string, status: number): number {
     if (this.#lastMethod === method && this.#lastStatus === status) return this.#lastPlace
     const label = methodLabel(method)
@@ -161,8 +161,8 @@ function methodLabel(method: string): string {
 const unknownSpanMethod = '_OTHER'
 
 /**
- * Creates the function that sends the spans of a request that is over, if its trace is sampled: one for the request,
- * and one for its upstream call. Like metrics, they contain no path, key or address.
+ * Creates the function that sends the spans of a finished request if its trace is sampled: one for the request, and one
+ * for the call to its upstream. Like metrics, they contain no path, key or address.
  */
 export function createTraceRecorder(
   tracer: Tracer,
@@ -170,7 +170,7 @@ export function createTraceRecorder(
 ): (arrival: Arrival, now: number) => void {
   return function recordTrace(arrival, now) {
     const { head, outcome, arrivedAt, requestId } = arrival
-    // A request that went to no upstream has no trace yet.
+    // A request that was not forwarded has no trace yet.
     const trace = outcome.trace ?? tracer.startTrace(head.rawHeaders)
     if (!trace.isSampled) return
     const { route, decision, upstream, status, code, sentAt, answeredAt } = outcome
@@ -196,7 +196,7 @@ export function createTraceRecorder(
       },
     })
     if (upstream === undefined || sentAt === undefined) return
-    // The status of a problem sent by the gateway instead is not the upstream's.
+    // If the gateway sent a problem instead, the status is not the upstream's.
     const upstreamStatus = code === undefined ? status : undefined
     const isError = code !== undefined || (upstreamStatus !== undefined && upstreamStatus >= 400)
     exporter.add({

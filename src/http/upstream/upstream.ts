@@ -28,7 +28,7 @@ export interface Upstream {
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly headers: UpstreamHeaders | undefined
-  /** Which Host header the backend gets. */
+  /** Which Host header the backend receives. */
   readonly host: 'client' | 'target'
   /** Whether its requests need nothing that only the general path does: no fields, paths or cookies of its own. */
   readonly isOrdinary: boolean
