@@ -1,5 +1,6 @@
 import { ConfigError } from '#config/load.ts'
 import { type AppRouteInput, resolveAppRoute } from '#config/load-app-config.ts'
+import type { Problem } from '#config/problem.ts'
 import { hasUpstream } from '#gateway/gate/route-request.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import type { Route } from '#gateway/routes/route.ts'
@@ -45,12 +46,20 @@ export interface ProxyOptions extends Omit<RequireOptions, 'auth'> {
   readonly headers?: { readonly set?: Readonly<Record<string, string>>; readonly remove?: readonly string[] }
   /** Which Host the backend sees; default: `client`. */
   readonly host?: 'client' | 'target'
-  /** TLS to the backend; its certificate is verified by default, with `ca` against these certificates (PEM) only. */
+  /**
+   * TLS to the backend; its certificate is verified by default, with `ca` against these certificates (PEM) only, and must
+   * name `serverName`, by default the host. `cert` and `key` (PEM) are the client certificate.
+   */
   readonly tls?: {
     readonly verify?: boolean
-    readonly ca?: { readonly file: string } | { readonly env: string }
+    readonly ca?: SecretSource
+    readonly serverName?: string
+    readonly cert?: SecretSource
+    readonly key?: SecretSource
   }
 }
+
+type SecretSource = { readonly file: string } | { readonly env: string }
 
 /** Options of the upstream, not of the route. */
 const upstreamOptions = ['timeouts', 'connections', 'headers', 'host', 'tls'] as const
@@ -63,7 +72,9 @@ export function toRouteInput({ upstream, prefix, ...options }: ProxyOptions): Ap
   const source = { kind: 'app' } as const
   const problems = unsupported
     .filter((name) => name in given)
-    .map((name) => ({ source, path: [name], message: 'is not supported in an app' }))
+    .map((name): Problem => ({ source, path: [name], message: 'is not supported in an app' }))
+  const problem = originProblem(upstream)
+  if (problem !== undefined) problems.push({ source, path: ['upstream'], message: problem })
   if (problems.length > 0) throw new ConfigError(problems, 'Fix the options of gatehouse.proxy().')
   const isOfUpstream = (name: string) => upstreamOptions.some((option) => option === name)
   const entries = Object.entries(given).filter(([, value]) => value !== undefined)
@@ -78,6 +89,14 @@ export function toRouteInput({ upstream, prefix, ...options }: ProxyOptions): Ap
       ...Object.fromEntries(entries.filter(([name]) => isOfUpstream(name))),
     },
   }
+}
+
+/** What other targets of a config file have. Whatever else is wrong, the rules of the file find. */
+function originProblem(upstream: unknown): string | undefined {
+  const { protocol, pathname } = URL.parse(String(upstream)) ?? {}
+  if (protocol === 'unix:') return 'must be an http(s) origin: an app connects to no Unix socket'
+  if (!protocol?.startsWith('http') || pathname === '/') return undefined
+  return 'must be an origin: no path, query or fragment; rewrite says what precedes the paths of the backend'
 }
 
 /** A name must have letters, digits, - and _ only. */
@@ -106,6 +125,15 @@ export interface ProxyUpstream
 }
 
 export type ProxyRoute = Route<ProxyUpstream>
+
+/** What clients of Node take of the options for TLS, but for the name of the server. */
+export function tlsOptionsOf({ tls: { verify, ca, cert, key } }: ProxyUpstream) {
+  return {
+    rejectUnauthorized: verify,
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert, key }),
+  }
+}
 
 /** @throws ConfigError with every problem */
 export function createProxyRoute(input: AppRouteInput, carriers: Carriers): ProxyRoute {
