@@ -230,7 +230,6 @@ class Exchange<Forwarded extends ForwardedRequest>
 
   #clientHeaderLines(received: ResponseHead, mayHaveTrailers: boolean): string {
     const lines = forwardedResponseLines(this.request, received, this.#target, mayHaveTrailers)
-    if (this.request.route.upstream.targetIds === undefined) return lines
     return lines + stickyCookieLine(this.request, this.#target, received.status)
   }
 
