@@ -66,6 +66,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         verifiedOnly: false,
         issuers: [],
         rewrite: undefined,
+        responseHeaders: undefined,
         destination: 'forwarded',
         websocket: false,
         encodedSlash: 'auto',

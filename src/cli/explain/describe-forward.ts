@@ -44,6 +44,7 @@ export function describeUpstream(
     describePrefix(input),
     describeTrailers(head, route),
     describeIgnoredUpgrade(head, input),
+    describeResponseHeaders(route),
   ]
   return {
     detail: `${upstream.name} receives ${head.method} ${target}${hasSeveral ? ' below the base path of the target' : ''}${notes.map(({ detail }) => detail).join('')}`,
@@ -89,6 +90,22 @@ function describePrefix({ strippedPrefix }: Pick<RequestHeadInput, 'strippedPref
   return {
     detail: ` (${done} the paths of Location, Content-Location, Refresh, Link and Set-Cookie)`,
     facts: { strippedPrefix: own, rewrite: replacement || '/', forwardedPrefix: prefix },
+  }
+}
+
+/** What the client gets instead of fields of the backend. */
+function describeResponseHeaders({ responseHeaders }: Pick<Route<unknown>, 'responseHeaders'>): StepResult {
+  if (responseHeaders === undefined) return { detail: '', facts: {} }
+  const names = responseHeaders.set.filter((_, index) => index % 2 === 0)
+  const lower = new Set(names.map((name) => name.toLowerCase()))
+  const removed = [...responseHeaders.replacedNames].filter((name) => !lower.has(name))
+  const parts = [
+    ...(names.length > 0 ? [`with ${names.join(', ')} of the route`] : []),
+    ...(removed.length > 0 ? [`without ${removed.join(', ')}`] : []),
+  ]
+  return {
+    detail: `; the client gets its answer ${parts.join(' and ')}`,
+    facts: { responseHeaders: { set: names, remove: removed } },
   }
 }
 

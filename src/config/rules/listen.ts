@@ -2,6 +2,7 @@ import { normalizeHost, parseAddressRange } from '#platform/addresses.ts'
 import { hostProblem } from '../addresses.ts'
 import type { Review } from '../review.ts'
 import { defaultOpsPort } from '../schema/listeners.ts'
+import { parsePairs } from '../units.ts'
 import { originProblem } from './targets.ts'
 import { reviewTlsPair } from './tls-pair.ts'
 
@@ -76,6 +77,7 @@ export function reviewNetwork(review: Review): void {
 /** Checks that the collector's endpoint is a URL to which a path can be added. */
 export function reviewTracing(review: Review): void {
   const { tracing } = review.tree
+  reviewTraceHeaders(review)
   const path = ['tracing', 'otlp', 'endpoint']
   if (!tracing || !review.isValid(path)) return
   const url = URL.parse(tracing.otlp.endpoint)
@@ -84,4 +86,19 @@ export function reviewTracing(review: Review): void {
   } else if (url.username || url.password) review.report(path, 'must not contain credentials')
   else if (url.search || url.hash)
     review.report(path, 'must have no query or fragment: /v1/traces is added to it')
+}
+
+function reviewTraceHeaders(review: Review): void {
+  const path = ['tracing', 'otlp', 'headers']
+  const reference = review.isValid(path) ? review.tree.tracing?.otlp.headers : undefined
+  if (!reference) return
+  const text = review.secret(path, reference)
+  if (text === undefined) return
+  try {
+    const pairs = parsePairs(text)
+    if (Object.keys(pairs).length === 0) throw new TypeError('no pair')
+    new Headers(pairs)
+  } catch {
+    review.report(path, 'must be header fields such as api-key=…,x-team=a')
+  }
 }

@@ -174,7 +174,7 @@ function readValue(review: Review, at: Path, value: string | SecretReference): s
 }
 
 /** The value itself may be a secret: it is never repeated. */
-function valueProblem(value: string): string | undefined {
+export function valueProblem(value: string): string | undefined {
   if (value.length > valueLengthMax) return `must have at most ${valueLengthMax} characters`
   if (/[\r\n]/.test(value)) return 'must not contain a line break'
   if (/^[ \t]|[ \t]$/.test(value)) return 'must not begin or end with a space or tab'

@@ -1,3 +1,4 @@
+import { createHostLookup, isWildcard } from '#gateway/routes/host-lookup.ts'
 import { parseRequestTarget, type RequestTarget } from '#gateway/routes/request-target.ts'
 import type { Route } from '#gateway/routes/route.ts'
 import { createRouteTable, type RouteTable } from '#gateway/routes/table.ts'
@@ -11,7 +12,7 @@ export type CompiledRoute = Route<UpstreamConfig | undefined>
  */
 export interface RouteIndex {
   readonly table: RouteTable<UpstreamConfig | undefined>
-  /** The routes of a host and prefix; undefined = the routes for any host. */
+  /** The routes of a host, as they name it, and prefix; undefined = the routes for any host. */
   routesAt(host: string | undefined, prefix: string): readonly CompiledRoute[]
   /** All routes that could match a request for this host whose path is this prefix. */
   candidates(host: string, prefix: string): readonly CompiledRoute[]
@@ -26,6 +27,11 @@ export interface RouteIndex {
 /** A host that no route names. */
 const otherHost = 'any-other-host.invalid'
 
+/** A host that a route stands for, and if it can be, no other route by its name. */
+export function exampleOf(host: string): string {
+  return isWildcard(host) ? otherHost + host.slice(1) : host
+}
+
 export function createRouteIndex(routes: readonly CompiledRoute[]): RouteIndex {
   const table = createRouteTable(routes)
   const protectedRoutes = routes.filter((route) => !allowsAnonymous(route))
@@ -35,12 +41,13 @@ export function createRouteIndex(routes: readonly CompiledRoute[]): RouteIndex {
     ({ prefix }) => prefix,
   )
   const bypassed = findBypassed(protectedRoutes, table)
+  const hosts = createHostLookup(new Map(routes.map(({ host }) => [host, host ?? '*'])))
   const routesAt: RouteIndex['routesAt'] = (host, prefix) => byHostAndPrefix.get(keyOf(host, prefix)) ?? []
 
   function* hostsToCheck(prefix: string) {
     yield otherHost
     for (const path of prefixesOf(prefix)) {
-      for (const { host } of protectedByPrefix.get(path) ?? []) if (host !== undefined) yield host
+      for (const { host } of protectedByPrefix.get(path) ?? []) if (host !== undefined) yield exampleOf(host)
     }
   }
 
@@ -50,7 +57,9 @@ export function createRouteIndex(routes: readonly CompiledRoute[]): RouteIndex {
     hostsToCheck,
     bypassedByRewriting: createBackendIndex(protectedRoutes),
     candidates: (host, prefix) =>
-      prefixesOf(prefix).flatMap((path) => [...routesAt(host, path), ...routesAt(undefined, path)]),
+      prefixesOf(prefix).flatMap((path) =>
+        hosts.valuesFor(host).flatMap((named) => routesAt(named === '*' ? undefined : named, path)),
+      ),
     bypassedBy: (route) => bypassed.get(route),
   }
 }
@@ -107,11 +116,14 @@ function findBypassed(
   for (const other of protectedRoutes) {
     if (other.host === undefined || rewrites(other)) continue
     const target = targetOf(other)
-    for (const method of other.methods ?? ['GET']) {
-      const route = matchRoute(table, { host: otherHost, target, method })
-      if (!route || rewrites(route) || route.upstream !== other.upstream) continue
-      if (!bypassed.has(route)) bypassed.set(route, other)
-    }
+    // A wildcard stands for hosts beside this one.
+    const beside = `${otherHost}${other.host.slice(other.host.indexOf('.', 1))}`
+    for (const host of [otherHost, beside])
+      for (const method of other.methods ?? ['GET']) {
+        const route = matchRoute(table, { host, target, method })
+        if (!route || rewrites(route) || route.upstream !== other.upstream) continue
+        if (!bypassed.has(route)) bypassed.set(route, other)
+      }
   }
   return bypassed
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/exchange/request-head.ts'
+import type { Target } from '#http/upstream/target.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { WorkerScopes } from '../routes/own-paths.ts'
@@ -70,6 +71,7 @@ export interface ForwardedRequest {
     | 'idleTimeoutMs'
     | 'passesTrailers'
     | 'caching'
+    | 'responseHeaders'
   >
   readonly terms: ForwardTerms
   /** The destination that the client named; the route decides what the upstream gets. */
@@ -96,7 +98,7 @@ export interface ForwardedRequest {
 /** Events of a forwarded request; one of the last three is called, once, unless the client disconnects. */
 export interface ForwardEvents<Forwarded extends ForwardedRequest> {
   /** The request is being sent. @param now on the clock of performance.now() */
-  onSent(forwarded: Forwarded, now: number): void
+  onSent(forwarded: Forwarded, now: number, target: Target): void
   /** The head of the response has arrived. */
   onResponseHead(forwarded: Forwarded, status: number): void
   /** A stream of events has begun, and is followed. @returns what to call once it is over */

@@ -7,6 +7,7 @@ import { withGatewayCors } from './cors-headers.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
 import { isUsualConnection } from './hop-by-hop.ts'
 import { responseHeaderLines, withOwnLines } from './response-head.ts'
+import { withoutReplaced } from './response-headers.ts'
 import { atBasePath } from './stripped-prefix.ts'
 
 /**
@@ -24,8 +25,9 @@ export function forwardedResponseLines(
   const strippedPrefix = atBasePath(forwarded.strippedPrefix, target?.basePath ?? '')
   const { status, lines } = received
   const isAuthenticated = forwarded.accountId !== undefined
-  if (lines !== undefined && status >= 200 && corsHeaders === undefined && costField === undefined) {
-    const { caching } = route
+  const { caching, responseHeaders } = route
+  const isPlain = corsHeaders === undefined && costField === undefined && responseHeaders === undefined
+  if (lines !== undefined && status >= 200 && isPlain) {
     const ordinary = ordinaryLines(lines, {
       status,
       mayHaveTrailers,
@@ -36,10 +38,11 @@ export function forwardedResponseLines(
     })
     if (ordinary) return withOwnLines(ordinary.text, ordinary.hasDate, status, arrival.requestId)
   }
-  const headers = costField?.remove(received.headers) ?? received.headers
+  const headers = withoutReplaced(costField?.remove(received.headers) ?? received.headers, responseHeaders)
   return responseHeaderLines({
     status,
     headers: corsHeaders === undefined ? headers : withGatewayCors(status, headers, corsHeaders),
+    set: responseHeaders?.set,
     mayHaveTrailers,
     targetOrigin: target?.origin ?? '',
     client: arrival.client,
@@ -47,7 +50,7 @@ export function forwardedResponseLines(
     clientPath: destination.target.path,
     portalScopes: terms.portalScopes,
     requestId: arrival.requestId,
-    caching: route.caching,
+    caching,
     ownCookies: terms.ownCookies,
     isAuthenticated,
   })

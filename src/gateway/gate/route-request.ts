@@ -21,7 +21,9 @@ export function findRoute<Upstream>(
   const match = table.match(hostName, target, head.method)
   switch (match.kind) {
     case 'route':
-      return match.route
+      if (!match.route.isDenied) return match.route
+      recordRouteName(outcome, match.route.name)
+      return sharedError('route-denied')
     case 'none':
       return sharedError('route-not-found')
     case 'host':

@@ -1,3 +1,4 @@
+import { createHostLookup, hostsOverlap } from './host-lookup.ts'
 import { foldCase, normalizedPaths, type RequestTarget } from './request-target.ts'
 import { type RouteGroup, routeFor } from './route.ts'
 
@@ -52,6 +53,8 @@ export function createAmbiguityIndex<Upstream>(
         : [],
     ),
   )
+  const exactOf = createHostLookup(exact)
+  const foldedOf = createHostLookup(folded)
   const arePrefixesNormalized = groups.every(({ prefix }) => foldCase(normalizePrefix(prefix)) === prefix)
 
   function findConflict(lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined {
@@ -60,7 +63,7 @@ export function createAmbiguityIndex<Upstream>(
     if (arePrefixesNormalized && !mayNeedNormalizing.test(target.path)) return undefined
     for (const normalized of normalizedPaths(target.path)) {
       const path = firstSegments(normalized)
-      const other = findIn(exact, path, lookup) ?? findFolded(path, lookup)
+      const other = findIn(exactOf.valuesFor(lookup.host), path, group) ?? findFolded(path, lookup)
       if (other !== undefined) return other
     }
     return undefined
@@ -69,7 +72,7 @@ export function createAmbiguityIndex<Upstream>(
   function findFolded(path: string, lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined {
     const { group, method } = lookup
     if (group !== undefined && isCaseSensitiveFor(group, method)) return undefined
-    const other = findIn(folded, foldCase(path), lookup)
+    const other = findIn(foldedOf.valuesFor(lookup.host), foldCase(path), group)
     return group === undefined && other !== undefined && isCaseSensitiveFor(other, method) ? undefined : other
   }
 
@@ -80,7 +83,7 @@ export function createAmbiguityIndex<Upstream>(
     return equivalents.filter(
       ({ host, prefix }) =>
         prefix !== group.prefix &&
-        (host === group.host || host === undefined || group.host === undefined) &&
+        hostsOverlap(host, group.host) &&
         (!isSensitive || normalizePrefix(prefix) === normalized),
     )
   }
@@ -119,20 +122,17 @@ function addAncestors(ancestors: Set<string>, prefix: string): void {
 
 /** The longest prefix of a normalized path decides: any other group with that prefix conflicts. */
 function findIn<Upstream>(
-  byHost: GroupsByHost<Upstream>,
+  ofHost: readonly ReadonlyMap<string, readonly RouteGroup<Upstream>[]>[],
   path: string,
-  { host, group }: RouteLookup<Upstream>,
+  group: RouteGroup<Upstream> | undefined,
 ): RouteGroup<Upstream> | undefined {
-  const ofHost = byHost.get(host)
-  const ofAnyHost = byHost.get(undefined)
   let prefix = path
   for (;;) {
-    const hostGroups = ofHost?.get(prefix) ?? []
-    // A group for this host takes precedence over one for any host with the same prefix.
-    const anyHostGroups = (ofAnyHost?.get(prefix) ?? []).filter((any) =>
-      hostGroups.every((one) => one.prefix !== any.prefix),
-    )
-    const equivalents = [...hostGroups, ...anyHostGroups]
+    const equivalents: RouteGroup<Upstream>[] = []
+    // With the same prefix the group that comes first takes precedence.
+    for (const byNormalized of ofHost)
+      for (const one of byNormalized.get(prefix) ?? [])
+        if (equivalents.every((other) => other.prefix !== one.prefix)) equivalents.push(one)
     if (equivalents.length > 0) return equivalents.find((one) => one !== group)
     if (prefix === '') return undefined
     prefix = prefix.slice(0, Math.max(prefix.lastIndexOf('/'), 0))

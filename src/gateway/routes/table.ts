@@ -1,4 +1,5 @@
 import { type AmbiguityIndex, createAmbiguityIndex } from './ambiguity-index.ts'
+import { createHostLookup, hostsOverlap } from './host-lookup.ts'
 import { plainHostName } from './host-name.ts'
 import { foldCase, type RequestTarget } from './request-target.ts'
 import { groupRoutes, type Route, type RouteGroup, routeFor, standardMethods } from './route.ts'
@@ -25,8 +26,8 @@ export interface RouteTable<Upstream> {
   readonly groups: readonly RouteGroup<Upstream>[]
   readonly ambiguityIndex: AmbiguityIndex<Upstream>
   /**
-   * The longest prefix of whole segments wins; for the same prefix, a route for this host before one for any; of routes
-   * that share both, one that names the method before one that allows all.
+   * The longest prefix of whole segments wins; for the same prefix, a route for this host before one with a wildcard for it,
+   * a longer wildcard before a shorter one, and last one for any; of routes that share both, one that names the method before one that allows all.
    */
   match(host: string, target: RequestTarget, method: string): RouteMatch<Upstream>
 }
@@ -34,20 +35,21 @@ export interface RouteTable<Upstream> {
 /** Built once; matching then costs one map lookup per segment of the path. */
 export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): RouteTable<Upstream> {
   const groups = groupRoutes(routes)
-  const byHost = new Map(
-    [...Map.groupBy(groups, ({ host }) => host)].map(([host, ofHost]) => [
-      host,
-      new Map(ofHost.map((group) => [group.prefix, group])),
-    ]),
+  const hosts = createHostLookup(
+    new Map(
+      [...Map.groupBy(groups, ({ host }) => host)].map(([host, ofHost]) => [
+        host,
+        new Map(ofHost.map((group) => [group.prefix, group])),
+      ]),
+    ),
   )
-  const anyHost = byHost.get(undefined) ?? new Map<string, RouteGroup<Upstream>>()
   const depthMax = routes.reduce((most, { depth }) => Math.max(most, depth), 0)
   const ambiguityIndex = createAmbiguityIndex(groups, (path) => firstSegments(path, depthMax))
 
   function match(host: string, target: RequestTarget, method: string): RouteMatch<Upstream> {
     const plainName = plainHostName(host)
-    if (plainName !== undefined && byHost.has(plainName)) return ambiguousHost
-    const group = findGroup(byHost.get(host), anyHost, firstSegments(target.path, depthMax))
+    if ((plainName !== undefined && hosts.isNamed(plainName)) || hosts.isMisread(host)) return ambiguousHost
+    const group = findGroup(hosts.valuesFor(host), firstSegments(target.path, depthMax))
     // A path may be open as received, but protected as the backend reads it.
     const other = ambiguityIndex.findConflict({ host, target, method, group })
     if (other !== undefined) return ambiguousWith(other)
@@ -73,9 +75,7 @@ export function findCaseRefusals({ groups, ambiguityIndex }: RouteTable<unknown>
     .flatMap((group) => {
       const start = `${foldCase(group.prefix)}/`
       const below = folded.find(
-        (other) =>
-          other.prefix.startsWith(start) &&
-          (other.group.host ?? group.host) === (group.host ?? other.group.host),
+        (other) => other.prefix.startsWith(start) && hostsOverlap(other.group.host, group.host),
       )?.group
       const [inner] = below?.routes ?? []
       const path = below && otherCase(below.prefix, group.prefix.length)
@@ -147,15 +147,17 @@ function firstSegments(path: string, count: number): string {
   return path.slice(0, end)
 }
 
+/** @param ofHost the groups by prefix that apply to a host: those that come first win where the prefix is the same */
 function findGroup<Upstream>(
-  ofHost: ReadonlyMap<string, RouteGroup<Upstream>> | undefined,
-  ofAnyHost: ReadonlyMap<string, RouteGroup<Upstream>>,
+  ofHost: readonly ReadonlyMap<string, RouteGroup<Upstream>>[],
   path: string,
 ): RouteGroup<Upstream> | undefined {
   let prefix = path.endsWith('/') ? path.slice(0, -1) : path
   for (;;) {
-    const group = ofHost?.get(prefix) ?? ofAnyHost.get(prefix)
-    if (group !== undefined) return group
+    for (const byPrefix of ofHost) {
+      const group = byPrefix.get(prefix)
+      if (group !== undefined) return group
+    }
     if (prefix === '') return undefined
     prefix = prefix.slice(0, Math.max(prefix.lastIndexOf('/'), 0))
   }

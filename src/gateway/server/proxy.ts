@@ -2,6 +2,7 @@ import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
 import { changedHead } from '#http/exchange/request-head.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import { monotonicClock } from '#platform/clock.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
 import type { RedirectToSignIn } from '../browser/sign-in.ts'
@@ -144,7 +145,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   /** A person in a browser gets an HTML page. */
   function refuse(arrival: Arrival, error: GatehouseError): void {
     if (redirectToSignIn?.(arrival, error)) return
-    const isPage = error.code === 'route-not-found' || arrival.outcome.browser?.signIn === true
+    const isPage = pageCodes.has(error.code) || arrival.outcome.browser?.signIn === true
     const wantsPage = isPage && prefersHtml(arrival.head)
     if (wantsPage) answerErrorPage(arrival, error, options.portalPath)
     else answerProblem(arrival, error)
@@ -170,6 +171,9 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   })
   return { handle, handleOrdinary, forwarding: { terms, events } }
 }
+
+/** Refusals that do not depend on the caller: people get a page on any route. */
+const pageCodes: ReadonlySet<ErrorCode> = new Set(['route-not-found', 'route-denied'])
 
 /** Checks whether the route accepts an upgrade, and how it is forwarded otherwise. */
 function checkUpgrade(
@@ -200,8 +204,8 @@ function createEvents({
   usageMeter,
 }: Pick<ProxyOptions, 'onUpgraded' | 'followStream' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
   return {
-    onSent: ({ arrival }, now) => {
-      recordSent(arrival.outcome, now)
+    onSent: ({ arrival }, now, target) => {
+      recordSent(arrival.outcome, now, target)
     },
     onResponseHead: ({ arrival }, status) => {
       recordStatus(arrival.outcome, status)

@@ -110,7 +110,8 @@ function openTraceExporter(
   const { spans } = metrics
   return openExporter({
     url: tracing.url,
-    resource: { 'service.name': 'gatehouse', 'service.version': readVersion() },
+    headers: tracing.headers,
+    resource: { 'service.name': 'gatehouse', 'service.version': readVersion(), ...tracing.resource },
     counts: { sent: spans.labels('sent'), dropped: spans.labels('dropped'), failed: spans.labels('failed') },
     log,
   })

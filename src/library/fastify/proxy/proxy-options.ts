@@ -24,6 +24,11 @@ export interface ProxyOptions extends Omit<RequireOptions, 'auth'> {
   readonly stripPrefix?: boolean
   /** What stands in place of the prefix for the backend; `/` is `stripPrefix: true`. */
   readonly rewrite?: string
+  /** Header fields that clients get instead of the backend's. */
+  readonly responseHeaders?: {
+    readonly set?: Readonly<Record<string, string>>
+    readonly remove?: readonly string[]
+  }
   /** What the backend gets as `Destination` of WebDAV; default: `forwarded`. */
   readonly destination?: 'forwarded' | 'public' | 'target'
   /** Whether WebSockets are forwarded; default: false. */
@@ -75,6 +80,12 @@ export function toRouteInput({ upstream, prefix, ...options }: ProxyOptions): Ap
     .map((name): Problem => ({ source, path: [name], message: 'is not supported in an app' }))
   const problem = originProblem(upstream)
   if (problem !== undefined) problems.push({ source, path: ['upstream'], message: problem })
+  if (given.auth === 'deny')
+    problems.push({
+      source,
+      path: ['auth'],
+      message: 'deny is not supported in an app: proxy no such prefix',
+    })
   if (problems.length > 0) throw new ConfigError(problems, 'Fix the options of gatehouse.proxy().')
   const isOfUpstream = (name: string) => upstreamOptions.some((option) => option === name)
   const entries = Object.entries(given).filter(([, value]) => value !== undefined)
