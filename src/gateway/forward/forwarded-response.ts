@@ -8,6 +8,7 @@ import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
 import { isUsualConnection } from './hop-by-hop.ts'
 import { responseHeaderLines, withOwnLines } from './response-head.ts'
 import { withoutReplaced } from './response-headers.ts'
+import { stickyCookieLine } from './sticky-cookies.ts'
 import { atBasePath } from './stripped-prefix.ts'
 
 /**
@@ -54,6 +55,17 @@ export function forwardedResponseLines(
     ownCookies: terms.ownCookies,
     isAuthenticated,
   })
+}
+
+/** The same, with the cookie of a sticky client. */
+export function clientResponseLines(
+  forwarded: ForwardedRequest,
+  received: ResponseHead,
+  target: Target | undefined,
+  mayHaveTrailers: boolean,
+): string {
+  const lines = forwardedResponseLines(forwarded, received, target, mayHaveTrailers)
+  return lines + stickyCookieLine(forwarded, target, received.status)
 }
 
 /** What the lines of a final response depend on. */
