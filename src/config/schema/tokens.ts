@@ -101,7 +101,7 @@ export const tokens = convertResolved(tokenOptions, ({ keys, ...options }, looku
   keys: keys.map((key) => resolveSigningKey(key, options.algorithm, lookup)),
 }))
 
-/** Of a key with both halves the private one is used. */
+/** If a key has both halves, the private one is used. */
 function resolveSigningKey(
   { kid, use, private: privateKey, public: publicKey }: ValueOf<typeof signingKey>,
   algorithm: Algorithm,

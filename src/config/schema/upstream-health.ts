@@ -49,7 +49,7 @@ const active = convertResolved(
     }),
   }),
   ({ path, grpc, ...rest }) => ({
-    // A rule demands one of the two.
+    // A rule requires one of the two.
     ...(grpc ? { grpcService: grpc.service } : { path: path ?? '/' }),
     ...rest,
   }),

@@ -16,7 +16,7 @@ import {
 import { convert, convertResolved, optional, renamed } from './node.ts'
 import { health } from './upstream-health.ts'
 
-/** Header fields that are set, or removed. */
+/** The maximum number of header fields to set or to remove. */
 const headersMax = 64
 
 /** Before the path of a Unix socket. */
