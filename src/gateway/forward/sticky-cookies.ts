@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto'
 import { valuesOf } from '#http/h1/raw-headers.ts'
-import type { Target } from '#http/upstream/target.ts'
 import { targetIdLength } from '#http/upstream/target-ids.ts'
-import type { ForwardedRequest } from './forwarded-request.ts'
-import { readOuterPrefix } from './stripped-prefix.ts'
 
 /** The cookies that name the targets of clients, of upstreams with `balancing: sticky`. */
 export interface StickyCookies {
@@ -52,27 +49,4 @@ export function createStickyCookies(
     read,
     lineFor: (upstream, id, path) => `Set-Cookie: ${names.get(upstream)}=${id}; Path=${path}${attributes}`,
   }
-}
-
-/** The field line by which a client gets the ID of the target that has answered; empty = it has it already. */
-export function stickyCookieLine(
-  forwarded: ForwardedRequest,
-  target: Target | undefined,
-  status: number,
-): string {
-  const { arrival, route, terms } = forwarded
-  const { name, targetIds } = route.upstream
-  const { stickyCookies } = terms
-  // A 1xx comes before the response, but for a 101, which is one.
-  const isInterim = status < 200 && status !== 101
-  if (!target || !targetIds || !stickyCookies || isInterim) return ''
-  const id = targetIds.idOf(target)
-  const isKnown = stickyCookies.read(arrival.head.rawHeaders, name).includes(id)
-  return isKnown ? '' : stickyCookies.lineFor(name, id, pathOf(forwarded))
-}
-
-/** The path of the route as the client sees it. */
-function pathOf({ route: { prefix }, arrival: { head, client } }: ForwardedRequest): string {
-  const path = (client.isTrusted ? readOuterPrefix(head.rawHeaders) : '') + prefix
-  return path === '' ? '/' : path
 }
