@@ -4,6 +4,7 @@ import type { RouteOptions } from '#gateway/routes/compile.ts'
 import { metadataPath, resourceUrl, takesTokens } from '#gateway/routes/route-urls.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
+import { proofAlgorithms } from '#identity/possession/proof-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { OwnEndpoint } from './own-route.ts'
 
@@ -28,6 +29,7 @@ export interface ResourceMetadata {
   readonly authorization_servers?: readonly string[]
   readonly scopes_supported?: readonly string[]
   readonly bearer_methods_supported: readonly ['header']
+  readonly dpop_signing_alg_values_supported: readonly string[]
 }
 
 /** Tells clients whose tokens a route accepts. */
@@ -75,6 +77,7 @@ function createMetadata({
           ...(servers.length > 0 && { authorization_servers: servers }),
           ...(scopes.length > 0 && { scopes_supported: scopes }),
           bearer_methods_supported: ['header'] as const,
+          dpop_signing_alg_values_supported: proofAlgorithms,
         },
       ]
     }),

@@ -9,7 +9,14 @@ import {
 } from '#platform/secrets/format.ts'
 import type { Access, SchemeName } from './access.ts'
 import type { Decision } from './decision.ts'
-import { accessCookieCarrier, type Carrier, type Carriers, passwordOf } from './keys/carriers.ts'
+import {
+  accessCookieCarrier,
+  type Carrier,
+  type Carriers,
+  passwordOf,
+  proofCarrier,
+} from './keys/carriers.ts'
+import { parseConfirmation } from './possession/confirmation.ts'
 import { payloadOf } from './tokens/jwt.ts'
 
 /** The credentials of a request. `other`: only an Authorization of a scheme that is the backend's, such as AWS4. */
@@ -35,7 +42,7 @@ export interface Credential {
   useRecordedUntil: number
   /** The key or token as received; empty where a token is malformed, or a password cannot be read. */
   readonly text: string
-  /** Where a secret key came from, or `cookie` for a token in the access cookie; undefined for any other token. */
+  /** Where a secret key came from; for a token `cookie`, `dpop`, or undefined = `Authorization: Bearer`. */
   readonly carrier: Carrier | undefined
 }
 
@@ -50,6 +57,8 @@ const usualPrefix = 'Bearer '
  * `Bearer` before a token character is another scheme (RFC 9110 5.6.2); else it is a bearer token, even if malformed.
  */
 const bearerPrefix = /^Bearer(?![!#$%&'*+.^_`|~0-9A-Za-z-])/i
+const proofPrefix = /^DPoP(?![!#$%&'*+.^_`|~0-9A-Za-z-])/i
+const proofToken = /^DPoP +([^ ]+) *$/i
 
 /** Adds the value of a header field that carries a secret key. Two credentials are ambiguous, and rejected. */
 export function withSecretKey(before: Credentials, value: string, carrier: Carrier): Credentials {
@@ -75,9 +84,15 @@ export function cookieCredential(token: string): Credentials {
   return newCredential('bearer', token, accessCookieCarrier)
 }
 
-/** An access token that is not the credential of a request, but asked about. */
+/** An access token that is not the credential of a request, but asked about: nobody has to prove anything. */
 export function tokenCredential(token: string): Credentials {
-  return newCredential('bearer', token, undefined)
+  const isBound = needsProof(payloadOf(token)?.cnf)
+  return newCredential('bearer', token, isBound ? proofCarrier : undefined)
+}
+
+function needsProof(cnf: unknown): boolean {
+  const confirmation = parseConfirmation(cnf)
+  return typeof confirmation === 'object' && confirmation.jkt !== undefined
 }
 
 /** Adds another cookie of the same name: which of two a browser sends first says nothing. */
@@ -106,6 +121,7 @@ function readAuthorization(value: string, { bearer, basic }: Carriers): Credenti
       ? newCredential('secretKey', token, 'bearer')
       : newCredential('bearer', token, undefined)
   }
+  if (proofPrefix.test(value)) return newCredential('bearer', proofToken.exec(value)?.[1] ?? '', proofCarrier)
   const password = basic ? passwordOf(value) : undefined
   return password === undefined ? undefined : newCredential('secretKey', password, 'basic')
 }

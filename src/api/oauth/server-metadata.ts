@@ -1,5 +1,6 @@
 import type { RouteOptions } from '#gateway/routes/compile.ts'
 import { takesTokens } from '#gateway/routes/route-urls.ts'
+import { proofAlgorithms } from '#identity/possession/proof-keys.ts'
 import type { OwnEndpoint } from '../own-route.ts'
 
 export interface ServerMetadataOptions {
@@ -29,6 +30,8 @@ export function serverMetadataEndpoint({ issuer, publicOrigin, routes }: ServerM
     introspection_endpoint_auth_methods_supported: withSecret,
     revocation_endpoint: `${publicOrigin}/api/v1/oauth/revoke`,
     revocation_endpoint_auth_methods_supported: [...withSecret, 'none'],
+    // RFC 9449 5.1.
+    dpop_signing_alg_values_supported: proofAlgorithms,
   }
   return {
     handler: async (_request, reply) => {

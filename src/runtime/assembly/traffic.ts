@@ -32,6 +32,7 @@ import {
   createConfiguredBasicKeyCheck,
   createConfiguredKeyHeaderReader,
   createConfiguredOwnCookies,
+  createConfiguredPossessionCheck,
   createConfiguredWriter,
   createPlanCounter,
   ownHeaderNames,
@@ -83,6 +84,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     metrics,
     keyUses,
     checkBasicKey: createConfiguredBasicKeyCheck(config),
+    checkPossession: createConfiguredPossessionCheck(options),
     readKeyHeaders: createConfiguredKeyHeaderReader(config),
     readAccessCookie,
   }
