@@ -1,3 +1,4 @@
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
 import type { Actor } from '#store/audit-entry.ts'
@@ -11,12 +12,10 @@ import { type AccountSessions, createAccountSessions } from './account-sessions.
 import { type Accounts, createAccounts } from './accounts.ts'
 import { createAuditEntryFactory } from './audit-entry-factory.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
-import { createIdentityLinks, type IdentityLinks } from './identity-links.ts'
 import type { DeliverMail } from './mails/outbox.ts'
 import type { KeyOptions } from './make-key.ts'
 import { createPlanReports, type PlanReports, type Plans, type ReadQuotaUsed } from './plan-reports.ts'
 import { createProfile, type OwnProfile, type ProfileOptions } from './profile.ts'
-import { createSecondFactorReset, type SecondFactorReset } from './second-factor-reset.ts'
 import { createSecretKeys, type SecretKeys } from './secret-keys.ts'
 import { createSetupLinks, type SetupLinks } from './setup-links.ts'
 import { createUsageReports, type UsageReports } from './usage-reports.ts'
@@ -34,11 +33,22 @@ export interface AccountActions {
   readonly sessions: AccountSessions
   readonly profile: OwnProfile
   readonly setupLinks: SetupLinks
-  readonly identityLinks: IdentityLinks
-  readonly secondFactor: SecondFactorReset
   readonly audit: AuditLog
   readonly usage: UsageReports
   readonly plans: PlanReports
+  /**
+   * Removes the link with a person at the OpenID provider, and ends the portal sessions: the next person there whose
+   * verified e-mail is that of the account is linked.
+   * @returns whether there was one
+   * @throws GatehouseError `account-not-found`
+   */
+  unlinkIdentity(idOrEmail: string): Promise<boolean>
+  /**
+   * Removes the second factor of somebody who has lost it, and the recovery codes too.
+   * @returns false where the account has none
+   * @throws GatehouseError `account-not-found`, `own-account` (one's own is disabled with a code)
+   */
+  resetSecondFactor(idOrEmail: string): Promise<boolean>
 }
 
 export type AccountActionsOf = (by: Actor) => AccountActions
@@ -71,7 +81,8 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
   const planNames = Object.keys(options.plans)
   return (by) => {
     const accounts = createAccounts({ ...options, planNames, by })
-    const common = { ...options, accounts, by, entry: createAuditEntryFactory(by, clock) }
+    const entry = createAuditEntryFactory(by, clock)
+    const common = { ...options, accounts, by, entry }
     return {
       accounts,
       search,
@@ -80,11 +91,19 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
       sessions: createAccountSessions(common),
       profile: createProfile(common),
       setupLinks: createSetupLinks(common),
-      identityLinks: createIdentityLinks(common),
-      secondFactor: createSecondFactorReset(common),
       audit,
       usage,
       plans,
+      unlinkIdentity: async (idOrEmail) => {
+        const account = await accounts.find(idOrEmail)
+        const { issuer = '', subject = '' } = account.portal.identity ?? {}
+        return store.unlinkIdentity(account.id, entry('identity-unlinked', account, { issuer, subject }))
+      },
+      resetSecondFactor: async (idOrEmail) => {
+        const account = await accounts.find(idOrEmail)
+        if (by.kind === 'account' && by.id === account.id) throw new GatehouseError('own-account')
+        return store.disableSecondFactor(account.id, entry('second-factor-reset', account))
+      },
     }
   }
 }

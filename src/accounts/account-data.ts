@@ -1,7 +1,7 @@
 import type { Account } from '#store/account.ts'
 import type { Session } from '#store/sessions.ts'
 import type { CreatedAccount } from './accounts.ts'
-import { csvLine } from './csv-line.ts'
+import { csvLine } from './csv.ts'
 import type { SecretKeyInput } from './key-input.ts'
 import type { SecretKeyStatus } from './secret-keys.ts'
 

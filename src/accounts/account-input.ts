@@ -17,6 +17,9 @@ export const noPlan = 'none'
 
 export const defaultRole = 'User'
 
+/** What an account is created with where nothing else is given. */
+export const accountDefaults = { firstName: '', lastName: '', role: defaultRole, isVerified: false } as const
+
 /** Lengths are in characters. */
 export const emailLengthMax = 254
 /** Of each name. */
@@ -28,33 +31,39 @@ const emailPattern = /^[^\s@"(),:;<>[\]\\\p{Cc}\p{Cf}]+@[^\s@"(),:;<>[\]\\\p{Cc}
 const namePattern = /^(?:[\u200c\u200d]|[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}])*$/u
 const rolePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/
 
+const name = {
+  lengthMax: nameLengthMax,
+  pattern: namePattern,
+  message: `must be at most ${nameLengthMax} characters, without invalid, invisible or control characters`,
+}
+/** The texts of an account, each named as in the admin API. */
+const texts = {
+  email: {
+    lengthMax: emailLengthMax,
+    pattern: emailPattern,
+    message: `must be an e-mail address of at most ${emailLengthMax} characters`,
+  },
+  firstName: name,
+  lastName: name,
+  role: {
+    lengthMax: roleLengthMax,
+    pattern: rolePattern,
+    message: `must be 1 to ${roleLengthMax} letters, digits, _ . or -, starting with a letter`,
+  },
+} as const
+
 /** The errors in the given fields, each field named as in the admin API. */
 export function findFieldErrors(input: Partial<AccountInput>): FieldError[] {
-  const errors: FieldError[] = []
-  const { email, firstName, lastName, role } = input
-  if (email !== undefined && !isText(email, emailLengthMax, emailPattern)) {
-    errors.push({
-      field: 'email',
-      message: `must be an e-mail address of at most ${emailLengthMax} characters`,
-    })
-  }
-  for (const [field, name] of Object.entries({ firstName, lastName })) {
-    if (name !== undefined && !isText(name, nameLengthMax, namePattern)) {
-      errors.push({
-        field,
-        message: `must be at most ${nameLengthMax} characters, without invalid, invisible or control characters`,
-      })
-    }
-  }
-  if (role !== undefined && !isText(role, roleLengthMax, rolePattern)) {
-    const message = `must be 1 to ${roleLengthMax} letters, digits, _ . or -, starting with a letter`
-    errors.push({ field: 'role', message })
-  }
-  return errors
+  // The cast is sound: these are the names of the table.
+  const fields = Object.keys(texts) as (keyof typeof texts)[]
+  return fields.flatMap((field) => {
+    const text = input[field]
+    return text === undefined || isText(text, texts[field]) ? [] : [{ field, message: texts[field].message }]
+  })
 }
 
 /** A lone surrogate, which JSON can hold, is not a character: a store would replace it. */
-function isText(text: string, lengthMax: number, pattern: RegExp): boolean {
+function isText(text: string, { lengthMax, pattern }: (typeof texts)[keyof typeof texts]): boolean {
   return text.length <= lengthMax && text.isWellFormed() && pattern.test(text)
 }
 

@@ -1,19 +1,15 @@
-import {
-  GatehouseError,
-  invalidField,
-  throwUnlessStoreUnavailable,
-} from '#platform/errors/gatehouse-error.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
 import type { AuditStore } from '#store/audit.ts'
 import { digestText, type KeyStore, type KeyUse } from '#store/keys.ts'
-import type { StoredKey } from '#store/secret-keys.ts'
-import { defaultKeyOf, overlappingKeyOf } from '#store/secret-keys.ts'
+import { defaultKeyOf, overlappingKeyOf, type StoredKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
+import { assertValidGrace } from './key-input.ts'
 import { type KeyOptions, makeDefaultKey, makeKey, unsealKey, withUnconfirmedKeys } from './make-key.ts'
-import { endSessionsOfKey } from './sessions/end-sessions-of-key.ts'
+import { replaceSecretKey } from './secret-keys.ts'
 
 /** What may be shown about a key, without the key. Times are milliseconds since 1970. */
 export interface KeyStatus {
@@ -36,9 +32,6 @@ export interface KeysStatus {
     | undefined
   readonly apiKey: KeyStatus
 }
-
-/** The longest overlap that any reset may ask for: 30 days. */
-export const graceSecondsMax = 30 * 86_400
 
 /** The default secret key and the API key of an account, by its ID or e-mail. All methods throw GatehouseError `account-not-found`. */
 export interface AccountKeys {
@@ -115,17 +108,9 @@ export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
   }
 
   /** @param replaces digest of the key that is to be replaced; undefined = any key */
-  async function newSecretKey(account: Account, graceSeconds: number, replaces?: Uint8Array) {
-    const { key, stored } = makeDefaultKey(account.id, options)
-    const now = clock()
-    const graceUntil = graceSeconds > 0 ? now + graceSeconds * 1_000 : undefined
-    const reset = { secretKey: stored, graceUntil, ...(replaces && { replaces }) }
-    const auditEntry = entry('secret-key-reset', account, { graceSeconds })
-    const after = await withUnconfirmedKeys(key, store.resetSecretKey(account.id, reset, auditEntry))
-    if (!after) return undefined
-    // The key is replaced: if this fails, it must still be shown.
-    await endSessionsOfKey(store, account, after, now).catch(throwUnlessStoreUnavailable)
-    return key
+  function newSecretKey(account: Account, graceSeconds: number, replaces?: Uint8Array) {
+    const made = makeDefaultKey(account.id, options)
+    return replaceSecretKey(options, account, { made, graceSeconds, replaces })
   }
 
   async function newApiKey(account: Account, replaces?: Uint8Array) {
@@ -163,17 +148,6 @@ export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
     },
     resetApiKey: async (id) => (await newApiKey(await accounts.find(id))) ?? notFound(),
   }
-}
-
-/** Whether it is a valid grace period: 0 to `graceSecondsMax`, with fractions. */
-export function isValidGrace(seconds: number): boolean {
-  return seconds >= 0 && seconds <= graceSecondsMax
-}
-
-/** @throws GatehouseError `request-invalid` (field `graceSeconds`) */
-export function assertValidGrace(graceSeconds: number): void {
-  if (isValidGrace(graceSeconds)) return
-  throw invalidField('graceSeconds', `must be a number from 0 to ${graceSecondsMax}`)
 }
 
 /** The account was deleted after it was looked up. */

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '#platform/clock.ts'
+import type { Account } from '#store/account.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import type { Session, SessionPosition, SessionStore, SessionsPage } from '#store/sessions.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
 import { type ListPosition, type Page, pageOf, parseListCursor } from './cursor.ts'
-import { endPairedSession } from './sessions/end-paired-session.ts'
 
 /** The sessions of an account. All methods throw GatehouseError `account-not-found` for an unknown ID. */
 export interface AccountSessions {
@@ -152,4 +152,45 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
     },
     endAllPortal,
   }
+}
+
+/** How many sessions are read at once. */
+const batchSize = 100
+
+/**
+ * Ends the sessions of keys that an account does not have any more: they are over without their key, but would be
+ * listed, and count against `limits.sessions`. What a crash leaves behind expires.
+ */
+export async function endSessionsOfKey(
+  store: Pick<SessionStore, 'listSessions' | 'endSession'>,
+  before: Account,
+  after: Account,
+  now: number,
+): Promise<void> {
+  const kept = new Set(after.secretKeys.map(({ id }) => id))
+  const isOver =
+    before.sessionEpoch !== after.sessionEpoch || before.secretKeys.every(({ id }) => kept.has(id))
+  if (isOver) return
+  let position: { readonly id: string; readonly createdAt: number } | undefined
+  for (;;) {
+    const sessions = await store.listSessions(after.id, { now, after: position, limit: batchSize })
+    position = sessions.at(-1)
+    const ended = sessions.filter(({ keyId }) => !kept.has(keyId) && portalEpochIn(keyId) === undefined)
+    await Promise.all(ended.map(({ id }) => store.endSession(id, 'revoked')))
+    if (sessions.length < batchSize) return
+  }
+}
+
+/**
+ * Ends the token session that belongs to a portal session, and with it the access cookie of that browser. To be called
+ * before the portal session ends: where the process fails in between, the portal session is over too.
+ */
+export async function endPairedSession(
+  store: Pick<SessionStore, 'findSession' | 'endSession'>,
+  accountId: string,
+  portalSessionId: string,
+): Promise<void> {
+  const session = await store.findSession(portalSessionId)
+  const isPaired = session?.accountId === accountId && portalEpochIn(session.keyId) !== undefined
+  if (isPaired && session.end === undefined) await store.endSession(portalSessionId, 'revoked')
 }

@@ -8,9 +8,9 @@ import type { ImportedKeyStore } from '#store/imported-keys.ts'
 import type { KeyStore } from '#store/keys.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccountActionsOf } from './account-actions.ts'
+import { endSessionsOfKey } from './account-sessions.ts'
 import { createAuditEntryFactory } from './audit-entry-factory.ts'
 import type { SendMail } from './profile.ts'
-import { endSessionsOfKey } from './sessions/end-sessions-of-key.ts'
 
 /** Ends keys for whoever holds them: finders of a leaked key, and secret scanners. */
 export interface HeldKeys {

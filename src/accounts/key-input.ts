@@ -1,5 +1,5 @@
 import { parseAddressRange } from '#platform/addresses.ts'
-import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 
 /** What a further secret key is created from. */
@@ -62,4 +62,23 @@ export function findKeyErrors(
 
 function isDistinct(texts: readonly string[]): boolean {
   return new Set(texts).size === texts.length
+}
+
+/** The longest overlap that any reset may ask for: 30 days. */
+export const graceSecondsMax = 30 * 86_400
+
+/** Whether it is a valid grace period: 0 to `graceSecondsMax`, with fractions. */
+export function isValidGrace(seconds: number): boolean {
+  return seconds >= 0 && seconds <= graceSecondsMax
+}
+
+/** @throws GatehouseError `request-invalid` (field `graceSeconds`) */
+export function assertValidGrace(graceSeconds: number): void {
+  if (isValidGrace(graceSeconds)) return
+  throw invalidField('graceSeconds', `must be a number from 0 to ${graceSecondsMax}`)
+}
+
+/** When a grace period ends; undefined = there is none. */
+export function graceEnd(graceSeconds: number, now: number): number | undefined {
+  return graceSeconds > 0 ? now + graceSeconds * 1_000 : undefined
 }

@@ -7,12 +7,17 @@ import type { Account } from '#store/account.ts'
 import { digestText, type KeyStore, type KeyUse } from '#store/keys.ts'
 import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
-import { assertValidGrace } from './account-keys.ts'
+import { endSessionsOfKey } from './account-sessions.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
-import { assertValidKey, findKeyErrors, type SecretKeyInput } from './key-input.ts'
+import {
+  assertValidGrace,
+  assertValidKey,
+  findKeyErrors,
+  graceEnd,
+  type SecretKeyInput,
+} from './key-input.ts'
 import { type KeyOptions, makeSecretKey, withUnconfirmedKeys } from './make-key.ts'
-import { endSessionsOfKey } from './sessions/end-sessions-of-key.ts'
 
 /** A secret key, without the key. Times are milliseconds since 1970. */
 export interface SecretKeyStatus
@@ -105,10 +110,10 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     assertValidGrace(graceSeconds)
     const account = await accounts.find(id)
     const now = clock()
-    const graceUntil = graceSeconds > 0 ? now + graceSeconds * 1_000 : undefined
     const auditEntry = entry('secret-key-revoked', account, { name, graceSeconds })
     const only = account.secretKeys.find((key) => key.name === name && key.createdAt === createdAt)
     if (createdAt !== undefined && !only) throw unknownKey(name)
+    const graceUntil = graceEnd(graceSeconds, now)
     const revocation = { name, now, graceUntil, ...(only && { only: only.digest }) }
     const after = await store.revokeSecretKey(account.id, revocation, auditEntry)
     if (!after) throw unknownKey(name)
@@ -120,17 +125,12 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     const account = await accounts.find(id)
     const before = furtherKeyOf(account, name)
     if (!before || (createdAt !== undefined && before.createdAt !== createdAt)) throw unknownKey(name)
-    const now = clock()
     const { scopes, addresses } = before
-    const expiresAt = before.expiresAt && now + before.expiresAt - before.createdAt
-    const { key, stored } = makeSecretKey(account.id, { name, scopes, addresses, expiresAt }, options)
-    const graceUntil = graceSeconds > 0 ? now + graceSeconds * 1_000 : undefined
-    const reset = { secretKey: stored, graceUntil, replaces: before.digest }
-    const auditEntry = entry('secret-key-reset', account, { name, graceSeconds })
-    const after = await withUnconfirmedKeys(key, store.resetSecretKey(account.id, reset, auditEntry))
-    if (!after) throw unknownKey(name)
-    // The key is replaced: if this fails, it must still be shown.
-    await endSessionsOfKey(store, account, after, now).catch(throwUnlessStoreUnavailable)
+    const expiresAt = before.expiresAt && clock() + before.expiresAt - before.createdAt
+    const made = makeSecretKey(account.id, { name, scopes, addresses, expiresAt }, options)
+    const replacement = { made, graceSeconds, replaces: before.digest, details: { name } }
+    const key = await replaceSecretKey(options, account, replacement)
+    if (key === undefined) throw unknownKey(name)
     return key
   }
 
@@ -151,6 +151,35 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
   }
 
   return { list, create, rotate, rename, revoke }
+}
+
+/**
+ * Puts a new secret key in the place of another. @returns the new key; undefined where the other is not there any more
+ * @throws UnconfirmedKeys
+ */
+export async function replaceSecretKey(
+  { store, entry, clock }: Pick<SecretKeysOptions, 'store' | 'entry' | 'clock'>,
+  account: Account,
+  replacement: {
+    readonly made: ReturnType<typeof makeSecretKey>
+    /** How long the other still works. */
+    readonly graceSeconds: number
+    /** Digest of the other; undefined = the default key, whichever it is. */
+    readonly replaces: Uint8Array | undefined
+    /** What the audit log has of it beside the grace period. */
+    readonly details?: { readonly name: string }
+  },
+): Promise<string | undefined> {
+  const { made, graceSeconds, replaces, details } = replacement
+  const now = clock()
+  const graceUntil = graceEnd(graceSeconds, now)
+  const reset = { secretKey: made.stored, graceUntil, ...(replaces && { replaces }) }
+  const auditEntry = entry('secret-key-reset', account, { ...details, graceSeconds })
+  const after = await withUnconfirmedKeys(made.key, store.resetSecretKey(account.id, reset, auditEntry))
+  if (!after) return undefined
+  // The key is replaced: if this fails, it must still be shown.
+  await endSessionsOfKey(store, account, after, now).catch(throwUnlessStoreUnavailable)
+  return made.key
 }
 
 /** The default key has actions of its own. */

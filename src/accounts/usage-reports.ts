@@ -4,7 +4,7 @@ import type { Account } from '#store/account.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import { type DayRange, totalOf, type UsageCount, type UsageStore, usageDaysKept } from '#store/usage.ts'
 import type { FileDownload } from './audit-log.ts'
-import { csvLine } from './csv-line.ts'
+import { csvLine } from './csv.ts'
 
 /** What accounts have used, as far as it is kept. */
 export interface UsageReports {

@@ -14,20 +14,27 @@ import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Portal } from '#portal/portal.ts'
 import { type AdminOptions, createAdminApi } from './admin/admin-api.ts'
-import { translateError } from './fastify-errors.ts'
-import { type HeldKeysEndpointOptions, revokeKeyEndpoint } from './held-keys.ts'
+import {
+  type ProtectedResourceOptions,
+  protectedResourceEndpoint,
+  serverMetadataEndpoint,
+} from './discovery.ts'
 import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import { type OAuthOptions, registerOAuth } from './oauth/oauth.ts'
-import { serverMetadataEndpoint } from './oauth/server-metadata.ts'
 import { createApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
-import { createOwnAccountApi } from './own-account.ts'
-import { type OwnEndpoint, registerOwnRoute } from './own-route.ts'
+import { type OwnEndpoint, registerOwnRoute } from './operation.ts'
 import { registerPortal } from './portal.ts'
-import { type ProtectedResourceOptions, protectedResourceEndpoint } from './protected-resources.ts'
 import { applyReplyKeepAlive, jsonLine } from './reply.ts'
 import { registerSignInReturn, type SignInReturnOptions } from './sign-in-return.ts'
-import { type TokenEndpointsOptions, tokenEndpoints } from './tokens.ts'
+import {
+  type HeldKeysEndpointOptions,
+  revokeKeyEndpoint,
+  type TokenEndpointsOptions,
+  tokenEndpoints,
+} from './tokens.ts'
+import { createOwnAccountApi } from './usage.ts'
+import { translateError } from './validate.ts'
 
 export interface ApiOptions
   extends TokenEndpointsOptions,

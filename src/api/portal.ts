@@ -6,9 +6,9 @@ import { parseForm } from '#portal/form-body.ts'
 import { type Portal, throwNotFound } from '#portal/portal.ts'
 import type { FormFields, PortalRequest } from '#portal/portal-request.ts'
 import { type PortalAnswer, securityHeaders } from '#portal/portal-response.ts'
-import { translateError } from './fastify-errors.ts'
 import { jsonBytesMax } from './json-body.ts'
 import { applyReplyKeepAlive, sendFile } from './reply.ts'
+import { translateError } from './validate.ts'
 
 /** Registers the portal in its own scope: everything at and below its path, for every method. */
 export function registerPortal(scope: FastifyInstance, portal: Portal): void {

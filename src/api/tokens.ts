@@ -1,13 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { HeldKeys } from '#accounts/held-keys.ts'
 import type { PublicPath } from '#gateway/routes/own-paths.ts'
-import { visitorOf } from '#gateway/server/arrival.ts'
+import { arrivalOf, visitorOf } from '#gateway/server/arrival.ts'
+import { countFailure } from '#identity/limits/failures.ts'
+import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { Sessions } from '#identity/tokens/sessions.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { createFailedKeyPairCount, type FailedKeyPairOptions } from './failed-key-pairs.ts'
+import { isRecord } from '#platform/json.ts'
+import type { Rate } from '#store/rates.ts'
 import { readMembers } from './json-body.ts'
-import type { OwnEndpoint } from './own-route.ts'
+import type { OwnEndpoint } from './operation.ts'
 import { onResponseSent } from './reply.ts'
 import { createTokenCookies, type TokenCookiesOptions } from './token-cookies.ts'
 
@@ -106,4 +110,52 @@ export function tokenEndpoints(
     '/api/v1/accounts/refresh-token': { handler: refresh },
     '/api/v1/accounts/revoke-token': { handler: revoke, onAccepted: clearCookieUnlessCrossSite },
   }
+}
+
+export interface FailedKeyPairOptions {
+  readonly limiter: RateLimiter
+  /** How many invalid key pairs one client address may send. */
+  readonly failures: Rate
+}
+
+/** Counts a pair that was found to be wrong. @throws GatehouseError `too-many-failures`, else the error itself */
+export type CountFailedKeyPair = (request: FastifyRequest, error: unknown) => Promise<never>
+
+export function createFailedKeyPairCount({ limiter, failures }: FailedKeyPairOptions): CountFailedKeyPair {
+  return async function countFailedKeyPair({ raw }, error) {
+    if (error instanceof GatehouseError && error.code === 'credentials-invalid') {
+      const { address } = arrivalOf(raw).client
+      const excess = await countFailure(limiter, failures, { address, isMalformed: false })
+      if (excess) throw excess
+    }
+    throw error
+  }
+}
+
+export interface HeldKeysEndpointOptions {
+  readonly heldKeys: HeldKeys
+  readonly limiter: RateLimiter
+  /** How often one client network may call it, wrong credentials included. */
+  readonly failures: Rate
+}
+
+/** Ends a key for whoever holds it. The answer is the same whether there was such a key. */
+export function revokeKeyEndpoint({ heldKeys, limiter, failures }: HeldKeysEndpointOptions): OwnEndpoint {
+  return {
+    handler: async (request, reply) => {
+      const key = readKey(request)
+      const { address } = arrivalOf(request.raw).client
+      const excess = await countFailure(limiter, failures, { address, isMalformed: false })
+      if (excess) throw excess
+      await heldKeys.end(key, visitorOf(request.raw))
+      reply.header('Cache-Control', 'no-store')
+      return {}
+    },
+  }
+}
+
+/** Any text is one, the empty one too. */
+function readKey(request: FastifyRequest): string {
+  const { body } = request
+  return isRecord(body) && body.key === '' ? '' : readMembers(request, { required: ['key'] }).key
 }

@@ -1,5 +1,6 @@
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyError, FastifyInstance } from 'fastify'
+import type { ErrorCode } from '#platform/errors/codes.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { isRecord } from '#platform/json.ts'
 import { hideSecrets } from '#platform/secrets/hide-secrets.ts'
@@ -100,4 +101,17 @@ const nameLengthMax = { searched: 1_024, shown: 200 }
 function fieldNameOf(parts: readonly unknown[]): string {
   const name = parts.map(String).join('.').slice(0, nameLengthMax.searched)
   return hideSecrets(name).slice(0, nameLengthMax.shown)
+}
+
+const codes: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'media-type-unsupported',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'request-invalid',
+}
+
+/** Turns Fastify's own errors into ours. */
+export function translateError(error: FastifyError | GatehouseError): GatehouseError {
+  if (error instanceof GatehouseError) return error
+  if (error.validation) return toRequestInvalid(error.validation)
+  return new GatehouseError(codes[error.code] ?? 'internal', { cause: error })
 }

@@ -1,9 +1,9 @@
-import { auditData, createAuditLog } from '#accounts/audit-log.ts'
+import { auditData } from '#accounts/audit-log.ts'
 import { verifyAudit } from '#accounts/audit-verification.ts'
 import { type AuditAction, auditActions } from '#store/audit-entry.ts'
 import { type Command, UsageError } from './command.ts'
 import { withOperator } from './operator.ts'
-import { printData, table } from './print.ts'
+import { printData, printList } from './print.ts'
 
 const entriesShown = 50
 const entriesMax = 100_000
@@ -26,20 +26,20 @@ const list: Command = {
   run: async (invocation) => {
     const limit = parseLimit(invocation.text('limit'))
     const filter = { action: parseAction(invocation.text('action')), who: invocation.text('who') }
-    const { entries } = await withOperator(invocation.config, ({ store }) =>
-      createAuditLog(store).find({ filter, before: undefined, limit }),
+    const { entries } = await withOperator(invocation.config, ({ audit }) =>
+      audit.find({ filter, before: undefined, limit }),
     )
     const data = entries.map((entry) => ({ id: entry.position, ...auditData(entry) }))
-    const rows = data.map(({ at, actor, address, action, target }) => [
-      at,
-      actor,
-      address ?? '-',
-      action,
-      target ?? '-',
-    ])
-    const header = ['AT', 'ACTOR', 'FROM', 'ACTION', 'TARGET']
-    printData(invocation, data, table(header, rows, 'No matching entries.'))
-    return 0
+    printList(invocation, data, {
+      columns: {
+        AT: ({ at }) => at,
+        ACTOR: ({ actor }) => actor,
+        FROM: ({ address }) => address,
+        ACTION: ({ action }) => action,
+        TARGET: ({ target }) => target,
+      },
+      whenEmpty: 'No matching entries.',
+    })
   },
 }
 
@@ -65,7 +65,6 @@ const verify: Command = {
     printData(invocation, { verified: true, entries, unchained }, [
       `Audit log is intact: ${entries} ${entries === 1 ? 'entry' : 'entries'}${before}.`,
     ])
-    return 0
   },
 }
 

@@ -30,8 +30,8 @@ export interface Command {
   readonly options?: Readonly<Record<string, Option>>
   /** Whether it prints data, and therefore accepts --json. */
   readonly printsData?: boolean
-  /** @returns the exit status */
-  run(invocation: Invocation): Promise<number>
+  /** @returns the exit status; undefined = 0 */
+  run(invocation: Invocation): Promise<number | undefined>
 }
 
 /** One run of a command, with its arguments. */

@@ -15,7 +15,6 @@ const schema: Command = {
   printsData: true,
   run: async ({ terminal }) => {
     print(terminal, [JSON.stringify(publishedSchema(), undefined, 2)])
-    return 0
   },
 }
 
@@ -40,7 +39,6 @@ const show: Command = {
       options,
       columns(rows).map((line) => line.slice(2)),
     )
-    return 0
   },
 }
 

@@ -41,7 +41,7 @@ async function runCommand(command: Command, args: readonly string[], terminal: T
       print(terminal, [commandHelp(command)])
       return exitStatus.done
     }
-    return await command.run(invocation)
+    return (await command.run(invocation)) ?? exitStatus.done
   } catch (error) {
     return report(error, command, terminal)
   }

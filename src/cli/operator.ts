@@ -1,15 +1,8 @@
 import { userInfo } from 'node:os'
-import type { AccountKeys } from '#accounts/account-keys.ts'
-import type { AccountSessions } from '#accounts/account-sessions.ts'
-import type { Accounts } from '#accounts/accounts.ts'
+import type { AccountActions } from '#accounts/account-actions.ts'
 import { type AuditEntryFactory, createAuditEntryFactory } from '#accounts/audit-entry-factory.ts'
-import type { IdentityLinks } from '#accounts/identity-links.ts'
 import { UnconfirmedKeys } from '#accounts/make-key.ts'
-import { createQuotaReader, type PlanReports } from '#accounts/plan-reports.ts'
-import type { SecondFactorReset } from '#accounts/second-factor-reset.ts'
-import type { SecretKeys } from '#accounts/secret-keys.ts'
-import type { SetupLinks } from '#accounts/setup-links.ts'
-import type { UsageReports } from '#accounts/usage-reports.ts'
+import { createQuotaReader } from '#accounts/plan-reports.ts'
 import type { Config } from '#config/config.ts'
 import { type ConfigInput, loadConfig } from '#config/load.ts'
 import type { BlockedSubjects } from '#identity/issuers/subjects.ts'
@@ -25,19 +18,10 @@ import { openStore } from '#store/open.ts'
 import type { Store } from '#store/store.ts'
 
 /** What operator commands work with: the domain functions of the gateway, on its store. */
-export interface Operator {
+export interface Operator extends AccountActions {
   readonly config: Config
   readonly store: Store
-  readonly accounts: Accounts
   readonly signingKeys: SigningKeys
-  readonly keys: AccountKeys
-  readonly secretKeys: SecretKeys
-  readonly sessions: AccountSessions
-  readonly setupLinks: SetupLinks
-  readonly identityLinks: IdentityLinks
-  readonly secondFactor: SecondFactorReset
-  readonly usage: UsageReports
-  readonly plans: PlanReports
   readonly subjects: BlockedSubjects
   readonly passwords: Passwords
   /** Creates the audit entry of an action. */
@@ -72,20 +56,10 @@ export async function withOperator<Result>(
       readQuotaUsed: createQuotaReader(store),
       clock,
     })
-    const { accounts, keys, secretKeys, sessions, setupLinks, identityLinks, secondFactor, usage, plans } =
-      actionsBy(actor)
     return await work({
+      ...actionsBy(actor),
       config,
       store,
-      accounts,
-      keys,
-      secretKeys,
-      sessions,
-      setupLinks,
-      identityLinks,
-      secondFactor,
-      usage,
-      plans,
       subjects: createConfiguredSubjects({ config, store, clock })(actor),
       passwords: createPasswords({ pepper: deriveKeys(sealingKeys, 'password') }),
       auditEntry: createAuditEntryFactory(actor, clock),

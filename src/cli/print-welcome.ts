@@ -6,12 +6,11 @@ import type { Log } from '#platform/log/log.ts'
 import { shellWord } from '#platform/text.ts'
 import { spanText } from '#platform/time.ts'
 import type { Gateway } from '#runtime/gateway.ts'
-import type { Account } from '#store/account.ts'
-import { adminRole } from '#store/account.ts'
+import { type Account, adminRole } from '#store/account.ts'
 import type { Terminal } from './command.ts'
+import { programWords } from './help.ts'
 import { type Operator, withOperator } from './operator.ts'
 import { print } from './print.ts'
-import { programWords } from './terminal/program-words.ts'
 
 /** The account created in an empty store, to try the gateway with, or an existing one. */
 type FirstAccount =

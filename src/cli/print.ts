@@ -1,5 +1,5 @@
-import type { Invocation, Terminal } from './command.ts'
-import { columns } from './help.ts'
+import { type Invocation, type Terminal, UsageError } from './command.ts'
+import { columns as inColumns } from './help.ts'
 
 /**
  * Prints data: as JSON with --json, else as text.
@@ -23,14 +23,26 @@ export function printToStderr({ err }: Terminal, line: string): void {
   err.write(`${line}\n`)
 }
 
+/** What a column shows of a row; nothing and the empty text are shown as a dash. */
+export type Columns<Row> = Readonly<Record<string, (row: Row) => string | number | null | undefined>>
+
+/** Prints a list: as JSON with --json, else as a table. */
+export function printList<Row>(
+  invocation: Pick<Invocation, 'asJson' | 'terminal'>,
+  rows: readonly Row[],
+  shown: { readonly columns: Columns<Row>; readonly whenEmpty: string },
+): void {
+  printData(invocation, rows, () => table(rows, shown))
+}
+
 /** A table with headings; `whenEmpty` if it has no rows. */
-export function table(
-  headings: readonly string[],
-  rows: readonly (readonly string[])[],
-  whenEmpty: string,
-): string[] {
+export function table<Row>(
+  rows: readonly Row[],
+  { columns, whenEmpty }: { readonly columns: Columns<Row>; readonly whenEmpty: string },
+): readonly string[] {
   if (rows.length === 0) return [whenEmpty]
-  const all = [headings, ...rows]
+  const cells = rows.map((row) => Object.values(columns).map((show) => String(show(row) ?? '') || '-'))
+  const all = [Object.keys(columns), ...cells]
   const widths = columnWidths(all)
   return all.map((row) => tableRow(row, widths))
 }
@@ -56,5 +68,19 @@ function widthOf(rows: readonly (readonly string[])[], column: number): number {
 
 /** Names and values, aligned. */
 export function fieldLines(entries: Readonly<Record<string, string>>): string[] {
-  return columns(Object.entries(entries))
+  return inColumns(Object.entries(entries))
+}
+
+/** For commands that print a list. */
+export const csvOption = {
+  csv: {
+    type: 'boolean',
+    help: 'Prints CSV (RFC 4180) with a header. A cell that a spreadsheet would run as a formula begins with an apostrophe.',
+  },
+} as const
+
+/** @throws UsageError with --json too */
+export function wantsCsv({ asJson, flag }: Invocation): boolean {
+  if (asJson && flag('csv')) throw new UsageError('--csv and --json exclude each other')
+  return flag('csv')
 }

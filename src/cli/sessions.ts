@@ -2,7 +2,7 @@ import { sessionData } from '#accounts/account-data.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { Command } from './command.ts'
 import { type Operator, withOperator } from './operator.ts'
-import { printData, table } from './print.ts'
+import { printData, printList } from './print.ts'
 
 const list: Command = {
   name: 'sessions list',
@@ -13,20 +13,16 @@ const list: Command = {
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const sessions = await withOperator(invocation.config, ({ sessions }) => sessions.list(who))
-    const data = sessions.map(sessionData)
-    const rows = data.map(({ id, createdAt, refreshedAt, expiresAt, address }) => [
-      id,
-      createdAt,
-      refreshedAt,
-      expiresAt,
-      address || '-',
-    ])
-    printData(
-      invocation,
-      data,
-      table(['ID', 'CREATED', 'REFRESHED', 'EXPIRES', 'FROM'], rows, 'No active sessions.'),
-    )
-    return 0
+    printList(invocation, sessions.map(sessionData), {
+      columns: {
+        ID: ({ id }) => id,
+        CREATED: ({ createdAt }) => createdAt,
+        REFRESHED: ({ refreshedAt }) => refreshedAt,
+        EXPIRES: ({ expiresAt }) => expiresAt,
+        FROM: ({ address }) => address,
+      },
+      whenEmpty: 'No active sessions.',
+    })
   },
 }
 
@@ -45,7 +41,6 @@ const revoke: Command = {
     )
     const sessions = revoked.length === 1 ? 'session' : 'sessions'
     printData(invocation, { revoked }, [`${revoked.length} ${sessions} revoked.`])
-    return 0
   },
 }
 

@@ -4,8 +4,8 @@ import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { StoredSigningKey } from '#store/signing-keys.ts'
 import type { Command } from './command.ts'
 import { withOperator } from './operator.ts'
-import { printData, table } from './print.ts'
-import { confirm, yesOption } from './terminal/confirm.ts'
+import { printData, printList } from './print.ts'
+import { confirm, yesOption } from './terminal/ask.ts'
 
 const list: Command = {
   name: 'signing-keys list',
@@ -18,20 +18,16 @@ const list: Command = {
       assertKeptInStore(config)
       return describe(await signingKeys.list(), config)
     })
-    const rows = data.map(({ kid, algorithm, state, createdAt, signsFrom }) => [
-      kid,
-      algorithm,
-      state,
-      createdAt,
-      signsFrom,
-    ])
-    const whenEmpty = 'No signing keys yet: the gateway creates the first one at startup.'
-    printData(
-      invocation,
-      data,
-      table(['KID', 'ALGORITHM', 'STATE', 'CREATED', 'SIGNS FROM'], rows, whenEmpty),
-    )
-    return 0
+    printList(invocation, data, {
+      columns: {
+        KID: ({ kid }) => kid,
+        ALGORITHM: ({ algorithm }) => algorithm,
+        STATE: ({ state }) => state,
+        CREATED: ({ createdAt }) => createdAt,
+        'SIGNS FROM': ({ signsFrom }) => signsFrom,
+      },
+      whenEmpty: 'No signing keys yet: the gateway creates the first one at startup.',
+    })
   },
 }
 
@@ -65,7 +61,6 @@ const rotate: Command = {
         ? 'All others still verify, but none of them signs, not even an announced one. Retire each that has leaked: gatehouse signing-keys retire KID'
         : 'The previous key still verifies. Once its last tokens have expired, retire it: gatehouse signing-keys retire KID',
     ])
-    return 0
   },
 }
 
@@ -84,7 +79,6 @@ const retire: Command = {
       await signingKeys.retire(kid, () => auditEntry('signing-key-retired', undefined, { kid }))
     })
     printData(invocation, { kid }, [`Signing key ${kid} removed.`])
-    return 0
   },
 }
 

@@ -3,7 +3,7 @@ import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { BlockedSubject } from '#store/subjects.ts'
 import type { Command, Invocation } from './command.ts'
 import { type Operator, withOperator } from './operator.ts'
-import { printData, table } from './print.ts'
+import { printData, printList } from './print.ts'
 
 /** How many are read at once for the list. */
 const pageSize = 500
@@ -19,7 +19,6 @@ const block: Command = {
     const isNew = await withOperator(invocation.config, ({ subjects }) => subjects.block(subject))
     const text = isNew ? 'is blocked now' : 'was blocked already'
     printData(invocation, subject, [`${describe(subject)} ${text}.`])
-    return 0
   },
 }
 
@@ -36,7 +35,6 @@ const unblock: Command = {
       throw new OperatorError(`${describe(subject)} is not blocked`, { hint: 'See: gatehouse subjects list' })
     }
     printData(invocation, subject, [`${describe(subject)} is no longer blocked.`])
-    return 0
   },
 }
 
@@ -48,10 +46,14 @@ const list: Command = {
   printsData: true,
   run: async (invocation) => {
     const blocked = await withOperator(invocation.config, listAll)
-    const data = blocked.map(blockedSubjectData)
-    const rows = data.map(({ issuer, subject, blockedAt }) => [issuer, subject, blockedAt])
-    printData(invocation, data, table(['ISSUER', 'SUBJECT', 'BLOCKED'], rows, 'Nobody is blocked.'))
-    return 0
+    printList(invocation, blocked.map(blockedSubjectData), {
+      columns: {
+        ISSUER: ({ issuer }) => issuer,
+        SUBJECT: ({ subject }) => subject,
+        BLOCKED: ({ blockedAt }) => blockedAt,
+      },
+      whenEmpty: 'Nobody is blocked.',
+    })
   },
 }
 

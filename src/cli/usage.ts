@@ -5,8 +5,7 @@ import { isPrincipalId } from '#store/subjects.ts'
 import type { DayRange } from '#store/usage.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { withOperator } from './operator.ts'
-import { printData, table } from './print.ts'
-import { csvOption } from './terminal/csv-option.ts'
+import { csvOption, printData, table, wantsCsv } from './print.ts'
 import { writeChunks } from './terminal/output.ts'
 import { createProgress } from './terminal/progress.ts'
 
@@ -39,7 +38,6 @@ const exportAll: Command = {
       await writeChunks(out, usage.export(invocation.asJson ? 'jsonl' : 'csv', days, progress?.report))
       progress?.end()
     })
-    return 0
   },
 }
 
@@ -56,8 +54,7 @@ const show: Command = {
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
-    const asCsv = invocation.flag('csv')
-    if (asCsv && invocation.asJson) throw new UsageError('--csv and --json exclude each other')
+    const asCsv = wantsCsv(invocation)
     const { days, plan, counts } = await withOperator(
       invocation.config,
       async ({ accounts, usage, plans, config }) => {
@@ -68,22 +65,21 @@ const show: Command = {
     )
     if (asCsv) {
       await writeChunks(invocation.terminal.out, usageFile(counts).chunks)
-      return 0
+      return
     }
-    const rows = counts
-      .map(usageData)
-      .map(({ day, key, route, requests, units }) => [
-        day,
-        key || '-',
-        route,
-        String(requests),
-        String(units),
-      ])
     printData(invocation, { plan: planUseData(plan), ...usageReportData(days, counts) }, () => [
       ...planLines(plan),
-      ...table(['DAY', 'KEY', 'ROUTE', 'REQUESTS', 'UNITS'], rows, 'No requests on these days.'),
+      ...table(counts.map(usageData), {
+        columns: {
+          DAY: ({ day }) => day,
+          KEY: ({ key }) => key,
+          ROUTE: ({ route }) => route,
+          REQUESTS: ({ requests }) => requests,
+          UNITS: ({ units }) => units,
+        },
+        whenEmpty: 'No requests on these days.',
+      }),
     ])
-    return 0
   },
 }
 

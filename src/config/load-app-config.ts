@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { RouteOptions } from '#gateway/routes/compile.ts'
-import type { UpstreamConfig } from '#http/upstream/upstream.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { isRecord } from '#platform/json.ts'
 import type { Config } from './config.ts'

@@ -4,6 +4,7 @@ import { OperatorError } from '#platform/errors/operator-error.ts'
 import { isBinary, readProgramFile } from '#platform/package.ts'
 import { applyOverrides, createSources } from './apply-overrides.ts'
 import { type Config, type ConfigSnapshot, resolveConfig } from './config.ts'
+import { otelOverrides } from './otel-environment.ts'
 import { environmentOverrides, flagOverrides, type Override } from './overrides.ts'
 import { formatPath, listProblems, type Path, type Problem, type Source } from './problem.ts'
 import { type ConfigFile, readConfigFile, shippedConfig } from './read-config-file.ts'
@@ -86,7 +87,8 @@ export function readConfig(input: ConfigInput): ConfigReadResult {
   const { text, settings = [], env = process.env } = input
   const file = configFileOf(input)
   const configFile = readConfigFile(file, text)
-  const overrides = [...environmentOverrides(env, configFile.tree), ...flagOverrides(settings)]
+  const written = [...environmentOverrides(env, configFile.tree), ...flagOverrides(settings)]
+  const overrides = [...otelOverrides(env, configFile.tree, written), ...written]
   return reviewConfig({ configFile, file, overrides, env })
 }
 

@@ -52,3 +52,23 @@ function isWithin(parse: (text: string) => number | undefined) {
     return value !== undefined && value >= (parse(bounds.min) ?? 0) && value <= (parse(bounds.max) ?? 0)
   }
 }
+
+/** `name=value,name=value`, percent-encoded, as in W3C Baggage; what is malformed is left out. */
+export function parsePairs(text: string): Readonly<Record<string, string>> {
+  const pairs = text.split(',').flatMap((pair) => {
+    const [name = '', ...rest] = pair.split('=')
+    const value = decoded(rest.join('=').trim())
+    return name.trim() === '' || rest.length === 0 || value === undefined
+      ? []
+      : [[name.trim(), value] as const]
+  })
+  return Object.fromEntries(pairs)
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}

@@ -49,6 +49,7 @@ export function findWarnings(
     ...findTossableCookie(tree),
     ...findUnsentCookie(tree),
     ...unverifiedUpstreams(tree),
+    ...unusedTls(tree),
     ...inlineCredentials(tree),
     ...webSocketsWithoutGet(tree),
     ...outdatedCertificate(config, now),
@@ -128,6 +129,21 @@ function unverifiedUpstreams({ upstreams }: Tree): Warning[] {
       message: "the backend's certificate is not verified",
       hint: 'set its CA as tls.ca instead',
     }))
+}
+
+/** Nothing is spoken with TLS where no target is https. */
+function unusedTls({ upstreams }: Tree): Warning[] {
+  return Object.entries(upstreams)
+    .filter(([, { targets }]) => !targets.some(({ url }) => URL.parse(url)?.protocol === 'https:'))
+    .flatMap(([name, { tls }]) =>
+      (['serverName', 'cert'] as const)
+        .filter((option) => tls[option] !== undefined)
+        .map((option) => ({
+          path: ['upstreams', name, 'tls', option],
+          message: 'is of no use: no target of this upstream is https',
+          hint: 'use https:// in the url of its targets',
+        })),
+    )
 }
 
 /** Whoever reads the file sees a text. */

@@ -12,7 +12,7 @@ export interface Schemes extends Readonly<Record<SchemeName, Scheme>> {
 
 type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
 
-/** The decision about every request that needs no credential. */
+/** The decision about a request that needs no credential. */
 export const anonymousDecision: Decision = {
   kind: 'allowed',
   principal: undefined,
@@ -21,12 +21,12 @@ export const anonymousDecision: Decision = {
   holdsUntil: 0,
 }
 
-/** The refusal of every request that lacks a required credential. */
+/** The refusal of a request that lacks a required credential. */
 export const credentialsMissing = refused('credentials-missing', undefined)
 
 /**
- * Identifies the caller. A route lists the schemes it accepts; where authentication is optional, only a request without
- * a credential is anonymous, never one with a wrong credential.
+ * Identifies the caller. A route lists the schemes that it accepts. If authentication is optional, only a request
+ * without a credential is anonymous, never one with a wrong credential.
  */
 export function authenticate(
   access: Access,
@@ -58,7 +58,7 @@ function authenticateWith(
   const isCookie = carrier === accessCookieCarrier
   if (!accepted.includes(kind)) return refused('scheme-not-accepted', kind)
   const authentication =
-    // The access cookie holds a token of ours: one of another issuer was put there by somebody else.
+    // The access cookie holds a token of ours: a token of another issuer was put there by somebody else.
     issuers === undefined || kind !== 'bearer' || isCookie
       ? schemes[kind].authenticate(text)
       : authenticateBearer(text, issuers, schemes)
@@ -71,7 +71,7 @@ function authenticateWith(
     : toDecision(sent, authentication)
 }
 
-/** A token of ours, or of one of these issuers. */
+/** Authenticates a token of ours, or of one of these issuers. */
 function authenticateBearer(
   token: string,
   issuers: ReadonlySet<string>,

@@ -54,11 +54,11 @@ export const accountPages: CreatePages = (options) => {
       return redirectTo(`/accounts/${id}`, 'set-up-link-mailed')
     }),
     createPage('unlink', async ({ actions }, { id }) => {
-      await actions.identityLinks.unlink(id)
+      await actions.unlinkIdentity(id)
       return redirectTo(`/accounts/${id}`, 'account-unlinked')
     }),
     createPage('reset-second-factor', async ({ actions }, { id }) => {
-      const hadOne = await actions.secondFactor.reset(id)
+      const hadOne = await actions.resetSecondFactor(id)
       return redirectTo(`/accounts/${id}`, hadOne ? 'second-factor-reset' : 'second-factor-none')
     }),
     createPage('reset-secret', (context, account) => resetKey(context, account, 'secretKey')),

@@ -1,4 +1,5 @@
 import type { RouteOptions } from '#gateway/routes/compile.ts'
+import { isWildcard } from '#gateway/routes/host-lookup.ts'
 import { accessTokenPath, type PublicPath } from '#gateway/routes/own-paths.ts'
 import { keyField } from '#identity/keys/carriers.ts'
 import { isRecord, parseJson } from '#platform/json.ts'
@@ -19,7 +20,8 @@ const shownBodyLengthMax = 2_000
 /** The routes that would admit the account. */
 export function callableRoutes(routes: readonly RouteOptions[], account: Account): readonly CallableRoute[] {
   return routes
-    .filter(({ methods, roles, verifiedOnly, auth }) => {
+    .filter(({ host, methods, roles, verifiedOnly, auth }) => {
+      if (auth === 'deny' || isWildcard(host)) return false
       if (methods !== undefined && !methods.includes('GET')) return false
       if (auth === 'none') return true
       return (roles?.includes(account.role) ?? true) && (account.isVerified || !verifiedOnly)

@@ -50,7 +50,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         retryAttempts: 1,
         connectionsMax: 128,
         protocol: 'http1',
-        tls: { verify: true, ca: undefined },
+        tls: { verify: true, ca: undefined, serverName: undefined, cert: undefined, key: undefined },
       },
     ],
     routes: [
@@ -65,7 +65,8 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         scopes: undefined,
         verifiedOnly: false,
         issuers: [],
-        stripPrefix: false,
+        rewrite: undefined,
+        responseHeaders: undefined,
         destination: 'forwarded',
         websocket: false,
         encodedSlash: 'auto',

@@ -125,6 +125,18 @@ t.test('keys and tokens sent unencrypted are warned of, except on this machine a
   )
 })
 
+t.test('TLS options of an upstream without a target of https are warned of', async (t) => {
+  const upstream = (url: string) => ({
+    ...minimalConfig,
+    upstreams: { backend: { targets: [{ url }], tls: { serverName: 'orders.internal' } } },
+  })
+  t.strictSame(warnings(t, upstream('https://10.0.0.11')), [])
+  for (const url of ['http://10.0.0.11', 'unix:/run/app.sock'])
+    t.strictSame(warnings(t, upstream(url)), [
+      'upstreams.backend.tls.serverName: is of no use: no target of this upstream is https: use https:// in the url of its targets',
+    ])
+})
+
 t.test('a TLS backend with verification off is warned of', async (t) => {
   const upstream = (url: string) => ({
     ...minimalConfig,

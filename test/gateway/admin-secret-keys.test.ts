@@ -1,6 +1,5 @@
 import t from 'tap'
-import { graceSecondsMax } from '#accounts/account-keys.ts'
-import { keyLifetimeMsMax } from '#accounts/key-input.ts'
+import { graceSecondsMax, keyLifetimeMsMax } from '#accounts/key-input.ts'
 import { startBackend } from '../setup/backend.ts'
 import { storeDrivers } from '../setup/gateway.ts'
 import { adminPath, operations, startAdminApi } from './support/admin.ts'

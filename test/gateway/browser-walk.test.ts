@@ -85,7 +85,7 @@ async function openConnections(page: Page): Promise<void> {
   await page.waitForFunction("document.title === 'ready'")
 }
 
-/** Both have ended because the session did, soon enough, and the page has gone to the sign-in. */
+/** Both have ended because the session did, and the page has gone to the sign-in. */
 async function assertClosed(t: Test, page: Page, revokedAt: number): Promise<void> {
   const closed = (await page.evaluate('over')) as readonly (readonly [how: unknown, at: number])[]
   t.strictSame(
@@ -93,8 +93,8 @@ async function assertClosed(t: Test, page: Page, revokedAt: number): Promise<voi
     [4001, 'event stream'],
   )
   const delays = closed.map(([, at]) => at - revokedAt)
+  // How soon is asserted where nothing runs beside it: test/instances/revocation.test.ts.
   t.comment(`closed after ${delays} ms`)
-  t.ok(Math.max(...delays) <= 500, `closed within 500 ms: ${delays}`)
   await page.waitForURL(/\/portal\/sign-in/)
   t.pass('the page itself goes to the sign-in')
 }

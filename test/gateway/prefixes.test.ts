@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { startBackend } from '../setup/backend.ts'
+import { startBoth } from '../setup/both.ts'
 import { notInApp, startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
@@ -11,6 +12,7 @@ const routes = [
   { ...route, name: 'orders', path: '/orders', stripPrefix: true },
   { ...route, name: 'whole', path: '/whole' },
   { ...route, name: 'root', path: '/', stripPrefix: true },
+  { ...route, name: 'realtime', path: '/realtime/v1', rewrite: '/socket/', websocket: true },
 ]
 
 /** Answers with the status and the Location that the query asks for. */
@@ -141,3 +143,62 @@ t.test(
     )
   },
 )
+
+t.test('a prefix that is replaced is put back in every field that names a path of the backend', async (t) => {
+  const fields = (path: string, root: string) => ({
+    Location: path,
+    'Content-Location': `${path}?a`,
+    Refresh: `5; url=${path}`,
+    Link: `<${path}>; rel=next, <https://cdn.example.com/x>; rel=preload`,
+    'Set-Cookie': [`a=b; Path=${path}; HttpOnly`, `c=d; Path=${root}`],
+  })
+  const { backend, gateway } = await startBoth(t, {
+    config: { routes },
+    answer: (request, response) => {
+      const { pathname } = new URL(request.url ?? '', 'http://x')
+      response.writeHead(302, fields(pathname, pathname.startsWith('/socket') ? '/socket' : '/')).end()
+    },
+  })
+  for (const [path, forwarded, root] of [
+    ['/orders/a/b', '/a/b', '/orders'],
+    ['/realtime/v1/a', '/socket/a', '/realtime/v1'],
+    ['/realtime/v1', '/socket', '/realtime/v1'],
+    ['/whole/x', '/whole/x', '/'],
+  ] as const) {
+    const response = await fetch(gateway.url + path, { redirect: 'manual' })
+    t.equal(backend.last().url, forwarded)
+    const { 'Set-Cookie': cookies, ...others } = fields(path, root)
+    for (const [name, value] of Object.entries(others)) t.equal(response.headers.get(name), value, name)
+    t.strictSame(response.headers.getSetCookie(), cookies)
+    const prefix = backend.last().headers['x-forwarded-prefix']
+    t.equal(prefix, path.startsWith('/whole') ? undefined : root)
+  }
+})
+
+t.test('the address of the target is in no field, whether a prefix is replaced or not', async (t) => {
+  const { gateway } = await startBoth(t, {
+    config: { routes },
+    answer: (request, response) => {
+      const own = `http://127.0.0.1:${request.socket.localPort}`
+      response.writeHead(200, { Refresh: `0;url=${own}/x`, Link: `<${own}/x>; rel=next` }).end()
+    },
+  })
+  for (const [path, expected] of [
+    ['/orders/a', '/orders/x'],
+    ['/whole', '/x'],
+  ] as const) {
+    const { headers } = await ask(t, gateway.url, `GET ${path}`)
+    t.equal(headers.refresh, `0;url=http://gateway.test${expected}`)
+    t.equal(headers.link, `<http://gateway.test${expected}>; rel=next`)
+  }
+})
+
+t.test('an upgrade gets what stands in place of the prefix', async (t) => {
+  const backend = await startWebSocketBackend(t)
+  const gateway = await startGateway(t, { backend: backend.url, config: { routes } })
+  const client = await connectRaw(t, gateway.url)
+  client.send(`GET /realtime/v1/ws?x HTTP/1.1\r\nHost: x\r\n${upgradeLines.join('\r\n')}\r\n\r\n`)
+  await client.readUntil('\r\n\r\n')
+  await until('the backend has it', () => backend.upgrades.length === 1)
+  t.match(backend.upgrades[0], { url: '/socket/ws?x', headers: { 'x-forwarded-prefix': '/realtime/v1' } })
+})

@@ -1,18 +1,22 @@
 import { once } from 'node:events'
+import { createSecureServer } from 'node:http2'
 import { createServer } from 'node:https'
+import type { TLSSocket, TlsOptions } from 'node:tls'
 import t, { type Test } from 'tap'
 import { serve } from '../cli/run.ts'
 import { createWorkspace } from '../cli/workspace.ts'
 import { type Certificate, expiredCertificate, makeCertificate } from '../setup/certificates.ts'
 import { startGateway } from '../setup/gateway.ts'
-import { portOf } from '../setup/net.ts'
+import { portOf, until } from '../setup/net.ts'
 import { ask } from './support/ask.ts'
+import { readMetrics } from './support/metrics.ts'
 import { assertProblem } from './support/problem.ts'
+import { reloadWith, taken } from './support/reload.ts'
 import { certificateFiles } from './support/tls.ts'
 
 /** A backend that shows this certificate. @returns its URL by the name `localhost` */
-async function startTlsBackend(t: Test, certificate: Certificate): Promise<string> {
-  const server = createServer(certificate, (_request, response) => response.end('ok'))
+async function startTlsBackend(t: Test, certificate: Certificate, options: TlsOptions = {}): Promise<string> {
+  const server = createServer({ ...options, ...certificate }, (_request, response) => response.end('ok'))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {
@@ -77,3 +81,82 @@ t.test('a backend with an unknown CA is 502, unless tls.verify is off', async (t
   }
   t.equal((await answerOf(t, shown, { verify: false })).response.status, 200)
 })
+
+for (const protocol of ['http1', 'http2'] as const) {
+  t.test(
+    `tls.serverName is asked for and verified, and the client certificate is shown: ${protocol}`,
+    async (t) => {
+      const shown = makeCertificate(t, 'DNS:orders.internal')
+      const [first, second] = [makeCertificate(t, 'DNS:gateway-1'), makeCertificate(t, 'DNS:gateway-2')]
+      const pair = certificateFiles(t, first)
+      const asked = new Set<string>()
+      // All certificates of these tests have one subject, by which a server would look for the authority.
+      const options = { ...shown, requestCert: true, rejectUnauthorized: false }
+      const server = createSecureServer(
+        { ...options, allowHTTP1: protocol === 'http1' },
+        (request, response) => {
+          // The cast is sound: a server for TLS has no other sockets.
+          const socket = (request.stream?.session?.socket ?? request.socket) as TLSSocket
+          asked.add(String(socket.servername))
+          response.end(socket.getPeerX509Certificate()?.subjectAltName ?? '')
+        },
+      ).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const sockets = new Set<TLSSocket>()
+      server.on('secureConnection', (socket: TLSSocket) => {
+        sockets.add(socket)
+        if (socket.getPeerX509Certificate() === undefined) socket.destroy()
+      })
+      t.teardown(() => {
+        server.close()
+        for (const socket of sockets) socket.destroy()
+      })
+
+      const url = `https://127.0.0.1:${portOf(server)}`
+      const ca = certificateFiles(t, shown).tls.cert
+      const upstreamsWith = (tls: object) => ({
+        backend: {
+          targets: [{ url }],
+          protocol,
+          tls: { ca, ...tls },
+          health: { active: { path: '/healthz', interval: '20ms', unhealthyAfter: 2, healthyAfter: 1 } },
+        },
+      })
+      const serverName = 'orders.internal'
+      const gateway = await startGateway(t, {
+        config: { upstreams: upstreamsWith({ serverName, ...pair.tls }) },
+      })
+      const named = async () => (await ask(t, gateway.url, 'GET /public')).body
+      t.equal(await named(), 'DNS:gateway-1')
+      t.strictSame([...asked], [serverName])
+
+      pair.write(second)
+      t.match(await reloadWith(gateway, {}), taken)
+      t.equal(await named(), 'DNS:gateway-2', 'a reload reads both again')
+      pair.write({ cert: first.cert, key: second.key })
+      const { code, problems } = await reloadWith(gateway, {})
+      t.match({ code, problems }, { code: 422, problems: [/is not the key of the certificate/] })
+      t.equal(await named(), 'DNS:gateway-2', 'a pair that does not match changes nothing')
+      pair.write(second)
+
+      const healthOf = async () =>
+        (await readMetrics(gateway.opsUrl)).samples.find(
+          ({ name }) => name === 'gatehouse_upstream_target_healthy',
+        )?.value
+      for (const [tls, status] of [
+        [{ serverName }, 502],
+        [{ serverName: 'other.internal', ...pair.tls }, 502],
+        [{ serverName, ...pair.tls }, 200],
+      ] as const) {
+        t.match(await reloadWith(gateway, { upstreams: upstreamsWith(tls) }), taken)
+        await until(
+          'the checks find out',
+          async () => (await healthOf()) === Number(status === 200) || undefined,
+        )
+        const answer = await ask(t, gateway.url, 'GET /public')
+        if (status === 200) t.equal(answer.status, 200)
+        else assertProblem(t, answer, { status: 503, code: 'upstream-unavailable' })
+      }
+    },
+  )
+}

@@ -49,6 +49,7 @@ const fields: readonly string[] = [
     'X-Request-Id',
     'Retry-After',
     'Link',
+    'Refresh',
     'X-Any',
   ],
 ]

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import t from 'tap'
-import { refuseCrossOrigin } from '#api/ops-guard.ts'
+import { refuseCrossOrigin } from '../../src/api/ops.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { rawRequest } from '../setup/raw-client.ts'
 

@@ -1,5 +1,6 @@
 import { URLSearchParams } from 'node:url'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { scopePattern, scopesMax } from '#accounts/key-input.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { jsonBytesMax, limitBodies } from '../json-body.ts'
 import { OAuthError } from './oauth-error.ts'
@@ -52,4 +53,19 @@ export function required(parameters: Parameters, name: string): string {
   const value = parameters.get(name)
   if (value === undefined) throw new OAuthError('invalid_request', `${name} is missing.`)
   return value
+}
+
+const pattern = new RegExp(scopePattern)
+
+/** The scopes that a client asks for (RFC 6749 3.3); undefined = it names none. @throws OAuthError `invalid_scope` */
+export function readScopes(parameters: Parameters): readonly string[] | undefined {
+  const text = parameters.get('scope')
+  if (text === undefined) return undefined
+  const scopes = [...new Set(text.split(' '))]
+  if (scopes.length > scopesMax || !scopes.every((scope) => pattern.test(scope)))
+    throw new OAuthError(
+      'invalid_scope',
+      `scope must be at most ${scopesMax} names, separated by single spaces.`,
+    )
+  return scopes
 }

@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto'
 import { byPathAndMethod, isGatedPath, type PerOperation } from '#gateway/routes/own-paths.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
-import type { JsonSchema, OperationDoc, ResponseDoc } from '../operation.ts'
-import type { OwnEndpoint } from '../own-route.ts'
+import type { JsonSchema } from '../json-schema.ts'
+import type { OperationDoc, OwnEndpoint, ResponseDoc } from '../operation.ts'
 import { jsonLine } from '../reply.ts'
 import { componentSchemas, withReferences } from './components.ts'
 import { headersOf, problemResponses } from './problems.ts'
-import { tagOf, tags } from './tags.ts'
 
 /** How long caches may keep the document: it changes only with the version. */
 const maxAgeS = 300
@@ -137,7 +136,7 @@ function describe(operation: OperationDoc, isGated: boolean): object {
 
 /** @param query an object schema; each member is a parameter */
 function parametersOf(query: JsonSchema): readonly object[] {
-  // The cast is sound: queries are created by object() in admin/schemas.ts.
+  // The cast is sound: queries are created by objectSchema.
   const properties = query.properties as Readonly<Record<string, JsonSchema>>
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
@@ -172,4 +171,29 @@ const portalItem = {
       429: { description: 'Too many attempts.', content: { 'text/html': { schema: { type: 'string' } } } },
     },
   },
+}
+
+/** The groups of operations, in the order in which they are shown. */
+export const tags = [
+  { name: 'Tokens', description: 'Access and refresh tokens for the keys of an account.' },
+  { name: 'OAuth 2', description: 'The same in the standard form, for clients that know no gateway.' },
+  { name: 'Keys', description: 'Ending a key that was found.' },
+  { name: 'Usage', description: 'What the account of the caller has used.' },
+  { name: 'Discovery', description: 'Public keys, metadata of resources, and this document.' },
+  { name: 'Accounts', description: 'For Admins: accounts, their keys, sessions and usage.' },
+  { name: 'Subjects', description: 'For Admins: blocked users of foreign issuers.' },
+  { name: 'Audit', description: 'For Admins: who has done what.' },
+  { name: 'Portal', description: 'Pages for people.' },
+] as const
+
+/** The group of a path of the gateway's own. */
+export function tagOf(path: string): (typeof tags)[number]['name'] {
+  if (path.startsWith('/api/v1/admin/audit')) return 'Audit'
+  if (path.startsWith('/api/v1/admin/subjects')) return 'Subjects'
+  if (path.startsWith('/api/v1/admin/')) return 'Accounts'
+  if (path === '/api/v1/accounts/usage') return 'Usage'
+  if (path.startsWith('/api/v1/accounts/')) return 'Tokens'
+  if (path.startsWith('/api/v1/oauth/')) return 'OAuth 2'
+  if (path.startsWith('/api/v1/keys/')) return 'Keys'
+  return 'Discovery'
 }

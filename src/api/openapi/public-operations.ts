@@ -1,16 +1,56 @@
 import type { PerOperation, PublicPath } from '#gateway/routes/own-paths.ts'
-import { objectSchema } from '../admin/schemas.ts'
+import { type JsonSchema, objectSchema, text } from '../json-schema.ts'
 import type { OperationDoc } from '../operation.ts'
 import { oauthOperations, serverMetadata as serverMetadataSchema } from './oauth-operations.ts'
-import {
-  heldKey,
-  issuedTokens,
-  jwkSet,
-  keyPair,
-  refreshedTokens,
-  refreshRequest,
-  resourceMetadata as resourceMetadataSchema,
-} from './public-schemas.ts'
+
+const tokenText = { type: 'string', minLength: 1 } as const
+
+export const keyPair: JsonSchema = {
+  type: 'object',
+  properties: { SecretKey: tokenText, APIKey: tokenText },
+  required: ['SecretKey', 'APIKey'],
+}
+
+export const issuedTokens: JsonSchema = objectSchema({
+  Id: text,
+  FirstName: text,
+  LastName: text,
+  Email: text,
+  Role: text,
+  IsVerified: { type: 'boolean' },
+  JwtToken: text,
+  RefreshToken: text,
+})
+
+export const refreshRequest: JsonSchema = {
+  type: 'object',
+  properties: { token: { ...tokenText, description: 'A refresh token; absent = the one in the cookie.' } },
+}
+
+export const refreshedTokens: JsonSchema = objectSchema({ jwtToken: text, refreshToken: text })
+
+export const heldKey: JsonSchema = { type: 'object', properties: { key: text }, required: ['key'] }
+
+const jwk = {
+  type: 'object',
+  properties: { kty: text, kid: text, alg: text, use: text },
+  required: ['kty', 'kid', 'alg', 'use'],
+  additionalProperties: text,
+}
+
+export const jwkSet: JsonSchema = objectSchema({ keys: { type: 'array', items: jwk } })
+
+/** RFC 9728 2. */
+export const resourceMetadata = objectSchema(
+  {
+    resource: { type: 'string', format: 'uri' },
+    authorization_servers: { type: 'array', items: { type: 'string', format: 'uri' } },
+    scopes_supported: { type: 'array', items: { type: 'string' } },
+    bearer_methods_supported: { type: 'array', items: { type: 'string' } },
+    dpop_signing_alg_values_supported: { type: 'array', items: { type: 'string' } },
+  },
+  ['authorization_servers', 'scopes_supported'],
+)
 
 const issue: OperationDoc = {
   id: 'issueTokens',
@@ -96,12 +136,12 @@ const serverMetadata: OperationDoc = {
   problems: [],
 }
 
-const resourceMetadata: OperationDoc = {
+const showResource: OperationDoc = {
   id: 'getResourceMetadata',
   summary: 'Whose tokens the route `/` accepts (RFC 9728).',
   description: 'Only where there is such a route that takes bearer tokens.',
   responses: {
-    200: { description: 'The metadata.', schema: resourceMetadataSchema, headers: ['Cache-Control'] },
+    200: { description: 'The metadata.', schema: resourceMetadata, headers: ['Cache-Control'] },
   },
   problems: ['route-not-found'],
 }
@@ -125,10 +165,10 @@ export const publicOperations: PerOperation<OperationDoc, PublicPath> = {
   '/api/v1/keys/revoke': { POST: revokeKey },
   '/.well-known/jwks.json': { GET: jwks },
   '/.well-known/oauth-authorization-server': { GET: serverMetadata },
-  '/.well-known/oauth-protected-resource': { GET: resourceMetadata },
+  '/.well-known/oauth-protected-resource': { GET: showResource },
   '/.well-known/oauth-protected-resource/:path': {
     GET: {
-      ...resourceMetadata,
+      ...showResource,
       id: 'getResourceMetadataOfPath',
       summary: 'Whose tokens the route of a path accepts (RFC 9728). The path may have several segments.',
     },

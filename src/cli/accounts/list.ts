@@ -1,13 +1,11 @@
 import { accountData } from '#accounts/account-data.ts'
 import type { Accounts } from '#accounts/accounts.ts'
-import { csvLine } from '#accounts/csv-line.ts'
+import { csvLine } from '#accounts/csv.ts'
 import type { Account } from '#store/account.ts'
-import { type Command, type Invocation, UsageError } from '../command.ts'
+import type { Command, Invocation } from '../command.ts'
 import { withOperator } from '../operator.ts'
-import { columnWidths, tableRow } from '../print.ts'
-import { csvOption } from '../terminal/csv-option.ts'
+import { columnWidths, csvOption, printToStderr, tableRow, wantsCsv } from '../print.ts'
 import { writeChunks } from '../terminal/output.ts'
-import { createUnknownPlans } from '../warn-of-unknown-plans.ts'
 
 const pageSize = 500
 
@@ -26,17 +24,15 @@ export const listAccountsCommand: Command = {
       await writeChunks(invocation.terminal.out, format(pagesOf(accounts, unknownPlans.add)))
       unknownPlans.warn(invocation)
     })
-    return 0
   },
 }
 
 type Pages = AsyncIterable<readonly Account[]>
 type Format = (pages: Pages) => AsyncGenerator<string>
 
-function formatOf({ asJson, flag }: Invocation): Format {
-  if (asJson && flag('csv')) throw new UsageError('--csv and --json exclude each other')
-  if (asJson) return toJson
-  return flag('csv') ? toCsv : toTable
+function formatOf(invocation: Invocation): Format {
+  if (wantsCsv(invocation)) return toCsv
+  return invocation.asJson ? toJson : toTable
 }
 
 async function* pagesOf(
@@ -109,3 +105,21 @@ async function* toTable(pages: Pages): AsyncGenerator<string> {
 }
 
 const headings = ['ID', 'E-MAIL', 'ROLE', 'VERIFIED', 'DISABLED', 'PLAN']
+
+/** Warns about plans that are no longer in the config: their accounts are not limited. */
+export function createUnknownPlans(known: readonly string[]) {
+  const counts = new Map<string, number>()
+  return {
+    add: (accounts: readonly Account[]): void => {
+      for (const { plan } of accounts) {
+        if (plan !== undefined && !known.includes(plan)) counts.set(plan, (counts.get(plan) ?? 0) + 1)
+      }
+    },
+    warn: ({ terminal }: Pick<Invocation, 'terminal'>): void => {
+      for (const [plan, count] of counts) {
+        const who = count === 1 ? '1 account has' : `${count} accounts have`
+        printToStderr(terminal, `warning: ${who} the plan "${plan}", which is not in the config: not limited`)
+      }
+    },
+  }
+}

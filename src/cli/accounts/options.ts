@@ -1,8 +1,11 @@
-import { defaultRole, knownRoles, noPlan, similarRole } from '#accounts/account-input.ts'
+import { defaultRole, fullName, knownRoles, noPlan, similarRole } from '#accounts/account-input.ts'
 import type { Config } from '#config/config.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
+import type { Account } from '#store/account.ts'
 import type { AccountChanges } from '#store/accounts.ts'
 import { type Invocation, UsageError } from '../command.ts'
-import { printToStderr } from '../print.ts'
+import type { Operator } from '../operator.ts'
+import { fieldLines, printToStderr } from '../print.ts'
 
 export const profileOptions = {
   email: { type: 'string', value: 'E', help: 'E-mail address; no two accounts may share one.' },
@@ -14,21 +17,31 @@ export const profileOptions = {
 /** The changes that the options name. */
 export function readChanges(invocation: Invocation): AccountChanges {
   const given = {
+    isVerified: readBoolean(invocation, 'verified'),
+    isDisabled: readBoolean(invocation, 'disabled'),
+  }
+  return { ...readProfile(invocation), ...withoutAbsent(given) }
+}
+
+/** What the options of a new account and of changes have in common; `plan: undefined` = none. */
+export function readProfile(
+  invocation: Invocation,
+): Pick<AccountChanges, 'email' | 'firstName' | 'lastName' | 'role' | 'plan'> {
+  const given = {
     email: invocation.text('email'),
     firstName: invocation.text('first-name'),
     lastName: invocation.text('last-name'),
     role: invocation.text('role'),
-    isVerified: readBoolean(invocation, 'verified'),
-    isDisabled: readBoolean(invocation, 'disabled'),
   }
-  const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  return { ...changes, ...readPlan(invocation) }
+  const plan = invocation.text('plan')
+  return {
+    ...withoutAbsent(given),
+    ...(plan !== undefined && { plan: plan === noPlan ? undefined : plan }),
+  }
 }
 
-/** The plan that is given: undefined = none; {} = not given. */
-export function readPlan(invocation: Invocation): Pick<AccountChanges, 'plan'> {
-  const plan = invocation.text('plan')
-  return plan === undefined ? {} : { plan: plan === noPlan ? undefined : plan }
+function withoutAbsent(given: Readonly<Record<string, string | boolean | undefined>>): AccountChanges {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
 /** Warns about a role that differs from one in the routes only in case. */
@@ -47,4 +60,31 @@ function readBoolean(invocation: Invocation, option: string): boolean | undefine
   if (text === undefined) return undefined
   if (text !== 'true' && text !== 'false') throw new UsageError(`--${option} must be true or false`)
   return text === 'true'
+}
+
+/** An account as text. */
+export function accountLines(account: Account): string[] {
+  const { id, email, role, isVerified, isDisabled, plan, createdAt } = account
+  return fieldLines({
+    ID: id,
+    'E-mail': email,
+    Name: fullName(account) || '-',
+    Role: role,
+    Verified: isVerified ? 'yes' : 'no',
+    Disabled: isDisabled ? 'yes' : 'no',
+    Plan: plan ?? '-',
+    Created: new Date(createdAt).toISOString(),
+  })
+}
+
+export const mailLinkOption = {
+  'mail-link': { type: 'boolean', help: 'Mails the set-up link to the owner instead of printing it.' },
+} as const
+
+/** @throws OperatorError where no set-up link can be mailed */
+export function assertCanMail({ setupLinks }: Pick<Operator, 'setupLinks'>): void {
+  if (setupLinks.canMail) return
+  throw new OperatorError('set-up links cannot be mailed', {
+    hint: 'That needs mail in the config, and a portal that accepts passwords.',
+  })
 }

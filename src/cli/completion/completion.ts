@@ -20,7 +20,6 @@ export const createCompletionCommand = (allCommands: () => Promise<readonly Comm
   run: async ({ operands: [shell = ''], terminal }) => {
     if (!isShell(shell)) throw new UsageError(`no completion for "${shell}": it is one of bash, zsh, fish`)
     print(terminal, [shells[shell](wordsOfCommands(await allCommands()))])
-    return 0
   },
 })
 

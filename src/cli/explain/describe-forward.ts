@@ -1,16 +1,20 @@
 import type { Config } from '#config/config.ts'
+import { type SignIn, signInStatus } from '#gateway/browser/sign-in.ts'
+import { continuePath } from '#gateway/browser/sign-in-return.ts'
+import { createDecisionWriter } from '#gateway/decide/decision-headers.ts'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
 import type { RequestHeadInput } from '#gateway/forward/request-head.ts'
 import { forwardedPrefix } from '#gateway/forward/stripped-prefix.ts'
-import { destinationOf } from '#gateway/gate/outcome.ts'
+import { destinationOf, principalOf } from '#gateway/gate/outcome.ts'
 import { isWebSocketUpgrade } from '#gateway/gate/route-request.ts'
 import { type Route, upstreamTarget } from '#gateway/routes/route.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
-import type { UpstreamConfig } from '#http/upstream/upstream.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'
 import { redactTarget } from './redact.ts'
-import { parseLines, showUpstreamHead } from './upstream-head.ts'
+import { addressesOf, assertionPlaceholder, parseLines, showUpstreamHead } from './upstream-head.ts'
 
 interface ExplainedForward {
   readonly route: Route<UpstreamConfig>
@@ -28,10 +32,19 @@ export function describeUpstream(
   const { head, outcome } = arrival
   const { upstream } = route
   const headers = showUpstreamHead(config, { upstream, arrival, input, secondTargets })
-  const target = redactTarget(upstreamTarget(route, destinationOf(outcome).target))
-  const notes = [describePrefix(input), describeTrailers(head, route), describeIgnoredUpgrade(head, input)]
+  const [basePath = '', ...others] = new Set(addressesOf(upstream).map((address) => address.basePath))
+  const hasSeveral = others.length > 0
+  const target = redactTarget(
+    (hasSeveral ? '' : basePath) + upstreamTarget(route, destinationOf(outcome).target),
+  )
+  const notes = [
+    describePrefix(input),
+    describeTrailers(head, route),
+    describeIgnoredUpgrade(head, input),
+    describeResponseHeaders(route),
+  ]
   return {
-    detail: `${upstream.name} receives ${head.method} ${target}${notes.map(({ detail }) => detail).join('')}`,
+    detail: `${upstream.name} receives ${head.method} ${target}${hasSeveral ? ' below the base path of the target' : ''}${notes.map(({ detail }) => detail).join('')}`,
     facts: {
       upstream: upstream.name,
       method: head.method,
@@ -43,20 +56,42 @@ export function describeUpstream(
 }
 
 /** The second targets of the request, which have passed. */
-export function describeSecondTargets({ lines, targetDestination }: SecondTargets): StepResult {
-  const own = targetDestination === undefined ? '' : `Destination: ${targetDestination}\r\n`
+export function describeSecondTargets({ lines, destination }: SecondTargets): StepResult {
+  const own =
+    destination === undefined ? '' : `Destination: ${destination.origin ?? ''}${destination.path}\r\n`
   const targets = parseLines(own + lines).map(({ name, value }) => ({ name, value: redactTarget(value) }))
   const told = targets.map(({ name, value }) => `${name}: ${value}`).join(', ')
   return { detail: told === '' ? 'allowed' : `allowed; the upstream gets ${told}`, facts: { targets } }
 }
 
-/** What was removed from the path, and is put back in the answer. */
+/** What was replaced in the path, and is put back in the answer. */
 function describePrefix({ strippedPrefix }: Pick<RequestHeadInput, 'strippedPrefix'>): StepResult {
   if (!strippedPrefix) return { detail: '', facts: {} }
+  const { own, replacement } = strippedPrefix
   const prefix = forwardedPrefix(strippedPrefix)
+  const done =
+    replacement === ''
+      ? `less the prefix ${own}; ${prefix} is put before`
+      : `${replacement} in place of ${own || '/'}; ${prefix || '/'} in place of ${replacement} in`
   return {
-    detail: ` (less the prefix ${strippedPrefix.own}; ${prefix} is put before paths in Location)`,
-    facts: { strippedPrefix: strippedPrefix.own, forwardedPrefix: prefix },
+    detail: ` (${done} the paths of Location, Content-Location, Refresh, Link and Set-Cookie)`,
+    facts: { strippedPrefix: own, rewrite: replacement || '/', forwardedPrefix: prefix },
+  }
+}
+
+/** What the client gets instead of fields of the backend. */
+function describeResponseHeaders({ responseHeaders }: Pick<Route<unknown>, 'responseHeaders'>): StepResult {
+  if (responseHeaders === undefined) return { detail: '', facts: {} }
+  const names = responseHeaders.set.filter((_, index) => index % 2 === 0)
+  const lower = new Set(names.map((name) => name.toLowerCase()))
+  const removed = [...responseHeaders.replacedNames].filter((name) => !lower.has(name))
+  const parts = [
+    ...(names.length > 0 ? [`with ${names.join(', ')} of the route`] : []),
+    ...(removed.length > 0 ? [`without ${removed.join(', ')}`] : []),
+  ]
+  return {
+    detail: `; the client gets its answer ${parts.join(' and ')}`,
+    facts: { responseHeaders: { set: names, remove: removed } },
   }
 }
 
@@ -78,4 +113,37 @@ function describeTrailers({ body }: RequestHead, { passesTrailers }: Route<unkno
   return passesTrailers
     ? { detail: ', and its trailer fields', facts: { trailers: 'pass' } }
     : { detail: ', without its trailer fields', facts: { trailers: 'drop' } }
+}
+
+/** A refused page visit that is led to the sign-in. @param refusal what a client other than a browser would be told */
+export function describeSignIn(
+  { portalUrl, returnPath }: SignIn,
+  { code, reason }: { readonly code: ErrorCode; readonly reason: string },
+): StepResult {
+  const location = portalUrl + continuePath
+  // Without its query: that is new for each browser where the portal has a host of its own, and may hold secrets.
+  const returnTo = returnPath === '' ? null : redactTarget(decodeURIComponent(returnPath))
+  const back = returnTo === null ? '' : `, and then back to ${returnTo}`
+  return {
+    detail: `a page visit, led to the sign-in: ${signInStatus}, Location: ${location}${back} (${code}: ${reason})`,
+    facts: { code, location, returnTo },
+  }
+}
+
+/** What a proxy would be told about an allowed request, by the same code as in the gateway. */
+export function describeDecision(
+  config: Config,
+  route: Route<UpstreamConfig | undefined>,
+  { outcome, requestId, head: { rawHeaders } }: ExplainedArrival,
+): StepResult {
+  const writer = createDecisionWriter({
+    identityHeaders: config.identityHeaders,
+    assertion: config.assertion.enabled ? assertionPlaceholder(config.assertion) : undefined,
+  })
+  const principal = principalOf(outcome)
+  const headers = parseLines(writer.write({ principal, route, requestId, rawHeaders, trace: undefined }))
+  return {
+    detail: 'the proxy gets 200, and these headers for the request that it forwards',
+    facts: { upstream: null, headers },
+  }
 }

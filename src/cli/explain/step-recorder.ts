@@ -4,7 +4,7 @@ import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platfor
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { Rate } from '#store/rates.ts'
-import { describeSignIn } from './describe-sign-in.ts'
+import { describeSignIn } from './describe-forward.ts'
 import { describeWrongKey } from './describe-steps.ts'
 import type { Explanation, Step, StepName, StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'

@@ -5,7 +5,8 @@ import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/ide
 import { secondTargetLines } from '#gateway/forward/outgoing-request.ts'
 import { createRequestWriter, type RequestHeadInput } from '#gateway/forward/request-head.ts'
 import type { RequestFields } from '#gateway/gate/request-fields.ts'
-import type { UpstreamConfig } from '#http/upstream/upstream.ts'
+import { readTargetAddress, type TargetAddress } from '#http/client/target-address.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import type { Principal } from '#identity/principal.ts'
 import { secretPlaceholder } from '#platform/secrets/hide-secrets.ts'
@@ -38,9 +39,9 @@ export function showUpstreamHead(
   })
   const lines = writer.writeHead(input)
   const host = hostFor(upstream, fields)
-  const origin = upstream.targets[0]?.url.origin ?? ''
+  const { origin = '', basePath = '' } = addressesOf(upstream)[0] ?? {}
   const targets =
-    secondTargets === undefined ? '' : secondTargetLines(secondTargets, { origin, sentHost: host })
+    secondTargets === undefined ? '' : secondTargetLines(secondTargets, { origin, basePath, sentHost: host })
   const headers = [{ name: 'Host', value: host }, ...parseLines(targets + lines)]
   // A configured name may look like that of a secret, but the value is the gateway's own.
   const identity = new Set(ownNames.map((name) => name.toLowerCase()))
@@ -61,8 +62,13 @@ export function assertionPlaceholder({ header, lifetimeMs }: Config['assertion']
   }
 }
 
-function hostFor({ host, targets }: UpstreamConfig, fields: RequestFields): string {
-  return host === 'client' ? (fields.host ?? '') : targets.map(({ url }) => url.host).join(' or ')
+function hostFor(upstream: UpstreamConfig, fields: RequestFields): string {
+  if (upstream.host === 'client') return fields.host ?? ''
+  return [...new Set(addressesOf(upstream).map(({ authority }) => authority))].join(' or ')
+}
+
+export function addressesOf({ targets }: Pick<UpstreamConfig, 'targets'>): readonly TargetAddress[] {
+  return targets.map(({ url }) => readTargetAddress(url))
 }
 
 export function parseLines(lines: string): readonly ShownHeader[] {

@@ -3,7 +3,7 @@ import type { CreatedAccount } from '#accounts/accounts.ts'
 import { importMax } from '#accounts/import.ts'
 import { createOutbox, waitingMax } from '#accounts/mails/outbox.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
-import { assertCanMail } from '../accounts/mail-link.ts'
+import { assertCanMail } from '../accounts/options.ts'
 import type { Command, Invocation } from '../command.ts'
 import { keepUnconfirmedKeys, type Operator, withSealingOperator } from '../operator.ts'
 import { printData, printToStderr, table } from '../print.ts'
@@ -37,7 +37,6 @@ export const importCommand: Command = {
     } finally {
       await source.close()
     }
-    return 0
   },
 }
 
@@ -153,6 +152,13 @@ function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonl
 }
 
 function keysTable(created: readonly CreatedAccount[]): readonly string[] {
-  const rows = created.map(({ account: { id, email }, secretKey, apiKey }) => [id, email, secretKey, apiKey])
-  return table(['ID', 'E-MAIL', 'SECRET KEY', 'API KEY'], rows, 'The file has no accounts.')
+  return table(created, {
+    columns: {
+      ID: ({ account }) => account.id,
+      'E-MAIL': ({ account }) => account.email,
+      'SECRET KEY': ({ secretKey }) => secretKey,
+      'API KEY': ({ apiKey }) => apiKey,
+    },
+    whenEmpty: 'The file has no accounts.',
+  })
 }

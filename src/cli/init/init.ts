@@ -4,8 +4,8 @@ import type { NewConfig } from '#config/new-config.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { shellWord } from '#platform/text.ts'
 import type { Command, Option } from '../command.ts'
+import { programWords } from '../help.ts'
 import { printData, printToStderr } from '../print.ts'
-import { programWords } from '../terminal/program-words.ts'
 import { readAnswers } from './answers.ts'
 import { type WrittenConfig, writeNewConfig } from './new-file.ts'
 import { type Question, questions } from './questions.ts'
@@ -35,7 +35,6 @@ export const initCommand: Command = {
     for (const warning of written.warnings) printToStderr(terminal, `warning: ${warning}`)
     const { warnings, sealingKeyFile = null } = written
     printData(invocation, { file, sealingKeyFile, warnings }, nextSteps(file, answers, written))
-    return 0
   },
 }
 

@@ -43,7 +43,6 @@ const rotate: Command = {
     const keys = readSealingKeys(config.keys.sealingKey, { mayCreate })
     const step = stepFor(keys, invocation)
     await step(invocation, config, keys)
-    return 0
   },
 }
 

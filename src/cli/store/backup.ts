@@ -32,7 +32,6 @@ export const backupCommand: Command = {
       withStore(config, (store) => backUp(store, { path, driver, terminal, stop }))
     // On standard output nothing is left behind, and a reader that does not read would hold up the end.
     printWritten(await (path === standardStream ? work() : stoppable(work)), path, invocation)
-    return 0
   },
 }
 

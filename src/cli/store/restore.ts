@@ -37,7 +37,6 @@ export const restoreCommand: Command = {
     } finally {
       await source.close()
     }
-    return 0
   },
 }
 

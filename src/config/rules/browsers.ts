@@ -1,3 +1,4 @@
+import { isWildcard } from '#gateway/routes/host-lookup.ts'
 import { parseOrigin } from '../addresses.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
@@ -117,7 +118,8 @@ function cookieProblem(
   const { accessCookie } = review.tree
   if (!accessCookie.enabled) return 'needs accessCookie: { enabled: true }'
   if (review.isValid(['routes', index, 'auth'])) {
-    if (auth === 'none') return 'cannot be combined with auth: none, which looks at no credential'
+    if (auth === 'none' || auth === 'deny')
+      return `cannot be combined with auth: ${auth}, which looks at no credential`
     if (auth === 'secretKey')
       return 'holds an access token, which auth: secretKey does not accept: use bearer or any'
   }
@@ -126,10 +128,16 @@ function cookieProblem(
   return `never gets the cookie: ${routePath} is not below ${accessCookie.path}, the path of accessCookie`
 }
 
-function signInProblem(review: Review, index: number, { auth, browser }: RouteTree): string | undefined {
+function signInProblem(
+  review: Review,
+  index: number,
+  { auth, browser, host }: RouteTree,
+): string | undefined {
   if (!browser.cookie) return 'needs cookie: true, as the sign-in ends with the access cookie'
   if (review.isValid(['portal', 'enabled']) && !review.tree.portal.enabled)
     return 'needs the portal: portal.enabled is false'
+  if (review.isValid(['routes', index, 'host']) && isWildcard(host) && review.tree.portal.host !== undefined)
+    return 'cannot lead people back from portal.host to a wildcard: name the host of the route'
   const isOptional = review.isValid(['routes', index, 'auth']) && auth === 'optional'
   return isOptional ? 'cannot be combined with auth: optional, which allows anonymous requests' : undefined
 }

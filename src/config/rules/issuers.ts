@@ -113,7 +113,7 @@ function reviewNames(review: Review, path: Path, { issuers }: RouteTree): void {
 }
 
 function reviewAuth(review: Review, path: Path, { issuers, auth }: RouteTree): void {
-  if (issuers.length > 0 && (auth === 'none' || auth === 'secretKey'))
+  if (issuers.length > 0 && (auth === 'none' || auth === 'secretKey' || auth === 'deny'))
     review.report(path, `cannot be combined with auth: ${auth}, which accepts no bearer tokens`, 'key')
 }
 

@@ -1,9 +1,10 @@
 import { normalizeHost, parseAddressRange } from '#platform/addresses.ts'
 import { hostProblem } from '../addresses.ts'
-import { parseCertificate, parsePrivateKey, tlsPairProblem } from '../certificate.ts'
 import type { Review } from '../review.ts'
 import { defaultOpsPort } from '../schema/listeners.ts'
-import { originProblem } from './upstreams.ts'
+import { parsePairs } from '../units.ts'
+import { originProblem } from './targets.ts'
+import { reviewTlsPair } from './tls-pair.ts'
 
 const path = ['listen', 'tls']
 
@@ -51,40 +52,11 @@ function overlap(one: string, other: string): boolean {
   return (a === '0.0.0.0' && !b.includes(':')) || (b === '0.0.0.0' && !a.includes(':'))
 }
 
-/** Checks that `cert` is a certificate, and `key` the key that belongs to it. */
+/** Checks that the certificate of the listener can be used. */
 export function reviewListen(review: Review): void {
   if (!review.hasValidShape(path)) return
   const { tls } = review.tree.listen
-  if (!tls) return
-  const secret = (half: 'cert' | 'key') =>
-    review.isValid([...path, half]) ? review.secret([...path, half], tls[half]) : undefined
-  const cert = secret('cert')
-  const key = secret('key')
-  const certificate = cert === undefined ? undefined : parseCertificate(cert)
-  const privateKey = key === undefined ? undefined : parsePrivateKey(key)
-  if (cert !== undefined && !certificate) review.report([...path, 'cert'], certificateProblem(cert))
-  if (key !== undefined && !privateKey) review.report([...path, 'key'], privateKeyProblem(key))
-  if (cert === undefined || key === undefined || !certificate || !privateKey) return
-  if (!certificate.checkPrivateKey(privateKey)) {
-    review.report([...path, 'key'], 'is not the key of the certificate in listen.tls.cert')
-    return
-  }
-  const problem = tlsPairProblem({ cert, key })
-  if (problem !== undefined) review.report([...path, 'cert'], `cannot be used: ${problem}`)
-}
-
-function certificateProblem(pem: string): string {
-  if (/PRIVATE KEY-----/.test(pem))
-    return 'contains a private key, not a certificate: are cert and key swapped?'
-  return 'contains no PEM certificate'
-}
-
-function privateKeyProblem(pem: string): string {
-  if (/BEGIN CERTIFICATE-----/.test(pem))
-    return 'contains a certificate, not its key: are cert and key swapped?'
-  if (/ENCRYPTED/.test(pem))
-    return 'is encrypted: give it without a passphrase, in a file that only the gateway reads'
-  return 'contains no PEM private key'
+  if (tls) reviewTlsPair(review, path, tls)
 }
 
 /** Checks that publicUrl is an origin, and that trusted proxies are addresses or ranges. */
@@ -105,6 +77,7 @@ export function reviewNetwork(review: Review): void {
 /** Checks that the collector's endpoint is a URL to which a path can be added. */
 export function reviewTracing(review: Review): void {
   const { tracing } = review.tree
+  reviewTraceHeaders(review)
   const path = ['tracing', 'otlp', 'endpoint']
   if (!tracing || !review.isValid(path)) return
   const url = URL.parse(tracing.otlp.endpoint)
@@ -113,4 +86,19 @@ export function reviewTracing(review: Review): void {
   } else if (url.username || url.password) review.report(path, 'must not contain credentials')
   else if (url.search || url.hash)
     review.report(path, 'must have no query or fragment: /v1/traces is added to it')
+}
+
+function reviewTraceHeaders(review: Review): void {
+  const path = ['tracing', 'otlp', 'headers']
+  const reference = review.isValid(path) ? review.tree.tracing?.otlp.headers : undefined
+  if (!reference) return
+  const text = review.secret(path, reference)
+  if (text === undefined) return
+  try {
+    const pairs = parsePairs(text)
+    if (Object.keys(pairs).length === 0) throw new TypeError('no pair')
+    new Headers(pairs)
+  } catch {
+    review.report(path, 'must be header fields such as api-key=…,x-team=a')
+  }
 }

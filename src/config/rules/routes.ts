@@ -1,16 +1,14 @@
 import { noPlan } from '#accounts/account-input.ts'
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
-import { METHODS } from '#platform/http.ts'
 import { didYouMean, foldHeaderName } from '#platform/text.ts'
 import { listedMax } from '../problem.ts'
 import type { Review } from '../review.ts'
 import { reservedHeaders } from './identity.ts'
+import { reviewResponseHeaders } from './response-headers.ts'
+import { pathProblem, reviewMatch, reviewRewrite } from './route-paths.ts'
 
 type RouteTree = Review['tree']['routes'][number]
-
-const neverProxied = new Set(['CONNECT', 'TRACE'])
-const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]*[A-Za-z0-9_-])$/
 
 /** Checks that each route is valid by itself, and that no two match the same request. */
 export function reviewRoutes(review: Review): void {
@@ -20,6 +18,8 @@ export function reviewRoutes(review: Review): void {
   )
   for (const [index, route] of routes) {
     reviewMatch(review, index, route)
+    reviewRewrite(review, index, route)
+    reviewResponseHeaders(review, index, route)
     reviewAccess(review, index, route)
     reviewAuthorization(review, index, route)
     reviewCostHeader(review, index, route)
@@ -53,63 +53,33 @@ function reviewWebSocket(review: Review, index: number, { upstream = '', websock
   review.report(path, `the upstream "${upstream}" speaks HTTP/2: WebSockets need one with protocol http1`)
 }
 
-/** Without one only another proxy can forward its requests. */
-function reviewMissingUpstream(review: Review, index: number, { upstream }: RouteTree): void {
-  if (upstream !== undefined || review.tree.decide !== undefined || !review.hasValidShape(['decide'])) return
-  review.report(['routes', index, 'upstream'], 'is missing')
-}
-
-function reviewMatch(review: Review, index: number, route: RouteTree): void {
-  const at = (field: string) => ['routes', index, field]
-  const pathMessage = review.isValid(at('path')) ? pathProblem(route.path) : undefined
-  if (pathMessage) review.report(at('path'), pathMessage)
-  if (review.isValid(at('host')) && route.host !== undefined && !hostPattern.test(route.host)) {
-    review.report(
-      at('host'),
-      'must be a host name without scheme, port and path, and without a dot at its end',
-    )
+/** Without one only another proxy can forward its requests, by rules of its own. */
+function reviewMissingUpstream(review: Review, index: number, route: RouteTree): void {
+  const { upstream, auth, rewrite, responseHeaders } = route
+  if (upstream !== undefined || auth === 'deny') return
+  const { set, remove } = responseHeaders
+  const ownRules = {
+    rewrite: rewrite !== undefined,
+    responseHeaders: remove.length > 0 || Object.keys(set).length > 0,
   }
-  for (const [position, method] of (review.hasValidShape(at('methods'))
-    ? (route.methods ?? [])
-    : []
-  ).entries()) {
-    const path = [...at('methods'), position]
-    const methodMessage = review.isValid(path) ? methodProblem(method) : undefined
-    if (methodMessage) review.report(path, methodMessage)
-  }
-}
-
-// What other gateways and routers use as wildcards: matched literally it would protect nothing.
-const wildcard = /\*|\/:|[{}]/
-
-/** Why servers could interpret a path differently; undefined if they cannot. */
-function pathProblem(path: string): string | undefined {
-  if (wildcard.test(path)) {
-    return 'is a prefix and matches everything below it: there are no wildcards (*), parameters (:id, {id}) or patterns'
-  }
-  const [character] = /[[\]|<>^"` ]/.exec(path) ?? []
-  if (character !== undefined) {
-    const encoded = encodeURIComponent(character)
-    return `has "${character}", which is in no path: it is a literal prefix, in which clients send ${encoded}`
-  }
-  const target = parseRequestTarget(path)
-  if (target?.query !== '' || target.hasParameters || target.hasEncodedSlash) {
-    return 'must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash'
-  }
-  // Requests carry other characters percent-encoded: such a path would never match.
-  return /^[!-~]+$/.test(path) ? undefined : `must be in ASCII: ${encodeURI(path.toWellFormed())}`
-}
-
-function methodProblem(method: string): string | undefined {
-  if (neverProxied.has(method)) return `${method} is never proxied`
-  if (METHODS.includes(method)) return undefined
-  return `"${method}" is not an HTTP method that can be proxied${didYouMean(method, METHODS)}`
+  if (review.tree.decide === undefined && review.hasValidShape(['decide']))
+    review.report(['routes', index, 'upstream'], 'is missing')
+  else
+    for (const [option, isGiven] of Object.entries(ownRules))
+      if (isGiven)
+        review.report(
+          ['routes', index, option],
+          'needs an upstream: without one another proxy forwards the requests, by rules of its own',
+          'key',
+        )
 }
 
 function reviewAccess(review: Review, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
-  if (!review.isValid(at('auth')) || (route.auth !== 'none' && route.auth !== 'optional')) return
-  const message = `cannot be combined with auth: ${route.auth}, which allows anonymous requests`
+  const { auth } = route
+  if (!review.isValid(at('auth')) || (auth !== 'none' && auth !== 'optional' && auth !== 'deny')) return
+  const why = auth === 'deny' ? 'refuses everybody' : 'allows anonymous requests'
+  const message = `cannot be combined with auth: ${auth}, which ${why}`
   if (route.roles !== undefined) review.report(at('roles'), message, 'key')
   if (route.scopes !== undefined) review.report(at('scopes'), message, 'key')
   if (route.verifiedOnly === true) review.report(at('verifiedOnly'), message, 'key')
@@ -120,7 +90,7 @@ function reviewAuthorization(review: Review, index: number, route: RouteTree): v
   const at = (field: string) => ['routes', index, field]
   const { auth, authorization, issuers, browser } = route
   const isKnown = ['auth', 'authorization'].every((field) => review.isValid(at(field)))
-  if (!isKnown || authorization === 'gateway' || auth === 'none') return
+  if (!isKnown || authorization === 'gateway' || auth === 'none' || auth === 'deny') return
   if (review.isValid(at('issuers')) && issuers.length > 0)
     review.report(
       at('issuers'),

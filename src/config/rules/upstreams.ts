@@ -5,8 +5,9 @@ import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 import type { SecretReference } from '../schema/node.ts'
 import { identityHeaderNames } from './identity.ts'
+import { reviewTargetTls, targetProblem } from './targets.ts'
 
-/** Checks that target URLs are plain origins, that certificates can be read, and what health checks ask. */
+/** Checks where targets are, that certificates can be read, and what health checks ask. */
 export function reviewUpstreams(review: Review): void {
   const upstreams = review.hasValidShape(['upstreams']) ? review.tree.upstreams : {}
   for (const [name, { targets, tls }] of Object.entries(upstreams).filter(([name]) =>
@@ -14,12 +15,13 @@ export function reviewUpstreams(review: Review): void {
   )) {
     for (const [index, target] of targets.entries()) {
       const path = ['upstreams', name, 'targets', index, 'url']
-      const problem = review.isValid(path) ? originProblem(target.url, 'http://10.0.0.11:3000') : undefined
+      const problem = review.isValid(path) ? targetProblem(target.url) : undefined
       if (problem) review.report(path, problem)
     }
     reviewChecks(review, name)
     const caPath = ['upstreams', name, 'tls', 'ca']
     if (review.isValid(caPath) && tls.ca) reviewCertificates(review, caPath, tls.ca)
+    reviewTargetTls(review, name)
   }
 }
 
@@ -38,21 +40,6 @@ function isShapedUpstream(review: Review, name: string): boolean {
   return (
     review.hasValidShape(['upstreams', name, 'targets']) && review.hasValidShape(['upstreams', name, 'tls'])
   )
-}
-
-/** What keeps a text from being an http(s) origin, such as the example; undefined if it is one. */
-export function originProblem(text: string, example: string): string | undefined {
-  const url = URL.parse(text)
-  if (!url || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
-    return `must be a URL such as ${example}`
-  }
-  // URL takes braces and the like for a name.
-  if (!/^(?:\[[\da-f:.]+\]|[\w.-]+)$/i.test(url.hostname)) {
-    return `must have a host name: letters, digits, -, _ and dots, as in ${example}`
-  }
-  if (url.username || url.password) return 'must not contain credentials'
-  if (url.pathname !== '/' || url.search || url.hash) return 'must be an origin: no path, query or fragment'
-  return undefined
 }
 
 /** Reports certificates that cannot be read as PEM. */
@@ -187,7 +174,7 @@ function readValue(review: Review, at: Path, value: string | SecretReference): s
 }
 
 /** The value itself may be a secret: it is never repeated. */
-function valueProblem(value: string): string | undefined {
+export function valueProblem(value: string): string | undefined {
   if (value.length > valueLengthMax) return `must have at most ${valueLengthMax} characters`
   if (/[\r\n]/.test(value)) return 'must not contain a line break'
   if (/^[ \t]|[ \t]$/.test(value)) return 'must not begin or end with a space or tab'

@@ -18,10 +18,21 @@ import { convert, convertResolved, optional, renamed } from './node.ts'
 /** Header fields that are set, or removed. */
 const headersMax = 64
 
+/** Before the path of a Unix socket. */
+export const unixPrefix = 'unix:'
+
 const target = item('One backend server.', {
   url: convert(
-    text({ description: 'http:// or https:// origin of the backend, without a path.' }),
-    (url) => new URL(url),
+    text({
+      description:
+        'Where it listens: an origin, with a base path or none, such as `http://10.0.0.11:3000/base`, or `unix:` and the path of a socket, such as `unix:/run/app.sock`. With `host: target` the backend there gets `localhost` as its Host. The base path precedes the path of every request, of WebSockets and health checks too, and is taken off what the backend says of its own paths.',
+    }),
+    (url, lookup) =>
+      new URL(
+        url.startsWith(unixPrefix)
+          ? unixPrefix + encodeURI(lookup.resolvePath(url.slice(unixPrefix.length)))
+          : url,
+      ),
   ),
   weight: integer({
     minimum: 1,
@@ -217,9 +228,22 @@ export const upstream = convertResolved(
       default: 'client',
       description: "Which Host header the backend sees: the client's or the target's own.",
     }),
-    tls: section('TLS to https:// targets.', {
+    tls: section('TLS to https:// targets, of their health checks too.', {
       verify: flag(true, "Whether the backend's certificate is checked."),
       ca: optional(secret({ description: 'Certificates (PEM) to trust instead of the system ones.' })),
+      serverName: optional(
+        text({
+          description:
+            'The name that the targets are asked for (SNI), and that their certificates must have; default: the host of each.',
+        }),
+      ),
+      cert: optional(
+        secret({
+          description:
+            'The client certificate (PEM) that the gateway shows, with its chain; needs `key`. A reload reads both again.',
+        }),
+      ),
+      key: optional(secret({ description: 'The private key (PEM) of `cert`, without a passphrase.' })),
     }),
   }),
   ({ timeouts, retries, ...options }) => ({ ...options, ...timeouts, ...retries }),

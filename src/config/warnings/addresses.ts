@@ -59,7 +59,7 @@ function selfTargets({ upstreams, listen }: ConfigTree): Warning[] {
 }
 
 function isSelf(url: URL, { host, port }: ConfigTree['listen']): boolean {
-  if (portOf(url) !== port) return false
+  if (url.protocol === 'unix:' || portOf(url) !== port) return false
   // A connection to `0.0.0.0` or `::` goes to this machine.
   const isLocal = isLoopback(url.hostname) || isWildcardAddress(url.hostname)
   return normalizeHost(url.hostname) === normalizeHost(host) || (isLocal && isWildcardAddress(host))

@@ -1,7 +1,8 @@
+import { createHostLookup, isWildcard } from '#gateway/routes/host-lookup.ts'
 import { parseRequestTarget, type RequestTarget } from '#gateway/routes/request-target.ts'
 import type { Route } from '#gateway/routes/route.ts'
 import { createRouteTable, type RouteTable } from '#gateway/routes/table.ts'
-import type { UpstreamConfig } from '#http/upstream/upstream.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 
 export type CompiledRoute = Route<UpstreamConfig | undefined>
 
@@ -11,7 +12,7 @@ export type CompiledRoute = Route<UpstreamConfig | undefined>
  */
 export interface RouteIndex {
   readonly table: RouteTable<UpstreamConfig | undefined>
-  /** The routes of a host and prefix; undefined = the routes for any host. */
+  /** The routes of a host, as they name it, and prefix; undefined = the routes for any host. */
   routesAt(host: string | undefined, prefix: string): readonly CompiledRoute[]
   /** All routes that could match a request for this host whose path is this prefix. */
   candidates(host: string, prefix: string): readonly CompiledRoute[]
@@ -19,12 +20,17 @@ export interface RouteIndex {
   hostsToCheck(prefix: string): Iterable<string>
   /** The protected route with a host whose backend and path this unprotected route reaches for other hosts. */
   bypassedBy(route: CompiledRoute): CompiledRoute | undefined
-  /** The protected route whose backend paths this unprotected route reaches too, as one of the two strips its prefix. */
-  bypassedByStripping(route: CompiledRoute): CompiledRoute | undefined
+  /** The protected route whose backend paths this unprotected route reaches too, as one of the two replaces its prefix. */
+  bypassedByRewriting(route: CompiledRoute): CompiledRoute | undefined
 }
 
 /** A host that no route names. */
 const otherHost = 'any-other-host.invalid'
+
+/** A host that a route stands for, and if it can be, no other route by its name. */
+export function exampleOf(host: string): string {
+  return isWildcard(host) ? otherHost + host.slice(1) : host
+}
 
 export function createRouteIndex(routes: readonly CompiledRoute[]): RouteIndex {
   const table = createRouteTable(routes)
@@ -35,12 +41,13 @@ export function createRouteIndex(routes: readonly CompiledRoute[]): RouteIndex {
     ({ prefix }) => prefix,
   )
   const bypassed = findBypassed(protectedRoutes, table)
+  const hosts = createHostLookup(new Map(routes.map(({ host }) => [host, host ?? '*'])))
   const routesAt: RouteIndex['routesAt'] = (host, prefix) => byHostAndPrefix.get(keyOf(host, prefix)) ?? []
 
   function* hostsToCheck(prefix: string) {
     yield otherHost
     for (const path of prefixesOf(prefix)) {
-      for (const { host } of protectedByPrefix.get(path) ?? []) if (host !== undefined) yield host
+      for (const { host } of protectedByPrefix.get(path) ?? []) if (host !== undefined) yield exampleOf(host)
     }
   }
 
@@ -48,9 +55,11 @@ export function createRouteIndex(routes: readonly CompiledRoute[]): RouteIndex {
     table,
     routesAt,
     hostsToCheck,
-    bypassedByStripping: createBackendIndex(protectedRoutes),
+    bypassedByRewriting: createBackendIndex(protectedRoutes),
     candidates: (host, prefix) =>
-      prefixesOf(prefix).flatMap((path) => [...routesAt(host, path), ...routesAt(undefined, path)]),
+      prefixesOf(prefix).flatMap((path) =>
+        hosts.valuesFor(host).flatMap((named) => routesAt(named === '*' ? undefined : named, path)),
+      ),
     bypassedBy: (route) => bypassed.get(route),
   }
 }
@@ -59,8 +68,14 @@ export function allowsAnonymous({ access }: CompiledRoute): boolean {
   return access.kind === 'public' || access.isOptional
 }
 
-export function stripsPrefix({ stripPrefix, depth }: CompiledRoute): boolean {
-  return stripPrefix && depth > 0
+/** Whether its backend sees other paths than those that it is matched by. */
+export function rewrites({ rewrite }: CompiledRoute): boolean {
+  return rewrite !== undefined
+}
+
+/** The prefix of its paths as the backend sees them. */
+function backendPrefix({ rewrite, prefix }: CompiledRoute): string {
+  return rewrite ?? prefix
 }
 
 export function targetOf({ name, prefix }: CompiledRoute): RequestTarget {
@@ -99,33 +114,48 @@ function findBypassed(
 ): ReadonlyMap<CompiledRoute, CompiledRoute> {
   const bypassed = new Map<CompiledRoute, CompiledRoute>()
   for (const other of protectedRoutes) {
-    if (other.host === undefined || stripsPrefix(other)) continue
+    if (other.host === undefined || rewrites(other)) continue
     const target = targetOf(other)
-    for (const method of other.methods ?? ['GET']) {
-      const route = matchRoute(table, { host: otherHost, target, method })
-      if (!route || stripsPrefix(route) || route.upstream !== other.upstream) continue
-      if (!bypassed.has(route)) bypassed.set(route, other)
-    }
+    // A wildcard stands for hosts beside this one.
+    const beside = `${otherHost}${other.host.slice(other.host.indexOf('.', 1))}`
+    for (const host of [otherHost, beside])
+      for (const method of other.methods ?? ['GET']) {
+        const route = matchRoute(table, { host, target, method })
+        if (!route || rewrites(route) || route.upstream !== other.upstream) continue
+        if (!bypassed.has(route)) bypassed.set(route, other)
+      }
   }
   return bypassed
 }
 
-/** A route that strips its prefix can reach any path at its backend, also those of all other routes there. */
-function createBackendIndex(protectedRoutes: readonly CompiledRoute[]): RouteIndex['bypassedByStripping'] {
+/**
+ * A route reaches all paths of its backend below what stands in place of its prefix, also those of all other routes there.
+ * One that is below another's is a part that somebody has named.
+ */
+function createBackendIndex(protectedRoutes: readonly CompiledRoute[]): RouteIndex['bypassedByRewriting'] {
   const byUpstream = new Map(
     [...Map.groupBy(protectedRoutes, ({ upstream }) => upstream)].map(([upstream, routes]) => {
-      const index = {
-        all: createMethodIndex(routes),
-        stripping: createMethodIndex(routes.filter(stripsPrefix)),
-      }
+      const index = { all: createPlaceIndex(routes), rewriting: createPlaceIndex(routes.filter(rewrites)) }
       return [upstream, index] as const
     }),
   )
   return (route) => {
     const index = byUpstream.get(route.upstream)
-    if (stripsPrefix(route)) return index?.all(route)
-    return route.prefix === '' ? index?.stripping(route) : undefined
+    return rewrites(route) ? index?.all(route) : index?.rewriting(route)
   }
+}
+
+/** Finds the first of the routes whose paths of the backend another has too, and that shares a method with it. */
+function createPlaceIndex(routes: readonly CompiledRoute[]): RouteIndex['bypassedByRewriting'] {
+  const atOrBelow = new Map<string, CompiledRoute[]>()
+  for (const route of routes)
+    for (const place of prefixesOf(backendPrefix(route))) {
+      const there = atOrBelow.get(place)
+      if (there === undefined) atOrBelow.set(place, [route])
+      else there.push(route)
+    }
+  const indexes = new Map([...atOrBelow].map(([place, members]) => [place, createMethodIndex(members)]))
+  return (route) => indexes.get(backendPrefix(route))?.(route)
 }
 
 /** Finds the first of the routes that shares a method with another. */

@@ -71,16 +71,18 @@ export function findTakenAuthorization({ routes, keys }: Pick<ConfigTree, 'route
   })
 }
 
-/** Prefixes that are stripped in vain, or from backends whose answers name paths. */
+/** Prefixes that are replaced in vain, or for backends whose answers name paths. */
 export function findPrefixProblems({ routes }: Pick<ConfigTree, 'routes'>): Warning[] {
   return [...routes.entries()]
-    .filter(([, { stripPrefix }]) => stripPrefix)
-    .flatMap(([index, { name, path, methods }]): Warning[] => {
-      const at = ['routes', index, 'stripPrefix']
-      if (path === '/')
+    .filter(([, { stripPrefix, rewrite }]) => stripPrefix || rewrite !== undefined)
+    .flatMap(([index, { name, path, methods, stripPrefix, rewrite }]): Warning[] => {
+      const at = ['routes', index, stripPrefix ? 'stripPrefix' : 'rewrite']
+      if (stripPrefix && path === '/')
         return [{ path: at, message: `route "${name}" has no prefix to strip`, hint: 'leave it out' }]
+      if (rewrite?.replace(/\/$/, '') === path.replace(/\/$/, ''))
+        return [{ path: at, message: `route "${name}" replaces ${path} by itself`, hint: 'leave it out' }]
       if (methods?.includes('PROPFIND') !== true) return []
-      const message = `WebDAV listings on route "${name}" have paths without ${path}, and clients do not find them`
+      const message = `WebDAV listings on route "${name}" have the paths of the backend, without ${path}, and clients do not find them`
       return [{ path: at, message, hint: `let the backend serve ${path} itself` }]
     })
 }

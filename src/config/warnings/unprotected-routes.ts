@@ -6,9 +6,10 @@ import {
   allowsAnonymous,
   type CompiledRoute,
   createRouteIndex,
+  exampleOf,
   matchRoute,
   type RouteIndex,
-  stripsPrefix,
+  rewrites,
   targetOf,
 } from './route-index.ts'
 
@@ -22,7 +23,7 @@ const rules: readonly Rule[] = [
   exposesNestedPaths,
   exposesOtherMethods,
   exposesOtherHosts,
-  exposesByStripping,
+  exposesByRewriting,
 ]
 
 /**
@@ -57,7 +58,7 @@ function exposesNestedPaths(
   { table, candidates, hostsToCheck }: RouteIndex,
 ): Exposure | undefined {
   const target = targetOf(route)
-  const hosts = route.host === undefined ? hostsToCheck(route.prefix) : [route.host]
+  const hosts = route.host === undefined ? hostsToCheck(route.prefix) : [exampleOf(route.host)]
   for (const host of hosts) {
     // No other routes could match this host and path.
     const others = candidates(host, route.prefix).filter((other) => other !== route)
@@ -67,7 +68,14 @@ function exposesNestedPaths(
       others.filter((other) => !allowsAnonymous(other)),
     )) {
       const next = matchRoute(without, { host, target, method })
-      if (!next || allowsAnonymous(next) || matchRoute(table, { host, target, method }) !== route) continue
+      // What refuses everybody else is there for the sake of such routes.
+      if (
+        !next ||
+        allowsAnonymous(next) ||
+        next.isDenied ||
+        matchRoute(table, { host, target, method }) !== route
+      )
+        continue
       // Both have the same host and prefix: a route that lists a method there is intended.
       if (next.prefix === route.prefix && next.host === route.host) continue
       const place =
@@ -86,7 +94,9 @@ function exposesNestedPaths(
 /** It matches all methods that protected routes of the same host and prefix do not list. */
 function exposesOtherMethods(route: CompiledRoute, { routesAt }: RouteIndex): Exposure | undefined {
   if (route.methods !== undefined) return undefined
-  const beside = routesAt(route.host, route.prefix).filter((other) => !allowsAnonymous(other))
+  const beside = routesAt(route.host, route.prefix).filter(
+    (other) => !allowsAnonymous(other) && !other.isDenied,
+  )
   const methods = [...new Set(beside.flatMap((other) => [...(other.methods ?? [])]))]
   if (methods.length === 0) return undefined
   const names = beside.map(({ name }) => `"${name}"`).join(', ')
@@ -99,21 +109,23 @@ function exposesOtherMethods(route: CompiledRoute, { routesAt }: RouteIndex): Ex
 /** A protected route has a host: a request with another Host matches this route, and gets to the same backend. */
 function exposesOtherHosts(route: CompiledRoute, { bypassedBy }: RouteIndex): Exposure | undefined {
   const bypassed = bypassedBy(route)
+  const hosts = route.host === undefined ? 'every host' : `every host of ${route.host}`
   return (
     bypassed && {
-      message: `route "${route.name}" ${verbOf(route)} at ${bypassed.prefix || '/'} of every host except ${bypassed.host}, where "${bypassed.name}" protects it`,
+      message: `route "${route.name}" ${verbOf(route)} at ${bypassed.prefix || '/'} of ${hosts} except ${bypassed.host}, where "${bypassed.name}" protects it`,
       hint: `remove the host of "${bypassed.name}", or give "${route.name}" one`,
     }
   )
 }
 
-/** With a stripped prefix it reaches paths of the backend that another route protects. */
-function exposesByStripping(route: CompiledRoute, { bypassedByStripping }: RouteIndex): Exposure | undefined {
-  const bypassed = bypassedByStripping(route)
+/** With a replaced prefix it reaches paths of the backend that another route protects. */
+function exposesByRewriting(route: CompiledRoute, { bypassedByRewriting }: RouteIndex): Exposure | undefined {
+  const bypassed = bypassedByRewriting(route)
   if (!bypassed) return undefined
-  const stripping = stripsPrefix(route) ? route : bypassed
+  const rewriting = rewrites(route) ? route : bypassed
+  const how = rewriting.rewrite === '' ? 'strips its prefix' : `has the backend see ${rewriting.rewrite}`
   return {
-    message: `route "${route.name}" ${verbOf(route)} and reaches what "${bypassed.name}" protects at its backend, as "${stripping.name}" strips its prefix`,
+    message: `route "${route.name}" ${verbOf(route)} and reaches what "${bypassed.name}" protects at its backend, as "${rewriting.name}" ${how}`,
     hint: `give it the auth of "${bypassed.name}", or its own upstream`,
   }
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/exchange/request-head.ts'
+import type { Target } from '#http/upstream/target.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { WorkerScopes } from '../routes/own-paths.ts'
@@ -26,7 +27,7 @@ export interface ForwardedArrival {
   }
 }
 
-/** Terms that all requests of one config are forwarded under. */
+/** What all requests of one config are forwarded with. */
 export interface ForwardTerms {
   /** Field lines for the upstream, from name, value, name, value. */
   readonly writeTrailers: RequestWriter['writeTrailers']
@@ -40,8 +41,16 @@ export interface ForwardTerms {
 export interface SecondTargets {
   /** Each ended by CR LF. */
   readonly lines: string
-  /** Path and query of a Destination that becomes a URL of the target; undefined = there is none. */
-  readonly targetDestination: string | undefined
+  /** A Destination below the base path of the target; undefined = there is none. */
+  readonly destination: BackendDestination | undefined
+}
+
+/** A Destination whose path is one of the backend's own. */
+interface BackendDestination {
+  /** Such as `https://api.example.com`; undefined = that of the target. */
+  readonly origin: string | undefined
+  /** With the query, without the base path. */
+  readonly path: string
 }
 
 /** An admitted request and its upstream. */
@@ -50,16 +59,17 @@ export interface ForwardedRequest {
   readonly route: Pick<
     Route<Upstream>,
     | 'upstream'
-    | 'stripPrefix'
+    | 'rewrite'
     | 'depth'
     | 'bodyBytesMax'
     | 'responseTimeoutMs'
     | 'idleTimeoutMs'
     | 'passesTrailers'
     | 'caching'
+    | 'responseHeaders'
   >
   readonly terms: ForwardTerms
-  /** As the client sent it: the upstream gets what its route makes of it. */
+  /** The destination that the client named; the route decides what the upstream gets. */
   readonly destination: { readonly target: RequestTarget }
   /** undefined = the request names none. */
   readonly secondTargets: SecondTargets | undefined
@@ -67,7 +77,7 @@ export interface ForwardedRequest {
   readonly headerLines: string
   /** Whether these lines say that no request follows on the connection. */
   readonly isLast: boolean
-  /** The start of the client's path that the upstream does not get; undefined = it gets all of it. */
+  /** The start of the client's path that the upstream does not see as it is; undefined = it sees all of it. */
   readonly strippedPrefix: StrippedPrefix | undefined
   /** The calling account; undefined = anonymous. */
   readonly accountId: string | undefined
@@ -83,7 +93,7 @@ export interface ForwardedRequest {
 /** Events of a forwarded request; one of the last three is called, once, unless the client disconnects. */
 export interface ForwardEvents<Forwarded extends ForwardedRequest> {
   /** The request is being sent. @param now on the clock of performance.now() */
-  onSent(forwarded: Forwarded, now: number): void
+  onSent(forwarded: Forwarded, now: number, target: Target): void
   /** The head of the response has arrived. */
   onResponseHead(forwarded: Forwarded, status: number): void
   /** A stream of events has begun, and is followed. @returns what to call once it is over */
@@ -96,7 +106,7 @@ export interface ForwardEvents<Forwarded extends ForwardedRequest> {
   onResponseEnd(forwarded: Forwarded): void
   /** There is no response, or it cannot be forwarded completely. */
   onFailed(forwarded: Forwarded, error: GatehouseError | MalformedMessage | BodyTooSlow): void
-  /** 101: both sockets belong to a tunnel from here on. */
+  /** 101 Switching Protocols: both sockets now belong to a tunnel. */
   onUpgraded(forwarded: Forwarded, upgrade: UpgradeResponse): void
 }
 

@@ -1,42 +1,56 @@
 import { type ResponseHead, responseMark } from '#http/client/response-head.ts'
 import { keptLines, type MarkedText } from '#http/h1/field-lines.ts'
 import { mark } from '#http/h1/name-table.ts'
+import type { Target } from '#http/upstream/target.ts'
 import type { ResponseCaching } from '../routes/route.ts'
 import { withGatewayCors } from './cors-headers.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
 import { isUsualConnection } from './hop-by-hop.ts'
 import { responseHeaderLines, withOwnLines } from './response-head.ts'
+import { withoutReplaced } from './response-headers.ts'
+import { atBasePath } from './stripped-prefix.ts'
 
 /**
  * The header lines of the response to a forwarded request, for the client: mostly as they arrived, in a few slices.
+ * @param target that has answered; undefined = none was reached
  * @param mayHaveTrailers whether trailers can follow
  */
 export function forwardedResponseLines(
   forwarded: ForwardedRequest,
   received: ResponseHead,
-  targetOrigin: string,
+  target: Pick<Target, 'origin' | 'basePath'> | undefined,
   mayHaveTrailers: boolean,
 ): string {
-  const { arrival, route, terms, corsHeaders, costField, strippedPrefix, destination } = forwarded
+  const { arrival, route, terms, corsHeaders, costField, destination } = forwarded
+  const strippedPrefix = atBasePath(forwarded.strippedPrefix, target?.basePath ?? '')
   const { status, lines } = received
   const isAuthenticated = forwarded.accountId !== undefined
-  if (lines !== undefined && status >= 200 && corsHeaders === undefined && costField === undefined) {
-    const { caching } = route
-    const ordinary = ordinaryLines(lines, { status, mayHaveTrailers, caching, isAuthenticated, terms })
+  const { caching, responseHeaders } = route
+  const isPlain = corsHeaders === undefined && costField === undefined && responseHeaders === undefined
+  if (lines !== undefined && status >= 200 && isPlain) {
+    const ordinary = ordinaryLines(lines, {
+      status,
+      mayHaveTrailers,
+      caching,
+      isAuthenticated,
+      isRewritten: strippedPrefix !== undefined,
+      terms,
+    })
     if (ordinary) return withOwnLines(ordinary.text, ordinary.hasDate, status, arrival.requestId)
   }
-  const headers = costField?.remove(received.headers) ?? received.headers
+  const headers = withoutReplaced(costField?.remove(received.headers) ?? received.headers, responseHeaders)
   return responseHeaderLines({
     status,
     headers: corsHeaders === undefined ? headers : withGatewayCors(status, headers, corsHeaders),
+    set: responseHeaders?.set,
     mayHaveTrailers,
-    targetOrigin,
+    targetOrigin: target?.origin ?? '',
     client: arrival.client,
     strippedPrefix,
     clientPath: destination.target.path,
     portalScopes: terms.portalScopes,
     requestId: arrival.requestId,
-    caching: route.caching,
+    caching,
     ownCookies: terms.ownCookies,
     isAuthenticated,
   })
@@ -48,10 +62,12 @@ interface OrdinaryResponseInput {
   readonly mayHaveTrailers: boolean
   readonly caching: ResponseCaching | undefined
   readonly isAuthenticated: boolean
+  /** Whether the backend does not see the path as it was sent. */
+  readonly isRewritten: boolean
   readonly terms: Pick<ForwardTerms, 'ownCookies' | 'portalScopes'>
 }
 
-/** What the head that is read at this moment depends on, and what was found out about it: one object for all heads. */
+/** What one reading of a head depends on, and what it finds. One object is shared by all heads. */
 interface Reading {
   input: OrdinaryResponseInput | undefined
   hasDate: boolean
@@ -62,8 +78,8 @@ interface Reading {
 const reading: Reading = { input: undefined, hasDate: false, hasLength: false, isCachingStated: false }
 
 /**
- * The lines of an ordinary response for the client: those that arrived, without hop-by-hop fields, in slices of the head.
- * @returns undefined where a field has to be rewritten, or more than its name decides about it (see response-head.ts)
+ * The lines of an ordinary response for the client: as received, without hop-by-hop fields, in slices of the head.
+ * @returns undefined if a field has to be rewritten, or its name alone does not decide about it (see response-head.ts)
  */
 function ordinaryLines(
   head: MarkedText,
@@ -82,7 +98,7 @@ function ordinaryLines(
   return { text: lines + (isPrivate ? caching.privateLines : caching.varyLine), hasDate }
 }
 
-/** Whether a line goes on to the client; undefined = the response is no ordinary one. */
+/** Whether a line is forwarded to the client; undefined = the response is not ordinary. */
 function passes(text: string, found: number, start: number, end: number): boolean | undefined {
   const { input } = reading
   if (input === undefined) return undefined
@@ -102,7 +118,10 @@ function passes(text: string, found: number, start: number, end: number): boolea
       reading.hasLength = true
       return true
     case responseMark.setCookie:
-      return input.terms.ownCookies.isSetBy(text.slice(start, end)) ? undefined : true
+      return input.isRewritten || input.terms.ownCookies.isSetBy(text.slice(start, end)) ? undefined : true
+    case responseMark.link:
+      // A URL may be one of the target.
+      return input.isRewritten || text.slice(start, end).includes('//') ? undefined : true
     case responseMark.vary:
       return input.caching === undefined ? true : undefined
     case mark.connection:

@@ -7,7 +7,7 @@ import { clientNetwork } from '#platform/addresses.ts'
 import { upstreamTarget } from '../routes/route.ts'
 import type { ForwardedRequest, SecondTargets } from './forwarded-request.ts'
 
-/** A forwarded request as its upstream sees it: nothing is copied, as most of it is read once, if at all. */
+/** A forwarded request as its upstream sees it. Getters copy nothing, as most values are read once or never. */
 export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implements UpstreamRequest {
   protected abstract readonly request: Forwarded
 
@@ -45,7 +45,7 @@ export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implem
     return this.#isDirect ? this.request.arrival.connection.session : undefined
   }
 
-  /** Whether the connection is that of the client: a proxy may send the requests of many on its own. */
+  /** Whether the client itself holds the connection: a proxy may send requests of many clients on one. */
   get #isDirect(): boolean {
     const { client, connection } = this.request.arrival
     return client.address === connection.peerAddress
@@ -79,29 +79,29 @@ export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implem
 /** The whole head for a target, with the empty line at its end. */
 function forwardedRequestHead(
   { arrival, route, destination, secondTargets, headerLines }: ForwardedRequest,
-  { authority, origin }: Pick<Target, 'authority' | 'origin'>,
+  { authority, origin, basePath }: Pick<Target, 'authority' | 'origin' | 'basePath'>,
 ): string {
   const { method } = arrival.head
   const sentHost = route.upstream.host === 'client' ? (arrival.fields.host ?? '') : authority
   const lines =
     secondTargets === undefined
       ? headerLines
-      : secondTargetLines(secondTargets, { origin, sentHost }) + headerLines
+      : secondTargetLines(secondTargets, { origin, basePath, sentHost }) + headerLines
   const target = upstreamTarget(route, destination.target)
-  return `${method} ${target} HTTP/1.1\r\nHost: ${sentHost}\r\n${lines}\r\n`
+  return `${method} ${basePath}${target} HTTP/1.1\r\nHost: ${sentHost}\r\n${lines}\r\n`
 }
 
-/** @param target its origin, such as `http://10.0.0.11:3000`, and the Host that it gets */
+/** @param target its origin and base path, such as `http://10.0.0.11:3000` and `/base`, and the Host that it is sent */
 export function secondTargetLines(
-  { lines, targetDestination }: SecondTargets,
-  { origin, sentHost }: { readonly origin: string; readonly sentHost: string },
+  { lines, destination }: SecondTargets,
+  { origin, basePath, sentHost }: Pick<Target, 'origin' | 'basePath'> & { readonly sentHost: string },
 ): string {
-  if (targetDestination === undefined) return lines
-  const scheme = origin.slice(0, origin.indexOf('//'))
-  return `Destination: ${scheme}//${sentHost}${targetDestination}\r\n${lines}`
+  if (destination === undefined) return lines
+  const sentOrigin = destination.origin ?? `${origin.slice(0, origin.indexOf('//'))}//${sentHost}`
+  return `Destination: ${sentOrigin}${basePath}${destination.path}\r\n${lines}`
 }
 
-/** At this size the client is not slow: reading pauses until there is a connection. */
+/** Once this much has arrived the client counts as fast, and reading pauses until there is a connection. */
 const pendingBytesMax = 65_536
 
 /** The start of a body that waits for a connection to its target. */

@@ -2,34 +2,55 @@ import { valuesOf } from '#http/h1/raw-headers.ts'
 import { parseRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 
-/** What was removed from the front of the client's path, so that the backend does not see it. */
+/** How the start of the path differs between the client and the backend. */
 export interface StrippedPrefix {
-  /** By this gateway: `/orders`. */
+  /** By this gateway: `/orders`; empty = nothing. */
   readonly own: string
+  /** What the backend sees in its place: `/api`; empty = nothing. */
+  readonly replacement: string
   /** By trusted proxies before it: `/outer`; empty = nothing. */
   readonly outer: string
 }
 
-/** @returns undefined where the route strips nothing */
+/** @returns undefined where the backend sees the path as it was sent */
 export function readStrippedPrefix(
-  route: Pick<Route<unknown>, 'stripPrefix' | 'prefix'>,
+  { rewrite, prefix }: Pick<Route<unknown>, 'rewrite' | 'prefix'>,
   rawHeaders: readonly string[],
   isTrusted: boolean,
 ): StrippedPrefix | undefined {
-  if (!route.stripPrefix || route.prefix === '') return undefined
-  return { own: route.prefix, outer: isTrusted ? readOuterPrefix(rawHeaders) : '' }
+  if (rewrite === undefined) return undefined
+  return { own: prefix, replacement: rewrite, outer: isTrusted ? readOuterPrefix(rawHeaders) : '' }
 }
 
-/** The value of X-Forwarded-Prefix for the backend: one path, as backends put it before their own. */
+/** The prefix at a target whose paths all begin with a base path; empty = none. */
+export function atBasePath(prefix: StrippedPrefix | undefined, basePath: string): StrippedPrefix | undefined {
+  if (basePath === '') return prefix
+  const { own, replacement, outer } = prefix ?? { own: '', replacement: '', outer: '' }
+  return { own, replacement: basePath + replacement, outer }
+}
+
+/** The value of X-Forwarded-Prefix for the backend: the one path that it has to put before its own. */
 export function forwardedPrefix({ own, outer }: StrippedPrefix): string {
   return outer + own
 }
 
-/** The path for the client of a path of the backend, which begins with `/`. */
-export function withPrefix(path: string, { own, outer }: StrippedPrefix): string {
+/**
+ * The client's path for a path of the backend, which begins with `/`. A path that is not below what the backend sees in
+ * place of the prefix is left unchanged, as no request of this route leads there.
+ */
+export function withPrefix(path: string, { own, replacement, outer }: StrippedPrefix): string {
+  const published = outer + own
   // A backend that honours X-Forwarded-Prefix, or knows where it is published, has added it itself.
-  if (outer !== '' && isBelow(path, outer + own)) return path
-  return isBelow(path, own) ? outer + path : outer + own + path
+  const added = [published, own].find((prefix) => prefix !== '' && isBelow(path, prefix + replacement))
+  if (added !== undefined) return withRoot(published + path.slice(added.length + replacement.length))
+  if (isBelow(path, replacement)) return withRoot(published + path.slice(replacement.length))
+  return own !== '' && isBelow(path, own) ? outer + path : path
+}
+
+/** What follows a prefix may be empty, begin with a query, or with what would become a host (RFC 3986 4.2). */
+function withRoot(path: string): string {
+  if (/^\/[/\\]/.test(path)) return `/.${path}`
+  return path.startsWith('/') ? path : `/${path}`
 }
 
 /** Whether a path, with or without a query, is a prefix or below it. */
@@ -42,14 +63,15 @@ function readOuterPrefix(rawHeaders: readonly string[]): string {
   let outer = ''
   for (const part of valuesOf(rawHeaders, 'x-forwarded-prefix').flatMap((value) => value.split(','))) {
     const prefix = part.trim().replace(/\/$/, '')
+    // The backend builds URLs from it: it must not become another host, or leave the path.
     if (prefix !== '' && !isPlainPath(prefix)) return ''
     outer += prefix
   }
   return outer
 }
 
-/** The backend builds URLs from it: it must not become another host, or leave the path. */
-function isPlainPath(prefix: string): boolean {
+/** One path of ASCII without an end slash, which all servers read alike: no dot or empty segments, no parameters. */
+export function isPlainPath(prefix: string): boolean {
   if (!prefix.startsWith('/') || !/^[A-Za-z0-9\-._~!$&'()*+;=:@%/]+$/.test(prefix)) return false
   const target = parseRequestTarget(prefix)
   return target !== undefined && !target.hasEncodedSlash && !target.hasParameters
@@ -60,7 +82,7 @@ export interface LocationContext {
   readonly targetOrigin: string
   /** As the client calls the gateway: `http`, and `localhost:8080`. */
   readonly client: { readonly protocol: string; readonly host: string }
-  /** What paths of the target lack; undefined = nothing. */
+  /** How the paths of the target differ; undefined = not at all. */
   readonly strippedPrefix: StrippedPrefix | undefined
 }
 
@@ -81,30 +103,33 @@ export function publicLocation(location: string, context: LocationContext): stri
     const publicOrigin = scheme === undefined ? `//${client.host}` : `${client.protocol}://${client.host}`
     return publicOrigin + prefixedRest(rest, strippedPrefix)
   }
-  // The scheme stays: it may be another one on purpose, as in a redirect to https.
+  // The scheme may differ on purpose, as in a redirect to https, and then stays.
   const clientScheme = `${client.protocol}:`
   const isClientHost = hostOf(scheme ?? clientScheme, authority) === hostOf(clientScheme, client.host)
   return isClientHost ? matched + prefixedRest(rest, strippedPrefix) : location
 }
 
-/** Not `//`, which begins a host. */
+/** Leaves `//` alone, which begins a host. */
 function prefixedPath(location: string, strippedPrefix: StrippedPrefix | undefined): string {
   if (strippedPrefix === undefined || !location.startsWith('/') || location.startsWith('//')) return location
   return withPrefix(location, strippedPrefix)
 }
 
-/** What follows an origin may be empty, which is the root. */
+/** The rest of a URL after its origin; empty means the root. */
 function prefixedRest(rest: string, strippedPrefix: StrippedPrefix | undefined): string {
   if (strippedPrefix === undefined) return rest
   return withPrefix(rest.startsWith('/') ? rest : `/${rest}`, strippedPrefix)
 }
 
-/** The origin as URL writes it. */
+/** The origin as URL serialises it. */
 function originOf(scheme: string, authority: string): string {
   return `${scheme.toLowerCase()}//${hostOf(scheme, authority)}`
 }
 
-/** Host and port as URL writes them: in lower case, without the port that the scheme implies. @param scheme `https:` */
+/**
+ * Host and port as URL serialises them: in lower case, without the default port.
+ * @param scheme `https:`
+ */
 export function hostOf(scheme: string, authority: string): string {
   const impliedPort = scheme.toLowerCase() === 'https:' ? /:(?:443)?$/ : /:(?:80)?$/
   return authority.toLowerCase().replace(impliedPort, '')
@@ -114,17 +139,19 @@ export function hostOf(scheme: string, authority: string): string {
 const reference = /^((?:https?:\/\/[^/?#<>]+)?)(\/.*)$/i
 
 /**
- * The value of `If` (RFC 4918 10.4) for a backend that does not see a prefix: the resources that its lists are about lose
- * it. One below another path stays as it is, and so names nothing that the backend has. Tokens and entity tags, which are
- * within parentheses, are not touched.
- * @param prefix that was stripped: `/files`
+ * The value of `If` (RFC 4918 10.4) for a backend that does not see a prefix: the prefix is removed from the resources
+ * that its lists name. A resource below another path is left unchanged, and so matches nothing at the backend. Tokens
+ * and entity tags, which are within parentheses, are not touched.
  */
-export function withoutPrefixInIf(value: string, prefix: string): string {
-  if (!value.includes(prefix)) return value
+export function withoutPrefixInIf(
+  value: string,
+  prefix: Pick<StrippedPrefix, 'own' | 'replacement'>,
+): string {
+  if (!value.includes(prefix.own)) return value
   let written = ''
   let isInList = false
   let isQuoted = false
-  // After it nothing closes: looking for it from each `<` would cost the square of their number.
+  // No `<` is closed beyond this: searching from each would take quadratic time.
   const lastEnd = value.lastIndexOf('>')
   for (let index = 0; index < value.length; index++) {
     const character = value[index] ?? ''
@@ -140,9 +167,10 @@ export function withoutPrefixInIf(value: string, prefix: string): string {
   return written
 }
 
-function stripped(resource: string, prefix: string): string {
+function stripped(
+  resource: string,
+  { own, replacement }: Pick<StrippedPrefix, 'own' | 'replacement'>,
+): string {
   const [, origin = '', path = ''] = reference.exec(resource) ?? []
-  if (!isBelow(path, prefix)) return resource
-  const rest = path.slice(prefix.length)
-  return `${origin}${rest.startsWith('/') ? '' : '/'}${rest}`
+  return isBelow(path, own) ? origin + withRoot(replacement + path.slice(own.length)) : resource
 }

@@ -29,14 +29,14 @@ export interface DecisionEffectsOptions {
 /** The admitted route, or the error. */
 export type GateResult<MatchedRoute extends GatedRoute> = MatchedRoute | GatehouseError
 
-/** A result that is there at once, or later. */
+/** A result, available at once or later. */
 export type EventualResult<MatchedRoute extends GatedRoute> =
   | GateResult<MatchedRoute>
   | Promise<GateResult<MatchedRoute>>
 
-/** What is counted once the caller of a request has been decided about. Synchronous where nothing has to be asked. */
+/** Counts decisions and takes limits. Synchronous unless the store has to be asked. */
 export interface DecisionEffects {
-  /** All effects of a decision that is final: those below, in their order. */
+  /** Applies all effects of a final decision: those below, in their order. */
   apply<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,
     arrival: Arrival<unknown>,
@@ -44,7 +44,7 @@ export interface DecisionEffects {
   ): EventualResult<MatchedRoute>
   /** Records the use of a valid secret key. */
   recordKeyUse(arrival: Arrival<unknown>, decision: AllowedDecision): void
-  /** Counts the request against its rate, plan and quota; and the decision, as allowed or as exceeding these. */
+  /** Counts the request against its rate, plan and quota, and the decision as allowed or as exceeding one of these. */
   takeLimits<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,
     arrival: Arrival<unknown>,
@@ -60,7 +60,7 @@ export interface DecisionEffects {
   countRefusal(scheme: DecisionScheme | undefined, error: GatehouseError): GatehouseError
 }
 
-/** How long the use of a key is not recorded again for the same head from the same address. */
+/** After a use of a key was recorded, further uses for the same head and address are not recorded for this long. */
 const keyUseIntervalMs = 1_000
 
 export function createDecisionEffects(options: DecisionEffectsOptions): DecisionEffects {

@@ -70,7 +70,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     const found = findRoute(table, second)
     if (found instanceof GatehouseError) return `is refused: ${found.code}`
     if (found.upstream !== route.upstream) return `belongs to another upstream, that of ${found.name}`
-    // A public route has looked at no credential, and its backend is told of no caller.
+    // A public route has read no credential, and its backend is told of no caller.
     if (principalOf(arrival.outcome) === undefined && !allowsAnonymous(found))
       return `is on a route that needs a caller, ${found.name}`
     const result = await gate(second)
@@ -81,7 +81,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     return result.code === 'too-many-failures' ? result : `is refused by ${found.name}: ${result.code}`
   }
 
-  /** As its route forwards a target; that of each method, if there are several. */
+  /** The target as its route forwards it; if there are several methods, all their routes must agree. */
   async function findForwarded(
     { target }: SecondTarget,
     methods: readonly string[],
@@ -98,7 +98,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     return paths.size === 1 ? { path } : stripsAnother
   }
 
-  /** The routes of the hosts that a bucket may have count too. */
+  /** The routes of the bucket's possible hosts count too. */
   async function refusalOfHosts(
     { methods = [] }: NamingField,
     path: string,
@@ -118,7 +118,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     return undefined
   }
 
-  /** The lines of one for the upstream. */
+  /** The lines that tell the upstream of one target. */
   async function check(field: NamingField, value: string, named: Named): Promise<SecondTargets | Refusal> {
     const { route, arrival, account } = named
     const { client, head, outcome } = arrival
@@ -138,7 +138,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     if (field.form === 'destination' && second.isOfHost)
       return davDestination(second.target, forwarded.path, named)
     const accountLine = account === undefined ? '' : `${field.accountName}: ${account}\r\n`
-    return { lines: `${field.name}: ${written}\r\n${accountLine}`, targetDestination: undefined }
+    return { lines: `${field.name}: ${written}\r\n${accountLine}`, destination: undefined }
   }
 
   return async function checkSecondTargets(route, arrival) {
@@ -156,18 +156,18 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
       }
       passed = {
         lines: passed.lines + result.lines,
-        targetDestination: passed.targetDestination ?? result.targetDestination,
+        destination: passed.destination ?? result.destination,
       }
     }
     return passed
   }
 }
 
-const stripsAnother = 'is on a route that strips another prefix'
+const stripsAnother = 'is on a route that replaces another prefix'
 
-const noLines: SecondTargets = { lines: '', targetDestination: undefined }
+const noLines: SecondTargets = { lines: '', destination: undefined }
 
-/** What is wrong with a target, as text; an error is the answer itself. */
+/** What is wrong with a target, as text; an error is returned unchanged. */
 type Refusal = GatehouseError | string
 
 function isRefusal(result: unknown): result is Refusal {
@@ -176,7 +176,7 @@ function isRefusal(result: unknown): result is Refusal {
 
 /** A request that names a second target. */
 interface Named {
-  /** Its own. */
+  /** The route of the request itself. */
   readonly route: Route<HeadUpstream | undefined>
   readonly arrival: Arrival<unknown>
   /** The account of Swift that it names for the target; undefined = none. */
@@ -189,14 +189,16 @@ function namesTarget(field: SecondTargetField): field is NamingField {
   return field.form !== 'account'
 }
 
-/** As the route says: most backends refuse a Destination that is not a URL of theirs. */
+/** In the form that the route says: most backends refuse a Destination that is not one of their own URLs. */
 function davDestination(target: RequestTarget, forwarded: string, { route, arrival }: Named): SecondTargets {
   const { client, head } = arrival
-  if (route.destination === 'target') return { lines: '', targetDestination: forwarded }
+  if (route.destination === 'target')
+    return { lines: '', destination: { origin: undefined, path: forwarded } }
+  const origin = `${client.protocol}://${client.host}`
+  if (route.destination === 'forwarded') return { lines: '', destination: { origin, path: forwarded } }
   const outer = readStrippedPrefix(route, head.rawHeaders, client.isTrusted)?.outer ?? ''
-  const path = route.destination === 'public' ? outer + target.sentPath + target.query : forwarded
-  const line = `Destination: ${client.protocol}://${client.host}${path}\r\n`
-  return { lines: line, targetDestination: undefined }
+  const line = `Destination: ${origin}${outer}${target.sentPath}${target.query}\r\n`
+  return { lines: line, destination: undefined }
 }
 
 /** The key that the token of a decided request is bound to; undefined = none. */

@@ -5,7 +5,7 @@ import type { ExceededRate, GatehouseError } from '#platform/errors/gatehouse-er
 import { copyString } from '#platform/text.ts'
 import { type ChallengeContext, challenges } from './challenges.ts'
 
-/** The response to a failed request. Those that differ only in their ID are built once. */
+/** The response to a failed request. Responses that differ only in the request ID are built once. */
 export function problemText(error: GatehouseError, context: ProblemContext): ProblemText {
   const { requestId, sentStatus = error.status, extraLines, isRegistry, isProof } = context
   const isUsual = sentStatus === error.status && !isRegistry && !isProof && isPlainInJson(requestId)
@@ -15,12 +15,12 @@ export function problemText(error: GatehouseError, context: ProblemContext): Pro
     : repeatedProblem(key, error, context).withId(requestId, extraLines)
 }
 
-/** Whether it is written as it is: it has no control characters, as it is in a field line too. */
+/** Whether JSON and a field line can hold it unescaped. */
 function isPlainInJson(requestId: string): boolean {
   return !requestId.includes('"') && !requestId.includes('\\')
 }
 
-/** The key of responses of one route that differ only in their ID; undefined = the response is one of a kind. */
+/** The key of responses of one route that differ only in the request ID; undefined = the response is unique. */
 function repeatedKey(error: GatehouseError): ErrorCode | GatehouseError | undefined {
   const { code, detail, errors, allow, rate, nonce, isShared } = error
   // One object for each code and detail.
@@ -30,7 +30,7 @@ function repeatedKey(error: GatehouseError): ErrorCode | GatehouseError | undefi
   return detail === defaults.detail ? code : undefined
 }
 
-/** A response without its ID, which comes last in lines and body. Refusing must cost less than forwarding. */
+/** A response without its request ID, which comes last in lines and body. Refusing must cost less than forwarding. */
 class RepeatedProblem {
   readonly #lines: string
   readonly #body: string
@@ -62,7 +62,7 @@ class RepeatedProblem {
 
 const bodyAfterId = '"}\n'
 
-/** The responses about one route; a reload may change the carriers. */
+/** The repeated responses of one route; a reload may change the carriers. */
 interface RepeatedProblems {
   readonly carriers: Carriers
   readonly byKey: Map<ErrorCode | GatehouseError, RepeatedProblem>
@@ -93,7 +93,7 @@ function startProblems(access: object, carriers: Carriers): RepeatedProblems {
   return problems
 }
 
-/** When to try again after a 503, in seconds: the outages behind it are short. */
+/** Retry-After of a 503, in seconds: the outages behind it are short. */
 const retryAfterS = 1
 
 /** Codes that have a challenge, besides every 401 (RFC 6750 3). */

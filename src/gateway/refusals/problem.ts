@@ -53,8 +53,8 @@ export function applyKeepAlive(request: IncomingMessage, response: ServerRespons
 
 /**
  * Answers with a problem, or aborts a started response.
- * @param sentStatus what is sent to calls of gRPC too, whose refusals else have status 200; undefined = the status of the
- *   error, which the log has in any case
+ * @param sentStatus the status to send, also to gRPC calls, whose refusals otherwise have status 200; undefined = that
+ * of the error, which is always logged
  */
 export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatus?: number): void {
   const { connection, outcome, requestId, carriers } = arrival
@@ -83,7 +83,7 @@ export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatu
   })
 }
 
-/** No request, and so no route: nothing is challenged. */
+/** Without a request there is no route, and so no challenge. */
 const beforeArrival = { access: undefined, carriers: createCarriers([]), isRegistry: false, isProof: false }
 
 /** Answers a request that could not be parsed. */
@@ -119,7 +119,7 @@ export function answerErrorPage(
   writeAnswer(connection, error.status, completeText(page, lines))
 }
 
-/** A page has them too (RFC 9110 15.5.2), but for Basic: browsers would ask for a password in a window of theirs. */
+/** A page has challenges too (RFC 9110 15.5.2), except Basic, for which browsers would open a password dialog. */
 function challengeLines(error: GatehouseError, context: ChallengeContext): string {
   if (error.status !== 401 && !challengedCodes.has(error.code)) return ''
   return challenges(error.code, context)

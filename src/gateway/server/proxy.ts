@@ -2,6 +2,7 @@ import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
 import { changedHead } from '#http/exchange/request-head.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import { monotonicClock } from '#platform/clock.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
 import type { RedirectToSignIn } from '../browser/sign-in.ts'
@@ -70,11 +71,14 @@ export interface RequestProxy {
    * @throws GatehouseError if it cannot be decided or forwarded
    */
   handle(arrival: Arrival): void
-  /** Proxies one that the fast lane has decided about. @throws the same */
+  /**
+   * Proxies a request that the fast lane has decided about.
+   * @throws as `handle` does
+   */
   handleOrdinary(request: LaneRequest): void
 }
 
-/** A proxy, and what the fast lane forwards by. */
+/** A proxy, with what the fast lane needs for forwarding. */
 interface LaneProxy extends RequestProxy {
   readonly forwarding: Forwarding
 }
@@ -93,13 +97,13 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     if (route instanceof GatehouseError || arrival.head.upgrade === undefined) return route
     return checkUpgrade(table, route, arrival)
   }
-  // One for both lanes.
+  // Shared by both lanes.
   const effects = createDecisionEffects(options)
   const gate = createGate<Route<Upstream>>({ ...options, findRoute }, effects)
   const events = createEvents(options)
   const costFieldOf = memoize(createCostField)
 
-  /** @param secondTargets once they are checked; undefined = the request names none */
+  /** @param secondTargets after their check; undefined = the request names none */
   function forwardToUpstream(
     route: Route<Upstream>,
     arrival: Arrival,
@@ -138,7 +142,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   /** A person in a browser gets an HTML page. */
   function refuse(arrival: Arrival, error: GatehouseError): void {
     if (redirectToSignIn?.(arrival, error)) return
-    const isPage = error.code === 'route-not-found' || arrival.outcome.browser?.signIn === true
+    const isPage = pageCodes.has(error.code) || arrival.outcome.browser?.signIn === true
     const wantsPage = isPage && prefersHtml(arrival.head)
     if (wantsPage) answerErrorPage(arrival, error, options.portalPath)
     else answerProblem(arrival, error)
@@ -165,7 +169,10 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   return { handle, handleOrdinary, forwarding: { terms, events } }
 }
 
-/** Finds out whether the route of an upgrade takes it, or as what. */
+/** Refusals that do not depend on the caller: people get a page on any route. */
+const pageCodes: ReadonlySet<ErrorCode> = new Set(['route-not-found', 'route-denied'])
+
+/** Checks whether the route accepts an upgrade, and how it is forwarded otherwise. */
 function checkUpgrade(
   table: ProxyOptions['table'],
   route: Route<Upstream>,
@@ -173,12 +180,12 @@ function checkUpgrade(
 ): GateResult<Route<Upstream>> {
   const { connection, head, outcome } = arrival
   if (route.websocket) {
-    // Before the decision: what follows a refused upgrade is not a request.
+    // Before the decision, as the bytes after a refused upgrade are not a request.
     if (isWebSocketUpgrade(head)) connection.closeAfterAnswer()
     return route
   }
   if (!isExtendedConnect(connection, head)) return route
-  // A backend might answer it with 2xx as an ordinary request: it is refused like any other CONNECT.
+  // A backend might answer it with 2xx like an ordinary request, so it is refused like any other CONNECT.
   recordReason(outcome, 'a WebSocket over HTTP/2: the route lacks websocket: true')
   return findForwardingRoute(table, { ...arrival, head: changedHead(head, { method: 'CONNECT' }) })
 }
@@ -194,8 +201,8 @@ function createEvents({
   usageMeter,
 }: Pick<ProxyOptions, 'onUpgraded' | 'followStream' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
   return {
-    onSent: ({ arrival }, now) => {
-      recordSent(arrival.outcome, now)
+    onSent: ({ arrival }, now, target) => {
+      recordSent(arrival.outcome, now, target)
     },
     onResponseHead: ({ arrival }, status) => {
       recordStatus(arrival.outcome, status)

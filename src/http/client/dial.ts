@@ -1,26 +1,27 @@
-import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net'
+import { connect as connectPlain, type OnReadOpts, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import { startDeadline } from '#platform/deadline.ts'
 import { PooledSocketReader } from '../h1/socket-reader.ts'
 import { Connection } from './connection.ts'
 import { UpstreamFailure } from './failure.ts'
+import type { TargetAddress } from './target-address.ts'
 import type { ConnectionOpener } from './upstream-connection.ts'
 
 export interface DialOptions {
-  readonly url: URL
+  readonly address: Pick<TargetAddress, 'isTls' | 'endpoint' | 'serverName'>
   readonly connectTimeoutMs: number
   /** For https targets. */
   readonly tls: TargetTls
   readonly protocol: UpstreamProtocol
 }
 
-/** What is spoken with a target: over TLS by ALPN, else by prior knowledge. */
+/** The protocol of a target: negotiated by ALPN over TLS, otherwise by prior knowledge. */
 export type UpstreamProtocol = 'http1' | 'http2'
 
 interface TargetTls {
   readonly verify: boolean
   readonly context: SecureContext | undefined
-  /** The last TLS session with this target: the next connection resumes it, which saves most of the handshake. */
+  /** The last TLS session with this target, which the next connection resumes to save most of the handshake. */
   session: Buffer | undefined
 }
 
@@ -33,16 +34,18 @@ const keepAliveDelayMs = 30_000
 
 /**
  * Connects to a target.
- * @param onread the memory that a plain socket is to read into
- * @returns cancels: true if no event was reported yet, and none will be
+ * @param onread the memory that a plain socket reads into
+ * @returns cancels: true if no event has been reported, and none will be
  */
 export function dial(
-  { url, connectTimeoutMs, tls, protocol }: DialOptions,
+  { address, connectTimeoutMs, tls, protocol }: DialOptions,
   events: DialEvents,
   onread?: OnReadOpts,
 ): () => boolean {
-  const socket = url.protocol === 'https:' ? openTls(url, tls, protocol) : openTcp(url, onread)
-  const readyEvent = url.protocol === 'https:' ? 'secureConnect' : 'connect'
+  const socket = address.isTls
+    ? openTls(address, tls, protocol)
+    : connectPlain({ ...address.endpoint, ...(onread && { onread }) })
+  const readyEvent = address.isTls ? 'secureConnect' : 'connect'
   let isSettled = false
   const deadline = startDeadline(connectTimeoutMs, onTimeout)
   socket.setNoDelay(true).setKeepAlive(true, keepAliveDelayMs)
@@ -63,7 +66,7 @@ export function dial(
 
   function onError(cause: Error): void {
     const reason = isLocalResourceError(cause) ? 'no-resources' : 'connect-failed'
-    if (settle()) events.onFailure(new UpstreamFailure(reason, describe(cause), cause))
+    if (settle()) events.onFailure(new UpstreamFailure(reason, describe(cause, address.endpoint), cause))
   }
 
   function onTimeout(): void {
@@ -79,24 +82,21 @@ export function dial(
   }
 }
 
-function openTcp(url: URL, onread: OnReadOpts | undefined): Socket {
-  return connectTcp({ host: hostOf(url), port: Number(url.port || 80), ...(onread && { onread }) })
-}
-
-function openTls(url: URL, tls: TargetTls, protocol: UpstreamProtocol): Socket {
+function openTls(
+  { endpoint, serverName }: DialOptions['address'],
+  tls: TargetTls,
+  protocol: UpstreamProtocol,
+): Socket {
   const { verify, context, session } = tls
-  const host = hostOf(url)
   const socket = connectTls({
-    host,
-    port: Number(url.port || 443),
-    // A server name is a name, never an address (RFC 6066 3).
-    ...(isIP(host) === 0 && { servername: host }),
+    ...endpoint,
+    ...(serverName !== undefined && { servername: serverName }),
     ...(context && { secureContext: context }),
     rejectUnauthorized: verify,
     ALPNProtocols: [protocol === 'http2' ? 'h2' : 'http/1.1'],
     ...(session && { session }),
   })
-  // Only the session of a verified server is kept: when it is resumed, the server's name is not checked again.
+  // Only the session of a verified server is kept, as the server's name is not checked again when it is resumed.
   socket.on('session', (next) => {
     if (socket.authorized || !verify) tls.session = next
   })
@@ -106,43 +106,55 @@ function openTls(url: URL, tls: TargetTls, protocol: UpstreamProtocol): Socket {
   return socket
 }
 
-function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, '')
-}
-
-/** This machine has run out of descriptors, ports for connections to one address, or memory. */
-const localResourceCodes = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOMEM', 'ENOBUFS', 'EAI_MEMORY'])
+/**
+ * This machine has run out of descriptors, ports for connections to one address, or memory; EAGAIN: the queue of a Unix
+ * socket is full.
+ */
+const localResourceCodes = new Set([
+  ...['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOMEM', 'ENOBUFS', 'EAI_MEMORY', 'EAGAIN'],
+])
 
 /** Whether the failure is local, so that it must not count against the target. */
 function isLocalResourceError(error: Error): boolean {
-  // A name with several addresses: one that refused is evidence against the target.
+  // If a name has several addresses, one that refused counts against the target.
   if (error instanceof AggregateError)
     return error.errors.length > 0 && error.errors.every(isLocalResourceError)
   return 'code' in error && localResourceCodes.has(String(error.code))
 }
 
-/** OpenSSL's codes where the response to a handshake is not TLS but, for example, HTTP. */
+/** OpenSSL's codes if the response to a handshake is not TLS but, for example, HTTP. */
 const plainAnswer = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/
-/** OpenSSL's codes for a certificate whose authority it does not know. */
+/** OpenSSL's codes for a certificate of an unknown authority. */
 const unknownAuthority = /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
 
-/** A text that tells the operator what to do: Node's own advice is for programmers. */
-function describe(error: Error): string {
+/** What the codes of a connection to a Unix socket mean. */
+const socketHints: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no socket of this path: is the backend running, and the path right?',
+  ECONNREFUSED: 'nobody listens at this socket: is the backend running?',
+  EACCES:
+    'the gateway may not connect: give its user write permission to the socket, and access to its folder',
+  ENOTSOCK: 'this is no socket',
+}
+
+/** Tells the operator what to do, as Node's own message is for programmers. */
+function describe(error: Error, endpoint: TargetAddress['endpoint']): string {
   const code = 'code' in error ? String(error.code) : ''
+  const hint = 'path' in endpoint ? socketHints[code] : undefined
+  if (hint !== undefined) return `${error.message}: ${hint}`
   if (plainAnswer.test(code)) return 'the target does not speak TLS: use http:// instead of https://'
   if (unknownAuthority.test(code)) {
     return `${error.message.split(';', 1)[0]}; set tls.ca of the upstream to its CA certificate`
   }
-  // When several addresses all failed Node gives one error without a message of its own.
+  // If several addresses have failed, Node's error has no message of its own.
   return error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message
 }
 
-/** Opens a connection of HTTP/1.1 each time. */
+/** Opens a new HTTP/1.1 connection each time. */
 export function createHttp1Opener(options: DialOptions): ConnectionOpener {
   return {
     open: (events, use) => {
       // A socket that reads into shared memory cannot be handed over.
-      const isPooled = options.url.protocol === 'http:' && use !== 'upgrade'
+      const isPooled = !options.address.isTls && use !== 'upgrade'
       const reader = isPooled ? new PooledSocketReader() : undefined
       const dialEvents = {
         onSocket: (socket: Socket) => events.onConnection(new Connection(socket, reader)),

@@ -15,7 +15,7 @@ import {
 import type { ForeignIssuer } from './issuer-keys.ts'
 import type { PublicKey } from './public-keys.ts'
 
-/** `undecided`: the keys that it would have to be checked with are not known. */
+/** `undecided`: the keys that it has to be checked with are not known. */
 export type ForeignVerdict =
   | { readonly kind: 'valid'; readonly claims: ForeignClaims }
   | { readonly kind: 'expired' }
@@ -23,18 +23,18 @@ export type ForeignVerdict =
       readonly kind: 'invalid'
       /** In words for the log. */
       readonly reason: string
-      /** Only another set of keys could make the token valid. */
-      readonly isFinal: boolean
+      /** Whether only another set of keys could make the token valid, so that the verdict may be cached. */
+      readonly isCacheable: boolean
     }
   | { readonly kind: 'undecided'; readonly reason: string }
 
-/** Tokens of foreign issuers. */
+/** Verifies tokens of foreign issuers. */
 export interface ForeignTokens {
   /**
-   * Checks signature, header, claims and time (RFC 8725). A promise only where keys have to be fetched.
+   * Checks signature, header, claims and time (RFC 8725). Returns a promise only if keys have to be fetched.
    * @param accepted names of issuers
-   * @returns undefined where the token is not of any of these: its `iss` is another, or cannot be read. Where `iss` is
-   *   one of them in another spelling, that is the reason of an invalid one
+   * @returns undefined if the token belongs to none of these: its `iss` is another, or cannot be read. A different
+   * spelling of an accepted `iss` makes it invalid
    */
   verify(token: string, accepted: ReadonlySet<string>): ForeignVerdict | undefined | Promise<ForeignVerdict>
 }
@@ -43,14 +43,14 @@ export interface ForeignTokens {
 export interface VerifiedForeignTokens {
   get(digest: string): ForeignClaims | undefined
   set(digest: string, claims: ForeignClaims): void
-  /** Caches why a token is invalid that only other keys could make valid. */
+  /** Caches the reason why a token is invalid that only other keys could make valid. */
   setRefused(digest: string, reason: string): void
   refusalReason(digest: string): string | undefined
 }
 
 interface ForeignTokensOptions {
   readonly issuers: readonly ForeignIssuer[]
-  /** The issuer of the gateway's own tokens, which may be spelled almost like a foreign one. */
+  /** The issuer of the gateway's own tokens, whose spelling may resemble a foreign one. */
   readonly ownIssuer: string
   readonly verified: VerifiedForeignTokens
   readonly clockToleranceMs: number
@@ -81,7 +81,10 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
     return issuer && accepted.has(issuer.options.name) ? issuer : undefined
   }
 
-  /** `iss` is compared as it is (RFC 7519 4.1.1), so nobody would see why a token with another slash is refused. */
+  /**
+   * `iss` is compared exactly (RFC 7519 4.1.1), so without this nobody would see why a token with another slash is
+   * refused.
+   */
   function misspelt({ iss }: ReadJwt['payload'], accepted: ReadonlySet<string>): ForeignVerdict | undefined {
     if (typeof iss !== 'string' || iss === ownIssuer) return undefined
     const meant = bySpelling.get(plainSpelling(iss))?.find(({ options: { name } }) => accepted.has(name))
@@ -90,10 +93,10 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
 
   function verifyTimes(claims: ForeignClaims): ForeignVerdict {
     const now = clock()
-    // At the time of exp it has expired (RFC 7519 4.1.4).
+    // A token has expired once the time of exp is reached (RFC 7519 4.1.4).
     if (now >= claims.validUntil) return expired
     if (now >= claims.validFrom) return { kind: 'valid', claims }
-    return { kind: 'invalid', reason: 'iat or nbf is in the future', isFinal: false }
+    return { kind: 'invalid', reason: 'iat or nbf is in the future', isCacheable: false }
   }
 
   function verifyUncached(
@@ -111,7 +114,7 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
       const latest = issuer.keys.find(kid, algorithm)
       if (latest === 'never-had') return { kind: 'undecided', reason: 'the keys of the issuer are not known' }
       if (latest !== 'unknown') return verifyWithKey(digest, latest, { read, issuer, algorithm })
-      if (isCurrent) return { kind: 'invalid', reason: 'unknown kid', isFinal: false }
+      if (isCurrent) return { kind: 'invalid', reason: 'unknown kid', isCacheable: false }
       return { kind: 'undecided', reason: 'unknown kid, and the keys of the issuer cannot be fetched' }
     })
   }
@@ -146,21 +149,21 @@ interface VerifiedBy {
 }
 
 function invalid(reason: string): ForeignVerdict {
-  return { kind: 'invalid', reason, isFinal: true }
+  return { kind: 'invalid', reason, isCacheable: true }
 }
 
-/** Half of SHA-256 would be enough to find a token, but not to tell it from one that somebody made to look like it. */
+/** Half of SHA-256 would be enough to find a token, but not to rule out one that was crafted to match it. */
 function digestOf(token: string): string {
   return hash('sha256', token, 'base64url')
 }
 
-/** Explicit typing (RFC 8725 3.11), as far as the issuer does it. */
+/** Explicit typing (RFC 8725 3.11), if the issuer uses it. */
 function isTypeAccepted({ header: { typ } }: ReadJwt, tokenType: TokenType): boolean {
   if (isType(typ, accessTokenType)) return true
   return tokenType === 'any' && (typ === undefined || isType(typ, 'jwt'))
 }
 
-/** The algorithm of the token, where the issuer may use it (RFC 8725 3.1). */
+/** The algorithm of the token, if the issuer may use it (RFC 8725 3.1). */
 function algorithmOf(
   read: ReadJwt,
   { algorithms, tokenType }: IssuerOptions,
@@ -174,7 +177,7 @@ function algorithmOf(
   return algorithm
 }
 
-/** Whatever makes the verifier throw, the token is not of the issuer. */
+/** If the verifier throws, for whatever reason, the token is not the issuer's. */
 function isSignedBy(token: string, key: PublicKey, algorithm: IssuerAlgorithm): boolean {
   try {
     return isRecord(key.verifierOf(algorithm)(token))

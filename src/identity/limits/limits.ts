@@ -23,10 +23,10 @@ export function takeRate(
 }
 
 /**
- * Synchronous where this process counts alone.
+ * Synchronous if this process counts alone.
  * @param purpose what is counted
  * @param subject who is counted
- * @returns `rate-limited` if it has to wait
+ * @returns `rate-limited` if the caller has to wait
  */
 export function takeFrom(
   limiter: Pick<RateLimiter, 'take'>,
@@ -38,7 +38,7 @@ export function takeFrom(
   return taken instanceof Promise ? excessLater(rate, taken) : excessOf(rate, taken)
 }
 
-/** A function of its own: a closure in the caller would be allocated at each call (hot). */
+/** A separate function, as a closure in the caller would be allocated at each call (hot). */
 async function excessLater(rate: Rate, taken: Promise<RateResult>): Promise<GatehouseError | undefined> {
   return excessOf(rate, await taken)
 }
@@ -47,14 +47,14 @@ function excessOf({ limit }: Rate, taken: RateResult): GatehouseError | undefine
   return taken.isAllowed ? undefined : new GatehouseError('rate-limited', { rate: { limit, ...taken } })
 }
 
-/** By what a caller is counted: the account or its key, if there is one, else the client address. */
+/** How a caller is counted: by account or key, if there is one, or else by client address. */
 export function countedBy(by: RateLimit['by'], principal: Principal | undefined): RateLimit['by'] {
   if (by === 'ip' || !principal) return 'ip'
-  // The name of the key is not known in an outage: then all keys of the account count together.
+  // In an outage the key's name is unknown: all keys of the account then count together.
   return by === 'account' || principal.key === undefined ? 'account' : 'key'
 }
 
-/** @param by as `countedBy` gives it */
+/** @param by what `countedBy` returned */
 export function rateSubject(by: RateLimit['by'], { principal, address }: RateSubject): string {
   if (by === 'ip' || !principal) return clientNetwork(address)
   return by === 'account' ? principal.accountId : `${principal.accountId} ${principal.key}`
@@ -76,7 +76,10 @@ export function takePortalAction(limiter: Pick<RateLimiter, 'take'>, accountId: 
   return takeOrThrow(limiter, 'portal act', accountId, portalActionRate)
 }
 
-/** The same for callers that wait for it. @throws GatehouseError `rate-limited` */
+/**
+ * Takes from a rate, and throws if it is exceeded.
+ * @throws GatehouseError `rate-limited`
+ */
 export async function takeOrThrow(
   limiter: Pick<RateLimiter, 'take'>,
   purpose: string,

@@ -9,9 +9,9 @@ import type { Quotas } from './quotas.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
 /**
- * Counts a request against the plan of its caller. Synchronous where nothing has to be asked.
+ * Counts a request against the plan of its caller. Synchronous unless the store has to be asked.
  * @param now the time of the request on the clock of performance.now()
- * @returns `rate-limited` or `quota-exceeded` if it has to wait
+ * @returns `rate-limited` or `quota-exceeded` if the caller has to wait
  */
 export type CountAgainstPlan = (
   principal: Principal | undefined,
@@ -22,13 +22,13 @@ interface PlanOptions {
   readonly plans: Plans
   readonly limiter: Pick<RateLimiter, 'take'>
   readonly quotas: Pick<Quotas, 'take'>
-  /** Called once for each plan of an account that is not in the config: such accounts are not limited. */
+  /** Called once for each plan of an account that is not in the config. Such accounts are not limited. */
   onUnknown(plan: string): void
   /** Counts the requests of such accounts. */
   readonly unknownPlanRequests: { inc(): void }
 }
 
-/** How many unknown plans are reported: accounts may have any number. */
+/** How many unknown plans are reported, as accounts may have any number of them. */
 const unknownMax = 100
 
 export function createPlans(options: PlanOptions): CountAgainstPlan {
@@ -42,7 +42,7 @@ export function createPlans(options: PlanOptions): CountAgainstPlan {
     return plan
   }
 
-  /** Not refused: a plan that was renamed in the config must not cut off those who pay for it. */
+  /** Not refused, as renaming a plan in the config must not cut off its customers. */
   function reportUnknown(name: string): void {
     unknownPlanRequests.inc()
     if (unknown.has(name) || unknown.size >= unknownMax) return
@@ -61,7 +61,7 @@ export function createPlans(options: PlanOptions): CountAgainstPlan {
       : (excess ?? (quota && takeQuota(accountId, quota, now)))
   }
 
-  /** A function of its own: a closure in the caller would be allocated at each call (hot). */
+  /** A separate function, as a closure in the caller would be allocated at each call (hot). */
   async function takeQuotaLater(
     excess: Promise<GatehouseError | undefined>,
     accountId: string,

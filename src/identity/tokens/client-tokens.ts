@@ -11,16 +11,19 @@ import {
   type StartSession,
 } from './session-start.ts'
 
-/** What clients of OAuth 2 do with tokens that the gateway's own endpoints have no word for. */
+/** Operations on tokens that only clients of OAuth 2 have. */
 export interface ClientTokens {
   readonly findOwner: FindKeyPairOwner
   /**
-   * Starts a session of one access token, without a refresh token (RFC 6749 4.4.3): it ends with the token.
+   * Starts a session with one access token and no refresh token (RFC 6749 4.4.3), which ends with the token.
    * @param asked what the token is limited to, and the thumbprint of the key that it is bound to
-   * @throws GatehouseError as FindKeyPairOwner; `rate-limited`; `scope-forbidden` where the key has not all of the scopes
+   * @throws GatehouseError as FindKeyPairOwner; `rate-limited`; `scope-forbidden` if the key lacks one of the scopes
    */
   grant(pair: KeyPair, visitor: Visitor, asked: AskedToken): Promise<GrantedToken>
-  /** The open session of a refresh token, which stays as it is; undefined = it is none, or its session is over. */
+  /**
+   * The open session of a refresh token, which is not changed; undefined = it is not a refresh token, or its session
+   * has ended.
+   */
   inspect(refreshToken: string): Promise<InspectedSession | undefined>
   /** Ends a session; one that has ended is no error. */
   end(sessionId: string): Promise<void>
@@ -43,7 +46,7 @@ interface InspectedSession {
   readonly accountId: string
   /** What its key is limited to; empty = it is not. */
   readonly scopes: readonly string[]
-  /** Whether it is the token that was handed out last. */
+  /** Whether it is the token that was issued last. */
   readonly isCurrent: boolean
   /** Milliseconds since 1970. */
   readonly rotatedAt: number

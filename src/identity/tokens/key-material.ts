@@ -93,7 +93,7 @@ function algorithmOf(key: KeyObject): Algorithm | undefined {
   }
 }
 
-/** PEM, or a secret as it is. */
+/** The key as PEM, or a secret as it is. */
 export function keyText(key: KeyObject, type: 'pkcs8' | 'spki'): string {
   return key.type === 'secret' ? key.export().toString() : key.export({ format: 'pem', type }).toString()
 }

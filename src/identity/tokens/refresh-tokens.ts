@@ -55,7 +55,7 @@ export function createRefreshTokens(sealingKeys: KeySource): RefreshTokens {
     parse: (text) => {
       const [, sessionId, generation, mac, jkt] = tokenPattern.exec(text) ?? []
       if (sessionId === undefined || generation === undefined || mac === undefined) return undefined
-      // Compared as text: another encoding of the same bits is not the same token.
+      // Compared as text, as another encoding of the same bits is not the same token.
       const isOurs = keys().some((key) => isSameText(macOf(key, sessionId, generation, jkt), mac))
       return isOurs ? { sessionId, generation: Number(generation), jkt } : undefined
     },
@@ -64,7 +64,7 @@ export function createRefreshTokens(sealingKeys: KeySource): RefreshTokens {
 
 /**
  * Records in the store which refresh tokens were delivered. Until then the previous token may be reused without limit:
- * so what cannot be written is kept and retried, and what is lost with this process ends no session.
+ * what cannot be written is kept and retried, and what is lost with this process does not end a session.
  */
 export interface Acknowledgements {
   /** Queues a delivered token: it is written within milliseconds, together with others. */
@@ -73,7 +73,7 @@ export interface Acknowledgements {
   writeNow(given: RotationAcknowledgement): Promise<void>
   /** Resolves once what is queued for a session is written, if the store is available. */
   flushSession(sessionId: string): Promise<void>
-  /** How many are not written yet. */
+  /** How many are still unwritten. */
   pendingCount(): number
   /** Writes all that is queued, if the store is available. */
   close(): Promise<void>
@@ -83,19 +83,19 @@ interface AcknowledgementsOptions {
   readonly store: Pick<SessionStore, 'acknowledgeRotations'>
   /** Called for acknowledgements that will never be written: with the error, and how many. */
   readonly onLoss: (error: unknown, count: number) => void
-  /** How long to wait for more; default 20 ms, less than any grace period for which they may wait. */
+  /** How long to wait for more acknowledgements; default 20 ms, less than any grace period that is batched. */
   readonly delayMs?: number
   /** How soon a write is retried; default 250 ms. */
   readonly retryMs?: number
 }
 
-/** How many are written in one step, and how many may be queued, which takes some 5 MB. */
+/** How many are written in one step, and how many may be queued, which takes about 5 MB. */
 const batchMax = 500
 export const pendingMax = 20_000
 
 export function openAcknowledgements(options: AcknowledgementsOptions): Acknowledgements {
   const { store, onLoss, delayMs = 20, retryMs = 250 } = options
-  /** By session: only the current token of each matters. */
+  /** By session, as only the current token of each matters. */
   const pending = new Map<string, RotationAcknowledgement>()
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
@@ -108,7 +108,7 @@ export function openAcknowledgements(options: AcknowledgementsOptions): Acknowle
 
   function put(given: RotationAcknowledgement): void {
     const known = pending.get(given.sessionId)
-    // The first delivery of a token counts.
+    // Only the first delivery of a token counts.
     if (known && known.generation >= given.generation) return
     if (known || pending.size < pendingMax) pending.set(given.sessionId, given)
     else onLoss(new Error('refresh-token acknowledgement queue is full'), 1)

@@ -13,16 +13,16 @@ export interface IssuedTokens {
   readonly account: Account
   readonly accessToken: string
   readonly refreshToken: string
-  /** Until the session ends if it is not refreshed. */
+  /** The remaining lifetime of the session, unless it is refreshed. */
   readonly refreshLifetimeMs: number
 }
 
 export interface RefreshedTokens extends IssuedTokens {
-  /** To be called once the response was sent: only then does the grace period of the previous token begin. */
+  /** To be called once the response was sent: the grace period of the previous token begins only then. */
   acknowledge(): void
 }
 
-/** Sessions: one sign-in and all its rotations (RFC 9700 4.14). */
+/** Sessions: one sign-in with all its rotations (RFC 9700 4.14). */
 export interface Sessions {
   /**
    * Starts a session with both keys of an account.
@@ -42,7 +42,7 @@ export interface Sessions {
   revoke(refreshToken: string): Promise<void>
 }
 
-/** The access token names it (RFC 9068 2.2), and has no more scopes than it asks for. */
+/** Its access token names the client (RFC 9068 2.2), and has no more scopes than it asks for. */
 interface RefreshingClient {
   /** undefined = all that the key of the session has. */
   readonly scopes: readonly string[] | undefined
@@ -67,8 +67,8 @@ export interface SessionsOptions {
 }
 
 /**
- * A shorter grace period could end before a batched acknowledgement is written: then it is written before the response
- * is sent.
+ * A shorter grace period could end before a batched acknowledgement is written, so it is written before the response is
+ * sent.
  */
 const acknowledgeFirstBelowMs = 100
 
@@ -92,7 +92,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   const { store, startSession, accessTokens, refreshTokens, refreshLifetimeMs, refreshIdleMs } = options
   const { reuseGraceMs, acknowledgements, needsEnrolment, clock } = options
   const acknowledgesFirst = reuseGraceMs < acknowledgeFirstBelowMs
-  /** With a short grace period: the last refresh in flight of each session. */
+  /** Only with a short grace period: the last refresh in flight of each session. */
   const inFlight = new Map<string, Promise<unknown>>()
 
   function issueTokens(
@@ -143,7 +143,8 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   /**
-   * Waits for a refresh of the same session in flight in this process: then it is known whether that was the only one.
+   * Waits for a refresh of the same session that is in flight in this process, after which it is known whether there
+   * was another.
    */
   async function refreshSerially(use: TokenUse): Promise<RefreshedTokens> {
     const { sessionId } = use
@@ -168,7 +169,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     })
     if (rotation.kind === 'over') throw new GatehouseError(refusals[rotation.reason])
     const { account, session } = rotation
-    // It was required, or removed, since the sign-in: the portal lets the person set it up, and has new tokens then.
+    // The factor was required, or removed, since the sign-in. The portal lets the person set it up, and issues new
+    // tokens then.
     if (portalEpochIn(session.keyId) !== undefined && needsEnrolment(account))
       throw new GatehouseError('session-revoked')
     const issued = issueTokens(account, session, { client, jkt })

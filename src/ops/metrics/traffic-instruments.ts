@@ -9,7 +9,7 @@ const overheadBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.
 /** The health of one target of an upstream. */
 export interface TargetState {
   readonly upstream: string
-  /** Its origin, as configured. */
+  /** Its name, such as `http://10.0.0.11:3000`. */
   readonly target: string
   readonly isHealthy: boolean
 }

@@ -1,4 +1,5 @@
-import type { UpstreamConfig } from '#http/upstream/upstream.ts'
+import { readTargetAddress } from '#http/client/target-address.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 import type { PackedSnapshot } from '../metrics/metrics.ts'
@@ -122,13 +123,14 @@ function targetsOf({ upstreams }: StatusConfig, reading: MetricsReading): Status
     const watched = new Set(reading.labelValues(healthy, 'target', { upstream: name }))
     return {
       name,
-      targets: targets.map(({ url: { origin }, weight }) => ({
-        url: origin,
-        weight,
-        isHealthy: watched.has(origin)
-          ? reading.sum(healthy, { upstream: name, target: origin }) === 1
-          : null,
-      })),
+      targets: targets.map(({ url, weight }) => {
+        const { name: target } = readTargetAddress(url)
+        return {
+          url: target,
+          weight,
+          isHealthy: watched.has(target) ? reading.sum(healthy, { upstream: name, target }) === 1 : null,
+        }
+      }),
     }
   })
 }

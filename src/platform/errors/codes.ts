@@ -161,6 +161,13 @@ export const errorDefinitions = {
     check:
       '`gatehouse sessions list`: the session was revoked, or its account was disabled, deleted or given a new secret key.',
   },
+  'route-denied': {
+    status: 403,
+    title: 'This path is closed',
+    detail: 'Nobody may call this path, whatever the credential.',
+    check:
+      '`auth: deny` of the route that `explain` names; a route with a longer path can open a part of it.',
+  },
   'role-forbidden': {
     status: 403,
     title: 'The role is not allowed',

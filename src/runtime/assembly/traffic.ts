@@ -13,9 +13,10 @@ import { createFastLane } from '#gateway/lane/fast-lane.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { createRouteTable } from '#gateway/routes/table.ts'
-import { createObserver, createTraceRecorder } from '#gateway/server/observe.ts'
+import { createObserver } from '#gateway/server/observe.ts'
 import { createProxy } from '#gateway/server/proxy.ts'
 import type { Traffic } from '#gateway/server/server.ts'
+import { createTraceRecorder } from '#gateway/server/trace-recorder.ts'
 import { createUsageMeter } from '#gateway/server/usage-meter.ts'
 import { createIgnoredUpgradeLog, type UpgradeHandler, type WebSockets } from '#gateway/server/web-sockets.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
@@ -136,7 +137,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     log,
     logsAccess: config.log.access,
     routeCount: table.routes.length,
-    recordTrace: tracer && exporter && createTraceRecorder(tracer, exporter),
+    recordTrace: tracer && exporter && createTraceRecorder({ tracer, exporter, routes: table.routes }),
   }
   return {
     ...reader,

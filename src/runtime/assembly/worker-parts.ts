@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '#config/config.ts'
-import { type HealthChange, openUpstream, type UpstreamConfig } from '#http/upstream/upstream.ts'
+import type { HealthChange } from '#http/upstream/open-target.ts'
+import { openUpstream } from '#http/upstream/upstream.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { TargetState } from '#ops/metrics/traffic-instruments.ts'
 import { type Exporter, openExporter } from '#ops/tracing/exporter.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
@@ -103,7 +105,8 @@ function openTraceExporter(
   const { spans } = metrics
   return openExporter({
     url: tracing.url,
-    resource: { 'service.name': 'gatehouse', 'service.version': readVersion() },
+    headers: tracing.headers,
+    resource: { 'service.name': 'gatehouse', 'service.version': readVersion(), ...tracing.resource },
     counts: { sent: spans.labels('sent'), dropped: spans.labels('dropped'), failed: spans.labels('failed') },
     log,
   })
@@ -186,7 +189,11 @@ function createHealthLog(log: Log): (change: HealthChange) => void {
 /** The current health of every target. */
 export function targetStates({ byName }: OpenUpstreams): readonly TargetState[] {
   return [...byName.values()].flatMap(({ name, targets }) =>
-    targets.map(({ origin, health }) => ({ upstream: name, target: origin, isHealthy: !health?.isEjected })),
+    targets.map((target) => ({
+      upstream: name,
+      target: target.name,
+      isHealthy: !target.health?.isEjected,
+    })),
   )
 }
 

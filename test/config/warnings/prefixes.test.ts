@@ -23,7 +23,7 @@ t.test('stripPrefix without a prefix is warned of', async (t) => {
 t.test('stripPrefix before a WebDAV server that lists paths is warned of', async (t) => {
   const methods = ['GET', 'PROPFIND']
   t.strictSame(warnings(t, { path: '/files', stripPrefix: true, methods }), [
-    'routes.0.stripPrefix: WebDAV listings on route "all" have paths without /files, and clients do not find them: let the backend serve /files itself',
+    'routes.0.stripPrefix: WebDAV listings on route "all" have the paths of the backend, without /files, and clients do not find them: let the backend serve /files itself',
   ])
   t.strictSame(warnings(t, { path: '/files', methods }), [])
   t.strictSame(warnings(t, { path: '/files', stripPrefix: true, methods: ['GET', 'MOVE'] }), [])
@@ -36,4 +36,14 @@ t.test('a path that looks like a pattern is warned of', async (t) => {
     ])
   for (const path of ['/a.b', '/~a', '/a:b', '/a,b', "/a'b", '/a=b', '/@a', '/a!', '/a&b'])
     t.strictSame(warnings(t, { path }), [], path)
+})
+
+t.test('a rewrite of a path by itself is warned of', async (t) => {
+  for (const rewrite of ['/a', '/a/'])
+    t.strictSame(warnings(t, { path: '/a', rewrite }), [
+      'routes.0.rewrite: route "all" replaces /a by itself: leave it out',
+    ])
+  t.strictSame(warnings(t, { path: '/a', rewrite: '/b' }), [])
+  t.strictSame(warnings(t, { path: '/', rewrite: '/b' }), [])
+  t.match(warnings(t, { path: '/a', rewrite: '/b', methods: ['PROPFIND'] }), [/routes\.0\.rewrite: WebDAV/])
 })

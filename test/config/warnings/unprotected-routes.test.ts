@@ -126,3 +126,34 @@ t.test('a stripped prefix that leads around the protection of a backend is warne
   const [get, post] = [{ methods: ['GET'] }, { methods: ['POST'] }]
   t.strictSame(warnings(t, { path: '/admin', ...post }, { path: '/pub', ...get, ...strip, ...open }), [])
 })
+
+t.test('a rewrite that leads around the protection of a backend is warned of', async (t) => {
+  const around = (rewriting: string, how: string) =>
+    `routes.1.auth: route "r1" is public and reaches what "r0" protects at its backend, as "${rewriting}" has the backend see ${how}: give it the auth of "r0", or its own upstream`
+  t.strictSame(warnings(t, { path: '/admin' }, { path: '/pub', rewrite: '/admin', ...open }), [
+    around('r1', '/admin'),
+  ])
+  t.strictSame(warnings(t, { path: '/api', rewrite: '/v1/admin' }, { path: '/v1', ...open }), [
+    around('r0', '/v1/admin'),
+  ])
+  for (const rewrite of ['/admins', '/adm', '/admin/public', '/other'])
+    t.strictSame(warnings(t, { path: '/admin' }, { path: '/pub', rewrite, ...open }), [], rewrite)
+})
+
+t.test('what refuses everybody else is no protection that a public route leads around', async (t) => {
+  const deny = { path: '/', auth: 'deny' }
+  t.strictSame(warnings(t, deny, { path: '/health', ...open }), [])
+  t.strictSame(warnings(t, { ...deny, path: '/a', methods: ['POST'] }, { path: '/a', ...open }), [])
+})
+
+t.test('wildcards are compared with the hosts that they stand for', async (t) => {
+  const all = { path: '/a', host: '*.example.com' }
+  t.match(warnings(t, all, { path: '/a/b', ...open }), [/for host .*|inside the protected route "r0"/])
+  t.match(warnings(t, { path: '/a' }, { ...all, ...open }), [
+    /for host any-other-host\.invalid\.example\.com, where/,
+  ])
+  t.match(warnings(t, { path: '/a', host: 'api.example.com' }, { ...all, ...open }), [
+    /is public at \/a of every host of \*\.example\.com except api\.example\.com, where "r0" protects it/,
+  ])
+  t.strictSame(warnings(t, { path: '/a', host: 'other.test' }, { ...all, ...open }), [])
+})

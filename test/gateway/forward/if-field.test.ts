@@ -1,6 +1,8 @@
 import t from 'tap'
 import { withoutPrefixInIf } from '#gateway/forward/stripped-prefix.ts'
 
+const dav = { own: '/dav', replacement: '' }
+
 t.test('resources of If lose a stripped prefix, tokens and entity tags nothing', async (t) => {
   for (const [sent, forwarded] of [
     ['(<urn:uuid:1>)', '(<urn:uuid:1>)'],
@@ -24,12 +26,22 @@ t.test('resources of If lose a stripped prefix, tokens and entity tags nothing',
     ['</dav/a (<x', '</dav/a (<x'],
     ['', ''],
   ] as const)
-    t.equal(withoutPrefixInIf(sent, '/dav'), forwarded, sent)
+    t.equal(withoutPrefixInIf(sent, dav), forwarded, sent)
 })
 
 t.test('a long value without an end costs no more than its length', async (t) => {
   const value = '/dav<'.repeat(10_000)
   const start = performance.now()
-  t.equal(withoutPrefixInIf(value, '/dav'), value)
+  t.equal(withoutPrefixInIf(value, dav), value)
   t.ok(performance.now() - start < 2_000)
+})
+
+t.test('resources of an If get what the backend sees in place of the prefix', async (t) => {
+  const prefix = { own: '/dav', replacement: '/remote.php' }
+  for (const [sent, forwarded] of [
+    ['</dav/a> (<x>)', '</remote.php/a> (<x>)'],
+    ['<http://h/dav> (<x>)', '<http://h/remote.php> (<x>)'],
+    ['</davs/a> (<x>)', '</davs/a> (<x>)'],
+  ] as const)
+    t.equal(withoutPrefixInIf(sent, prefix), forwarded, sent)
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { publicLocation } from '#gateway/forward/stripped-prefix.ts'
 
-const strippedPrefix = { own: '/orders', outer: '' }
+const strippedPrefix = { own: '/orders', replacement: '', outer: '' }
 const context = {
   targetOrigin: 'http://10.0.0.11:3000',
   client: { protocol: 'https', host: 'api.example.com' },

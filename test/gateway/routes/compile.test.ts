@@ -52,7 +52,8 @@ t.test("a route's own timeouts win over its upstream's, each by itself", async (
 
 t.test('switches and limits of a route are compiled unchanged', async (t) => {
   const on = {
-    stripPrefix: true,
+    rewrite: '/socket',
+    responseHeaders: { set: ['A', 'b'], replacedNames: new Set(['a']) },
     websocket: true,
     encodedSlash: 'reject',
     caseSensitive: true,
@@ -61,7 +62,7 @@ t.test('switches and limits of a route are compiled unchanged', async (t) => {
     forwardCredentials: true,
   } as const
   t.hasStrict(compileOne({ ...on, bodyBytesMax: Number.POSITIVE_INFINITY }), {
-    stripPrefix: true,
+    rewrite: '/socket',
     websocket: true,
     passesEncodedSlash: false,
     isCaseSensitive: true,

@@ -2,7 +2,7 @@ import t from 'tap'
 import { upstreamTarget } from '#gateway/routes/route.ts'
 import { compileOne, targetOf } from './examples.ts'
 
-t.test('without stripPrefix a target is forwarded as it was sent', async (t) => {
+t.test('without rewrite a target is forwarded as it was sent', async (t) => {
   const route = compileOne({ path: '/orders' })
   for (const sent of ['/orders', '/orders/', '/%6frders/%41?%zz=/../', '/orders/caf%c3%a9;v=1?']) {
     t.equal(upstreamTarget(route, targetOf(sent)), sent)
@@ -29,14 +29,34 @@ const stripped: readonly (readonly [path: string, sent: string, forwarded: strin
   ['/', '/a?b', '/a?b'],
 ]
 
-t.test('stripPrefix removes the segments of the prefix, however they are encoded', async (t) => {
+t.test('rewrite: / removes the segments of the prefix, however they are encoded', async (t) => {
   for (const [path, sent, forwarded] of stripped) {
-    t.equal(upstreamTarget(compileOne({ path, stripPrefix: true }), targetOf(sent)), forwarded, sent)
+    t.equal(upstreamTarget(compileOne({ path, rewrite: '' }), targetOf(sent)), forwarded, sent)
   }
 })
 
-t.test('stripPrefix leaves an encoded slash behind the prefix alone', async (t) => {
-  const route = compileOne({ path: '/npm', stripPrefix: true, encodedSlash: 'pass' })
+t.test('rewrite leaves an encoded slash behind the prefix alone', async (t) => {
+  const route = compileOne({ path: '/npm', rewrite: '', encodedSlash: 'pass' })
   t.equal(upstreamTarget(route, targetOf('/npm/@a%2fb')), '/@a%2fb')
   t.equal(upstreamTarget(route, targetOf('/npm/%2fb')), '/%2fb')
+})
+
+t.test('rewrite puts another path in place of the prefix, and keeps what follows', async (t) => {
+  for (const [path, rewrite, sent, forwarded] of [
+    ['/realtime/v1', '/socket', '/realtime/v1/x?y', '/socket/x?y'],
+    ['/realtime/v1', '/socket', '/realtime/v1', '/socket'],
+    ['/realtime/v1', '/socket', '/realtime/v1/', '/socket/'],
+    ['/realtime/v1', '/socket', '/realtime/%761?a', '/socket?a'],
+    ['/a', '/a/b', '/a/a', '/a/b/a'],
+    ['/', '/base', '/', '/base/'],
+    ['/', '/base', '/x?y', '/base/x?y'],
+  ] as const)
+    t.equal(upstreamTarget(compileOne({ path, rewrite }), targetOf(sent)), forwarded, sent)
+})
+
+t.test('a prefix that is replaced by itself is forwarded as it was sent', async (t) => {
+  const route = compileOne({ path: '/orders', rewrite: '/orders' })
+  t.equal(route.rewrite, undefined)
+  t.equal(upstreamTarget(route, targetOf('/%6frders/1')), '/%6frders/1')
+  t.equal(compileOne({ path: '/', rewrite: '' }).rewrite, undefined)
 })

@@ -5,12 +5,8 @@ import type { ResponseHead } from '#http/client/response-head.ts'
 import type { Call } from '#http/upstream/call.ts'
 import type { BodyProgress } from '#http/upstream/pool/claim.ts'
 import type { Target } from '#http/upstream/target.ts'
-import {
-  openUpstream,
-  type Upstream,
-  type UpstreamConfig,
-  type UpstreamOptions,
-} from '#http/upstream/upstream.ts'
+import { openUpstream, type Upstream, type UpstreamOptions } from '#http/upstream/upstream.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 
 /** An upstream of these targets, closed with the test; its timeouts are long unless they are what is tested. */
 export function openTestUpstream(

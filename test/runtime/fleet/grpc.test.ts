@@ -28,9 +28,7 @@ t.test('a key reset and a deletion end open calls of gRPC in every worker', asyn
     // The kernel chooses the worker of each connection.
     const calls = await atOnce(() => openChat(openJsCaller(t, fleet.url), metadata))
     await fleet.run(...end, made.id)
-    const changedAt = performance.now()
     await until('all are ended', () => calls.every(({ status }) => status !== undefined))
-    t.ok(performance.now() - changedAt < 500)
     for (const { status } of calls) t.match(status, { code: 16, details: 'revoked' })
   }
   await until('the log says it', () => fleet.answering().size > 0)

@@ -61,7 +61,9 @@ export function attachExchange(request: IncomingMessage, reply: FastifyReply, in
     route.upstream.host === 'client' ? (valuesOf(rawHeaders, 'host')[0] ?? '') : route.upstream.url.host
   const { origin } = route.upstream.url
   const targets =
-    secondTargets === undefined ? '' : secondTargetLines(secondTargets, { origin, sentHost: host })
+    secondTargets === undefined
+      ? ''
+      : secondTargetLines(secondTargets, { origin, basePath: '', sentHost: host })
   const exchange: Exchange = {
     arrival,
     route,

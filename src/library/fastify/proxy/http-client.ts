@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import { responseHeaderLines } from '#gateway/forward/response-head.ts'
+import { withoutReplaced } from '#gateway/forward/response-headers.ts'
 import { principalOf } from '#gateway/gate/outcome.ts'
 import { type Deadline, startDeadline } from '#platform/deadline.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -84,7 +85,8 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
           }
           const lines = responseHeaderLines({
             status: response.statusCode,
-            headers: response.headers,
+            headers: withoutReplaced(response.headers, route.responseHeaders),
+            set: route.responseHeaders?.set,
             mayHaveTrailers: false,
             targetOrigin: url.origin,
             client: arrival.client,

@@ -53,7 +53,7 @@ export function createProxies(app: FastifyInstance, parts: AppParts) {
     const forHttpProxy = {
       upstream: url.origin,
       prefix: route.prefix,
-      rewritePrefix: route.stripPrefix ? '/' : route.prefix,
+      rewritePrefix: (route.rewrite ?? route.prefix) || '/',
       httpMethods: [...app.supportedMethods],
       config: { [routeKey]: route },
       // Without the hook above, as in an app that never registered the plugin, nothing is forwarded.

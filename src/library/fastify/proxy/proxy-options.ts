@@ -1,9 +1,10 @@
 import { ConfigError } from '#config/load.ts'
 import { type AppRouteInput, resolveAppRoute } from '#config/load-app-config.ts'
+import type { Problem } from '#config/problem.ts'
 import { hasUpstream } from '#gateway/gate/route-request.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import type { Route } from '#gateway/routes/route.ts'
-import type { UpstreamConfig } from '#http/upstream/upstream.ts'
+import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import type { RequireOptions } from '../require.ts'
 
@@ -21,6 +22,13 @@ export interface ProxyOptions extends Omit<RequireOptions, 'auth'> {
   readonly methods?: readonly string[]
   /** Whether the backend gets the path without the prefix; default: false. */
   readonly stripPrefix?: boolean
+  /** What stands in place of the prefix for the backend; `/` is `stripPrefix: true`. */
+  readonly rewrite?: string
+  /** Header fields that clients get instead of the backend's. */
+  readonly responseHeaders?: {
+    readonly set?: Readonly<Record<string, string>>
+    readonly remove?: readonly string[]
+  }
   /** What the backend gets as `Destination` of WebDAV; default: `forwarded`. */
   readonly destination?: 'forwarded' | 'public' | 'target'
   /** Whether WebSockets are forwarded; default: false. */
@@ -61,7 +69,13 @@ export function toRouteInput({ upstream, prefix, ...options }: ProxyOptions): Ap
   const source = { kind: 'app' } as const
   const problems = unsupported
     .filter((name) => name in given)
-    .map((name) => ({ source, path: [name], message: 'is not supported in an app' }))
+    .map((name): Problem => ({ source, path: [name], message: 'is not supported in an app' }))
+  if (given.auth === 'deny')
+    problems.push({
+      source,
+      path: ['auth'],
+      message: 'deny is not supported in an app: proxy no such prefix',
+    })
   if (problems.length > 0) throw new ConfigError(problems, 'Fix the options of gatehouse.proxy().')
   const isOfUpstream = (name: string) => upstreamOptions.some((option) => option === name)
   const entries = Object.entries(given).filter(([, value]) => value !== undefined)

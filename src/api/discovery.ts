@@ -1,0 +1,141 @@
+import type { FastifyRequest } from 'fastify'
+import { destinationOf } from '#gateway/gate/outcome.ts'
+import type { RouteOptions } from '#gateway/routes/compile.ts'
+import { createHostLookup, type HostLookup, isWildcard } from '#gateway/routes/host-lookup.ts'
+import { metadataPath, resourceUrl, takesTokens } from '#gateway/routes/route-urls.ts'
+import { arrivalOf } from '#gateway/server/arrival.ts'
+import type { IssuerOptions } from '#identity/issuers/issuer.ts'
+import { proofAlgorithms } from '#identity/possession/proof-keys.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { OwnEndpoint } from './operation.ts'
+
+export interface ProtectedResourceOptions {
+  readonly routes: readonly Pick<
+    RouteOptions,
+    'host' | 'path' | 'auth' | 'authorization' | 'scopes' | 'issuers'
+  >[]
+  readonly issuers: readonly Pick<IssuerOptions, 'name' | 'issuer'>[]
+  readonly publicOrigin: string
+  /** `issuer`: of the gateway's own tokens. */
+  readonly tokens: { readonly issuer: string }
+}
+
+/** The metadata of a protected resource (RFC 9728 2). */
+export interface ResourceMetadata {
+  readonly resource: string
+  /** Those of the route, then the gateway, unless its tokens have another issuer than its URL: nobody could discover it. */
+  readonly authorization_servers?: readonly string[]
+  readonly scopes_supported?: readonly string[]
+  readonly bearer_methods_supported: readonly ['header']
+  readonly dpop_signing_alg_values_supported: readonly string[]
+}
+
+/** Tells clients whose tokens a route accepts. */
+export function protectedResourceEndpoint(options: ProtectedResourceOptions): OwnEndpoint {
+  const all = createMetadata(options)
+
+  function find({ raw }: FastifyRequest): ResourceMetadata | undefined {
+    const { target, hostName } = destinationOf(arrivalOf(raw).outcome)
+    const ofHost = all.valuesFor(hostName).find((byPath) => byPath.has(target.path))
+    const found = ofHost?.get(target.path)
+    if (!isWildcard(found?.route.host)) return found?.metadata
+    // Clients compare it with the URL that they have called (3.3).
+    const route = { ...found.route, host: hostName }
+    return { ...found.metadata, resource: resourceUrl(route, options.publicOrigin) }
+  }
+
+  return {
+    handler: async (request, reply) => {
+      const metadata = find(request)
+      if (!metadata) throw new GatehouseError('route-not-found')
+      reply.header('Cache-Control', `public, max-age=${maxAgeS}`)
+      return metadata
+    },
+  }
+}
+
+/** By host and path of the document. Routes that differ only in the method are one resource. */
+function createMetadata({
+  routes,
+  issuers,
+  publicOrigin,
+  tokens,
+}: ProtectedResourceOptions): HostLookup<ReadonlyMap<string, Resource>> {
+  const urlOf = new Map(issuers.map(({ name, issuer }) => [name, issuer]))
+
+  function resourceOf(members: readonly ResourceRoute[]): readonly [path: string, resource: Resource][] {
+    const [route] = members
+    if (!route) return []
+    const named = unique(members.flatMap((route) => route.issuers)).flatMap((name) => urlOf.get(name) ?? [])
+    const servers = tokens.issuer === publicOrigin ? [...named, publicOrigin] : named
+    const scopes = unique(members.flatMap((each) => each.scopes ?? []))
+    const metadata: ResourceMetadata = {
+      resource: resourceUrl(route, publicOrigin),
+      ...(servers.length > 0 && { authorization_servers: servers }),
+      ...(scopes.length > 0 && { scopes_supported: scopes }),
+      bearer_methods_supported: ['header'],
+      dpop_signing_alg_values_supported: proofAlgorithms,
+    }
+    return [[metadataPath(route), { route, metadata }]]
+  }
+
+  const byHost = Map.groupBy(routes.filter(takesTokens), ({ host }) => host?.toLowerCase())
+  return createHostLookup(
+    new Map(
+      [...byHost].map(([host, ofHost]) => [
+        host,
+        new Map([...Map.groupBy(ofHost, metadataPath).values()].flatMap(resourceOf)),
+      ]),
+    ),
+  )
+}
+
+type ResourceRoute = ProtectedResourceOptions['routes'][number]
+
+interface Resource {
+  /** The first of the routes that are this resource. */
+  readonly route: ResourceRoute
+  readonly metadata: ResourceMetadata
+}
+
+function unique(values: readonly string[]): readonly string[] {
+  return [...new Set(values)]
+}
+
+export interface ServerMetadataOptions {
+  /** Of the gateway's own tokens: what clients discover must have the same name (RFC 8414 3.3). */
+  readonly issuer: string
+  readonly publicOrigin: string
+  readonly routes: readonly Pick<RouteOptions, 'auth' | 'authorization' | 'scopes'>[]
+}
+
+/** How long caches may keep it: it changes with the config. */
+const maxAgeS = 300
+
+/** The metadata of the gateway as an authorization server (RFC 8414 2). It has no authorization endpoint. */
+export function serverMetadataEndpoint({ issuer, publicOrigin, routes }: ServerMetadataOptions): OwnEndpoint {
+  const scopes = [...new Set(routes.filter(takesTokens).flatMap((route) => route.scopes ?? []))]
+  const withSecret = ['client_secret_basic', 'client_secret_post']
+  const metadata = {
+    issuer,
+    token_endpoint: `${publicOrigin}/api/v1/oauth/token`,
+    jwks_uri: `${publicOrigin}/.well-known/jwks.json`,
+    ...(scopes.length > 0 && { scopes_supported: scopes }),
+    response_types_supported: [],
+    grant_types_supported: ['client_credentials', 'refresh_token'],
+    // A refresh token needs no client beside it.
+    token_endpoint_auth_methods_supported: [...withSecret, 'none'],
+    introspection_endpoint: `${publicOrigin}/api/v1/oauth/introspect`,
+    introspection_endpoint_auth_methods_supported: withSecret,
+    revocation_endpoint: `${publicOrigin}/api/v1/oauth/revoke`,
+    revocation_endpoint_auth_methods_supported: [...withSecret, 'none'],
+    // RFC 9449 5.1.
+    dpop_signing_alg_values_supported: proofAlgorithms,
+  }
+  return {
+    handler: async (_request, reply) => {
+      reply.header('Cache-Control', `public, max-age=${maxAgeS}`)
+      return metadata
+    },
+  }
+}

@@ -1,0 +1,182 @@
+import { findByIdOrEmail } from '#accounts/accounts.ts'
+import { createKeyLineReader, type ImportedKeyLine } from '#accounts/key-import.ts'
+import { createKeyId } from '#accounts/make-key.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
+import { importBatchMax, type KeyImport, type KeyImported, withImportedKey } from '#store/imported-keys.ts'
+import type { Command, Invocation, Terminal } from '../command.ts'
+import { type Operator, withOperator } from '../operator.ts'
+import { printData, printToStderr } from '../print.ts'
+import { createProgress, type Progress } from '../terminal/progress.ts'
+import { type ImportSource, openImportSource } from './source.ts'
+
+/** How many wrong lines are listed at most. */
+const listedMax = 100
+
+interface NumberedKey {
+  readonly line: number
+  readonly key: ImportedKeyLine
+}
+
+interface Outcome {
+  readonly line: number
+  readonly outcome: KeyImported
+}
+
+const reasons: Readonly<Record<Exclude<KeyImported, 'added' | 'present'>, string>> = {
+  unknown: 'account: there is no such account',
+  taken: 'digest: another account has this key',
+  exists: 'name: the account has another key of this name',
+  'too-many': 'account: it has as many secret keys as it may have (keys.maxPerAccount)',
+}
+
+export const importKeysCommand: Command = {
+  name: 'keys import',
+  operands: ['FILE'],
+  summary: 'Imports the SHA-256 of keys made elsewhere: CSV or JSON Lines; - is standard input.',
+  examples: ['gatehouse keys import digests.csv', 'gunzip -c digests.csv.gz | gatehouse keys import -'],
+  printsData: true,
+  run: async (invocation) => {
+    const [path = ''] = invocation.operands
+    const { terminal } = invocation
+    const source = await openImportSource(path, terminal)
+    try {
+      return await withOperator(invocation.config, (operator) => importKeys(invocation, source, operator))
+    } finally {
+      await source.close()
+    }
+  },
+}
+
+/** All lines are checked before the first is written. @returns the exit status */
+async function importKeys(invocation: Invocation, source: ImportSource, operator: Operator): Promise<number> {
+  const { terminal } = invocation
+  const progressOf = (verb: string, total?: number) => createProgress({ verb, total, err: terminal.err })
+  const problems = createProblems(source.name, terminal)
+  const total = await forEachBatch(source, progressOf('checked'), problems.add, async (batch) => {
+    for (const { line, outcome } of await check(operator, batch)) problems.addOutcome(line, outcome)
+  })
+  if (problems.count() > 0) {
+    problems.close()
+    throw new OperatorError(`${source.name} has ${countLines(problems.count())}; nothing was imported`, {
+      hint: 'Correct them and import the file again.',
+    })
+  }
+  const { store, auditEntry } = operator
+  if (total > 0) await store.appendAudit(auditEntry('secret-key-created', undefined, { imported: total }))
+  const counts = { lines: total, added: 0, present: 0, refused: 0 }
+  await forEachBatch(source, progressOf('imported', total), problems.add, async (batch) => {
+    for (const { line, outcome } of await write(operator, batch)) {
+      if (outcome === 'added' || outcome === 'present') counts[outcome]++
+      problems.addOutcome(line, outcome)
+    }
+  })
+  problems.close()
+  counts.refused = problems.count()
+  const { added, present, refused } = counts
+  printData(invocation, counts, [`${added} added, ${present} already there, ${refused} refused.`])
+  return refused > 0 ? 1 : 0
+}
+
+/** Reads the source by lines, batch by batch. @returns how many keys it has */
+async function forEachBatch(
+  source: ImportSource,
+  progress: Progress,
+  onBadLine: (line: number, message: string) => void,
+  work: (batch: readonly NumberedKey[]) => Promise<void>,
+): Promise<number> {
+  const read = createKeyLineReader(Date.now())
+  let [count, batch]: [number, NumberedKey[]] = [0, []]
+
+  async function workOff(): Promise<void> {
+    await work(batch)
+    count += batch.length
+    batch = []
+    progress.report(count)
+  }
+
+  for await (const lines of source.lines()) {
+    for (const { line, text, problem } of lines) {
+      const key = problem ?? read(text)
+      if (typeof key === 'string') onBadLine(line, key)
+      else if (key) batch.push({ line, key })
+      if (batch.length >= importBatchMax) await workOff()
+    }
+  }
+  await workOff()
+  progress.end()
+  return count
+}
+
+/** What the import of each line would do, by what the store has now. */
+function check(operator: Operator, batch: readonly NumberedKey[]): Promise<readonly Outcome[]> {
+  return Promise.all(
+    batch.map(async ({ line, key }) => {
+      const account = await findByIdOrEmail(operator.store, key.account)
+      if (!account) return { line, outcome: 'unknown' }
+      const holder = await operator.store.findImportedKey(key.digest)
+      if (holder !== undefined && holder !== account.id) return { line, outcome: 'taken' }
+      const next = withImportedKey(account, toImport(operator, account.id, { key, keyId: '' }))
+      return { line, outcome: typeof next === 'string' ? next : 'added' }
+    }),
+  )
+}
+
+/** Writes a batch; lines of the file itself may collide, and somebody may have changed accounts meanwhile. */
+async function write(operator: Operator, batch: readonly NumberedKey[]): Promise<readonly Outcome[]> {
+  const ids = await Promise.all(
+    batch.map(async ({ key }) => (await findByIdOrEmail(operator.store, key.account))?.id),
+  )
+  const imports = batch.map(({ key }, index) => {
+    const id = ids[index]
+    return id === undefined ? undefined : toImport(operator, id, { key, keyId: createKeyId() })
+  })
+  const outcomes = await operator.store.importSecretKeys(imports.flatMap((imported) => imported ?? []))
+  let next = 0
+  return batch.map(({ line }, index) => ({
+    line,
+    outcome: (imports[index] && outcomes[next++]) ?? 'unknown',
+  }))
+}
+
+function toImport(
+  { config }: Operator,
+  accountId: string,
+  { key, keyId }: { readonly key: ImportedKeyLine; readonly keyId: string },
+): KeyImport {
+  const { digest, input } = key
+  const secretKey = {
+    ...input,
+    id: keyId,
+    digest,
+    sealed: undefined,
+    createdAt: Date.now(),
+    revokedAt: undefined,
+    isImported: true,
+  } as const
+  return { accountId, secretKey, keysMax: config.keys.maxPerAccount }
+}
+
+/** Lists the first wrong lines, and counts all. */
+function createProblems(path: string, terminal: Terminal) {
+  let count = 0
+
+  function add(line: number, message: string): void {
+    count++
+    if (count <= listedMax) printToStderr(terminal, `${path}:${line}  ${message}`)
+  }
+
+  return {
+    add,
+    addOutcome: (line: number, outcome: KeyImported) => {
+      if (outcome !== 'added' && outcome !== 'present') add(line, reasons[outcome])
+    },
+    count: () => count,
+    close: () => {
+      if (count > listedMax) printToStderr(terminal, `and ${countLines(count - listedMax)} more`)
+    },
+  }
+}
+
+function countLines(count: number): string {
+  return count === 1 ? '1 invalid line' : `${count} invalid lines`
+}
