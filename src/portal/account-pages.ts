@@ -25,7 +25,7 @@ type ActionName =
     : never
 type AccountHandler = (context: SignedInContext, account: Account) => Promise<PortalResponse>
 
-/** Actions that only revoke: even on one's own account they need no password, as on the viewer's own pages. */
+/** Actions that only revoke need no password, even on one's own account, as on the viewer's own pages. */
 const actionsWithoutPassword: ReadonlySet<ActionName> = new Set([
   'end',
   'end-all',
@@ -86,8 +86,8 @@ export const accountPages: CreatePages = (options) => {
 }
 
 /**
- * Actions on one's own account require the password here too: someone else may be at the keyboard.
- * A refused form shows the account page with the error.
+ * Actions on one's own account require the password here too, as someone else may be at the keyboard. A refused form
+ * shows the account page with the error.
  */
 function createActionPage(name: ActionName, handler: AccountHandler, options: PortalOptions): PortalPage {
   const post = withAccount(async (context, account) => {
@@ -163,7 +163,10 @@ async function deleteAccount(context: SignedInContext, account: Account): Promis
   return redirectTo('/accounts', 'account-deleted')
 }
 
-/** The account that the path names. @throws GatehouseError `account-not-found`, for an e-mail too, which must not be in a URL */
+/**
+ * The account that the path names.
+ * @throws GatehouseError `account-not-found`, for an e-mail too, which must not be in a URL
+ */
 export async function accountOf({ actions, request }: SignedInContext): Promise<Account> {
   const id = request.param('id')
   if (id.includes('@')) throw new GatehouseError('account-not-found')

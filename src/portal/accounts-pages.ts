@@ -87,7 +87,7 @@ function refuseAccount(context: SignedInContext, error: unknown): PortalResponse
   return context.show((frame) => newAccountPage(frame, refusal.state), refusal)
 }
 
-/** The keys are shown all the same: they could not be shown again. */
+/** The keys are shown in any case, as they could not be shown again. */
 async function mailed(mailing: Promise<void>, { arrival }: PortalRequest): Promise<'mailed' | undefined> {
   try {
     await mailing
@@ -98,7 +98,7 @@ async function mailed(mailing: Promise<void>, { arrival }: PortalRequest): Promi
   }
 }
 
-/** Not made at the start: the first number in words of a language costs 8 MB of memory. */
+/** Created lazily, as formatting the first number with words of a language costs 8 MB of memory. */
 const tooManyText = () =>
   `The portal imports at most ${count(importMax.portal)} accounts at a time. Split the file, or use gatehouse accounts import FILE (up to ${count(importMax.command)}).`
 
@@ -128,7 +128,7 @@ async function importAccounts(context: SignedInContext): Promise<PortalResponse>
   }
 }
 
-/** What fails is logged: the keys of all accounts are shown nevertheless. */
+/** Failures are logged; the keys of all accounts are shown nevertheless. */
 async function mailLinks(
   { actions, request }: SignedInContext,
   imported: readonly CreatedAccount[],

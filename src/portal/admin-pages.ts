@@ -13,7 +13,7 @@ import { subjectsPage } from './views/subjects.ts'
 
 const auditPageSize = 50
 
-/** Pages for Admins beside those of accounts: the audit log, and users of foreign issuers that are blocked. */
+/** Pages for Admins other than those of accounts: the audit log, and blocked users of foreign issuers. */
 export const adminPages: CreatePages = ({ subjectsOf }) => [
   { path: '/audit', get: showAudit },
   { path: '/audit/export', get: exportAudit },

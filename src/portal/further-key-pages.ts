@@ -10,14 +10,14 @@ import type { PortalPage } from './portal-page.ts'
 import { type PortalResponse, redirectTo } from './portal-response.ts'
 import type { IntegrationView } from './views/integration.ts'
 
-/** Shows the page *Integration* of the viewer, with what a form on it has led to. */
+/** Shows the page *Integration* of the viewer, with the result of a form on it. */
 export type ShowIntegration = (
   context: SignedInContext,
   more?: Partial<IntegrationView>,
   refusal?: FormRefusal,
 ) => Promise<PortalResponse>
 
-/** The secret keys beside the default one, which has a card of its own. */
+/** The secret keys other than the default one, which has a card of its own. */
 export function furtherKeysOf(secretKeys: readonly SecretKeyStatus[]): readonly SecretKeyStatus[] {
   return secretKeys.filter(({ name }) => name !== defaultKeyName)
 }
@@ -97,7 +97,7 @@ export async function revokeKey(
   }
 }
 
-/** Whether the key was revoked before, such as in another tab. */
+/** Whether the key has already been revoked, for example in another tab. */
 function isUnknownKey(error: unknown): boolean {
   return error instanceof GatehouseError && error.errors?.some(({ field }) => field === 'name') === true
 }
@@ -114,7 +114,7 @@ function keyInputOf(form: Form, now: number): SecretKeyInput {
   }
 }
 
-/** What was typed, separated by commas or spaces. */
+/** The typed items, separated by commas or spaces. */
 function listOf(text: string): readonly string[] {
   return text.split(/[\s,]+/).filter((part) => part !== '')
 }

@@ -11,7 +11,7 @@ type SignedInPage = PageOf<'viewer' | 'admin', SignedInContext>
 
 type PageOf<Audience extends PageAudience, Context> = {
   readonly [Methods in PageMethods]: {
-    /** Below the portal. */
+    /** The path below the portal. */
     readonly path: PathsOf<Audience, Methods>
   } & Handlers<Context>[Methods]
 }[PageMethods]
@@ -26,7 +26,7 @@ interface Handlers<Context> {
 
 type NoForm = { readonly [Member in keyof FormHandlers<never>]?: never }
 
-/** GET shows a page, POST checks its form and acts, and a form that was refused is shown again. */
+/** GET shows a page, POST checks its form and acts; a refused form is shown again. */
 interface FormHandlers<Context> {
   /** Largest form, in bytes. Default: 64 KiB. */
   readonly bytesMax?: number
@@ -65,7 +65,7 @@ export function resolveFormPagePath(request: PortalRequest, { formPagePath }: Re
   return formPagePath.replace(':id', encodeURIComponent(request.param('id')))
 }
 
-/** Reads a query parameter; of a repeated one the first value counts. */
+/** Reads a query parameter; the first value of a repeated one counts. */
 export function queryOf({ request }: PageContext): (name: string) => string {
   const query = new URLSearchParams(request.url.split('?')[1] ?? '')
   return (name) => query.get(name) ?? ''

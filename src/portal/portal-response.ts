@@ -9,7 +9,7 @@ export type PortalResponse =
   | { readonly kind: 'redirect'; readonly to: string; readonly notice?: NoticeName | undefined }
   /** Redirects out of the portal, after a GET: to another site, or to a page of a route. */
   | { readonly kind: 'leave'; readonly url: string }
-  /** A page that goes on to a URL by itself: see `continueTo`. */
+  /** A page that continues to a URL by itself: see `continueTo`. */
   | { readonly kind: 'continue'; readonly url: string }
   | { readonly kind: 'data'; readonly data: unknown }
   | { readonly kind: 'file'; readonly file: FileDownload }
@@ -34,7 +34,7 @@ export function leaveTo(url: string): PortalResponse {
 }
 
 /**
- * Goes on to a URL from a page of the portal: after a navigation that another site began, browsers send
+ * Continues to a URL from a page of the portal: after a navigation that another site began, browsers send
  * `SameSite=Strict` cookies only then; and after a form they follow no redirect to another site (`form-action`).
  */
 export function continueTo(url: string): PortalResponse {
@@ -95,7 +95,7 @@ export function answerData(data: unknown): PortalAnswer {
 }
 
 /**
- * Allows only style and script with the nonce of this response: other paths of the same origin belong to backends,
+ * Allows only style and script with the nonce of this response, as other paths of the same origin belong to backends,
  * whose files must not run here.
  */
 function contentSecurityPolicy(nonce: string): string {

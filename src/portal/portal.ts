@@ -60,13 +60,14 @@ export interface Portal {
   readonly path: string
   readonly pages: readonly RegisteredPage[]
   /**
-   * Decides all that can be decided before a byte of the body is read; to be called again once the body has been read.
+   * Decides everything that can be decided before a byte of the body is read; to be called again once the body has been
+   * read.
    * @returns the response, if it is already decided
    * @throws GatehouseError
    */
   admit(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer | undefined>
   admitAgain(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer | undefined>
-  /** Answers a request that was admitted, with its body. @throws GatehouseError */
+  /** Answers an admitted request, with its body. @throws GatehouseError */
   answer(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer>
   /** @param registered undefined = there is no such page */
   answerError(
@@ -94,7 +95,7 @@ export function createPortal(options: PortalOptions): Portal {
     path: base,
     pages: pages.map((page) => ({ page, formPagePath: formPagePathOf(page.path, pages) })),
     admit,
-    // While the form was being uploaded the viewer may have been signed out, or lost the role Admin.
+    // During the upload of the form the viewer may have been signed out, or lost the role Admin.
     admitAgain: async (registered, request) =>
       isPost(request) && request.viewer ? admit(registered, request) : undefined,
     answer,
@@ -147,12 +148,12 @@ async function handlePage(
   if (!viewer) throw new GatehouseError('credentials-missing')
   const signedIn = toSignedInContext(context, viewer, options)
   if (!isPost(request)) return page.get?.(signedIn) ?? throwNotFound()
-  // After the CSRF check: forged requests must not use up the limit.
+  // After the CSRF check, as forged requests must not use up the limit.
   await takePortalAction(options.limiter, viewer.account.id)
   return submitForm(page, signedIn, page.asksPassword ? () => confirmPassword(signedIn, options) : undefined)
 }
 
-/** @param check to be passed first */
+/** @param check has to pass first */
 async function submitForm<Context>(
   {
     post = throwNotFound,
@@ -189,7 +190,7 @@ function hasValidCsrfToken(
 
 /**
  * Whether the viewer signed in again in another tab, while this one still has an older page. The browser reports the
- * same origin; the form is refused all the same, as a page of a backend could have sent it.
+ * same origin; the form is refused nevertheless, as a page of a backend could have sent it.
  */
 function isFromEarlierSession({ request, viewer, form }: PageContext): boolean {
   const isSameOrigin = request.headers['sec-fetch-site'] === 'same-origin'

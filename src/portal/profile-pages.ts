@@ -61,7 +61,7 @@ function namesOf(form: Form) {
   return { firstName: form('firstName').trim(), lastName: form('lastName').trim() }
 }
 
-/** Every change asks for password and code: somebody else may be at the keyboard. */
+/** Every change asks for password and code, as somebody else may be at the keyboard. */
 function secondFactorPages({ signIn, cookie, requireSecondFactor }: PortalOptions): readonly PortalPage[] {
   const { factors } = signIn
 
@@ -71,7 +71,7 @@ function secondFactorPages({ signIn, cookie, requireSecondFactor }: PortalOption
   ): Promise<PortalResponse> {
     const { account } = context.viewer
     const factor = account.portal.secondFactor
-    // What was scanned stays what the code is for.
+    // Keeps the secret that was scanned, as the code belongs to it.
     const proposed = factor ? undefined : factors.propose(account, context.form('secret'))
     const isRequired = needsSecondFactor(account, requireSecondFactor)
     return context.show(
@@ -87,7 +87,7 @@ function secondFactorPages({ signIn, cookie, requireSecondFactor }: PortalOption
     return { code: form('code'), visitor, client: viewer.session.id }
   }
 
-  /** Recovery codes are shown in the answer itself: they are stored nowhere. */
+  /** Recovery codes are shown in the response itself, as they are not stored. */
   async function showCodes(context: SignedInContext, codes: readonly string[]): Promise<PortalResponse> {
     const account = await context.actions.accounts.find(context.viewer.account.id)
     const factor = account.portal.secondFactor
@@ -106,7 +106,7 @@ function secondFactorPages({ signIn, cookie, requireSecondFactor }: PortalOption
         const { viewer, visitor, request } = context
         const codes = await factors.enable(viewer.account, given)
         const account = await context.actions.accounts.find(viewer.account.id)
-        // They were held back if it was required.
+        // Tokens were held back if a factor was required.
         const tokens = await signIn.renewTokens({ ...viewer, account }, visitor)
         if (tokens) cookie.setTokens(request, tokens)
         return showCodes(context, codes)

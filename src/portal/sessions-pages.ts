@@ -45,7 +45,7 @@ export async function endSession(
   return redirectTo(page, hasEnded ? 'session-ended' : 'session-gone')
 }
 
-/** The same of a portal session. */
+/** Ends the portal session that the form names. @param page the page of the form */
 export async function endPortalSession(
   { actions, form }: SignedInContext,
   accountId: string,

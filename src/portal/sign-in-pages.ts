@@ -114,7 +114,7 @@ const signInMessages: Readonly<Record<string, string>> = {
   'account-disabled': 'This account is disabled. Ask an administrator.',
 }
 
-/** The text of a wrong password would mislead: it was right. */
+/** The message about a wrong password would mislead, as it was right. */
 function tooLate(error: unknown): unknown {
   if (!(error instanceof GatehouseError)) return error
   return new GatehouseError('link-invalid', {
@@ -124,9 +124,9 @@ function tooLate(error: unknown): unknown {
 }
 
 /**
- * Forgets what the browser keeps of the provider. To be called before the session ends.
- * @returns where to go to sign out at the provider too; undefined where the session did not begin there, the provider
- *   has no such page, or cannot be asked: the session here ends all the same
+ * Forgets what the browser keeps about the provider. To be called before the session ends.
+ * @returns where to sign out at the provider too; undefined if the session did not begin there, the provider has no
+ * such page, or cannot be asked: the session here ends in any case
  */
 async function signOutAtProvider(
   oidc: PortalOidc | undefined,
@@ -142,8 +142,8 @@ async function signOutAtProvider(
 }
 
 /**
- * Where a page visit comes by that had no credential: who is signed in gets new cookies, and goes back to the page. The
- * page was chosen by whoever made the link, and may be any that a link could name by itself.
+ * Where page visits without a credential arrive: a person who is signed in gets new cookies, and returns to the page.
+ * The page was chosen by the author of a link, and may be any page that a link could lead to directly.
  */
 function continuePage({ signIn, cookie, isReturnPath, signInReturn }: PortalOptions): PortalPage {
   async function continueToPage(context: SignedInContext): Promise<PortalResponse> {
@@ -157,7 +157,7 @@ function continuePage({ signIn, cookie, isReturnPath, signInReturn }: PortalOpti
     return leaveTo(to)
   }
 
-  /** The session was ended, by an Admin or with all others: this browser is to be signed out. */
+  /** The session was ended, by an Admin or with all others, so this browser is signed out. */
   async function askAgain({ request, viewer, visitor }: SignedInContext): Promise<PortalResponse> {
     await signIn.signOut(viewer, visitor)
     cookie.clear(request)
@@ -174,7 +174,7 @@ function continuePage({ signIn, cookie, isReturnPath, signInReturn }: PortalOpti
     if (!signInReturn || origin === undefined || !isRight) return redirectTo(startPath)
     if (!(await signIn.canResume(context.viewer, context.visitor))) return askAgain(context)
     const code = signInReturn.codes.create(context.viewer, page)
-    // Not a redirect: browsers follow none to another host after the form of the sign-in (`form-action`).
+    // Not a redirect, as browsers follow none to another host after the sign-in form (`form-action`).
     return continueTo(`${origin}${signInReturnPath}?code=${code}`)
   }
 

@@ -9,7 +9,7 @@ import { type CreatePages, type PortalPage, queryOf } from './portal-page.ts'
 import type { PortalResponse } from './portal-response.ts'
 import { usagePage } from './views/usage.ts'
 
-/** What an account has used: one's own, and for Admins that of any account. */
+/** What an account has used: one's own, and for Admins any account. */
 export const usagePages: CreatePages = () => [
   { path: '/usage', get: (context) => showUsage(context, context.viewer.account, '/usage') },
   { path: '/usage/export', get: (context) => exportUsage(context, context.viewer.account) },
@@ -44,10 +44,7 @@ async function exportUsage(context: SignedInContext, account: Account): Promise<
   return { kind: 'file', file }
 }
 
-/**
- * The days that the query asks for; without them, those of this month.
- * @throws GatehouseError `request-invalid`
- */
+/** The days that the query asks for; by default those of this month. @throws GatehouseError `request-invalid` */
 function daysOf(context: SignedInContext): DayRange {
   const query = queryOf(context)
   const texts = { from: query('from') || undefined, to: query('to') || undefined }

@@ -57,8 +57,8 @@ const tracing = optional(
 )
 
 /**
- * Every option of the config file: its type, default, bounds and meaning. The validator, the JSON Schema
- * of `config schema`, the reference in docs/ and the check of the annotated example are all generated from it.
+ * Every option of the config file: its type, default, bounds and meaning. The validator, the JSON Schema of `config
+ * schema`, the reference in docs/ and the check of the annotated example are all generated from it.
  */
 const config = item('The whole config.', {
   version: choice([1], { default: 1, description: 'Version of this format.' }),
@@ -164,7 +164,7 @@ export function childSchema(node: SchemaNode, part: string | number): SchemaNode
     return node.anyOf.map((option) => childSchema(option, part)).find((child) => child !== undefined)
   }
   if (node.items) return node.items
-  // Own properties only: a misspelt option may be named like a member of every object.
+  // Own properties only, as a misspelt option may have the name of a member of every object.
   if (node.properties && Object.hasOwn(node.properties, part)) return node.properties[part]
   return node.patternProperties && Object.values(node.patternProperties)[0]
 }

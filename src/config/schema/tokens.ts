@@ -115,7 +115,7 @@ export const dpop = section('Access tokens that are bound to a key of their clie
   ),
 })
 
-/** Of a key with both halves the private one is used. */
+/** If a key has both halves, the private one is used. */
 function resolveSigningKey(
   { kid, use, private: privateKey, public: publicKey }: ValueOf<typeof signingKey>,
   algorithm: Algorithm,

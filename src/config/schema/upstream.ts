@@ -15,7 +15,7 @@ import {
 } from './fields.ts'
 import { convert, convertResolved, optional, renamed } from './node.ts'
 
-/** Header fields that are set, or removed. */
+/** The maximum number of header fields to set or to remove. */
 const headersMax = 64
 
 /** Before the path of a Unix socket. */
@@ -90,7 +90,7 @@ const active = convertResolved(
     }),
   }),
   ({ path, grpc, ...rest }) => ({
-    // A rule demands one of the two.
+    // A rule requires one of the two.
     ...(grpc ? { grpcService: grpc.service } : { path: path ?? '/' }),
     ...rest,
   }),

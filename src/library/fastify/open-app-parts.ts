@@ -109,7 +109,7 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
 
 const levels = ['debug', 'info', 'warn', 'error'] as const
 
-/** A log whose lines go to the logger of the app, with its members; secrets and commands of drivers are left out before. */
+/** A log that writes to the app's logger, with its members; secrets and drivers' commands are removed first. */
 export function createAppLog(appLog: FastifyBaseLogger): Log {
   return createLog({
     level: 'debug',

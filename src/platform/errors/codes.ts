@@ -2,13 +2,13 @@
 export interface ErrorDefinition {
   readonly status: number
   readonly title: string
-  /** Sent to the client; never anything about the upstream or the store, nor more of the credential than its form. */
+  /** Sent to the client; never anything about the upstream or the store, and of a credential only its form. */
   readonly detail?: string
   /** What to look at, for docs/failure-modes.md. */
   readonly check: string
-  /** The operations of the JSON endpoints that can answer with it without naming it in their `problems`. */
+  /** The operations of the JSON endpoints that can answer with it without listing it in their `problems`. */
   readonly operations?: 'all' | 'with-body' | 'for-admins'
-  /** Shown at the form of the portal that was refused; every other error gets an error page. */
+  /** Shown in the portal's form that was refused; every other error gets an error page. */
   readonly atForms?: true
 }
 

@@ -40,7 +40,7 @@ const steps = [
   { unit: 'minute', ms: 60_000, smaller: 0 },
 ] as const
 
-/** From here on a date is shown. */
+/** From this age on a date is shown. */
 const relativeMsMax = 31 * 86_400_000
 
 /**

@@ -17,7 +17,7 @@ import { continueTo, leaveTo, type PortalResponse, redirectTo } from '../portal-
 import { takeOverPage } from '../views/sign-in.ts'
 import type { Flow } from './oidc-cookies.ts'
 
-/** Pages that lead to the OpenID provider and back; none where the config has no provider. */
+/** Pages that lead to the OpenID provider and back; none if the config has no provider. */
 export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => {
   if (!oidc) return []
   const { provider, signIn, flows, sessions, takeOvers, label, acceptsPasswords } = oidc
@@ -59,7 +59,7 @@ export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => 
         return continueTo(base + takeOverPath)
       }
     }
-    // Checked again: what was sealed is only as good as what was checked then.
+    // Checked again, as the check before sealing may be outdated.
     return continueTo(base + (safeRedirectPath(flow.next) || startPath))
   }
 

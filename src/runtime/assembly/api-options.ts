@@ -69,7 +69,7 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
       subjectsOf: createConfiguredSubjects(options),
       isPortalSession: async (id) => {
         const session = await callerAuth.directory.session(id)
-        // Whatever is not known to have been started with keys counts as signed in.
+        // A session that is not known to have been started with keys counts as signed in.
         return !session || session.isEnded || portalEpochIn(session.keyId) !== undefined
       },
       authenticator: callerAuth.authenticator,
@@ -85,7 +85,7 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
   }
 }
 
-/** undefined where page visits sign in on their own host, or nowhere. */
+/** undefined if page visits sign in on their own host, or nowhere. */
 function createSignInReturn(
   sessions: AccountServices['sessions'],
   { config, sealingKeys, limiter, clock, isReturnPath }: ApiPartsOptions,
@@ -112,7 +112,7 @@ function portalOptions(
     path: portal.path,
     isSecure: publicOrigin.startsWith('https:'),
     isAlone: portal.host !== undefined,
-    // A cookie of the portal's own host would reach no route.
+    // A cookie of the portal's own host would not reach any route.
     tokens:
       portal.host === undefined && accessCookie
         ? { access: accessCookie, refresh: config.cookie }

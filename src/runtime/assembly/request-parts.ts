@@ -35,10 +35,10 @@ import { portalCookieNames } from '#portal/portal-cookie.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import type { ConfigParts } from './parts.ts'
 
-/** What serves browsers that can set no header; all undefined where the access cookie is not enabled. */
+/** Parts for browsers that cannot set headers; all undefined if the access cookie is not enabled. */
 export interface BrowserParts {
   readonly readAccessCookie: ReadAccessCookie | undefined
-  /** undefined without the portal, too. */
+  /** Also undefined without the portal. */
   readonly findSignIn: FindSignIn | undefined
   readonly redirectToSignIn: RedirectToSignIn | undefined
 }
@@ -79,7 +79,7 @@ export function createConfiguredBasicKeyCheck({
   return createBasicKeyCheck({ publicOrigin, origins: cors.origins })
 }
 
-/** For routes whose Authorization field is the backend's. */
+/** For routes whose Authorization field belongs to the backend. */
 export function createConfiguredKeyHeaderReader({
   keys,
   tokens,
@@ -121,8 +121,8 @@ export function accessCookieOf({ accessCookie }: Pick<Config, 'accessCookie'>): 
 }
 
 /**
- * The cookies that no backend gets or sets. Where the access cookie is not enabled its name is the backends', but tokens
- * in it are still ours: browsers have them from before the config was changed.
+ * The cookies that no backend gets or sets. If the access cookie is not enabled, its name belongs to the backends, but
+ * tokens in it are still ours: browsers may have them from before the config was changed.
  */
 export function createConfiguredOwnCookies({
   accessCookie,
@@ -143,10 +143,10 @@ interface RequestWriterParts {
   readonly clock: Clock
 }
 
-/** Maximum number of cached assertions, half a KiB each; beyond that some are signed more often. */
+/** Maximum number of cached assertions, half a KiB each; beyond that, some are signed more often. */
 const assertionsMax = 10_000
 
-/** The writer of heads for upstreams, by the names and rules of a config. */
+/** The writer of upstream heads, by the names and rules of a config. */
 export function createConfiguredWriter(
   parts: RequestWriterParts,
   carriers: Carriers,
@@ -161,7 +161,7 @@ export function createConfiguredWriter(
   })
 }
 
-/** The names of the headers that say who is calling: only the gateway sets them. */
+/** The names of the headers that identify the caller, which only the gateway sets. */
 export function ownHeaderNames({
   identityHeaders,
   assertion,

@@ -50,7 +50,7 @@ export interface TrafficOptions extends Omit<ApiPartsOptions, 'isReturnPath'> {
   /** See WebSockets. */
   readonly followStream: WebSockets['followStream']
   readonly openCalls: OpenCalls
-  /** A peer asks for decisions that is no trusted proxy. */
+  /** A peer that is not a trusted proxy asks for decisions. */
   onUntrustedProxy(peerAddress: string): void
   /** Sends the spans; undefined = nothing is traced. */
   readonly exporter: Exporter | undefined
@@ -60,7 +60,7 @@ export interface TrafficOptions extends Omit<ApiPartsOptions, 'isReturnPath'> {
 export interface WorkerTraffic extends Traffic {
   /** undefined = there is no listener for other proxies. */
   readonly decide: DecideTraffic | undefined
-  /** Tells people by mail what happened to their account; undefined = nothing is told. */
+  /** Tells people by mail what happened to their account; undefined = no mail is sent. */
   readonly sendNotice: SendNotice | undefined
 }
 
@@ -172,7 +172,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   }
 }
 
-/** What pages of the gateway link to: a path, or the URL where the portal has a host of its own. */
+/** The link to the portal on pages of the gateway: a path, or a URL if the portal has a host of its own. */
 function portalLinkOf({
   portal: { enabled, host, origin, path },
 }: TrafficOptions['config']): string | undefined {

@@ -80,7 +80,7 @@ export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWork
 
     try {
       if (before) assertStoreConnected(callerAuth, !isReused)
-      // Until then the previous config serves the issuers that it has keys of.
+      // Until then the previous config serves the issuers whose keys it has.
       if (before && !isReused) await callerAuth.issuers.settled()
       const traffic = await buildTraffic({
         ...shared,
@@ -117,7 +117,7 @@ function callerAuthConfig({ tokens, issuers, cache, sessionsMax }: Config): unkn
   return { tokens, issuers, cache, sessionsMax }
 }
 
-/** New caches have no accounts and no keys: while the store is unreachable every caller would be rejected. */
+/** New caches have neither accounts nor keys: while the store is unreachable, every caller would be rejected. */
 function assertStoreConnected({ storeConnection, keyring }: CallerAuth, isNew: boolean): void {
   if (!isNew || (storeConnection.isUp && keyring.isLoaded())) return
   throw new OperatorError('the store is unreachable, and changed tokens or cache settings require it', {
@@ -158,7 +158,7 @@ function createSharedStore(store: Store): SharedStore {
 
 export const noUpstreams: OpenUpstreams = { byName: new Map() }
 
-/** Opens the upstreams of a config; an unchanged one is reused with its connections. */
+/** Opens the upstreams of a config; unchanged ones are reused with their connections. */
 export function reconcileUpstreams(
   configs: readonly UpstreamConfig[],
   previous: OpenUpstreams,
@@ -178,7 +178,7 @@ export function reconcileUpstreams(
   return { byName }
 }
 
-/** Outside `reconcileUpstreams`: a closure there would keep the previous upstreams alive for as long as a target. */
+/** Outside `reconcileUpstreams`: a closure there would keep the previous upstreams alive as long as a target. */
 function createHealthLog(log: Log): (change: HealthChange) => void {
   return ({ isHealthy, ...change }) => {
     if (isHealthy) log.info(change, 'target healthy again')

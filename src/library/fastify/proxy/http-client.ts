@@ -38,9 +38,9 @@ interface HttpClient {
 }
 
 /**
- * The HTTP client of one backend, in the place of the one that http-proxy would make: it sends exactly what was prepared
- * for an admitted request, verifies the backend's certificate by its own name and not by one that the client sends, and
- * stops when the client has gone.
+ * The HTTP client of one backend, in place of http-proxy's own: it sends exactly what was prepared for an admitted
+ * request, verifies the backend's certificate by its own name rather than one that the client sends, and stops when the
+ * client has gone.
  */
 export function createHttpClient(upstream: ProxyUpstream): HttpClient {
   const { url, tls, connectTimeoutMs, responseTimeoutMs, idleTimeoutMs, connectionsMax } = upstream
@@ -55,7 +55,7 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
   const agent = new Agent({
     connections: connectionsMax,
     pipelining: 1,
-    // Else undici would take it from the Host header, which is the client's.
+    // Otherwise undici would take it from the Host header, which is the client's.
     connect: (options: object, callback: unknown) => connect({ ...options, servername }, callback),
   })
   return {
@@ -113,15 +113,15 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
 
 const notModified = 304
 
-/** undici reports the length that a 304 names, that of the response to a GET, as a body that did not come. */
+/** undici treats the length in a 304, which is that of the response to a GET, as a body that did not arrive. */
 function emptied(body: Readable): Readable {
   body.on('error', () => {}).resume()
   return Readable.from([])
 }
 
 /**
- * Whether the connection ends with the request, as the next one is somebody else's. A lenient backend may leave bytes on
- * it: a body that it has not read, or the body of a response to HEAD. Or the request may have signed it in.
+ * Whether the connection ends with the request, as the next one may be another client's. A lenient backend may leave
+ * bytes on it: an unread body, or the body of a response to HEAD. Or the request may have authenticated it.
  */
 function isLastOnConnection({ arrival, isLast }: Exchange, method: string): boolean {
   const { head, fields } = arrival
@@ -129,8 +129,8 @@ function isLastOnConnection({ arrival, isLast }: Exchange, method: string): bool
 }
 
 /**
- * Ends an exchange whose response has no head in time, once the request has been sent: the timeout of undici starts again
- * with every 1xx.
+ * Ends an exchange whose response has no head in time, counted from when the request was sent: undici's timeout starts
+ * again with every 1xx.
  */
 function limitHead({ body, signal }: Exchange, timeoutMs: number): { stop(): boolean } {
   let deadline: Deadline | undefined
