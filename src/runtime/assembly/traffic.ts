@@ -33,6 +33,7 @@ import {
   createConfiguredBasicKeyCheck,
   createConfiguredKeyHeaderReader,
   createConfiguredOwnCookies,
+  createConfiguredPossessionCheck,
   createConfiguredStickyCookies,
   createConfiguredWriter,
   createPlanCounter,
@@ -85,6 +86,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     metrics,
     keyUses,
     checkBasicKey: createConfiguredBasicKeyCheck(config),
+    checkPossession: createConfiguredPossessionCheck(options),
     readKeyHeaders: createConfiguredKeyHeaderReader(config),
     readAccessCookie,
   }
