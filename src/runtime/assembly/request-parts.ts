@@ -19,15 +19,9 @@ import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/ide
 import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter, type RequestWriter } from '#gateway/forward/request-head.ts'
 
-<<<<<<< HEAD
-
 import { createStickyCookies, stickyCookieName } from '#gateway/forward/sticky-cookies.ts'
 
-=======
-
 import { type CheckPossession, createPossessionCheck } from '#gateway/gate/possession.ts'
-
->>>>>>> main
 
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
 import { signInHostsOf } from '#gateway/routes/route-urls.ts'
