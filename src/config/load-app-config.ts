@@ -18,6 +18,7 @@ const appSections = [
   'trustedProxies',
   'identity',
   'tokens',
+  'dpop',
   'plans',
   'cookie',
   'keys',

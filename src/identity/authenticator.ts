@@ -114,7 +114,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     }
     const decision = authenticate(access, credential, schemes)
     if (decision instanceof Promise) return decideAgainIfStale(access, credential, decision)
-    if (version !== undefined && decision.holdsUntil > 0) {
+    if (version !== undefined && decision.holdsUntil > 0 && !isBound(decision)) {
       credential.recent = decision
       credential.recentAccess = access
       credential.recentVersion = version
@@ -188,6 +188,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 }
 
 const bearerCarrier = 'bearer'
+
+/** Whether each request has to prove something: a decision about another says nothing of that. */
+function isBound(decision: Decision): boolean {
+  return decision.kind === 'allowed' && decision.confirmation !== undefined
+}
 
 /** Whether both routes authenticate this scheme in the same way; roles and scopes are checked afterwards. */
 function isDecidedAlike(scheme: SchemeName, one: Access, other: Access): boolean {

@@ -89,6 +89,7 @@ function reviewAssertion(review: Review): void {
 const ordinaryHeaders = new Set([
   'accept',
   'cachecontrol',
+  'dpop',
   'from',
   'lasteventid',
   'maxforwards',

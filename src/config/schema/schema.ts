@@ -10,7 +10,7 @@ import { convert, convertResolved, optional, renamed, type SchemaNode, type Valu
 import { mail, portal } from './portal.ts'
 import { route } from './route.ts'
 import { cache, store } from './store.ts'
-import { accessCookie, cookie, tokens } from './tokens.ts'
+import { accessCookie, cookie, dpop, tokens } from './tokens.ts'
 import { upstream } from './upstream.ts'
 
 /** As OpenTelemetry names attributes. */
@@ -94,6 +94,7 @@ const config = item('The whole config.', {
   routes: list(route, { description: 'The routes; their order does not matter.' }),
   identity,
   tokens,
+  dpop,
   issuers,
   plans,
   cookie,

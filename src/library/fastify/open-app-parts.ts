@@ -23,6 +23,7 @@ import { openStoreParts } from '#runtime/assembly/parts.ts'
 import {
   createConfiguredBasicKeyCheck,
   createConfiguredKeyHeaderReader,
+  createConfiguredPossessionCheck,
   createConfiguredWriter,
   createPlanCounter,
 } from '#runtime/assembly/request-parts.ts'
@@ -87,6 +88,7 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
       metrics,
       keyUses,
       checkBasicKey: createConfiguredBasicKeyCheck(config),
+      checkPossession: createConfiguredPossessionCheck(parts),
       readKeyHeaders: createConfiguredKeyHeaderReader(config),
     },
     api: createApiOptions({ ...parts, callerAuth, gatewayUrl: () => '' }),

@@ -17,6 +17,8 @@ interface GatehouseErrorOptions {
   readonly accountId?: string | undefined
   /** The rate that was exceeded, for Retry-After and RateLimit-*. */
   readonly rate?: ExceededRate
+  /** For DPoP-Nonce. */
+  readonly nonce?: string | undefined
   /** Whether it is the same for all requests (see sharedError). */
   readonly isShared?: boolean
 }
@@ -40,11 +42,12 @@ export class GatehouseError extends Error {
   readonly allow: readonly string[] | undefined
   readonly accountId: string | undefined
   readonly rate: ExceededRate | undefined
+  readonly nonce: string | undefined
   readonly isShared: boolean
 
   constructor(
     code: ErrorCode,
-    { cause, detail, errors, allow, accountId, rate, isShared = false }: GatehouseErrorOptions = {},
+    { cause, detail, errors, allow, accountId, rate, nonce, isShared = false }: GatehouseErrorOptions = {},
   ) {
     const failure: ErrorDefinition = errorDefinitions[code]
     const { stackTraceLimit } = Error
@@ -60,6 +63,7 @@ export class GatehouseError extends Error {
     this.allow = allow
     this.accountId = accountId
     this.rate = rate
+    this.nonce = nonce
     this.isShared = isShared
   }
 }

@@ -23,7 +23,12 @@ import {
 } from './account-services.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import type { ConfigParts } from './parts.ts'
-import { accessCookieOf, createConfiguredReturnKeys } from './request-parts.ts'
+import {
+  accessCookieOf,
+  createConfiguredPossessionCheck,
+  createConfiguredProofs,
+  createConfiguredReturnKeys,
+} from './request-parts.ts'
 
 /** What the endpoints of the gateway itself are made of. */
 export interface ApiPartsOptions extends ConfigParts {
@@ -48,6 +53,7 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
     clientTokens: callerAuth.clientTokens,
     issuer: config.tokens.issuer,
     introspection: config.tokens.introspection,
+    proofs: createConfiguredProofs(options),
     keyring: callerAuth.keyring,
     limiter,
     metrics,
@@ -67,6 +73,7 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
         return !session || session.isEnded || portalEpochIn(session.keyId) !== undefined
       },
       authenticator: callerAuth.authenticator,
+      checkPossession: createConfiguredPossessionCheck(options),
       keyUses,
       hasSetupLinks: config.portal.acceptsPasswords,
       clock: options.clock,

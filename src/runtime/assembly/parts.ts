@@ -8,6 +8,7 @@ import type { KeySetFetches } from '#identity/issuers/key-set-fetches.ts'
 import { withPrincipals } from '#identity/issuers/subjects.ts'
 import { openQuotas, type Quotas } from '#identity/limits/quotas.ts'
 import { openRateLimiter, type RateLimiter } from '#identity/limits/rate-limiter.ts'
+import { createProofReplays, type ProofReplays } from '#identity/possession/replays.ts'
 import { type Acknowledgements, openAcknowledgements } from '#identity/tokens/refresh-tokens.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { type Clock, monotonicClock } from '#platform/clock.ts'
@@ -40,6 +41,7 @@ export interface StoreParts extends ProcessParts {
   readonly store: Store
   readonly limiter: RateLimiter
   readonly quotas: Quotas
+  readonly proofReplays: ProofReplays
   readonly keyUses: KeyUses
   readonly usageRecorder: UsageRecorder
   readonly acknowledgements: Acknowledgements
@@ -58,7 +60,7 @@ export interface ConfigParts extends StoreParts {
 /** The parts, without those that count requests and send mails. */
 export type CallerParts = Omit<
   ConfigParts,
-  'close' | 'outbox' | 'quotas' | 'rereadSealingKeys' | 'storeConnection' | 'usageRecorder'
+  'close' | 'outbox' | 'proofReplays' | 'quotas' | 'rereadSealingKeys' | 'storeConnection' | 'usageRecorder'
 >
 
 /** How long a shutdown waits for mails that are being sent. */
@@ -86,6 +88,8 @@ export async function openStoreParts(
     },
   }
   const limiter = openRateLimiter({ store, storeConnection, clock: monotonicClock, counts })
+  const isAlone = config.store.driver === 'sqlite' && counts === undefined
+  const proofReplays = createProofReplays({ take: isAlone ? undefined : limiter.take })
   const quotas = openQuotas({
     store,
     storeConnection,
@@ -135,6 +139,7 @@ export async function openStoreParts(
     store,
     limiter,
     quotas,
+    proofReplays,
     keyUses,
     usageRecorder,
     acknowledgements,

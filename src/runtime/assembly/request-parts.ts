@@ -18,14 +18,23 @@ import { createHeaderRules } from '#gateway/forward/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter, type RequestWriter } from '#gateway/forward/request-head.ts'
+
+import { createStickyCookies, stickyCookieName } from '#gateway/forward/sticky-cookies.ts'
+
+import { type CheckPossession, createPossessionCheck } from '#gateway/gate/possession.ts'
+
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
 import { signInHostsOf } from '#gateway/routes/route-urls.ts'
 import { createLru } from '#identity/cache/lru.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
 import { type CountAgainstPlan, createPlans } from '#identity/limits/plans.ts'
+import { createProofNonces } from '#identity/possession/nonces.ts'
+import { createProofs, type Proofs } from '#identity/possession/proofs.ts'
+import type { ProofReplays } from '#identity/possession/replays.ts'
 import { type CachedAssertion, createAssertions } from '#identity/tokens/assertion.ts'
 import { looksLikeAccessToken } from '#identity/tokens/jwt.ts'
 import type { Clock } from '#platform/clock.ts'
+import type { KeySource } from '#platform/secrets/sealing.ts'
 import { portalCookieNames } from '#portal/portal-cookie.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import type { ConfigParts } from './parts.ts'
@@ -82,6 +91,29 @@ export function createConfiguredKeyHeaderReader({
   return createKeyHeaderReader(createCarriers(keys.accept), tokens.issuer)
 }
 
+interface ProofParts {
+  readonly config: Pick<Config, 'dpop' | 'publicOrigin' | 'tokens'>
+  readonly sealingKeys: KeySource
+  readonly proofReplays: ProofReplays
+  readonly clock: Clock
+}
+
+/** Proofs of clients that they have the key of a token. */
+export function createConfiguredProofs({ config, sealingKeys, proofReplays, clock }: ProofParts): Proofs {
+  const { proofLifetimeMs: lifetimeMs, nonce } = config.dpop
+  return createProofs({
+    replays: proofReplays,
+    nonces: nonce ? createProofNonces(sealingKeys, lifetimeMs, clock) : undefined,
+    lifetimeMs,
+    clockToleranceMs: config.tokens.clockToleranceMs,
+    clock,
+  })
+}
+
+export function createConfiguredPossessionCheck(parts: ProofParts): CheckPossession {
+  return createPossessionCheck(createConfiguredProofs(parts), parts.config.publicOrigin)
+}
+
 /** For a portal on a host of its own. */
 export function createConfiguredReturnKeys({ publicOrigin }: Pick<Config, 'publicOrigin'>): ReturnKeys {
   return createReturnKeys(publicOrigin.startsWith('https:'))
@@ -100,13 +132,28 @@ export function createConfiguredOwnCookies({
   accessCookie,
   cookie,
   portal,
-}: Pick<BrowserConfig, 'accessCookie' | 'cookie' | 'portal'>): OwnCookies {
+  upstreams,
+}: Pick<BrowserConfig, 'accessCookie' | 'cookie' | 'portal'> & StickyConfig): OwnCookies {
   const { name, enabled } = accessCookie
+  const sticky = stickyUpstreams({ upstreams }).map(stickyCookieName)
   return createOwnCookies({
-    names: [cookie.name, ...(portal.enabled ? portalCookieNames : [])],
+    names: [cookie.name, ...(portal.enabled ? portalCookieNames : []), ...sticky],
     anyCase: enabled ? [name, visitCookieName, ...returnCookieNames] : [],
     others: enabled ? [] : [{ name, isOwn: looksLikeAccessToken }],
   })
+}
+
+interface StickyConfig {
+  readonly upstreams: readonly Pick<Config['upstreams'][number], 'name' | 'balancing'>[]
+}
+
+/** The cookies that name targets; undefined = no upstream has them. */
+export function createConfiguredStickyCookies(config: StickyConfig & Pick<Config, 'cookie'>) {
+  return createStickyCookies(stickyUpstreams(config), config.cookie)
+}
+
+function stickyUpstreams({ upstreams }: StickyConfig): readonly string[] {
+  return upstreams.filter(({ balancing }) => balancing === 'sticky').map(({ name }) => name)
 }
 
 interface RequestWriterParts {

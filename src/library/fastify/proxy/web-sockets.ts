@@ -10,7 +10,7 @@ import { readAppArrival } from '../app-arrival.ts'
 import type { AppParts } from '../open-app-parts.ts'
 import { exchangeOf } from './exchange.ts'
 import { requireOfHttpProxy } from './http-client.ts'
-import type { ProxyRoute, ProxyUpstream } from './proxy-options.ts'
+import { type ProxyRoute, type ProxyUpstream, tlsOptionsOf } from './proxy-options.ts'
 
 /** One of the two WebSockets that http-proxy joins. */
 type Side = WebSocket
@@ -68,8 +68,8 @@ export function createWebSocketOptions(
         maxPayload,
         perMessageDeflate: false,
         handshakeTimeout: connectTimeoutMs,
-        rejectUnauthorized: tls.verify,
-        ...(tls.ca !== undefined && { ca: tls.ca }),
+        ...tlsOptionsOf(route.upstream),
+        ...(tls.serverName !== undefined && { servername: tls.serverName }),
         rewriteRequestHeaders: (_headers: unknown, { raw }: { readonly raw: IncomingMessage }) =>
           webSocketHeaders(raw),
       },
