@@ -59,7 +59,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       config = next
     },
   })
-  /** In the order in which what was opened is closed again if the rest cannot be opened. */
+  /** Functions that close what was opened, in the order in which they run if the rest cannot be opened. */
   const closings: (() => unknown)[] = [() => requestServer.drain(0), requestServer.close, metrics.close]
 
   async function openOps() {

@@ -23,6 +23,7 @@ import { openStoreParts } from '#runtime/assembly/parts.ts'
 import {
   createConfiguredBasicKeyCheck,
   createConfiguredKeyHeaderReader,
+  createConfiguredPossessionCheck,
   createConfiguredWriter,
   createPlanCounter,
 } from '#runtime/assembly/request-parts.ts'
@@ -87,6 +88,7 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
       metrics,
       keyUses,
       checkBasicKey: createConfiguredBasicKeyCheck(config),
+      checkPossession: createConfiguredPossessionCheck(parts),
       readKeyHeaders: createConfiguredKeyHeaderReader(config),
     },
     api: createApiOptions({ ...parts, callerAuth, gatewayUrl: () => '' }),
@@ -107,7 +109,7 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
 
 const levels = ['debug', 'info', 'warn', 'error'] as const
 
-/** A log whose lines go to the logger of the app, with its members; secrets and commands of drivers are left out before. */
+/** A log that writes to the app's logger, with its members; secrets and drivers' commands are removed first. */
 export function createAppLog(appLog: FastifyBaseLogger): Log {
   return createLog({
     level: 'debug',

@@ -89,7 +89,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     const discard = () => built.closeUnshared(current)
     return {
       commit: () => {
-        // First, since nothing after this can fail: if it fails, the old config stays active as a whole.
+        // First, as nothing after this can fail: if it fails, the old config stays active as a whole.
         try {
           listeners.reconfigure(next)
         } catch (error) {
@@ -109,7 +109,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     }
   }
 
-  /** While the store rejects writes, callers are authenticated, but no tokens are issued or refreshed. */
+  /** While the store rejects writes, callers are authenticated, but tokens are neither issued nor refreshed. */
   function health(): StoreHealth {
     const known = current.callerAuth.health()
     return known === 'ok' && storeMonitor.state().writesRefused !== null ? 'degraded' : known
@@ -140,7 +140,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   }
 }
 
-/** Logs the first peer that asks for decisions without being trusted: each of its requests has a line of its own. */
+/** Logs the first untrusted peer that asks for decisions; each of its requests also has an access log line. */
 function createUntrustedProxyLogger(log: Log): (peerAddress: string) => void {
   let isLogged = false
   return function onUntrustedProxy(peerAddress) {
