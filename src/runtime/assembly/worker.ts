@@ -17,6 +17,8 @@ export interface Worker {
   readonly url: string
   /** Where other proxies ask; undefined = nowhere. */
   readonly decideUrl: string | undefined
+  /** Where plain HTTP is redirected; undefined = nowhere. */
+  readonly redirectUrl: string | undefined
   health(): StoreHealth
   /** The state that the store reports. */
   storeState(): StoreState
@@ -123,11 +125,12 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     await parts.close()
   }
 
-  const { url, decideUrl } = await cleanUpOnFailure(close, listeners.listen)
+  const { url, decideUrl, redirectUrl } = await cleanUpOnFailure(close, listeners.listen)
   ownUrl = url
   return {
     url,
     decideUrl,
+    redirectUrl,
     health,
     storeState: storeMonitor.state,
     lastReadAt: () => current.callerAuth.storeConnection.readAt,
