@@ -95,7 +95,7 @@ export function createStepRecorder({ failures, findSignIn }: StepRecorderOptions
 /** Whether it says what the credential looks like, and where it belongs. */
 function isRecognised({ code, detail, isShared }: GatehouseError): boolean {
   const definition: ErrorDefinition = errorDefinitions[code]
-  return isShared && detail !== definition.detail && code !== missing
+  return isShared && detail !== definition.detail && code !== missing && code !== ambiguousPath
 }
 
 const missing: ErrorCode = 'credentials-missing'

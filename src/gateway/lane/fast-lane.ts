@@ -22,7 +22,7 @@ import type { Destination } from '../gate/outcome.ts'
 import { hasUpstream } from '../gate/route-request.ts'
 import { parseHost } from '../routes/host-name.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
-import { parseRequestTarget } from '../routes/request-target.ts'
+import { readRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Forwarding, LaneDecision } from './lane-arrival.ts'
@@ -149,9 +149,9 @@ function hasOrdinaryStart({ minorVersion, upgrade, expectsContinue, method }: Pa
 }
 
 function readDestination(head: ParsedHead, host: string): Destination | undefined {
-  const target = parseRequestTarget(head.target, head.hasPlainTarget)
-  if (target === undefined || target.path !== target.sentPath) return undefined
-  const hostName = parseHost(host)
+  const target = readRequestTarget(head.target, head.hasPlainTarget)
+  if (typeof target === 'string' || target.path !== target.sentPath) return undefined
+  const hostName = target.hasEmptySegment ? undefined : parseHost(host)
   return hostName === undefined ? undefined : { target, hostName }
 }
 
