@@ -13,6 +13,8 @@ const exposedHeaders = [
   'X-Request-Id',
   'Retry-After',
   'WWW-Authenticate',
+  'RateLimit',
+  'RateLimit-Policy',
   'RateLimit-Limit',
   'RateLimit-Remaining',
   'RateLimit-Reset',
