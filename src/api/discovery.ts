@@ -5,6 +5,7 @@ import { createHostLookup, type HostLookup, isWildcard } from '#gateway/routes/h
 import { metadataPath, resourceUrl, takesTokens } from '#gateway/routes/route-urls.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
+import { proofAlgorithms } from '#identity/possession/proof-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { OwnEndpoint } from './operation.ts'
 
@@ -26,6 +27,7 @@ export interface ResourceMetadata {
   readonly authorization_servers?: readonly string[]
   readonly scopes_supported?: readonly string[]
   readonly bearer_methods_supported: readonly ['header']
+  readonly dpop_signing_alg_values_supported: readonly string[]
 }
 
 /** Tells clients whose tokens a route accepts. */
@@ -72,6 +74,7 @@ function createMetadata({
       ...(servers.length > 0 && { authorization_servers: servers }),
       ...(scopes.length > 0 && { scopes_supported: scopes }),
       bearer_methods_supported: ['header'],
+      dpop_signing_alg_values_supported: proofAlgorithms,
     }
     return [[metadataPath(route), { route, metadata }]]
   }
@@ -126,6 +129,8 @@ export function serverMetadataEndpoint({ issuer, publicOrigin, routes }: ServerM
     introspection_endpoint_auth_methods_supported: withSecret,
     revocation_endpoint: `${publicOrigin}/api/v1/oauth/revoke`,
     revocation_endpoint_auth_methods_supported: [...withSecret, 'none'],
+    // RFC 9449 5.1.
+    dpop_signing_alg_values_supported: proofAlgorithms,
   }
   return {
     handler: async (_request, reply) => {

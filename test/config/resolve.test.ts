@@ -70,6 +70,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         destination: 'forwarded',
         websocket: false,
         encodedSlash: 'auto',
+        emptySegments: 'reject',
         caseSensitive: false,
         methodOverride: 'drop',
         trailers: 'drop',
@@ -87,6 +88,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
     assertion: { enabled: false, header: 'X-Gatehouse-Assertion', lifetimeMs: 60_000 },
     issuers: [],
     plans: {},
+    dpop: { proofLifetimeMs: 60_000, nonce: false },
     tokens: {
       issuer: 'http://localhost:8080',
       audience: 'gatehouse',

@@ -3,10 +3,10 @@ import { parseOrigin } from '../addresses.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 
-/** Names of the portal's own cookies begin with this, after a prefix. */
+/** The start of the names of the portal's own cookies, with or without a prefix. */
 const portalNames = /^(?:__secure-|__host-)?gatehouse-/i
 
-/** Reports a cookie that browsers would drop, as it breaks the rules of its name (RFC 6265bis 4.1.3). */
+/** Reports a cookie that browsers would drop because it breaks the rules of its name (RFC 6265bis 4.1.3). */
 export function reviewCookie(review: Review): void {
   if (!review.hasValidShape(['cookie'])) return
   const { cookie } = review.tree
@@ -17,13 +17,13 @@ export function reviewCookie(review: Review): void {
   }
 }
 
-/** Whether a browser sends a cookie of this path to a path (RFC 6265bis 5.1.4), whatever follows in it. */
+/** Whether a browser sends a cookie of this path to all paths below another (RFC 6265bis 5.1.4). */
 export function isAtOrBelow(path: string, cookiePath: string): boolean {
   if (cookiePath.endsWith('/')) return `${path}/`.startsWith(cookiePath)
   return `${path}/`.startsWith(`${cookiePath}/`)
 }
 
-/** Reports a name that the portal may use, or with a prefix whose rules the cookie of a section does not meet. */
+/** Reports a name that the portal may use, or whose prefix requires attributes that the section's cookie lacks. */
 export function reviewCookieName(
   review: Review,
   section: Path,
@@ -42,7 +42,7 @@ export function reviewCookieName(
   }
 }
 
-/** Whether the cookie is Secure, or may be, because the option that decides it is wrong itself. */
+/** Whether the cookie is Secure, or may be, because the option that decides it is itself invalid. */
 function isSecureOrUnknown({ tree, isValid }: Review): boolean {
   if (!isValid(['cookie', 'secure'])) return true
   const { secure } = tree.cookie

@@ -18,19 +18,19 @@ export function reviewHosts(review: Review): void {
   }
 }
 
-/** Checks that the ops listener has a different address: two listeners cannot share a port. */
+/** Checks that the ops listener has a different address, as two listeners cannot share a port. */
 export function reviewPorts(review: Review): void {
   const options = ['listen', 'ops'].flatMap((section) => ['host', 'port'].map((name) => [section, name]))
   if (!options.every(review.isValid)) return
   const { listen, ops } = review.tree
   if (ops.port === 0 || listen.port !== ops.port || !overlap(listen.host, ops.host)) return
-  // Reported at the option that was changed from its default.
+  // Reported at the option that differs from its default.
   const message = (other: string) => `conflicts with ${other}.port on the same address: choose another port`
   if (ops.port === defaultOpsPort) review.report(['listen', 'port'], message('ops'))
   else review.report(['ops', 'port'], message('listen'))
 }
 
-/** Checks the same of the listener for other proxies. */
+/** Checks that the listener for other proxies has a different address. */
 export function reviewDecidePort(review: Review): void {
   const { decide } = review.tree
   if (!decide || !review.isValid(['decide']) || decide.port === 0) return
@@ -45,7 +45,7 @@ export function reviewDecidePort(review: Review): void {
   }
 }
 
-/** Whether two hosts are one address, or one of them is every address. */
+/** Whether two hosts are the same address, or one of them is the wildcard. */
 function overlap(one: string, other: string): boolean {
   const [a, b] = [normalizeHost(one), normalizeHost(other)]
   if (a === b || a === '::' || b === '::') return true

@@ -39,13 +39,13 @@ function reviewUpstreamNames(review: Review, routes: readonly [number, RouteTree
     const path = ['routes', index, 'upstream']
     if (upstream === undefined || !review.isValid(path) || Object.hasOwn(review.tree.upstreams, upstream))
       continue
-    // No suggestions beyond the problems that are listed: each costs a comparison with every upstream.
+    // No suggestions beyond the listed problems, as each costs a comparison with every upstream.
     const hint = unknown++ < listedMax ? didYouMean(upstream, names) : ''
     review.report(path, `unknown upstream "${upstream}"${hint}`)
   }
 }
 
-/** A WebSocket is handed over as a socket, which a stream of HTTP/2 is not. */
+/** A WebSocket is handed over as a socket, and an HTTP/2 stream is not one. */
 function reviewWebSocket(review: Review, index: number, { upstream = '', websocket }: RouteTree): void {
   const path = ['routes', index, 'websocket']
   if (!websocket || !review.isValid(path) || !review.isValid(['upstreams', upstream])) return
@@ -85,7 +85,7 @@ function reviewAccess(review: Review, index: number, route: RouteTree): void {
   if (route.verifiedOnly === true) review.report(at('verifiedOnly'), message, 'key')
 }
 
-/** Where Authorization is the backend's, callers need another place for their credential. */
+/** If Authorization belongs to the backend, callers need another place for their credential. */
 function reviewAuthorization(review: Review, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
   const { auth, authorization, issuers, browser } = route
@@ -108,7 +108,7 @@ function reviewAuthorization(review: Review, index: number, route: RouteTree): v
     )
 }
 
-/** It is removed from every response: clients need the others. */
+/** The field is removed from every response, so it must not be one that clients need. */
 function reviewCostHeader(review: Review, index: number, { costHeader }: RouteTree): void {
   const path = ['routes', index, 'costHeader']
   if (costHeader === undefined || !review.isValid(path)) return
@@ -118,7 +118,7 @@ function reviewCostHeader(review: Review, index: number, { costHeader }: RouteTr
     review.report(path, `"${costHeader}" is a reserved header: choose another name`)
 }
 
-/** Further headers that responses cannot do without, reduced to letters and digits. */
+/** Further headers that responses need, reduced to letters and digits. */
 const reservedResponseHeaders = new Set([
   'acceptranges',
   'age',
@@ -153,7 +153,7 @@ function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]):
       review.isValid(['routes', index, 'methods']) &&
       pathProblem(route.path) === undefined,
   )
-  /** The first route for each kind of request: comparing 20,000 routes with each other would take too long. */
+  /** The first route for each kind of request, as comparing 20,000 routes with each other would take too long. */
   const first = new Map<string, (typeof routes)[number]>()
   for (const [index, route] of valid) {
     const matchKeys = matchKeysOf(route)
@@ -168,15 +168,15 @@ function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]):
 }
 
 /**
- * Host, path and method of the requests that a route matches. A route that lists its methods wins over one that
- * matches all: only two of the same kind can conflict.
+ * Host, path and method of the requests that a route matches. A route that lists its methods takes precedence over one
+ * that matches all, so only two of the same kind can conflict.
  */
 function matchKeysOf({ host, path, methods }: RouteTree): readonly string[] {
   const place = `${host?.toLowerCase() ?? '*'} ${parseRequestTarget(path)?.path.replace(/\/$/, '')}`
   return (methods ?? ['*']).map((method) => `${place} ${method}`)
 }
 
-/** Checks that each plan limits something, and can be given to an account. */
+/** Checks that each plan limits something, and can be assigned to an account. */
 export function reviewPlans(review: Review): void {
   if (!review.hasValidShape(['plans'])) return
   for (const [name, plan] of Object.entries(review.tree.plans)) {

@@ -10,7 +10,7 @@ import { convert, convertResolved, optional, renamed, type SchemaNode, type Valu
 import { mail, portal } from './portal.ts'
 import { route } from './route.ts'
 import { cache, store } from './store.ts'
-import { accessCookie, cookie, tokens } from './tokens.ts'
+import { accessCookie, cookie, dpop, tokens } from './tokens.ts'
 import { upstream } from './upstream.ts'
 
 /** As OpenTelemetry names attributes. */
@@ -57,8 +57,8 @@ const tracing = optional(
 )
 
 /**
- * Every option of the config file: its type, default, bounds and meaning. The validator, the JSON Schema
- * of `config schema`, the reference in docs/ and the check of the annotated example are all generated from it.
+ * Every option of the config file: its type, default, bounds and meaning. The validator, the JSON Schema of `config
+ * schema`, the reference in docs/ and the check of the annotated example are all generated from it.
  */
 const config = item('The whole config.', {
   version: choice([1], { default: 1, description: 'Version of this format.' }),
@@ -94,6 +94,7 @@ const config = item('The whole config.', {
   routes: list(route, { description: 'The routes; their order does not matter.' }),
   identity,
   tokens,
+  dpop,
   issuers,
   plans,
   cookie,
@@ -163,7 +164,7 @@ export function childSchema(node: SchemaNode, part: string | number): SchemaNode
     return node.anyOf.map((option) => childSchema(option, part)).find((child) => child !== undefined)
   }
   if (node.items) return node.items
-  // Own properties only: a misspelt option may be named like a member of every object.
+  // Own properties only, as a misspelt option may have the name of a member of every object.
   if (node.properties && Object.hasOwn(node.properties, part)) return node.properties[part]
   return node.patternProperties && Object.values(node.patternProperties)[0]
 }

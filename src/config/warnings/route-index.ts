@@ -8,7 +8,7 @@ export type CompiledRoute = Route<UpstreamConfig | undefined>
 
 /**
  * An index of routes for the rules about unprotected routes, and the gateway's route table. A look-up costs about the
- * same however many routes there are.
+ * same for any number of routes.
  */
 export interface RouteIndex {
   readonly table: RouteTable<UpstreamConfig | undefined>
@@ -20,7 +20,9 @@ export interface RouteIndex {
   hostsToCheck(prefix: string): Iterable<string>
   /** The protected route with a host whose backend and path this unprotected route reaches for other hosts. */
   bypassedBy(route: CompiledRoute): CompiledRoute | undefined
-  /** The protected route whose backend paths this unprotected route reaches too, as one of the two replaces its prefix. */
+  /**
+   * The protected route whose backend paths this unprotected route reaches too, as one of the two replaces its prefix.
+   */
   bypassedByRewriting(route: CompiledRoute): CompiledRoute | undefined
 }
 
@@ -96,7 +98,7 @@ export function matchRoute(
   return match.kind === 'route' ? match.route : undefined
 }
 
-/** No host is an asterisk. */
+/** Unambiguous, as no host is an asterisk. */
 function keyOf(host: string | undefined, prefix: string): string {
   return `${host ?? '*'} ${prefix}`
 }
@@ -129,8 +131,8 @@ function findBypassed(
 }
 
 /**
- * A route reaches all paths of its backend below what stands in place of its prefix, also those of all other routes there.
- * One that is below another's is a part that somebody has named.
+ * A route reaches all paths of its backend below what stands in place of its prefix, also those of all other routes
+ * there. One that is below another's is a part that somebody has named.
  */
 function createBackendIndex(protectedRoutes: readonly CompiledRoute[]): RouteIndex['bypassedByRewriting'] {
   const byUpstream = new Map(

@@ -27,8 +27,8 @@ const rules: readonly Rule[] = [
 ]
 
 /**
- * Routes that allow requests without credentials where that is probably not intended. They are found with the same
- * route table that the gateway uses, so that a warning is always correct.
+ * Routes that allow requests without credentials where that is probably not intended. They are found with the route
+ * table that the gateway uses, so that a warning is always correct.
  */
 export function findUnprotectedRoutes({
   routes,
@@ -60,7 +60,7 @@ function exposesNestedPaths(
   const target = targetOf(route)
   const hosts = route.host === undefined ? hostsToCheck(route.prefix) : [exampleOf(route.host)]
   for (const host of hosts) {
-    // No other routes could match this host and path.
+    // No other routes can match this host and path.
     const others = candidates(host, route.prefix).filter((other) => other !== route)
     const without = createRouteTable(others)
     for (const method of methodsOf(
@@ -91,7 +91,7 @@ function exposesNestedPaths(
   return undefined
 }
 
-/** It matches all methods that protected routes of the same host and prefix do not list. */
+/** It matches all methods that protected routes with the same host and prefix do not list. */
 function exposesOtherMethods(route: CompiledRoute, { routesAt }: RouteIndex): Exposure | undefined {
   if (route.methods !== undefined) return undefined
   const beside = routesAt(route.host, route.prefix).filter(
@@ -106,7 +106,7 @@ function exposesOtherMethods(route: CompiledRoute, { routesAt }: RouteIndex): Ex
   }
 }
 
-/** A protected route has a host: a request with another Host matches this route, and gets to the same backend. */
+/** A protected route has a host, but a request with another Host matches this route and gets to the same backend. */
 function exposesOtherHosts(route: CompiledRoute, { bypassedBy }: RouteIndex): Exposure | undefined {
   const bypassed = bypassedBy(route)
   const hosts = route.host === undefined ? 'every host' : `every host of ${route.host}`

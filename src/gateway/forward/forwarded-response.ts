@@ -9,7 +9,7 @@ import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
 import { isUsualConnection } from './hop-by-hop.ts'
 import { responseHeaderLines, withOwnLines } from './response-head.ts'
 import { withoutReplaced } from './response-headers.ts'
-import { atBasePath } from './stripped-prefix.ts'
+import { atBasePath, readOuterPrefix } from './stripped-prefix.ts'
 
 /**
  * The header lines of the response to a forwarded request, for the client: mostly as they arrived, in a few slices.
@@ -79,6 +79,36 @@ function allowanceLines(allowances: readonly Allowance[] | undefined): string {
   const fields = allowanceFields(allowances)
   for (const name in fields) lines += `${name}: ${fields[name]}\r\n`
   return lines
+}
+
+/** The same, with the cookie of a sticky client. */
+export function clientResponseLines(
+  forwarded: ForwardedRequest,
+  received: ResponseHead,
+  target: Target | undefined,
+  mayHaveTrailers: boolean,
+): string {
+  const lines = forwardedResponseLines(forwarded, received, target, mayHaveTrailers)
+  return lines + stickyCookieLine(forwarded, target, received.status)
+}
+
+/** The field line by which a client gets the ID of the target that has answered; empty = it has it already. */
+function stickyCookieLine(forwarded: ForwardedRequest, target: Target | undefined, status: number): string {
+  const { arrival, route, terms } = forwarded
+  const { name, targetIds } = route.upstream
+  const { stickyCookies } = terms
+  // A 1xx comes before the response, but for a 101, which is one.
+  const isInterim = status < 200 && status !== 101
+  if (!target || !targetIds || !stickyCookies || isInterim) return ''
+  const id = targetIds.idOf(target)
+  const isKnown = stickyCookies.read(arrival.head.rawHeaders, name).includes(id)
+  return isKnown ? '' : stickyCookies.lineFor(name, id, pathOf(forwarded))
+}
+
+/** The path of the route as the client sees it. */
+function pathOf({ route: { prefix }, arrival: { head, client } }: ForwardedRequest): string {
+  const path = (client.isTrusted ? readOuterPrefix(head.rawHeaders) : '') + prefix
+  return path === '' ? '/' : path
 }
 
 /** What the lines of a final response depend on. */

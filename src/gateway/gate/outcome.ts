@@ -179,11 +179,11 @@ export function recordFailure(outcome: Writable, error: GatehouseError): void {
 /** Drops what is only needed until the response begins, and copies the texts that are logged. */
 export function forgetTexts(outcome: Writable): void {
   const { target } = destinationOf(outcome)
-  const { hasParameters, hasEncodedSlash } = target
+  const { hasParameters, hasEncodedSlash, hasEmptySegment } = target
   const sentPath = copyString(target.sentPath)
   outcome.destination = {
     hostName: '',
-    target: { path: sentPath, sentPath, query: '', hasParameters, hasEncodedSlash },
+    target: { path: sentPath, sentPath, query: '', hasParameters, hasEncodedSlash, hasEmptySegment },
   }
   outcome.credentials = undefined
   outcome.corsHeaders = undefined

@@ -12,7 +12,7 @@ export interface Exporter {
 }
 
 interface ExporterOptions {
-  /** URL that accepts traces. */
+  /** The URL that accepts traces. */
   readonly url: string
   /** Header fields of each request. */
   readonly headers?: Readonly<Record<string, string>>
@@ -186,7 +186,7 @@ function attributesOf(attributes: Span['attributes']) {
   return encoded
 }
 
-/** As text, to the microsecond: a number cannot represent it exactly. */
+/** As text, in microseconds, which a number cannot represent exactly. */
 function unixNano(atMs: number): string {
   return `${Math.round(atMs * 1_000)}000`
 }
