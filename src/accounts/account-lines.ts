@@ -10,7 +10,7 @@ export interface AccountLine {
   readonly input: AccountInput | string
 }
 
-export interface AccountLineReader {
+interface AccountLineReader {
   /** The accounts and bad lines that end with this line. */
   read(line: Line): readonly AccountLine[]
   /** The same at the end of the file. */

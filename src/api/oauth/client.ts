@@ -19,7 +19,7 @@ export interface Client {
  * @throws GatehouseError `credentials-invalid` for a malformed one, `cross-site-request` for a page of another origin;
  *   OAuthError `invalid_request` where it is named in two ways
  */
-export type ReadClient = (request: FastifyRequest, parameters: Parameters) => Client | undefined
+type ReadClient = (request: FastifyRequest, parameters: Parameters) => Client | undefined
 
 /** `Basic` before a token character is another scheme (RFC 9110 5.6.2). */
 const basicScheme = /^Basic(?![!#$%&'*+.^_`|~0-9A-Za-z-])[ ]*/i
