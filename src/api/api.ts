@@ -40,13 +40,13 @@ import { translateError } from './validate.ts'
 export interface ApiOptions
   extends TokenEndpointsOptions,
     HeldKeysEndpointOptions,
-    Pick<OAuthOptions, 'clientTokens' | 'issuer' | 'introspection'> {
+    Pick<OAuthOptions, 'clientTokens' | 'issuer' | 'introspection' | 'proofs'> {
   readonly keyring: Keyring
   readonly requestTimeoutMs: number
   readonly version: string
   /** Where secret keys may come (`keys.accept`). */
   readonly accept: readonly string[]
-  readonly admin: AdminOptions & Pick<AdmissionOptions, 'authenticator' | 'keyUses'>
+  readonly admin: AdminOptions & Pick<AdmissionOptions, 'authenticator' | 'checkPossession' | 'keyUses'>
   /** undefined = there is none. */
   readonly portal: Portal | undefined
   /** undefined = page visits do not sign in on another host. */

@@ -16,10 +16,11 @@ export interface Authenticator {
   decide(access: Access, credentials: Credentials, now: number): Decision | Promise<Decision>
   /**
    * The credential in a part of a text, if it was decided about within the last second and nothing has changed since.
-   * An accepted one counts as a cache hit.
    * @param sent `carrier` undefined = a bearer token, or a secret key sent as one
    */
   recall?(access: Access, sent: SentCredential, now: number): RecalledCredential | undefined
+  /** Counts a cache hit: to be called once a recalled credential admits a request. */
+  countHit?(): void
   /** Whether the store has to be asked about a secret key that may be invented: see LookUpGuard. */
   mustLookUp?(credentials: Credentials): boolean
   /**
@@ -113,7 +114,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     }
     const decision = authenticate(access, credential, schemes)
     if (decision instanceof Promise) return decideAgainIfStale(access, credential, decision)
-    if (version !== undefined && decision.holdsUntil > 0) {
+    if (version !== undefined && decision.holdsUntil > 0 && !isBound(decision)) {
       credential.recent = decision
       credential.recentAccess = access
       credential.recentVersion = version
@@ -158,9 +159,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const time = clock()
     if (!directory.isCurrent(now, time)) return undefined
     const decision = recentOf(access, credential, directory.version(), now, time)
-    if (decision === undefined) return undefined
-    if (decision.kind === 'allowed') directory.countHit()
-    return { credential, decision }
+    return decision && { credential, decision }
   }
 
   /** The result of a look-up is outdated if this process stalled before it read the response. */
@@ -175,6 +174,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   return {
     recall,
+    countHit: directory.countHit,
     decide: (access, credentials, now) =>
       credentials.kind === 'secretKey' || credentials.kind === 'bearer'
         ? decideIfCurrent(access, credentials, now)
@@ -188,6 +188,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 }
 
 const bearerCarrier = 'bearer'
+
+/** Whether each request has to prove something: a decision about another says nothing of that. */
+function isBound(decision: Decision): boolean {
+  return decision.kind === 'allowed' && decision.confirmation !== undefined
+}
 
 /** Whether both routes authenticate this scheme in the same way; roles and scopes are checked afterwards. */
 function isDecidedAlike(scheme: SchemeName, one: Access, other: Access): boolean {

@@ -9,7 +9,14 @@ import {
 } from '#platform/secrets/format.ts'
 import type { Access, SchemeName } from './access.ts'
 import type { Decision } from './decision.ts'
-import { accessCookieCarrier, type Carrier, type Carriers, passwordOf } from './keys/carriers.ts'
+import {
+  accessCookieCarrier,
+  type Carrier,
+  type Carriers,
+  passwordOf,
+  proofCarrier,
+} from './keys/carriers.ts'
+import { parseConfirmation } from './possession/confirmation.ts'
 import { payloadOf } from './tokens/jwt.ts'
 
 /**
@@ -40,7 +47,7 @@ export interface Credential {
   useRecordedUntil: number
   /** The key or token as received; empty if a token is malformed or a password cannot be read. */
   readonly text: string
-  /** Where a secret key came from, or `cookie` for a token in the access cookie; undefined for any other token. */
+  /** Where a secret key came from; for a token `cookie`, `dpop`, or undefined = `Authorization: Bearer`. */
   readonly carrier: Carrier | undefined
 }
 
@@ -56,6 +63,8 @@ const usualPrefix = 'Bearer '
  * malformed.
  */
 const bearerPrefix = /^Bearer(?![!#$%&'*+.^_`|~0-9A-Za-z-])/i
+const proofPrefix = /^DPoP(?![!#$%&'*+.^_`|~0-9A-Za-z-])/i
+const proofToken = /^DPoP +([^ ]+) *$/i
 
 /** Adds the value of a header field that carries a secret key. Two credentials are ambiguous, and are rejected. */
 export function withSecretKey(before: Credentials, value: string, carrier: Carrier): Credentials {
@@ -81,9 +90,15 @@ export function cookieCredential(token: string): Credentials {
   return newCredential('bearer', token, accessCookieCarrier)
 }
 
-/** Creates a credential from an access token that was not sent as one, but is asked about. */
+/** Creates a credential from an access token that was not sent as one, but is asked about: nothing has to be proven. */
 export function tokenCredential(token: string): Credentials {
-  return newCredential('bearer', token, undefined)
+  const isBound = needsProof(payloadOf(token)?.cnf)
+  return newCredential('bearer', token, isBound ? proofCarrier : undefined)
+}
+
+function needsProof(cnf: unknown): boolean {
+  const confirmation = parseConfirmation(cnf)
+  return typeof confirmation === 'object' && confirmation.jkt !== undefined
 }
 
 /** Adds another cookie of the same name: their order does not tell which is ours. */
@@ -112,6 +127,7 @@ function readAuthorization(value: string, { bearer, basic }: Carriers): Credenti
       ? newCredential('secretKey', token, 'bearer')
       : newCredential('bearer', token, undefined)
   }
+  if (proofPrefix.test(value)) return newCredential('bearer', proofToken.exec(value)?.[1] ?? '', proofCarrier)
   const password = basic ? passwordOf(value) : undefined
   return password === undefined ? undefined : newCredential('secretKey', password, 'basic')
 }

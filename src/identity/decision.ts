@@ -1,5 +1,6 @@
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { SchemeName } from './access.ts'
+import type { Confirmation } from './possession/confirmation.ts'
 import type { Principal } from './principal.ts'
 
 /** What authenticated, or was refused, for logs and metrics: `cookie` = the access cookie, by the rules of a token. */
@@ -12,6 +13,8 @@ export interface AllowedDecision {
   readonly kind: 'allowed'
   readonly principal: Principal | undefined
   readonly scheme: DecisionScheme | undefined
+  /** See Authentication: whoever acts on the decision has to see it proven first. Such a decision is never reused. */
+  readonly confirmation: Confirmation | undefined
   /** See Authentication. */
   readonly holdsUntil: number
   /** The identity lines of its principal, and the writer that made them (gateway/lane/fast-lane.ts). */
@@ -42,6 +45,8 @@ export type Authentication =
   | {
       readonly kind: 'authenticated'
       readonly principal: Principal
+      /** What the sender has to prove besides; undefined = nothing. */
+      readonly confirmation?: Confirmation | undefined
       readonly holdsUntil: number
     }
   | {

@@ -119,6 +119,7 @@ export const namedSchemas: Readonly<Record<string, readonly [schema: JsonSchema,
       authorization_servers: ['https://id.example.com'],
       scopes_supported: ['orders:read'],
       bearer_methods_supported: ['header'],
+      dpop_signing_alg_values_supported: ['ES256'],
     },
   ],
   UsageReport: [

@@ -28,7 +28,7 @@ export const tokenRequest: JsonSchema = objectSchema(
 export const grantedToken: JsonSchema = objectSchema(
   {
     access_token: text,
-    token_type: { const: 'Bearer' },
+    token_type: { enum: ['Bearer', 'DPoP'] },
     expires_in: seconds,
     scope: text,
     refresh_token: text,

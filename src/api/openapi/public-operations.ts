@@ -47,6 +47,7 @@ export const resourceMetadata = objectSchema(
     authorization_servers: { type: 'array', items: { type: 'string', format: 'uri' } },
     scopes_supported: { type: 'array', items: { type: 'string' } },
     bearer_methods_supported: { type: 'array', items: { type: 'string' } },
+    dpop_signing_alg_values_supported: { type: 'array', items: { type: 'string' } },
   },
   ['authorization_servers', 'scopes_supported'],
 )

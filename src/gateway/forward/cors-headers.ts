@@ -13,6 +13,7 @@ const exposedHeaders = [
   'X-Request-Id',
   'Retry-After',
   'WWW-Authenticate',
+  'DPoP-Nonce',
   'RateLimit-Limit',
   'RateLimit-Remaining',
   'RateLimit-Reset',

@@ -10,9 +10,10 @@ import type { CallEvents, SentRequest, Target } from '#http/upstream/target.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { ResponseCost } from './cost-field.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
-import { forwardedResponseLines } from './forwarded-response.ts'
+import { clientResponseLines } from './forwarded-response.ts'
+import { isEventStream, mayLast } from './lasting-response.ts'
 import { OutgoingRequest, PendingBody } from './outgoing-request.ts'
-import { clientFramingOf, isEventStream, mayLast, responseTrailerLines } from './response-head.ts'
+import { clientFramingOf, responseTrailerLines } from './response-head.ts'
 import { failureError, handshakeFailure } from './upstream-failure.ts'
 
 /**
@@ -98,7 +99,7 @@ class Exchange<Forwarded extends ForwardedRequest>
 
   onSent(target: Target, now: number): void {
     this.#target = target
-    this.#events.onSent(this.request, now)
+    this.#events.onSent(this.request, now, target)
     const pending = this.#pendingBody
     this.#pendingBody = undefined
     for (const chunk of pending?.chunks ?? []) this.#call.write(chunk)
@@ -153,8 +154,9 @@ class Exchange<Forwarded extends ForwardedRequest>
   }
 
   #clientTrailerLines(trailers: readonly string[]): string {
-    const sent = this.request.costField?.remove(trailers) ?? trailers
-    return responseTrailerLines(sent, this.#received?.headers ?? [])
+    const { costField, route } = this.request
+    const left = costField?.remove(trailers) ?? trailers
+    return responseTrailerLines(left, this.#received?.headers ?? [], route.responseHeaders)
   }
 
   onUpgrade(received: ResponseHead, upstreamSocket: Socket, firstBytes: Buffer): void {
@@ -228,7 +230,7 @@ class Exchange<Forwarded extends ForwardedRequest>
   }
 
   #clientHeaderLines(received: ResponseHead, mayHaveTrailers: boolean): string {
-    return forwardedResponseLines(this.request, received, this.#target, mayHaveTrailers)
+    return clientResponseLines(this.request, received, this.#target, mayHaveTrailers)
   }
 
   #fail(error: GatehouseError): void {

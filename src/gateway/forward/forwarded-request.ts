@@ -1,15 +1,18 @@
 import type { Socket } from 'node:net'
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/exchange/request-head.ts'
+import type { Target } from '#http/upstream/target.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { WorkerScopes } from '../routes/own-paths.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
+import type { Client } from './client.ts'
 import type { CorsHeaders } from './cors-headers.ts'
 import type { CostField } from './cost-field.ts'
 import type { OwnCookies } from './own-cookies.ts'
 import type { RequestWriter } from './request-head.ts'
+import type { StickyCookies } from './sticky-cookies.ts'
 import type { StrippedPrefix } from './stripped-prefix.ts'
 
 /** The parts of an arrival that forwarding needs. */
@@ -18,7 +21,7 @@ export interface ForwardedArrival {
   readonly head: RequestHead
   readonly requestId: string
   /** The client's address, and the protocol and host by which it calls the gateway: `http`, and `localhost:8080`. */
-  readonly client: { readonly address: string; readonly protocol: string; readonly host: string }
+  readonly client: Pick<Client, 'address' | 'protocol' | 'host' | 'isTrusted'>
   /** The Host header of the client, and whether an Authorization is of a scheme that authenticates the connection. */
   readonly fields: {
     readonly host: string | undefined
@@ -32,6 +35,8 @@ export interface ForwardTerms {
   readonly writeTrailers: RequestWriter['writeTrailers']
   /** Cookies that the upstream may not set. */
   readonly ownCookies: OwnCookies
+  /** undefined = no upstream is sticky. */
+  readonly stickyCookies: StickyCookies | undefined
   /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
   readonly portalScopes: WorkerScopes | undefined
 }
@@ -58,6 +63,7 @@ export interface ForwardedRequest {
   readonly route: Pick<
     Route<Upstream>,
     | 'upstream'
+    | 'prefix'
     | 'rewrite'
     | 'depth'
     | 'bodyBytesMax'
@@ -65,6 +71,7 @@ export interface ForwardedRequest {
     | 'idleTimeoutMs'
     | 'passesTrailers'
     | 'caching'
+    | 'responseHeaders'
   >
   readonly terms: ForwardTerms
   /** The destination that the client named; the route decides what the upstream gets. */
@@ -91,7 +98,7 @@ export interface ForwardedRequest {
 /** Events of a forwarded request; one of the last three is called, once, unless the client disconnects. */
 export interface ForwardEvents<Forwarded extends ForwardedRequest> {
   /** The request is being sent. @param now on the clock of performance.now() */
-  onSent(forwarded: Forwarded, now: number): void
+  onSent(forwarded: Forwarded, now: number, target: Target): void
   /** The head of the response has arrived. */
   onResponseHead(forwarded: Forwarded, status: number): void
   /** A stream of events has begun, and is followed. @returns what to call once it is over */

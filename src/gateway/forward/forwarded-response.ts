@@ -7,7 +7,8 @@ import { withGatewayCors } from './cors-headers.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
 import { isUsualConnection } from './hop-by-hop.ts'
 import { responseHeaderLines, withOwnLines } from './response-head.ts'
-import { atBasePath } from './stripped-prefix.ts'
+import { withoutReplaced } from './response-headers.ts'
+import { atBasePath, readOuterPrefix } from './stripped-prefix.ts'
 
 /**
  * The header lines of the response to a forwarded request, for the client: mostly as they arrived, in a few slices.
@@ -24,8 +25,9 @@ export function forwardedResponseLines(
   const strippedPrefix = atBasePath(forwarded.strippedPrefix, target?.basePath ?? '')
   const { status, lines } = received
   const isAuthenticated = forwarded.accountId !== undefined
-  if (lines !== undefined && status >= 200 && corsHeaders === undefined && costField === undefined) {
-    const { caching } = route
+  const { caching, responseHeaders } = route
+  const isPlain = corsHeaders === undefined && costField === undefined && responseHeaders === undefined
+  if (lines !== undefined && status >= 200 && isPlain) {
     const ordinary = ordinaryLines(lines, {
       status,
       mayHaveTrailers,
@@ -36,10 +38,11 @@ export function forwardedResponseLines(
     })
     if (ordinary) return withOwnLines(ordinary.text, ordinary.hasDate, status, arrival.requestId)
   }
-  const headers = costField?.remove(received.headers) ?? received.headers
+  const headers = withoutReplaced(costField?.remove(received.headers) ?? received.headers, responseHeaders)
   return responseHeaderLines({
     status,
     headers: corsHeaders === undefined ? headers : withGatewayCors(status, headers, corsHeaders),
+    set: responseHeaders?.set,
     mayHaveTrailers,
     targetOrigin: target?.origin ?? '',
     client: arrival.client,
@@ -47,10 +50,40 @@ export function forwardedResponseLines(
     clientPath: destination.target.path,
     portalScopes: terms.portalScopes,
     requestId: arrival.requestId,
-    caching: route.caching,
+    caching,
     ownCookies: terms.ownCookies,
     isAuthenticated,
   })
+}
+
+/** The same, with the cookie of a sticky client. */
+export function clientResponseLines(
+  forwarded: ForwardedRequest,
+  received: ResponseHead,
+  target: Target | undefined,
+  mayHaveTrailers: boolean,
+): string {
+  const lines = forwardedResponseLines(forwarded, received, target, mayHaveTrailers)
+  return lines + stickyCookieLine(forwarded, target, received.status)
+}
+
+/** The field line by which a client gets the ID of the target that has answered; empty = it has it already. */
+function stickyCookieLine(forwarded: ForwardedRequest, target: Target | undefined, status: number): string {
+  const { arrival, route, terms } = forwarded
+  const { name, targetIds } = route.upstream
+  const { stickyCookies } = terms
+  // A 1xx comes before the response, but for a 101, which is one.
+  const isInterim = status < 200 && status !== 101
+  if (!target || !targetIds || !stickyCookies || isInterim) return ''
+  const id = targetIds.idOf(target)
+  const isKnown = stickyCookies.read(arrival.head.rawHeaders, name).includes(id)
+  return isKnown ? '' : stickyCookies.lineFor(name, id, pathOf(forwarded))
+}
+
+/** The path of the route as the client sees it. */
+function pathOf({ route: { prefix }, arrival: { head, client } }: ForwardedRequest): string {
+  const path = (client.isTrusted ? readOuterPrefix(head.rawHeaders) : '') + prefix
+  return path === '' ? '/' : path
 }
 
 /** What the lines of a final response depend on. */

@@ -10,7 +10,7 @@ export type HeaderRule =
   | 'pass'
   /** Never forwarded: hop-by-hop, framing, identity, or set by the gateway. */
   | 'drop'
-  /** Forwarded only if the route says so, or (`authorization`) if the caller is anonymous. */
+  /** Forwarded only if the route says so, or (`authorization`, and the proof beside it) if the caller is anonymous. */
   | 'secret-key'
   | 'authorization'
   | 'method-override'
@@ -175,7 +175,7 @@ export function createHeaderRules(configured: readonly string[], carriers: Carri
   function classify(name: string): HeaderRule {
     const lower = name.toLowerCase()
     if (keyFields.has(lower)) return 'secret-key'
-    if (lower === 'authorization') return 'authorization'
+    if (lower === 'authorization' || lower === 'dpop') return 'authorization'
     if (lower === 'cookie') return 'cookie'
     if (lower === 'trailer' || lower === 'expect' || lower === 'if') return lower
     const plain = foldHeaderName(name)
@@ -210,7 +210,7 @@ function markedNames(dropped: ReadonlySet<string>, { headers }: Carriers): reado
     { name: 'xforwarded', mark: requestMark.forwarding, isPrefix: true },
     ...framingNames,
     ...exactly(requestMark.dropped, hopByHop),
-    ...exactly(requestMark.special, ['te', 'trailer', 'if', 'service-worker']),
+    ...exactly(requestMark.special, ['te', 'trailer', 'if', 'service-worker', 'dpop']),
     ...exactly(requestMark.authorization, ['authorization']),
     ...exactly(requestMark.cookie, ['cookie']),
     ...headers.map((name, index) => ({ name, mark: requestMark.key + index })),

@@ -7,6 +7,7 @@ import { CachingLines, cachingLengths } from '../routes/response-caching.ts'
 import type { ResponseCaching } from '../routes/route.ts'
 import type { OwnCookies } from './own-cookies.ts'
 import { pathFields, publicValue } from './public-value.ts'
+import type { ResponseHeaders } from './response-headers.ts'
 import type { LocationContext } from './stripped-prefix.ts'
 
 /** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway writes its own for the client. */
@@ -27,6 +28,8 @@ export interface ResponseHeadInput extends LocationContext {
   readonly status: number
   /** Name, value, name, value, as they arrived. */
   readonly headers: readonly string[]
+  /** The fields that the route sets, in the same form; undefined = none. They are in no 1xx but a 101. */
+  readonly set: readonly string[] | undefined
   /** Whether trailers can follow: they need chunks on both sides. */
   readonly mayHaveTrailers: boolean
   /** What caches are told; undefined = only what the backend says. */
@@ -85,7 +88,24 @@ function readLines(input: ResponseHeadInput): { readonly lines: string; readonly
     if (lower === 'date') hasDate = true
     lines += `${name}: ${rewriteValue(lower, value, input)}\r\n`
   }
+  if (input.set !== undefined && hasRequestId(status)) lines += setLines(input.set, caching, input)
   return { lines: lines + varyingLines(input, caching), hasDate }
+}
+
+/** The fields of the route: they say what the backend might have said, in words for the client. */
+function setLines(
+  set: readonly string[],
+  caching: CachingLines | undefined,
+  input: ResponseHeadInput,
+): string {
+  let lines = ''
+  for (let index = 0; index + 1 < set.length; index += 2) {
+    const name = set[index] ?? ''
+    const value = set[index + 1] ?? ''
+    const lower = name.toLowerCase()
+    if (!caching?.take(lower, value) && !isWithheld(lower, value, input)) lines += `${name}: ${value}\r\n`
+  }
+  return lines
 }
 
 /** An interim response, or a 101, is never stored. */
@@ -117,8 +137,15 @@ const workerField = 'Service-Worker'
 const varyLine = `Vary: ${workerField}\r\n`
 
 /** Whether browsers might take a response for the script of a service worker that reaches the portal. */
-function mayBecomeWorker({ status, headers, clientPath, portalScopes }: ResponseHeadInput): boolean {
-  return status >= 200 && portalScopes?.isReachedFrom(clientPath) === true && isScript(headers)
+function mayBecomeWorker({
+  status,
+  headers,
+  set = [],
+  clientPath,
+  portalScopes,
+}: ResponseHeadInput): boolean {
+  if (status < 200 || portalScopes?.isReachedFrom(clientPath) !== true) return false
+  return isScript(headers) || isScript(set)
 }
 
 function isOverPortal(allowed: string, { clientPath, portalScopes }: ResponseHeadInput): boolean {
@@ -146,9 +173,13 @@ function rewriteValue(lower: string, value: string, context: LocationContext): s
 
 /**
  * The forwarded trailer lines: no framing, routing, credentials or control data (RFC 9110 6.5.1), nothing that is
- * removed from heads (the target's address, CORS), and nothing that the head's Connection names.
+ * removed from heads (the target's address, CORS, what the route removes), and nothing that the head's Connection names.
  */
-export function responseTrailerLines(trailers: readonly string[], headers: readonly string[]): string {
+export function responseTrailerLines(
+  trailers: readonly string[],
+  headers: readonly string[],
+  rules?: ResponseHeaders,
+): string {
   const connectionOptions = connectionOptionsOf(headers)
   let lines = ''
   for (let index = 0; index + 1 < trailers.length; index += 2) {
@@ -157,6 +188,7 @@ export function responseTrailerLines(trailers: readonly string[], headers: reado
     if (
       forbiddenInTrailers.has(lower) ||
       lower.startsWith('access-control-') ||
+      rules?.replacedNames.has(lower) ||
       connectionOptions?.has(lower)
     )
       continue
@@ -208,26 +240,6 @@ function connectionOptionsOf(headers: readonly string[]): Set<string> | undefine
 export function clientFramingOf(framing: ResponseFraming, { minorVersion }: RequestHead): ResponseFraming {
   if (framing === 'none' || framing === 'counted') return framing
   return minorVersion === 1 ? 'chunked' : 'until-close'
-}
-
-/**
- * Whether a response is a stream of server-sent events (https://html.spec.whatwg.org/#server-sent-events), which may go
- * on for ever.
- * @param headers name, value, name, value, as they arrived
- */
-export function isEventStream(headers: readonly string[]): boolean {
-  return /^\s*text\/event-stream\s*(?:;|$)/i.test(valuesOf(headers, 'content-type')[0] ?? '')
-}
-
-/** A route that allows an idle time at least this long is meant for long-lived responses. */
-const lastingIdleMs = 120_000
-
-/**
- * Whether a response of unknown length may be long-lived, such as a stream of events. These wait for events rather than
- * for the backend, so they do not show how busy it is and are counted separately.
- */
-export function mayLast(isOfEvents: boolean, idleTimeoutMs: number): boolean {
-  return isOfEvents || idleTimeoutMs >= lastingIdleMs
 }
 
 /** Whether browsers may take a response for a script (https://mimesniff.spec.whatwg.org/#javascript-mime-type). */

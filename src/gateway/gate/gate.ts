@@ -1,6 +1,6 @@
 import type { Authenticator } from '#identity/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
-import type { Decision, Refusal } from '#identity/decision.ts'
+import type { AllowedDecision, Decision, Refusal } from '#identity/decision.ts'
 import { createLookUpGuard } from '#identity/limits/failures.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
@@ -16,6 +16,7 @@ import {
   type GateResult,
 } from './decision-effects.ts'
 import { recordDecision, recordRoute } from './outcome.ts'
+import type { CheckPossession } from './possession.ts'
 import { type CredentialTakerOptions, createCredentialTaker } from './route-credentials.ts'
 
 export interface GateOptions<MatchedRoute extends GatedRoute, Incoming extends Arrival<unknown> = Arrival>
@@ -25,6 +26,7 @@ export interface GateOptions<MatchedRoute extends GatedRoute, Incoming extends A
   readonly findRoute: (arrival: Incoming) => GateResult<MatchedRoute>
   readonly authenticator: Authenticator
   readonly checkBasicKey: CheckBasicKey
+  readonly checkPossession: CheckPossession
   /** undefined in the gateway. */
   readonly trace?: DecisionTrace | undefined
 }
@@ -52,7 +54,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
   options: GateOptions<MatchedRoute, Incoming>,
   effects = createDecisionEffects(options),
 ): Gate<MatchedRoute, Incoming> {
-  const { findRoute, authenticator, limiter, failures, checkBasicKey, trace } = options
+  const { findRoute, authenticator, limiter, failures, checkBasicKey, checkPossession, trace } = options
   const lookUps = createLookUpGuard(limiter, failures)
   const takeCredentials = createCredentialTaker(options)
 
@@ -106,8 +108,35 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
     isConfirmed = false,
   ): EventualResult<MatchedRoute> {
     recordDecision(arrival.outcome, decision)
+    if (decision.kind === 'allowed' && decision.confirmation !== undefined && !isConfirmed)
+      return admitProven(route, arrival, decision)
     if (trace) traceDecision(trace, decision)
     if (decision.kind === 'refused') return effects.refuse(route, arrival, decision)
+    return admitCaller(route, arrival, decision, isConfirmed)
+  }
+
+  /** Once for each request: where the decision is confirmed later, the same token was proven. */
+  function admitProven(
+    route: MatchedRoute,
+    arrival: Incoming,
+    decision: AllowedDecision,
+  ): EventualResult<MatchedRoute> {
+    const settle = (unproven: GatehouseError | undefined): EventualResult<MatchedRoute> => {
+      if (unproven) return effects.countRefusal(decision.scheme, unproven)
+      if (trace) traceDecision(trace, decision)
+      return admitCaller(route, arrival, decision, false)
+    }
+    trace?.passed('scheme')
+    const checked = checkPossession(arrival, decision)
+    return checked instanceof Promise ? checked.then(settle) : settle(checked)
+  }
+
+  function admitCaller(
+    route: MatchedRoute,
+    arrival: Incoming,
+    decision: AllowedDecision,
+    isConfirmed: boolean,
+  ): EventualResult<MatchedRoute> {
     const { principal, scheme } = decision
     const misplaced = principal && refuseFrom(principal, arrival)
     if (misplaced) return effects.countRefusal(scheme, misplaced)

@@ -1,3 +1,4 @@
+import type { Target } from '#http/upstream/target.ts'
 import type { Access } from '#identity/access.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import type { Decision } from '#identity/decision.ts'
@@ -16,6 +17,9 @@ export interface Destination {
   /** In lower case, without port. */
   readonly hostName: string
 }
+
+/** What a trace says of a target. */
+export type SentTo = Pick<Target, 'origin' | 'basePath' | 'name'>
 
 /** What became of a request: the decision, and what its log line, metrics and trace say. Only written by this file. */
 export interface Outcome {
@@ -47,6 +51,8 @@ export interface Outcome {
   readonly accountId: string | undefined
   /** An unexpected error: a bug in the gateway. */
   readonly fault: unknown
+  /** The target that it was sent to; undefined = none, or nobody asks. */
+  readonly sentTo: SentTo | undefined
   /** When it was sent to the upstream, and when the complete response had arrived. */
   readonly sentAt: number | undefined
   readonly answeredAt: number | undefined
@@ -81,6 +87,7 @@ export function createOutcome(): Outcome {
     reason: undefined,
     accountId: undefined,
     fault: undefined,
+    sentTo: undefined,
     sentAt: undefined,
     answeredAt: undefined,
   }
@@ -122,13 +129,14 @@ export function recordUpstream(outcome: Writable, name: string, trace: Trace | u
   outcome.trace = trace
 }
 
-/** Records the trace of a request that another proxy forwards. */
+/** Records the trace of a request that is not forwarded here. */
 export function recordTrace(outcome: Writable, trace: Trace): void {
   outcome.trace = trace
 }
 
-/** @param now on the clock of performance.now() */
-export function recordSent(outcome: Writable, now: number): void {
+/** @param now on the clock of performance.now() @param sentTo for its span */
+export function recordSent(outcome: Writable, now: number, sentTo?: SentTo): void {
+  outcome.sentTo = sentTo
   outcome.sentAt = now
 }
 
@@ -161,11 +169,11 @@ export function recordFailure(outcome: Writable, error: GatehouseError): void {
 /** Drops what is only needed until the response begins, and copies the texts that are logged. */
 export function forgetTexts(outcome: Writable): void {
   const { target } = destinationOf(outcome)
-  const { hasParameters, hasEncodedSlash } = target
+  const { hasParameters, hasEncodedSlash, hasEmptySegment } = target
   const sentPath = copyString(target.sentPath)
   outcome.destination = {
     hostName: '',
-    target: { path: sentPath, sentPath, query: '', hasParameters, hasEncodedSlash },
+    target: { path: sentPath, sentPath, query: '', hasParameters, hasEncodedSlash, hasEmptySegment },
   }
   outcome.credentials = undefined
   outcome.corsHeaders = undefined

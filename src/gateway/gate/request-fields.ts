@@ -41,6 +41,8 @@ export interface UncommonFields {
   readonly bindsConnection: boolean
   /** Whether a browser fetches the script of a service worker: `Service-Worker: script`. */
   readonly isWorkerScript: boolean
+  /** The values of DPoP (RFC 9449); undefined where there are none. */
+  readonly proofs: readonly string[] | undefined
 }
 
 class ReadUncommonFields implements UncommonFields {
@@ -53,6 +55,7 @@ class ReadUncommonFields implements UncommonFields {
   forwardedFor: string | undefined = undefined
   forwardedProto: string | undefined = undefined
   forwardedHost: string | undefined = undefined
+  proofs: string[] | undefined = undefined
 }
 
 const noneFound = new ReadUncommonFields()
@@ -136,6 +139,9 @@ export function createFieldReader(carriers: Carriers, names?: NameTable): FieldR
       case 'x-forwarded-host':
         uncommonOf(found).forwardedHost ??= value
         break
+      case 'dpop':
+        uncommonOf(found).proofs = [...(found.uncommon.proofs ?? []), value]
+        break
       case 'service-worker':
         uncommonOf(found).isWorkerScript = true
         break
@@ -185,6 +191,7 @@ const fieldNames = [
   'x-forwarded-proto',
   'x-forwarded-host',
   'service-worker',
+  'dpop',
   ...secondTargetFields.keys(),
 ]
 

@@ -21,14 +21,16 @@ export function findRoute<Upstream>(
   const match = table.match(hostName, target, head.method)
   switch (match.kind) {
     case 'route':
-      return match.route
+      if (!match.route.isDenied) return match.route
+      recordRouteName(outcome, match.route.name)
+      return sharedError('route-denied')
     case 'none':
       return sharedError('route-not-found')
     case 'host':
       return ambiguousHostError()
     case 'ambiguous':
       recordReason(outcome, match.reason)
-      return sharedError('path-ambiguous')
+      return sharedError('path-ambiguous', match.detail)
     case 'method':
       if (match.onlyRoute) recordRouteName(outcome, match.onlyRoute.name)
       return new GatehouseError('method-not-allowed', { allow: match.allowed })

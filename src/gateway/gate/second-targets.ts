@@ -55,6 +55,8 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
       const route = findRoute(table, arrival)
       return route instanceof GatehouseError ? route : { ...route, rateLimit: undefined }
     },
+    // It is proven once: see findAllowed.
+    checkPossession: () => undefined,
     countAgainstPlan: () => undefined,
     metrics: undefined,
     keyUses: { record: () => {} },
@@ -72,7 +74,10 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     if (principalOf(arrival.outcome) === undefined && !allowsAnonymous(found))
       return `is on a route that needs a caller, ${found.name}`
     const result = await gate(second)
-    if (!(result instanceof GatehouseError)) return found
+    if (!(result instanceof GatehouseError)) {
+      const isProven = jktOf(second) === undefined || jktOf(second) === jktOf(arrival)
+      return isProven ? found : `is refused by ${found.name}: the request proves no token`
+    }
     return result.code === 'too-many-failures' ? result : `is refused by ${found.name}: ${result.code}`
   }
 
@@ -194,6 +199,11 @@ function davDestination(target: RequestTarget, forwarded: string, { route, arriv
   const outer = readStrippedPrefix(route, head.rawHeaders, client.isTrusted)?.outer ?? ''
   const line = `Destination: ${origin}${outer}${target.sentPath}${target.query}\r\n`
   return { lines: line, destination: undefined }
+}
+
+/** The key that the token of a decided request is bound to; undefined = none. */
+function jktOf({ outcome: { decision } }: Arrival<unknown>): string | undefined {
+  return decision?.kind === 'allowed' ? decision.confirmation?.jkt : undefined
 }
 
 function allowsAnonymous({ access }: Route<unknown>): boolean {

@@ -1,15 +1,19 @@
 import type { Access, SchemeName } from '#identity/access.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
+import { proofAlgorithms } from '#identity/possession/proof-keys.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 
 const realm = 'realm="gatehouse"'
 
-/** Error codes of RFC 6750 3.1; a request without credentials gets none. */
+/** Error codes of RFC 6750 3.1 and RFC 9449 7.1; a request without credentials gets none. */
 const bearerErrors: Partial<Record<ErrorCode, string>> = {
   'credentials-ambiguous': 'error="invalid_request", error_description="more than one credential"',
   'token-invalid': 'error="invalid_token", error_description="the token is not valid"',
   'token-expired': 'error="invalid_token", error_description="the token has expired"',
   'token-revoked': 'error="invalid_token", error_description="the token has been revoked"',
+  'proof-missing': 'error="invalid_token", error_description="the token is bound to a key"',
+  'proof-invalid': 'error="invalid_dpop_proof", error_description="the proof is not valid"',
+  'proof-nonce-required': 'error="use_dpop_nonce", error_description="the proof needs a nonce"',
   'role-forbidden': 'error="insufficient_scope", error_description="the role is not allowed"',
   'scope-forbidden': 'error="insufficient_scope", error_description="the token does not have all scopes"',
 }
@@ -22,6 +26,8 @@ export interface ChallengeContext {
   readonly carriers: Carriers
   /** Whether the request is for a container registry: see isRegistryPath. */
   readonly isRegistry: boolean
+  /** Whether the credential came as `Authorization: DPoP`. */
+  readonly isProof: boolean
 }
 
 /**
@@ -37,7 +43,11 @@ export function isRegistryPath(path: string | undefined, { basic }: Carriers): b
  * it, as git and others send no password unasked; and it precedes Bearer, as some clients take the first scheme that
  * they know.
  */
-export function challenges(code: ErrorCode, { access, carriers, isRegistry }: ChallengeContext): string[] {
+export function challenges(
+  code: ErrorCode,
+  { access, carriers, isRegistry, isProof }: ChallengeContext,
+): string[] {
+  const challengeOf = isProof || proofCodes.has(code) ? proofChallengeOf : usualChallengeOf
   if (access?.kind !== 'protected') return ownSchemes(code).map((scheme) => challengeOf(scheme, code))
   const scope = code === 'scope-forbidden' && access.scopes ? `, scope="${access.scopes.join(' ')}"` : ''
   // RFC 9728 5.1: where the client may get a token.
@@ -61,7 +71,17 @@ function keyHeaderScheme({ schemes }: ProtectedAccess, { headers }: Carriers): S
   return schemes.includes('secretKey') && headers.length > 0 ? 'secretKey' : 'bearer'
 }
 
-function challengeOf(scheme: SchemeName, code: ErrorCode): string {
+/** Told to a client that uses proofs, or a token that needs one: to any other, `Bearer` is what it can do. */
+function proofChallengeOf(scheme: SchemeName, code: ErrorCode): string {
+  const [, ...parameters] = usualChallengeOf(scheme, code).split(' ')
+  return scheme === 'secretKey'
+    ? usualChallengeOf(scheme, code)
+    : `DPoP ${parameters.join(' ')}, algs="${proofAlgorithms.join(' ')}"`
+}
+
+const proofCodes: ReadonlySet<ErrorCode> = new Set(['proof-missing', 'proof-invalid', 'proof-nonce-required'])
+
+function usualChallengeOf(scheme: SchemeName, code: ErrorCode): string {
   if (scheme === 'secretKey') return `SecretKey ${realm}`
   const error = bearerErrors[code]
   return error === undefined ? `Bearer ${realm}` : `Bearer ${realm}, ${error}`

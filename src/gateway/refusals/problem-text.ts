@@ -7,8 +7,8 @@ import { type ChallengeContext, challenges } from './challenges.ts'
 
 /** The response to a failed request. Responses that differ only in the request ID are built once. */
 export function problemText(error: GatehouseError, context: ProblemContext): ProblemText {
-  const { requestId, sentStatus = error.status, extraLines, isRegistry } = context
-  const isUsual = sentStatus === error.status && !isRegistry && isPlainInJson(requestId)
+  const { requestId, sentStatus = error.status, extraLines, isRegistry, isProof } = context
+  const isUsual = sentStatus === error.status && !isRegistry && !isProof && isPlainInJson(requestId)
   const key = isUsual ? repeatedKey(error) : undefined
   return key === undefined
     ? completeText(serializeProblem(describeProblem(error, context)), extraLines)
@@ -22,10 +22,10 @@ function isPlainInJson(requestId: string): boolean {
 
 /** The key of responses of one route that differ only in the request ID; undefined = the response is unique. */
 function repeatedKey(error: GatehouseError): ErrorCode | GatehouseError | undefined {
-  const { code, detail, errors, allow, rate, isShared } = error
+  const { code, detail, errors, allow, rate, nonce, isShared } = error
   // One object for each code and detail.
   if (isShared) return error
-  if (errors || allow || rate) return undefined
+  if (errors || allow || rate || nonce !== undefined) return undefined
   const defaults: { readonly title: string; readonly detail?: string } = errorDefinitions[code]
   return detail === defaults.detail ? code : undefined
 }
@@ -116,7 +116,7 @@ export interface ProblemContext extends ChallengeContext {
 
 export function describeProblem(error: GatehouseError, context: ProblemContext): Problem {
   const { requestId, sentStatus: status = error.status } = context
-  const { code, title, detail, errors, allow, rate } = error
+  const { code, title, detail, errors, allow, rate, nonce } = error
   const isChallenge = error.status === 401 || challengedCodes.has(code)
   return {
     status,
@@ -126,6 +126,7 @@ export function describeProblem(error: GatehouseError, context: ProblemContext):
       ...(isChallenge && { 'WWW-Authenticate': challenges(code, context) }),
       ...(allow && { Allow: allow.join(', ') }),
       ...(rate && rateHeaders(rate)),
+      ...(nonce !== undefined && { 'DPoP-Nonce': nonce }),
       ...(error.status === 503 && { 'Retry-After': String(retryAfterS) }),
       'X-Request-Id': requestId,
     },

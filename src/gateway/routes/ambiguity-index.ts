@@ -1,4 +1,5 @@
-import { foldCase, normalizedPaths, type RequestTarget } from './request-target.ts'
+import { createHostLookup, hostsOverlap } from './host-lookup.ts'
+import { comparedPaths, foldCase, normalizedPaths, type RequestTarget } from './request-target.ts'
 import { type RouteGroup, routeFor } from './route.ts'
 
 /** A request, and the group that its literal path matches. */
@@ -52,15 +53,17 @@ export function createAmbiguityIndex<Upstream>(
         : [],
     ),
   )
+  const exactOf = createHostLookup(exact)
+  const foldedOf = createHostLookup(folded)
   const arePrefixesNormalized = groups.every(({ prefix }) => foldCase(normalizePrefix(prefix)) === prefix)
 
   function findConflict(lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined {
     const { target, group } = lookup
     if (group !== undefined && !conflicting.has(group)) return undefined
     if (arePrefixesNormalized && !mayNeedNormalizing.test(target.path)) return undefined
-    for (const normalized of normalizedPaths(target.path)) {
+    for (const normalized of comparedPaths(target, group?.prefix ?? '')) {
       const path = firstSegments(normalized)
-      const other = findIn(exact, path, lookup) ?? findFolded(path, lookup)
+      const other = findIn(exactOf.valuesFor(lookup.host), path, group) ?? findFolded(path, lookup)
       if (other !== undefined) return other
     }
     return undefined
@@ -69,7 +72,7 @@ export function createAmbiguityIndex<Upstream>(
   function findFolded(path: string, lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined {
     const { group, method } = lookup
     if (group !== undefined && isCaseSensitiveFor(group, method)) return undefined
-    const other = findIn(folded, foldCase(path), lookup)
+    const other = findIn(foldedOf.valuesFor(lookup.host), foldCase(path), group)
     return group === undefined && other !== undefined && isCaseSensitiveFor(other, method) ? undefined : other
   }
 
@@ -80,7 +83,7 @@ export function createAmbiguityIndex<Upstream>(
     return equivalents.filter(
       ({ host, prefix }) =>
         prefix !== group.prefix &&
-        (host === group.host || host === undefined || group.host === undefined) &&
+        hostsOverlap(host, group.host) &&
         (!isSensitive || normalizePrefix(prefix) === normalized),
     )
   }
@@ -88,7 +91,7 @@ export function createAmbiguityIndex<Upstream>(
   return { findConflict, findEquivalents, hasConflicts: (group) => conflicting.has(group) }
 }
 
-const mayNeedNormalizing = /[A-Z%;]/
+const mayNeedNormalizing = /[A-Z%;]|\/\//
 
 /** A prefix has no parameters, and so one normalized form. */
 function normalizePrefix(prefix: string): string {
@@ -119,20 +122,17 @@ function addAncestors(ancestors: Set<string>, prefix: string): void {
 
 /** The longest prefix of a normalized path decides: any other group with that prefix conflicts. */
 function findIn<Upstream>(
-  byHost: GroupsByHost<Upstream>,
+  ofHost: readonly ReadonlyMap<string, readonly RouteGroup<Upstream>[]>[],
   path: string,
-  { host, group }: RouteLookup<Upstream>,
+  group: RouteGroup<Upstream> | undefined,
 ): RouteGroup<Upstream> | undefined {
-  const ofHost = byHost.get(host)
-  const ofAnyHost = byHost.get(undefined)
   let prefix = path
   for (;;) {
-    const hostGroups = ofHost?.get(prefix) ?? []
-    // A group for this host takes precedence over one for any host with the same prefix.
-    const anyHostGroups = (ofAnyHost?.get(prefix) ?? []).filter((any) =>
-      hostGroups.every((one) => one.prefix !== any.prefix),
-    )
-    const equivalents = [...hostGroups, ...anyHostGroups]
+    const equivalents: RouteGroup<Upstream>[] = []
+    // With the same prefix the group that comes first takes precedence.
+    for (const byNormalized of ofHost)
+      for (const one of byNormalized.get(prefix) ?? [])
+        if (equivalents.every((other) => other.prefix !== one.prefix)) equivalents.push(one)
     if (equivalents.length > 0) return equivalents.find((one) => one !== group)
     if (prefix === '') return undefined
     prefix = prefix.slice(0, Math.max(prefix.lastIndexOf('/'), 0))

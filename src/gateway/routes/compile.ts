@@ -1,10 +1,12 @@
 import type { Access, RateLimit, RouteRate, SchemeName } from '#identity/access.ts'
+import type { ResponseHeaders } from '../forward/response-headers.ts'
+import { isWildcard } from './host-lookup.ts'
 import { parseRequestTarget } from './request-target.ts'
 import { compileCaching, type KeyFields, type RecentCredentials } from './response-caching.ts'
 import type { BrowserAccess, DestinationForm, Route } from './route.ts'
 import { metadataUrl } from './route-urls.ts'
 
-export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
+export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none' | 'deny'
 
 /** A route as configured. */
 export interface RouteOptions {
@@ -12,7 +14,7 @@ export interface RouteOptions {
   readonly host: string | undefined
   readonly path: string
   readonly methods: readonly string[] | undefined
-  /** undefined = only the listener for other proxies uses it. */
+  /** undefined = only the listener for other proxies uses it, or nobody may. */
   readonly upstream: string | undefined
   readonly auth: AuthOption
   readonly roles: readonly string[] | undefined
@@ -24,8 +26,10 @@ export interface RouteOptions {
   readonly authorization: 'gateway' | 'backend'
   /** What stands in place of the path for the backend, without a trailing slash; undefined = the path itself. */
   readonly rewrite: string | undefined
+  readonly responseHeaders: ResponseHeaders | undefined
   readonly websocket: boolean
   readonly encodedSlash: 'auto' | 'reject' | 'pass'
+  readonly emptySegments: 'reject' | 'pass'
   readonly caseSensitive: boolean
   readonly methodOverride: 'drop' | 'pass'
   readonly trailers: 'drop' | 'pass'
@@ -75,9 +79,10 @@ export function compileRoutes<Upstream extends WithTimeouts>(
     compileCaching(accepted, keyFields, takesCookie),
   )
   return configs.map((config, index) => {
-    const upstream = config.upstream === undefined ? undefined : upstreams.get(config.upstream)
+    const isDenied = config.auth === 'deny'
+    const upstream = isDenied || config.upstream === undefined ? undefined : upstreams.get(config.upstream)
     const target = parseRequestTarget(config.path)
-    if ((config.upstream !== undefined && !upstream) || !target)
+    if ((config.upstream !== undefined && !upstream && !isDenied) || !target)
       throw new Error(`route ${config.name} is valid but cannot be compiled`)
     const prefix = target.path.replace(/\/$/, '')
     const access = accessOf(accessOptionsOf(config), metadataOf(config, publicOrigin))
@@ -97,6 +102,8 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       purposes: rate?.purposes ?? noPurposes,
       upstream,
       rewrite: config.rewrite === prefix ? undefined : config.rewrite,
+      isDenied,
+      responseHeaders: config.responseHeaders,
       websocket: config.websocket,
       passesTrailers: config.trailers === 'pass',
       passesMethodOverride: config.methodOverride === 'pass',
@@ -121,6 +128,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       depth: prefix.split('/').length - 1,
       methods: compileMethods(config.methods),
       passesEncodedSlash: config.encodedSlash !== 'reject',
+      passesEmptySegments: config.emptySegments === 'pass',
       isCaseSensitive: config.caseSensitive,
       destination: config.destination,
     }
@@ -167,9 +175,14 @@ function accessOptionsOf(config: RouteOptions): AccessOptions {
   return { auth, roles, scopes, verifiedOnly, issuers, authorization }
 }
 
-/** Where clients learn about a route's issuers; undefined = they are not told, or the route accepts none. */
+/**
+ * Where clients learn about a route's issuers; undefined = they are not told, or the route accepts none. With a wildcard
+ * the URL depends on the host of the request: clients look at the well-known path themselves.
+ */
 function metadataOf(config: RouteOptions, publicOrigin: string | undefined): string | undefined {
-  return publicOrigin && config.issuers.length > 0 ? metadataUrl(config, publicOrigin) : undefined
+  return publicOrigin && config.issuers.length > 0 && !isWildcard(config.host)
+    ? metadataUrl(config, publicOrigin)
+    : undefined
 }
 
 /** @param metadata where clients learn about the issuers of the route */
@@ -200,6 +213,8 @@ function schemesOf(auth: Exclude<AuthOption, 'none'>): readonly [SchemeName, ...
       return ['bearer']
     case 'any':
     case 'optional':
+    // Nobody gets as far as that.
+    case 'deny':
       return ['secretKey', 'bearer']
     default:
       return auth satisfies never

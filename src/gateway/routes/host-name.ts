@@ -43,7 +43,7 @@ export function forwardedHostError(): GatehouseError {
 export function ambiguousHostError(): GatehouseError {
   return new GatehouseError('request-invalid', {
     detail: 'The Host header has a name that servers read differently.',
-    errors: [{ field: 'Host', message: 'must have no dot at its end, and no escapes' }],
+    errors: [{ field: 'Host', message: 'must be a plain name: no dot at its end, no escapes and no list' }],
   })
 }
 

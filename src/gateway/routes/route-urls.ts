@@ -1,3 +1,4 @@
+import { isWildcard } from './host-lookup.ts'
 import { parseRequestTarget } from './request-target.ts'
 
 /** Routes that take bearer tokens, as protected resources of OAuth (RFC 9728). */
@@ -77,7 +78,8 @@ export function signInHostsOf(
   publicOrigin: string,
 ): ReadonlyMap<string, string> {
   const origins = routes
-    .filter(({ browser }) => browser?.signIn === true)
+    // A wildcard names no host to lead to.
+    .filter(({ host, browser }) => browser?.signIn === true && !isWildcard(host))
     .map((route) => originOf(route, publicOrigin))
   return new Map(origins.map((origin) => [new URL(origin).hostname, origin]))
 }

@@ -1,4 +1,5 @@
 import type { Access, RouteRate } from '#identity/access.ts'
+import type { ResponseHeaders } from '../forward/response-headers.ts'
 import type { RequestTarget } from './request-target.ts'
 
 /** Who may call a route, and how often. */
@@ -22,7 +23,7 @@ export interface BrowserAccess {
 
 /** A compiled route: it holds everything that a matching request needs. */
 export interface Route<Upstream> extends GatedRoute {
-  /** In lower case; undefined = any. */
+  /** In lower case, or a wildcard (host-lookup.ts); undefined = any. */
   readonly host: string | undefined
   /** Without a trailing slash; empty for the catch-all route. */
   readonly prefix: string
@@ -34,7 +35,12 @@ export interface Route<Upstream> extends GatedRoute {
   readonly websocket: boolean
   /** What stands in place of the prefix for the backend, without a trailing slash; undefined = the path is as it was sent. */
   readonly rewrite: string | undefined
+  /** Whether everybody is refused: then it has no upstream. */
+  readonly isDenied: boolean
+  /** undefined = clients get the fields of the backend. */
+  readonly responseHeaders: ResponseHeaders | undefined
   readonly passesEncodedSlash: boolean
+  readonly passesEmptySegments: boolean
   /** Whether its backend treats paths as case-sensitive. */
   readonly isCaseSensitive: boolean
   readonly passesMethodOverride: boolean
@@ -93,7 +99,7 @@ function dropSegments(path: string, count: number): string {
 
 /** Routes that share a host and a prefix, and differ in the method. */
 export interface RouteGroup<Upstream> {
-  /** In lower case; undefined = any. */
+  /** In lower case, or a wildcard (host-lookup.ts); undefined = any. */
   readonly host: string | undefined
   /** Without a trailing slash. */
   readonly prefix: string

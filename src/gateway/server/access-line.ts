@@ -1,4 +1,5 @@
 import type { HttpVersion } from '#http/exchange/client-exchange.ts'
+import type { Trace } from '#ops/tracing/tracer.ts'
 import { memoize, memoizeBounded } from '#platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.ts'
 import { copyString } from '#platform/text.ts'
@@ -23,6 +24,7 @@ export function createAccessLineWriter(listener: string | undefined): WriteAcces
     return (
       listenerMember +
       requestIdMember(arrival) +
+      traceMember(outcome.trace) +
       clientMember(client.address) +
       jsonMember('path', pathForLog(destination?.target.sentPath ?? head.target)) +
       routeMembers(route).of(head.method, connection.httpVersion, status) +
@@ -35,6 +37,11 @@ export function createAccessLineWriter(listener: string | undefined): WriteAcces
 /** Only trusted clients may send a request ID of their own, which may need escapes. */
 function requestIdMember({ requestId, client }: Arrival): string {
   return client.isTrusted ? jsonMember('requestId', requestId) : `"requestId":"${requestId}",`
+}
+
+/** Names of OpenTelemetry for log records in JSON. */
+function traceMember(trace: Trace | undefined): string {
+  return trace === undefined ? '' : `"trace_id":"${trace.traceId}","span_id":"${trace.spanId}",`
 }
 
 const thousandths = Array.from({ length: 1_000 }, (_, index) => `.${String(index).padStart(3, '0')},`)
@@ -139,7 +146,7 @@ const mayNeedRedaction = new RegExp(`[?#%]|${secretStartPattern.source}`)
 /**
  * The path without query, fragment and userinfo, which may contain anything. A key or token in the path is redacted.
  */
-function pathForLog(target: string): string {
+export function pathForLog(target: string): string {
   if (target.startsWith('/') && !mayNeedRedaction.test(target)) return target
   const path = target.split(/[?#]/, 1)[0]?.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1') ?? ''
   return hideSecrets(path)

@@ -94,7 +94,7 @@ export function withoutHead(arrival: Arrival): Arrival {
       isTrusted: client.isTrusted,
       protocol: client.protocol,
       forwardedFor: '',
-      host: '',
+      host: copyString(client.host),
     },
     fields: noFields,
   }

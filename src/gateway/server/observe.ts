@@ -1,7 +1,5 @@
 import type { CounterSeries } from '#ops/metrics/instrument.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
-import type { Exporter } from '#ops/tracing/exporter.ts'
-import type { Tracer } from '#ops/tracing/tracer.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { METHODS } from '#platform/http.ts'
 import type { Log } from '#platform/log/log.ts'
@@ -10,6 +8,7 @@ import { clientClosedRequest, unmatchedRouteName } from '../gate/outcome.ts'
 import type { UnreadableRefusal } from '../refusals/problem.ts'
 import { createAccessLineWriter } from './access-line.ts'
 import type { Arrival } from './arrival.ts'
+import type { RecordTrace } from './trace-recorder.ts'
 
 export interface Observer {
   /** A request has arrived. */
@@ -29,8 +28,8 @@ interface ObserverOptions {
   readonly listener?: 'decide'
   /** How many routes the table has. */
   readonly routeCount: number
-  /** Sends the spans of a request; undefined = tracing is off. */
-  readonly recordTrace: ((arrival: Arrival, now: number) => void) | undefined
+  /** undefined = tracing is off. */
+  readonly recordTrace: RecordTrace | undefined
 }
 
 /** Registered methods: unregistered names come from clients, and never become a label. */
@@ -95,8 +94,11 @@ export function createObserver(options: ObserverOptions): Observer {
 
   /** Logged even when access logging is off: the stack is needed to fix it. */
   function logFault({ requestId, outcome }: Arrival): void {
-    const { route, fault: err } = outcome
-    log.error({ requestId, route, err }, 'internal error: the request was answered 500')
+    const { route, fault: err, trace } = outcome
+    log.error(
+      { requestId, ...(trace && { trace_id: trace.traceId, span_id: trace.spanId }), route, err },
+      'internal error: the request was answered 500',
+    )
   }
 
   function recordUnreadable(client: string, { requestId, error }: UnreadableRefusal): void {
@@ -155,65 +157,4 @@ class RouteSeries {
 /** Clients can invent methods, but must not create label values. */
 function methodLabel(method: string): string {
   return registeredMethods.has(method) ? method : otherMethod
-}
-
-/** OpenTelemetry's name for a method that it does not know. */
-const unknownSpanMethod = '_OTHER'
-
-/**
- * Creates the function that sends the spans of a finished request if its trace is sampled: one for the request, and one
- * for the call to its upstream. Like metrics, they contain no path, key or address.
- */
-export function createTraceRecorder(
-  tracer: Tracer,
-  exporter: Pick<Exporter, 'add'>,
-): (arrival: Arrival, now: number) => void {
-  return function recordTrace(arrival, now) {
-    const { head, outcome, arrivedAt, requestId } = arrival
-    // A request that was not forwarded has no trace yet.
-    const trace = outcome.trace ?? tracer.startTrace(head.rawHeaders)
-    if (!trace.isSampled) return
-    const { route, decision, upstream, status, code, sentAt, answeredAt } = outcome
-    const method = registeredMethods.has(head.method) ? head.method : unknownSpanMethod
-    const { traceId, parentId, spanId, upstreamSpanId } = trace
-    const isServerError = status !== undefined && status >= 500
-    exporter.add({
-      traceId,
-      spanId,
-      parentSpanId: parentId,
-      kind: 'server',
-      startMs: arrivedAt,
-      endMs: now,
-      name: `${method} ${route}`,
-      isError: isServerError,
-      attributes: {
-        'http.request.method': method,
-        'http.response.status_code': status,
-        'error.type': code ?? (isServerError ? String(status) : undefined),
-        'gatehouse.route': route,
-        'gatehouse.scheme': decision?.scheme,
-        'gatehouse.request_id': requestId,
-      },
-    })
-    if (upstream === undefined || sentAt === undefined) return
-    // If the gateway sent a problem instead, the status is not the upstream's.
-    const upstreamStatus = code === undefined ? status : undefined
-    const isError = code !== undefined || (upstreamStatus !== undefined && upstreamStatus >= 400)
-    exporter.add({
-      traceId,
-      spanId: upstreamSpanId,
-      parentSpanId: spanId,
-      kind: 'client',
-      startMs: sentAt,
-      endMs: answeredAt ?? now,
-      name: `${method} ${upstream}`,
-      isError,
-      attributes: {
-        'http.request.method': method,
-        'http.response.status_code': upstreamStatus,
-        'error.type': code ?? (isError ? String(upstreamStatus) : undefined),
-        'gatehouse.upstream': upstream,
-      },
-    })
-  }
 }

@@ -2,6 +2,7 @@ import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
 import { changedHead } from '#http/exchange/request-head.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import { monotonicClock } from '#platform/clock.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
 import type { RedirectToSignIn } from '../browser/sign-in.ts'
@@ -10,6 +11,7 @@ import { forward } from '../forward/forward.ts'
 import type { ForwardEvents, ForwardedRequest, SecondTargets } from '../forward/forwarded-request.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
 import type { RequestWriter } from '../forward/request-head.ts'
+import type { StickyCookies } from '../forward/sticky-cookies.ts'
 import { createAdmission } from '../gate/admission.ts'
 import { answerOptions } from '../gate/choose-scope.ts'
 import type { GateResult } from '../gate/decision-effects.ts'
@@ -60,6 +62,8 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
   readonly portalScopes: WorkerScopes | undefined
   /** Cookies that no upstream may set. */
   readonly ownCookies: OwnCookies
+  /** undefined = no upstream is sticky. */
+  readonly stickyCookies: StickyCookies | undefined
   /** undefined = no route leads page visits to the sign-in. */
   readonly redirectToSignIn: RedirectToSignIn | undefined
 }
@@ -88,8 +92,8 @@ interface LaneProxy extends RequestProxy {
  */
 export function createProxy(options: ProxyOptions): LaneProxy {
   const { table, writer, usageMeter, onIgnoredUpgrade, checkSecondTargets, redirectToSignIn } = options
-  const { ownCookies, portalScopes, openCalls } = options
-  const terms = { writeTrailers: writer.writeTrailers, ownCookies, portalScopes }
+  const { ownCookies, stickyCookies, portalScopes, openCalls } = options
+  const terms = { writeTrailers: writer.writeTrailers, ownCookies, stickyCookies, portalScopes }
   const readUpstreamHead = createUpstreamHeadReader(options)
   const findRoute = (arrival: Arrival) => {
     const route = findForwardingRoute(table, arrival)
@@ -141,7 +145,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   /** A person in a browser gets an HTML page. */
   function refuse(arrival: Arrival, error: GatehouseError): void {
     if (redirectToSignIn?.(arrival, error)) return
-    const isPage = error.code === 'route-not-found' || arrival.outcome.browser?.signIn === true
+    const isPage = pageCodes.has(error.code) || arrival.outcome.browser?.signIn === true
     const wantsPage = isPage && prefersHtml(arrival.head)
     if (wantsPage) answerErrorPage(arrival, error, options.portalPath)
     else answerProblem(arrival, error)
@@ -167,6 +171,9 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   })
   return { handle, handleOrdinary, forwarding: { terms, events } }
 }
+
+/** Refusals that do not depend on the caller: people get a page on any route. */
+const pageCodes: ReadonlySet<ErrorCode> = new Set(['route-not-found', 'route-denied'])
 
 /** Checks whether the route accepts an upgrade, and how it is forwarded otherwise. */
 function checkUpgrade(
@@ -197,8 +204,8 @@ function createEvents({
   usageMeter,
 }: Pick<ProxyOptions, 'onUpgraded' | 'followStream' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
   return {
-    onSent: ({ arrival }, now) => {
-      recordSent(arrival.outcome, now)
+    onSent: ({ arrival }, now, target) => {
+      recordSent(arrival.outcome, now, target)
     },
     onResponseHead: ({ arrival }, status) => {
       recordStatus(arrival.outcome, status)

@@ -12,6 +12,8 @@ const verifiedBytesEach = 512
 const entryBytes = 384
 /** The size of a scope without its text. */
 const scopeBytes = 32
+/** The size of a thumbprint, with its object. */
+const confirmationBytesEach = 96
 /** How many recently used tokens are kept with their text, and how many bytes they take together. */
 const recentMax = 8_192
 const recentBytesMax = 8 * 1_024 * 1_024
@@ -69,9 +71,10 @@ export function createVerifiedTokens(entriesMax: number): VerifiedTokens & { cle
   }
 }
 
-function bytesOf({ accountId, sessionId, role, scopes }: AccessTokenClaims): number {
+function bytesOf({ accountId, sessionId, role, scopes, confirmation }: AccessTokenClaims): number {
   const scopesBytes = scopes.reduce((sum, scope) => sum + scopeBytes + scope.length, 0)
-  return entryBytes + accountId.length + sessionId.length + role.length + scopesBytes
+  const confirmationBytes = confirmation ? confirmationBytesEach : 0
+  return entryBytes + accountId.length + sessionId.length + role.length + scopesBytes + confirmationBytes
 }
 
 function digestOf(token: string): string {

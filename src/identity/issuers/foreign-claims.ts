@@ -1,4 +1,5 @@
 import { memoizeBounded } from '#platform/memoize.ts'
+import { type Confirmation, parseConfirmation } from '../possession/confirmation.ts'
 import { includesAudience } from '../tokens/access-token-claims.ts'
 import { type ClaimPath, claimAt, findMissingClaim, type IssuerOptions, type RoleMapping } from './issuer.ts'
 import { isSubject, principalId } from './subjects.ts'
@@ -16,6 +17,8 @@ export interface ForeignClaims {
   readonly isEmailVerified: boolean
   /** The plan of all users of the issuer; undefined = none. */
   readonly plan: string | undefined
+  /** What whoever sends it has to prove; undefined = nothing. */
+  readonly confirmation: Confirmation | undefined
   /** From the later of `iat` and `nbf` up to `exp`, with the clock tolerance on both sides. */
   readonly validFrom: number
   readonly validUntil: number
@@ -41,13 +44,15 @@ export function parseForeignClaims(
   issuer: IssuerOptions,
   clockToleranceMs: number,
 ): ForeignClaims | WrongClaim {
-  const { iss, aud, iat, nbf, exp } = payload
+  const { iss, aud, iat, nbf, exp, cnf } = payload
   if (iss !== issuer.issuer) return { wrong: 'iss' }
   if (!isForUs(aud, issuer)) return { wrong: 'aud' }
   const missing = findMissingClaim(payload, issuer.require)
   if (missing !== undefined) return { wrong: `${missing} (require)` }
   const purpose = wrongPurpose(payload)
   if (purpose !== undefined) return { wrong: purpose }
+  const confirmation = parseConfirmation(cnf)
+  if (confirmation === 'unsupported') return { wrong: 'cnf: bound in a way that is not known here' }
   if (!isTime(exp)) return { wrong: 'exp' }
   if (iat !== undefined && !isTime(iat)) return { wrong: 'iat' }
   if (nbf !== undefined && !isTime(nbf)) return { wrong: 'nbf' }
@@ -63,6 +68,7 @@ export function parseForeignClaims(
     email: issuer.email && readEmail(payload, issuer.email),
     isEmailVerified: payload.email_verified === true,
     plan: issuer.plan,
+    confirmation,
     validFrom: Math.max(iat ?? 0, nbf ?? 0) * 1_000 - clockToleranceMs,
     validUntil: exp * 1_000 + clockToleranceMs,
   }
@@ -78,7 +84,7 @@ function isForUs(aud: unknown, { audiences }: IssuerOptions): boolean {
  * name in claims of their own.
  */
 function wrongPurpose(payload: Payload): string | undefined {
-  const { typ, token_use: use, at_hash, c_hash, nonce, auth_time, events, cnf } = payload
+  const { typ, token_use: use, at_hash, c_hash, nonce, auth_time, events } = payload
   if (events !== undefined) return 'events: a security event, no access token'
   if (at_hash !== undefined || c_hash !== undefined) return 'at_hash or c_hash: an ID token'
   // The nonce that the client sent for its ID token, which need not have any hash (Core 1.0, 3.1.3.6).
@@ -87,8 +93,6 @@ function wrongPurpose(payload: Payload): string | undefined {
     return `auth_time without ${accessClaims.join(', ')}: an ID token`
   if (use !== undefined && use !== 'access') return 'token_use: no access token'
   if (typ !== undefined && typ !== 'Bearer') return 'the claim typ: no access token'
-  // The sender would have to prove possession of the key (RFC 8705 3, RFC 9449 7.1), which is not checked here.
-  if (cnf !== undefined) return 'cnf: bound to a key'
   return undefined
 }
 

@@ -1,8 +1,8 @@
-import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
-import { duplicateMember, isRecord, parseJsonObject } from '#platform/json.ts'
-import { accessTokenType, isCanonical } from '../tokens/jwt.ts'
+import { isRecord } from '#platform/json.ts'
+import { accessTokenType } from '../tokens/jwt.ts'
+import { isType, type ReadJwt, readJwt } from '../tokens/read-jwt.ts'
 import { type ForeignClaims, parseForeignClaims } from './foreign-claims.ts'
 import {
   type IssuerAlgorithm,
@@ -69,14 +69,14 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
     const digest = digestOf(token)
     const claims = verified.get(digest)
     if (claims) return accepted.has(claims.issuer) ? verifyTimes(claims) : undefined
-    const read = readToken(token)
+    const read = readJwt(token)
     const issuer = read && findIssuer(read.payload, accepted)
     if (!issuer) return read && misspelt(read.payload, accepted)
     const reason = verified.refusalReason(digest)
     return reason === undefined ? verifyUncached(digest, read, issuer) : invalid(reason)
   }
 
-  function findIssuer({ iss }: ReadToken['payload'], accepted: ReadonlySet<string>) {
+  function findIssuer({ iss }: ReadJwt['payload'], accepted: ReadonlySet<string>) {
     const issuer = typeof iss === 'string' ? byIss.get(iss) : undefined
     return issuer && accepted.has(issuer.options.name) ? issuer : undefined
   }
@@ -85,10 +85,7 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
    * `iss` is compared exactly (RFC 7519 4.1.1), so without this nobody would see why a token with another slash is
    * refused.
    */
-  function misspelt(
-    { iss }: ReadToken['payload'],
-    accepted: ReadonlySet<string>,
-  ): ForeignVerdict | undefined {
+  function misspelt({ iss }: ReadJwt['payload'], accepted: ReadonlySet<string>): ForeignVerdict | undefined {
     if (typeof iss !== 'string' || iss === ownIssuer) return undefined
     const meant = bySpelling.get(plainSpelling(iss))?.find(({ options: { name } }) => accepted.has(name))
     return meant && invalid(`issuer ${meant.options.name}: ${spellingDifference(iss, meant.options.issuer)}`)
@@ -104,7 +101,7 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
 
   function verifyUncached(
     digest: string,
-    read: ReadToken,
+    read: ReadJwt,
     issuer: ForeignIssuer,
   ): ForeignVerdict | Promise<ForeignVerdict> {
     const algorithm = algorithmOf(read, issuer.options)
@@ -146,19 +143,9 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
 }
 
 interface VerifiedBy {
-  readonly read: ReadToken
+  readonly read: ReadJwt
   readonly issuer: ForeignIssuer
   readonly algorithm: IssuerAlgorithm
-}
-
-/** The contents of a token, unverified. */
-interface ReadToken {
-  readonly token: string
-  readonly header: Readonly<Record<string, unknown>>
-  readonly payload: Readonly<Record<string, unknown>>
-  readonly kid: string | undefined
-  /** What is wrong with it for any issuer; undefined = nothing. */
-  readonly wrong: string | undefined
 }
 
 function invalid(reason: string): ForeignVerdict {
@@ -170,53 +157,15 @@ function digestOf(token: string): string {
   return hash('sha256', token, 'base64url')
 }
 
-/** @returns undefined if it is not a JWT with an object as payload */
-function readToken(token: string): ReadToken | undefined {
-  const parts = token.split('.', 4)
-  const [headerText, payloadText] = parts.map(decodeText)
-  const header = headerText === undefined ? undefined : parseJsonObject(headerText)
-  const payload = payloadText === undefined ? undefined : parseJsonObject(payloadText)
-  if (parts.length !== 3 || !header || !payload || headerText === undefined || payloadText === undefined)
-    return undefined
-  const { kid } = header
-  return {
-    token,
-    header,
-    payload,
-    kid: typeof kid === 'string' ? kid : undefined,
-    wrong: wrongForm(token, header, `[${headerText},${payloadText}]`),
-  }
-}
-
-function decodeText(part: string): string | undefined {
-  const bytes = Buffer.from(part, 'base64url')
-  // Invalid UTF-8 would turn different bytes into the same text.
-  return isUtf8(bytes) ? bytes.toString() : undefined
-}
-
-function wrongForm(token: string, { kid, crit }: ReadToken['header'], json: string): string | undefined {
-  if (kid !== undefined && typeof kid !== 'string') return 'kid is no text'
-  // No extension is supported (RFC 7515 4.1.11).
-  if (crit !== undefined) return 'crit'
-  if (!isCanonical(token)) return 'the signature is not canonical base64url'
-  return duplicateMember(json) === undefined ? undefined : 'a member appears twice'
-}
-
-/** `typ` is a media type: case does not matter, and `application/` may be left out (RFC 7515 4.1.9). */
-function isType(typ: unknown, type: string): boolean {
-  const name = typeof typ === 'string' ? typ.toLowerCase() : ''
-  return name === type || name === `application/${type}`
-}
-
 /** Explicit typing (RFC 8725 3.11), if the issuer uses it. */
-function isTypeAccepted({ header: { typ } }: ReadToken, tokenType: TokenType): boolean {
+function isTypeAccepted({ header: { typ } }: ReadJwt, tokenType: TokenType): boolean {
   if (isType(typ, accessTokenType)) return true
   return tokenType === 'any' && (typ === undefined || isType(typ, 'jwt'))
 }
 
 /** The algorithm of the token, if the issuer may use it (RFC 8725 3.1). */
 function algorithmOf(
-  read: ReadToken,
+  read: ReadJwt,
   { algorithms, tokenType }: IssuerOptions,
 ): IssuerAlgorithm | { readonly wrong: string } {
   const { wrong } = read

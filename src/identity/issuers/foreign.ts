@@ -4,7 +4,7 @@ import type { CachedSubject, Directory, Principal } from '../principal.ts'
 import type { ForeignClaims } from './foreign-claims.ts'
 import type { ForeignTokens, ForeignVerdict } from './foreign-tokens.ts'
 
-/** `Authorization: Bearer <JWT>` of foreign issuers. */
+/** Access tokens of foreign issuers, by `Authorization: Bearer` or `DPoP`. */
 export interface ForeignScheme {
   /**
    * @param issuers names of those that are accepted
@@ -87,7 +87,7 @@ function toRejection(verdict: Exclude<ForeignVerdict, { readonly kind: 'valid' }
 }
 
 function authenticated(claims: ForeignClaims): Authentication {
-  const { issuer, principalId, role, scopes, email, isEmailVerified, plan, validUntil } = claims
+  const { issuer, principalId, role, scopes, email, isEmailVerified, plan, confirmation, validUntil } = claims
   const principal: Principal = {
     accountId: principalId,
     key: undefined,
@@ -100,5 +100,5 @@ function authenticated(claims: ForeignClaims): Authentication {
     sessionId: undefined,
     profile: { email, firstName: '', lastName: '', isVerified: isEmailVerified },
   }
-  return { kind: 'authenticated', principal, holdsUntil: validUntil }
+  return { kind: 'authenticated', principal, confirmation, holdsUntil: validUntil }
 }

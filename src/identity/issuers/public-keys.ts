@@ -50,22 +50,33 @@ function readKey(
   jwk: Readonly<Record<string, unknown>>,
   accepted: readonly IssuerAlgorithm[],
 ): readonly PublicKey[] {
-  const { kid, kty, alg, use, key_ops: operations } = jwk
-  // A private key that was published is worthless.
-  if (kty === 'oct' || Object.hasOwn(jwk, 'd')) return []
-  if (use !== undefined && use !== 'sig') return []
-  if (Array.isArray(operations) && !operations.includes('verify')) return []
+  const { kid } = jwk
   if (kid !== undefined && typeof kid !== 'string') return []
+  const read = readPublicJwk(jwk, accepted)
+  if (!read) return []
+  const { key, algorithms } = read
+  const fingerprint = `${kid} ${algorithms} ${key.export({ format: 'der', type: 'spki' }).toString('base64')}`
+  const verifierOf = memoize((algorithm: IssuerAlgorithm) => createSignatureVerifier(key, algorithm))
+  return [{ kid, algorithms, fingerprint, verifierOf }]
+}
+
+/** A key that can verify signatures, and with which of these algorithms; undefined = it is none, or too weak. */
+export function readPublicJwk(
+  jwk: Readonly<Record<string, unknown>>,
+  accepted: readonly IssuerAlgorithm[],
+): { readonly key: KeyObject; readonly algorithms: readonly IssuerAlgorithm[] } | undefined {
+  const { kty, alg, use, key_ops: operations } = jwk
+  // A private key that was published is worthless.
+  if (kty === 'oct' || Object.hasOwn(jwk, 'd')) return undefined
+  if (use !== undefined && use !== 'sig') return undefined
+  if (Array.isArray(operations) && !operations.includes('verify')) return undefined
   const key = importKey(jwk)
-  if (!key) return []
+  if (!key) return undefined
   const named = alg === 'Ed25519' ? 'EdDSA' : alg
   const algorithms = algorithmsOf(key).filter(
     (one) => accepted.includes(one) && (named === undefined || named === one),
   )
-  if (algorithms.length === 0) return []
-  const fingerprint = `${kid} ${algorithms} ${key.export({ format: 'der', type: 'spki' }).toString('base64')}`
-  const verifierOf = memoize((algorithm: IssuerAlgorithm) => createSignatureVerifier(key, algorithm))
-  return [{ kid, algorithms, fingerprint, verifierOf }]
+  return algorithms.length === 0 ? undefined : { key, algorithms }
 }
 
 function importKey(jwk: Readonly<Record<string, unknown>>): KeyObject | undefined {

@@ -15,6 +15,9 @@ export type Carrier = string
 /** The carrier of an access token that came in the access cookie. */
 export const accessCookieCarrier: Carrier = 'cookie'
 
+/** The carrier of an access token that came by `Authorization: DPoP`, beside a proof (RFC 9449 7.1). */
+export const proofCarrier: Carrier = 'dpop'
+
 /** The words in `keys.accept` that are not header names. */
 export const authorizationCarriers = ['bearer', 'basic'] as const
 

@@ -5,6 +5,7 @@ import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Passwords } from '#platform/secrets/passwords.ts'
 import type { WorkOwner } from '#platform/secrets/work-queue.ts'
+import { dayMs } from '#platform/time.ts'
 import { type Account, emailKey } from '#store/account.ts'
 import type { AuditStore } from '#store/audit.ts'
 import { passwordFailuresMax } from '#store/password-failures.ts'
@@ -62,7 +63,6 @@ interface PasswordCheckOptions {
  * not tell whether it was right (docs/decisions/0016-portal.md).
  */
 const attemptsPerFailure = 3
-const dayMs = 86_400_000
 /** An unknown e-mail is rejected after as many attempts as an account, which would otherwise reveal accounts. */
 const unknownEmailRate: Rate = { limit: passwordFailuresMax.byStrangers, perMs: dayMs }
 /** The consecutive failures that are audited: few, so that guessing does not displace other entries. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { unlimited } from '#store/secret-keys.ts'
+import { type Confirmation, parseConfirmation } from '../possession/confirmation.ts'
 import { payloadOf } from './jwt.ts'
 
 /** The claims of an access token (RFC 9068, without the optional ones). Times are in milliseconds. */
@@ -9,6 +10,8 @@ export interface AccessTokenClaims {
   readonly role: string
   /** `scope` (RFC 9068 2.2.3): what its key is limited to; empty = it is not limited. */
   readonly scopes: readonly string[]
+  /** What whoever sends it has to prove; undefined = nothing. */
+  readonly confirmation: Confirmation | undefined
   /** Counts the roles that the account has had, from 1; part of `jti`. */
   readonly roleEpoch: number
   readonly issuedAt: number
@@ -35,7 +38,7 @@ export function parseClaims(
   payload: Readonly<Record<string, unknown>>,
   expected: ExpectedClaims,
 ): AccessTokenClaims | undefined {
-  const { iss, aud, sub, sid, role, iat, nbf = iat, exp, jti, scope = '' } = payload
+  const { iss, aud, sub, sid, role, iat, nbf = iat, exp, jti, scope = '', cnf } = payload
   if (iss !== expected.issuer || !includesAudience(aud, expected.audience)) return undefined
   if (
     typeof sub !== 'string' ||
@@ -47,12 +50,15 @@ export function parseClaims(
     return undefined
   }
   if (!isTime(iat) || !isTime(nbf) || !isTime(exp)) return undefined
+  const confirmation = parseConfirmation(cnf)
+  if (confirmation === 'unsupported') return undefined
   const validFrom = Math.max(iat, nbf) * 1_000 - expected.clockToleranceMs
   const validUntil = exp * 1_000 + expected.clockToleranceMs
   const roleEpoch = roleEpochOf(jti)
   const scopes = scope === '' ? unlimited : scope.split(' ')
   const issuedAt = iat * 1_000
-  return { accountId: sub, sessionId: sid, role, scopes, roleEpoch, issuedAt, validFrom, validUntil }
+  const issued = { accountId: sub, sessionId: sid, role, scopes, roleEpoch, issuedAt }
+  return { ...issued, confirmation, validFrom, validUntil }
 }
 
 /**

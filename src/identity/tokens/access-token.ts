@@ -27,6 +27,8 @@ interface TokenSubject extends Pick<AccessTokenClaims, 'accountId' | 'sessionId'
   readonly clientId?: string | undefined
   /** What its session's key is limited to; absent = it is not limited. */
   readonly limits?: TokenLimits
+  /** The thumbprint of the key that it is bound to (RFC 9449 6.1); absent = none. */
+  readonly jkt?: string | undefined
 }
 
 export interface TokenLimits {
@@ -88,7 +90,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const verifierOf = memoizeByObject(createJwtVerifier)
 
   function issue(subject: TokenSubject): string {
-    const { accountId, clientId, sessionId, role, roleEpoch, limits = noLimits } = subject
+    const { accountId, clientId, sessionId, role, roleEpoch, limits = noLimits, jkt } = subject
     const key = keyring.signer(clock())
     const iat = Math.floor(clock() / 1_000)
     const exp = Math.min(iat + Math.ceil(accessLifetimeMs / 1_000), Math.floor(limits.validUntil / 1_000))
@@ -103,6 +105,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       jti: createTokenId(roleEpoch),
       ...(clientId !== undefined && { client_id: clientId }),
       ...(limits.scopes.length > 0 && { scope: limits.scopes.join(' ') }),
+      ...(jkt !== undefined && { cnf: { jkt } }),
     }
     return signerOf(key)(claims)
   }

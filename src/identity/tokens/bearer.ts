@@ -18,8 +18,9 @@ type RejectedVerdict = Exclude<AccessTokenVerdict, { readonly kind: 'valid' }>
 type DirectoryAnswer<Value> = Value | undefined | 'out-of-reach'
 
 /**
- * `Authorization: Bearer <JWT>` (RFC 6750): a token ends with its session and its account, not only at `exp`. It is
- * rejected only once the cache is up to date, as another instance may have issued it since.
+ * Access tokens of the gateway, by `Authorization: Bearer` (RFC 6750) or `DPoP` (RFC 9449): a token ends with its
+ * session and its account, not only at `exp`. It is rejected only once the cache is up to date, as another instance may
+ * have issued it since.
  */
 export function createBearerScheme(accessTokens: AccessTokens, directory: Directory, clock: Clock): Scheme {
   const { confirm } = directory
@@ -176,7 +177,7 @@ function authenticated(
   account: CachedAccount | undefined,
   key: CachedKey | undefined,
 ): Authentication {
-  const { accountId, sessionId, role, scopes } = claims
+  const { accountId, sessionId, role, scopes, confirmation } = claims
   const principal: Principal = {
     accountId,
     key: key?.principal.key,
@@ -190,7 +191,8 @@ function authenticated(
     profile: account?.profile,
   }
   const keyUntil = key ? validUntil(key) : Number.POSITIVE_INFINITY
-  return { kind: 'authenticated', principal, holdsUntil: Math.min(claims.validUntil, keyUntil) }
+  const holdsUntil = Math.min(claims.validUntil, keyUntil)
+  return { kind: 'authenticated', principal, confirmation, holdsUntil }
 }
 
 /** Whether the account is disabled, or its role differs from the token's, which may be the newer one. */

@@ -10,16 +10,31 @@ import type { RotationAcknowledgement, SessionStore } from '#store/sessions.ts'
  *
  *     grt_<session ID>_<generation>_<HMAC-SHA256>
  *
+ * One that is bound to a key of its client ends with the thumbprint of that key, which the MAC covers too:
+ *
+ *     grt_<session ID>_<generation>_<HMAC-SHA256>.<thumbprint>
+ *
  * It need not be stored, a forged one costs no look-up, and the current one can be issued again.
  */
 export interface RefreshTokens {
-  create(sessionId: string, generation: number): string
+  /** @param jkt the thumbprint of a key (RFC 7638); undefined = it is not bound to one */
+  create(sessionId: string, generation: number, jkt?: string): string
   /** undefined where the text is not one of our tokens. */
-  parse(text: string): { readonly sessionId: string; readonly generation: number } | undefined
+  parse(text: string): ParsedRefreshToken | undefined
+}
+
+interface ParsedRefreshToken {
+  readonly sessionId: string
+  readonly generation: number
+  /** Whoever uses it has to prove to have this key (RFC 9449 5); undefined = nothing is to be proven. */
+  readonly jkt: string | undefined
 }
 
 const prefix = secretPrefixes.refreshToken
-const tokenPattern = new RegExp(`^${prefix}_(${sessionIdPattern})_([1-9][0-9]{0,8})_([0-9A-Za-z_-]{43})$`)
+const digest = '([0-9A-Za-z_-]{43})'
+const tokenPattern = new RegExp(
+  `^${prefix}_(${sessionIdPattern})_([1-9][0-9]{0,8})_${digest}(?:\\.${digest})?$`,
+)
 
 export function createSessionId(): string {
   return randomText(sessionIdLength)
@@ -28,20 +43,21 @@ export function createSessionId(): string {
 export function createRefreshTokens(sealingKeys: KeySource): RefreshTokens {
   const keys = deriveKeys(sealingKeys, 'refresh-token')
 
-  /** The joined text is unambiguous, as the session ID has a fixed length and no `_`. */
-  function macOf(key: Uint8Array, sessionId: string, generation: string): string {
-    return createHmac('sha256', key).update(`${sessionId}_${generation}`).digest('base64url')
+  /** The joined text is unambiguous: the session ID has a fixed length and no `_`, the generation has digits only. */
+  function macOf(key: Uint8Array, sessionId: string, generation: string, jkt?: string): string {
+    const bound = jkt === undefined ? '' : `_${jkt}`
+    return createHmac('sha256', key).update(`${sessionId}_${generation}${bound}`).digest('base64url')
   }
 
   return {
-    create: (sessionId, generation) =>
-      `${prefix}_${sessionId}_${generation}_${macOf(keys()[0], sessionId, String(generation))}`,
+    create: (sessionId, generation, jkt) =>
+      `${prefix}_${sessionId}_${generation}_${macOf(keys()[0], sessionId, String(generation), jkt)}${jkt === undefined ? '' : `.${jkt}`}`,
     parse: (text) => {
-      const [, sessionId, generation, mac] = tokenPattern.exec(text) ?? []
+      const [, sessionId, generation, mac, jkt] = tokenPattern.exec(text) ?? []
       if (sessionId === undefined || generation === undefined || mac === undefined) return undefined
       // Compared as text, as another encoding of the same bits is not the same token.
-      const isOurs = keys().some((key) => isSameText(macOf(key, sessionId, generation), mac))
-      return isOurs ? { sessionId, generation: Number(generation) } : undefined
+      const isOurs = keys().some((key) => isSameText(macOf(key, sessionId, generation, jkt), mac))
+      return isOurs ? { sessionId, generation: Number(generation), jkt } : undefined
     },
   }
 }

@@ -46,6 +46,10 @@ export interface Sessions {
 interface RefreshingClient {
   /** undefined = all that the key of the session has. */
   readonly scopes: readonly string[] | undefined
+  /** The thumbprint of the key that it has proven to have, which its access token is bound to; undefined = none. */
+  readonly jkt: string | undefined
+  /** Whether nothing but that key proves who it is: then its refresh tokens are bound to the key too (RFC 9449 5). */
+  readonly isPublic: boolean
 }
 
 export interface SessionsOptions {
@@ -68,6 +72,9 @@ export interface SessionsOptions {
  */
 const acknowledgeFirstBelowMs = 100
 
+const boundToKey =
+  'The refresh token is bound to a key: use it at /api/v1/oauth/token, with a proof of that key in the field DPoP.'
+
 const refusals = {
   unknown: 'session-revoked',
   expired: 'refresh-token-expired',
@@ -76,6 +83,8 @@ const refusals = {
 } as const satisfies Record<RotationRefusal, ErrorCode>
 
 interface TokenUse extends Pick<RefreshTokenUse, 'sessionId' | 'generation' | 'visitor'> {
+  /** What its refresh token is bound to, and the next one will be. */
+  readonly jkt: string | undefined
   readonly client: RefreshingClient | undefined
 }
 
@@ -89,7 +98,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   function issueTokens(
     account: Account,
     session: Pick<Session, 'id' | 'generation' | 'rotatedAt' | 'expiresAt' | 'keyId'>,
-    client?: RefreshingClient,
+    { client, jkt }: Partial<Pick<TokenUse, 'client' | 'jkt'>> = {},
   ): IssuedTokens {
     const { id: accountId, role, roleEpoch } = account
     const limits = narrowed(limitsOf(account, session), client?.scopes)
@@ -102,8 +111,9 @@ export function createSessions(options: SessionsOptions): Sessions {
         role,
         roleEpoch,
         limits,
+        jkt: client?.jkt,
       }),
-      refreshToken: refreshTokens.create(session.id, session.generation),
+      refreshToken: refreshTokens.create(session.id, session.generation, jkt),
       refreshLifetimeMs: Math.max(
         0,
         Math.min(session.expiresAt, session.rotatedAt + refreshIdleMs) - clock(),
@@ -125,8 +135,10 @@ export function createSessions(options: SessionsOptions): Sessions {
   ): Promise<RefreshedTokens> {
     const token = refreshTokens.parse(refreshToken)
     if (!token) throw new GatehouseError('refresh-token-invalid')
+    if (token.jkt !== undefined && token.jkt !== client?.jkt)
+      throw new GatehouseError('refresh-token-invalid', { detail: boundToKey })
     accessTokens.assertCanIssue()
-    const use = { ...token, visitor, client }
+    const use = { ...token, jkt: token.jkt ?? (client?.isPublic ? client.jkt : undefined), visitor, client }
     return acknowledgesFirst ? refreshSerially(use) : rotate(use)
   }
 
@@ -147,7 +159,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     }
   }
 
-  async function rotate({ client, ...use }: TokenUse): Promise<RefreshedTokens> {
+  async function rotate({ client, jkt, ...use }: TokenUse): Promise<RefreshedTokens> {
     await acknowledgements.flushSession(use.sessionId)
     const rotation = await store.rotateSession({
       ...use,
@@ -161,7 +173,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     // tokens then.
     if (portalEpochIn(session.keyId) !== undefined && needsEnrolment(account))
       throw new GatehouseError('session-revoked')
-    const issued = issueTokens(account, session, client)
+    const issued = issueTokens(account, session, { client, jkt })
     if (session.acknowledgedAt !== undefined) return { ...issued, acknowledge: () => {} }
     const given = { sessionId: session.id, generation: session.generation, at: clock() }
     if (!acknowledgesFirst) return { ...issued, acknowledge: () => acknowledgements.enqueue(given) }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { randomText } from '#platform/secrets/format.ts'
@@ -11,6 +10,7 @@ import {
   type KeyMaterial,
   keyText,
   parseKeyMaterial,
+  thumbprintOf,
 } from './key-material.ts'
 
 export interface SigningKey {
@@ -170,13 +170,9 @@ export function assertSigner({ keys, unreadable }: UnsealedKeys, algorithm: Algo
   if (kid !== undefined && !currentSigner(keys, algorithm, now)) throw unreadableError(kid)
 }
 
-/** Thumbprint of the public key (RFC 7638); a secret has a random ID. */
+/** Thumbprint of the public key; a secret has a random ID. */
 function createKid({ algorithm, publicKey }: KeyMaterial): string {
-  if (algorithm === 'HS256') return randomText(43)
-  const { crv, e, kty, n, x, y } = publicKey.export({ format: 'jwk' })
-  // In alphabetical order; JSON leaves out undefined members.
-  const canonical = JSON.stringify({ crv, e, kty, n, x, y })
-  return createHash('sha256').update(canonical).digest('base64url')
+  return algorithm === 'HS256' ? randomText(43) : thumbprintOf(publicKey)
 }
 
 function sealKey({ material, ...key }: SigningKey, sealer: Sealer): StoredSigningKey {
