@@ -18,13 +18,13 @@ import { createHeaderRules } from '#gateway/forward/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter, type RequestWriter } from '#gateway/forward/request-head.ts'
-
 import { createStickyCookies, stickyCookieName } from '#gateway/forward/sticky-cookies.ts'
-
+import type { GateOptions } from '#gateway/gate/gate.ts'
 import { type CheckPossession, createPossessionCheck } from '#gateway/gate/possession.ts'
-
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
+import type { GatedRoute } from '#gateway/routes/route.ts'
 import { signInHostsOf } from '#gateway/routes/route-urls.ts'
+import type { Arrival } from '#gateway/server/arrival.ts'
 import { createLru } from '#identity/cache/lru.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
 import { type CountAgainstPlan, createPlans } from '#identity/limits/plans.ts'
@@ -205,8 +205,30 @@ export function createAssertionHeader({
   }
 }
 
+interface GatePartsOptions extends ConfigParts {
+  readonly callerAuth: Pick<CallerAuth, 'authenticator'>
+}
+
+/** The parts of the gate that the gateway and apps have in common. */
+export function createGateParts(
+  options: GatePartsOptions,
+): Omit<GateOptions<GatedRoute, Arrival<unknown>>, 'findRoute' | 'trace' | 'readAccessCookie'> {
+  const { config, callerAuth, limiter, metrics, keyUses } = options
+  return {
+    authenticator: callerAuth.authenticator,
+    limiter,
+    countAgainstPlan: createPlanCounter(options),
+    failures: config.failures,
+    metrics,
+    keyUses,
+    checkBasicKey: createConfiguredBasicKeyCheck(config),
+    checkPossession: createConfiguredPossessionCheck(options),
+    readKeyHeaders: createConfiguredKeyHeaderReader(config),
+  }
+}
+
 /** Counts requests against the plans of the config. */
-export function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigParts): CountAgainstPlan {
+function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigParts): CountAgainstPlan {
   return createPlans({
     plans: config.plans,
     limiter,
