@@ -1,3 +1,4 @@
+import { type ClientCertificate, clientCertificateOf } from '../exchange/client-certificate.ts'
 import {
   type BodyState,
   type ClientExchange,
@@ -68,6 +69,10 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
 
   get protocol(): 'http' | 'https' {
     return this.session.peer.protocol
+  }
+
+  get clientCertificate(): ClientCertificate | undefined {
+    return clientCertificateOf(this.session.socket)
   }
 
   get bodyState(): BodyState {

@@ -18,6 +18,7 @@ import { createHeaderRules } from '#gateway/forward/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter, type RequestWriter } from '#gateway/forward/request-head.ts'
+import { createClientCertificateReader } from '#gateway/gate/client-certificate.ts'
 import { type CheckPossession, createPossessionCheck } from '#gateway/gate/possession.ts'
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
 import { signInHostsOf } from '#gateway/routes/route-urls.ts'
@@ -88,7 +89,7 @@ export function createConfiguredKeyHeaderReader({
 }
 
 interface ProofParts {
-  readonly config: Pick<Config, 'dpop' | 'publicOrigin' | 'tokens'>
+  readonly config: Pick<Config, 'clientCertificateHeader' | 'dpop' | 'publicOrigin' | 'tokens'>
   readonly sealingKeys: KeySource
   readonly proofReplays: ProofReplays
   readonly clock: Clock
@@ -107,7 +108,12 @@ export function createConfiguredProofs({ config, sealingKeys, proofReplays, cloc
 }
 
 export function createConfiguredPossessionCheck(parts: ProofParts): CheckPossession {
-  return createPossessionCheck(createConfiguredProofs(parts), parts.config.publicOrigin)
+  const { clientCertificateHeader, publicOrigin } = parts.config
+  return createPossessionCheck({
+    proofs: createConfiguredProofs(parts),
+    readClientCertificate: createClientCertificateReader(clientCertificateHeader),
+    publicOrigin,
+  })
 }
 
 /** For a portal on a host of its own. */
