@@ -160,3 +160,23 @@ t.test('explain shows the base path of the targets', async (t) => {
     facts: { target: '/several/x' },
   })
 })
+
+t.test('explain names the cookie of sticky upstreams, and whether it came', async (t) => {
+  const { configFile } = await startGateway(t, {
+    config: {
+      upstreams: { backend: { targets: [{ url: 'http://10.0.0.11' }], balancing: 'sticky' } },
+      routes,
+    },
+  })
+  const detailOf = async (...options: readonly string[]) => {
+    const url = 'http://gateway.test/orders/x'
+    const { stdout } = await run(t, ['explain', 'GET', url, '--config', configFile, '--json', ...options])
+    const { steps } = JSON.parse(stdout) as { readonly steps: readonly Step[] }
+    t.notMatch(stdout, 'hidden')
+    return steps.at(-1)?.detail ?? ''
+  }
+  const detail = await detailOf()
+  t.match(detail, /at any target, which the cookie gatehouse-target-[0-9a-f]{8} will name/)
+  const [cookie] = /gatehouse-target-\w+/.exec(detail) ?? []
+  t.match(await detailOf('-H', `Cookie: ${cookie}=hidden`), `, at the target that the cookie ${cookie} names`)
+})

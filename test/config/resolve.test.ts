@@ -71,6 +71,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         destination: 'forwarded',
         websocket: false,
         encodedSlash: 'auto',
+        emptySegments: 'reject',
         caseSensitive: false,
         methodOverride: 'drop',
         trailers: 'drop',

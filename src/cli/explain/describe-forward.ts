@@ -4,11 +4,13 @@ import { continuePath } from '#gateway/browser/sign-in-return.ts'
 import { createDecisionWriter } from '#gateway/decide/decision-headers.ts'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
 import type { RequestHeadInput } from '#gateway/forward/request-head.ts'
+import { stickyCookieName } from '#gateway/forward/sticky-cookies.ts'
 import { forwardedPrefix } from '#gateway/forward/stripped-prefix.ts'
 import { destinationOf, principalOf } from '#gateway/gate/outcome.ts'
 import { isWebSocketUpgrade } from '#gateway/gate/route-request.ts'
 import { type Route, upstreamTarget } from '#gateway/routes/route.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
+import { valuesOf } from '#http/h1/raw-headers.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { StepResult } from './explanation.ts'
@@ -38,6 +40,7 @@ export function describeUpstream(
     (hasSeveral ? '' : basePath) + upstreamTarget(route, destinationOf(outcome).target),
   )
   const notes = [
+    describeSticky(upstream, head),
     describePrefix(input),
     describeTrailers(head, route),
     describeIgnoredUpgrade(head, input),
@@ -62,6 +65,17 @@ export function describeSecondTargets({ lines, destination }: SecondTargets): St
   const targets = parseLines(own + lines).map(({ name, value }) => ({ name, value: redactTarget(value) }))
   const told = targets.map(({ name, value }) => `${name}: ${value}`).join(', ')
   return { detail: told === '' ? 'allowed' : `allowed; the upstream gets ${told}`, facts: { targets } }
+}
+
+/** The cookie that names the target of the client: which target that is, only the gateway knows. */
+function describeSticky({ name, balancing }: UpstreamConfig, { rawHeaders }: RequestHead): StepResult {
+  if (balancing !== 'sticky') return { detail: '', facts: {} }
+  const cookie = stickyCookieName(name)
+  const isSent = valuesOf(rawHeaders, 'cookie').some((value) => value.includes(`${cookie}=`))
+  const detail = isSent
+    ? `, at the target that the cookie ${cookie} names, or any if it names none that is healthy`
+    : `, at any target, which the cookie ${cookie} will name`
+  return { detail, facts: { stickyCookie: cookie } }
 }
 
 /** What was replaced in the path, and is put back in the answer. */

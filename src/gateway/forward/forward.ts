@@ -10,7 +10,7 @@ import type { CallEvents, SentRequest, Target } from '#http/upstream/target.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { ResponseCost } from './cost-field.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
-import { forwardedResponseLines } from './forwarded-response.ts'
+import { clientResponseLines } from './forwarded-response.ts'
 import { isEventStream, mayLast } from './lasting-response.ts'
 import { OutgoingRequest, PendingBody } from './outgoing-request.ts'
 import { clientFramingOf, responseTrailerLines } from './response-head.ts'
@@ -230,7 +230,7 @@ class Exchange<Forwarded extends ForwardedRequest>
   }
 
   #clientHeaderLines(received: ResponseHead, mayHaveTrailers: boolean): string {
-    return forwardedResponseLines(this.request, received, this.#target, mayHaveTrailers)
+    return clientResponseLines(this.request, received, this.#target, mayHaveTrailers)
   }
 
   #fail(error: GatehouseError): void {

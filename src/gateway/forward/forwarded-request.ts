@@ -3,14 +3,17 @@ import type { ClientExchange } from '#http/exchange/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/exchange/request-head.ts'
 import type { Target } from '#http/upstream/target.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
+import type { Allowance } from '#platform/allowance.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { WorkerScopes } from '../routes/own-paths.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
+import type { Client } from './client.ts'
 import type { CorsHeaders } from './cors-headers.ts'
 import type { CostField } from './cost-field.ts'
 import type { OwnCookies } from './own-cookies.ts'
 import type { RequestWriter } from './request-head.ts'
+import type { StickyCookies } from './sticky-cookies.ts'
 import type { StrippedPrefix } from './stripped-prefix.ts'
 
 /** The parts of an arrival that forwarding needs. */
@@ -19,7 +22,7 @@ export interface ForwardedArrival {
   readonly head: RequestHead
   readonly requestId: string
   /** The client's address, and the protocol and host by which it calls the gateway: `http`, and `localhost:8080`. */
-  readonly client: { readonly address: string; readonly protocol: string; readonly host: string }
+  readonly client: Pick<Client, 'address' | 'protocol' | 'host' | 'isTrusted'>
   /** The Host header of the client, and whether an Authorization is of a scheme that authenticates the connection. */
   readonly fields: {
     readonly host: string | undefined
@@ -33,6 +36,8 @@ export interface ForwardTerms {
   readonly writeTrailers: RequestWriter['writeTrailers']
   /** Cookies that the upstream may not set. */
   readonly ownCookies: OwnCookies
+  /** undefined = no upstream is sticky. */
+  readonly stickyCookies: StickyCookies | undefined
   /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
   readonly portalScopes: WorkerScopes | undefined
 }
@@ -59,6 +64,7 @@ export interface ForwardedRequest {
   readonly route: Pick<
     Route<Upstream>,
     | 'upstream'
+    | 'prefix'
     | 'rewrite'
     | 'depth'
     | 'bodyBytesMax'
@@ -86,6 +92,8 @@ export interface ForwardedRequest {
   readonly isFollowed: boolean
   /** The CORS headers of the response; undefined = those of the upstream. */
   readonly corsHeaders: CorsHeaders | undefined
+  /** What the caller has left of each limit, for the response; undefined = no limit applies. */
+  readonly allowances: readonly Allowance[] | undefined
   /** Removed from the response; undefined = the route has none. */
   readonly costField: CostField | undefined
 }

@@ -63,6 +63,11 @@ export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implem
     return this.request.arrival.client.address
   }
 
+  get targetIds(): readonly string[] {
+    const { arrival, route, terms } = this.request
+    return terms.stickyCookies?.read(arrival.head.rawHeaders, route.upstream.name) ?? []
+  }
+
   get clientNetwork(): string {
     return clientNetwork(this.request.arrival.client.address)
   }

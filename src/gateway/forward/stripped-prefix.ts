@@ -58,8 +58,8 @@ export function isBelow(path: string, prefix: string): boolean {
   return path.startsWith(prefix) && /^(?:[/?#]|$)/.test(path.slice(prefix.length))
 }
 
-/** Each proxy of a chain adds what it stripped, as a further field or item of a list. */
-function readOuterPrefix(rawHeaders: readonly string[]): string {
+/** What trusted proxies have stripped. Each of a chain adds it, as a further field or item of a list. */
+export function readOuterPrefix(rawHeaders: readonly string[]): string {
   let outer = ''
   for (const part of valuesOf(rawHeaders, 'x-forwarded-prefix').flatMap((value) => value.split(','))) {
     const prefix = part.trim().replace(/\/$/, '')

@@ -11,6 +11,7 @@ import { forward } from '../forward/forward.ts'
 import type { ForwardEvents, ForwardedRequest, SecondTargets } from '../forward/forwarded-request.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
 import type { RequestWriter } from '../forward/request-head.ts'
+import type { StickyCookies } from '../forward/sticky-cookies.ts'
 import { createAdmission } from '../gate/admission.ts'
 import { answerOptions } from '../gate/choose-scope.ts'
 import type { GateResult } from '../gate/decision-effects.ts'
@@ -61,6 +62,8 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
   readonly portalScopes: WorkerScopes | undefined
   /** Cookies that no upstream may set. */
   readonly ownCookies: OwnCookies
+  /** undefined = no upstream is sticky. */
+  readonly stickyCookies: StickyCookies | undefined
   /** undefined = no route leads page visits to the sign-in. */
   readonly redirectToSignIn: RedirectToSignIn | undefined
 }
@@ -89,8 +92,8 @@ interface LaneProxy extends RequestProxy {
  */
 export function createProxy(options: ProxyOptions): LaneProxy {
   const { table, writer, usageMeter, onIgnoredUpgrade, checkSecondTargets, redirectToSignIn } = options
-  const { ownCookies, portalScopes, openCalls } = options
-  const terms = { writeTrailers: writer.writeTrailers, ownCookies, portalScopes }
+  const { ownCookies, stickyCookies, portalScopes, openCalls } = options
+  const terms = { writeTrailers: writer.writeTrailers, ownCookies, stickyCookies, portalScopes }
   const readUpstreamHead = createUpstreamHeadReader(options)
   const findRoute = (arrival: Arrival) => {
     const route = findForwardingRoute(table, arrival)
@@ -133,6 +136,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
         isUpgrade,
         isFollowed: route.browser !== undefined && principal !== undefined,
         corsHeaders: outcome.corsHeaders,
+        allowances: outcome.allowances,
         costField: route.costHeader === undefined ? undefined : costFieldOf(route.costHeader),
       },
       events,

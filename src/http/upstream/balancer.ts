@@ -1,6 +1,7 @@
 import { type Candidate, isEligible, type Target, type UpstreamRequest } from './target.ts'
+import type { TargetIds } from './target-ids.ts'
 
-export type Balancing = 'roundRobin' | 'leastRequests' | 'ipHash'
+export type Balancing = 'roundRobin' | 'leastRequests' | 'ipHash' | 'sticky'
 
 /**
  * Chooses the target of a request.
@@ -8,18 +9,20 @@ export type Balancing = 'roundRobin' | 'leastRequests' | 'ipHash'
  * @returns undefined if none is healthy, or all healthy ones have been tried
  */
 type Balancer<Some> = (
-  caller: Pick<UpstreamRequest, 'clientAddress'>,
+  caller: Pick<UpstreamRequest, 'clientAddress' | 'targetIds'>,
   tried: readonly Some[],
 ) => Some | undefined
 
+/** @param targetIds needed where balancing is `sticky` */
 export function createBalancer<Some extends Candidate>(
   balancing: Balancing,
   targets: readonly [Some, ...Some[]],
+  targetIds?: TargetIds,
 ): Balancer<Some> {
   const [only] = targets
   // Most upstreams have one target without health checks, which leaves no choice.
   if (targets.length === 1 && !only.health) return (_caller, tried) => (tried.length === 0 ? only : undefined)
-  const pick = createStrategy(balancing, targets)
+  const pick = createStrategy(balancing, targets, targetIds)
   return function choose(caller, tried) {
     const target = pick(caller, tried)
     if (target?.health?.isEjected) target.health.beginTrial()
@@ -30,6 +33,7 @@ export function createBalancer<Some extends Candidate>(
 function createStrategy<Some extends Candidate>(
   balancing: Balancing,
   targets: readonly Some[],
+  targetIds: TargetIds | undefined,
 ): Balancer<Some> {
   switch (balancing) {
     case 'roundRobin': {
@@ -44,6 +48,14 @@ function createStrategy<Some extends Candidate>(
     case 'ipHash': {
       const targetOf = createIpHash(targets)
       return ({ clientAddress }, tried) => targetOf(clientAddress, tried)
+    }
+    case 'sticky': {
+      const nextTarget = createWeightedRoundRobin(targets)
+      return (caller, tried) => {
+        const ids = caller.targetIds
+        const own = targets.find((target) => targetIds?.isNamed(target, ids) && isEligible(target, tried))
+        return own ?? nextTarget(tried, Number.POSITIVE_INFINITY)
+      }
     }
     default:
       return balancing satisfies never
@@ -141,7 +153,7 @@ function toFraction(hash: number): number {
  * @returns undefined if none is left
  */
 export type ChooseTarget = (
-  request: Pick<UpstreamRequest, 'clientAddress' | 'clientSocket'>,
+  request: Pick<UpstreamRequest, 'clientAddress' | 'clientSocket' | 'targetIds'>,
   tried: readonly Target[],
 ) => Target | undefined
 

@@ -46,6 +46,8 @@ export function releaseOnClose(target: Target, socket: Socket): void {
 export interface UpstreamRequest extends RequestOptions, PoolUser {
   /** Determines the target if balancing is `ipHash`. */
   readonly clientAddress: string
+  /** The IDs of targets that the client names, where balancing is `sticky` (see TargetIds). */
+  readonly targetIds: readonly string[]
   /** The complete head for a target, including the empty line at its end. */
   headFor(target: Target): string
 }

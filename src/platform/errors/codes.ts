@@ -29,7 +29,7 @@ export const errorDefinitions = {
     detail:
       'The path has dot segments, an empty segment, a backslash, a control character, a fragment, a broken escape, an encoded slash that the route rejects, or it would match another route after case folding, decoding of escapes or removal of parameters (;).',
     check:
-      'Servers interpret such paths differently, so the gateway does not guess. Send the plain path; `explain` and the reason in the log name the other route. If the backend treats paths as case-sensitive, set `caseSensitive: true` on the route.',
+      'Servers interpret such paths differently, so the gateway does not guess. The detail says which rule the path breaks; `explain` and the reason in the log name the other route. If the backend treats paths as case-sensitive, set `caseSensitive: true` on the route.',
     operations: 'all',
   },
   'credentials-ambiguous': {

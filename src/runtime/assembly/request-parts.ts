@@ -18,10 +18,14 @@ import { createHeaderRules } from '#gateway/forward/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter, type RequestWriter } from '#gateway/forward/request-head.ts'
+import { createStickyCookies, stickyCookieName } from '#gateway/forward/sticky-cookies.ts'
 import { createClientCertificateReader } from '#gateway/gate/client-certificate.ts'
+import type { GateOptions } from '#gateway/gate/gate.ts'
 import { type CheckPossession, createPossessionCheck } from '#gateway/gate/possession.ts'
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
+import type { GatedRoute } from '#gateway/routes/route.ts'
 import { signInHostsOf } from '#gateway/routes/route-urls.ts'
+import type { Arrival } from '#gateway/server/arrival.ts'
 import { createLru } from '#identity/cache/lru.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
 import { type CountAgainstPlan, createPlans } from '#identity/limits/plans.ts'
@@ -134,13 +138,28 @@ export function createConfiguredOwnCookies({
   accessCookie,
   cookie,
   portal,
-}: Pick<BrowserConfig, 'accessCookie' | 'cookie' | 'portal'>): OwnCookies {
+  upstreams,
+}: Pick<BrowserConfig, 'accessCookie' | 'cookie' | 'portal'> & StickyConfig): OwnCookies {
   const { name, enabled } = accessCookie
+  const sticky = stickyUpstreams({ upstreams }).map(stickyCookieName)
   return createOwnCookies({
-    names: [cookie.name, ...(portal.enabled ? portalCookieNames : [])],
+    names: [cookie.name, ...(portal.enabled ? portalCookieNames : []), ...sticky],
     anyCase: enabled ? [name, visitCookieName, ...returnCookieNames] : [],
     others: enabled ? [] : [{ name, isOwn: looksLikeAccessToken }],
   })
+}
+
+interface StickyConfig {
+  readonly upstreams: readonly Pick<Config['upstreams'][number], 'name' | 'balancing'>[]
+}
+
+/** The cookies that name targets; undefined = no upstream has them. */
+export function createConfiguredStickyCookies(config: StickyConfig & Pick<Config, 'cookie'>) {
+  return createStickyCookies(stickyUpstreams(config), config.cookie)
+}
+
+function stickyUpstreams({ upstreams }: StickyConfig): readonly string[] {
+  return upstreams.filter(({ balancing }) => balancing === 'sticky').map(({ name }) => name)
 }
 
 interface RequestWriterParts {
@@ -192,8 +211,30 @@ export function createAssertionHeader({
   }
 }
 
+interface GatePartsOptions extends ConfigParts {
+  readonly callerAuth: Pick<CallerAuth, 'authenticator'>
+}
+
+/** The parts of the gate that the gateway and apps have in common. */
+export function createGateParts(
+  options: GatePartsOptions,
+): Omit<GateOptions<GatedRoute, Arrival<unknown>>, 'findRoute' | 'trace' | 'readAccessCookie'> {
+  const { config, callerAuth, limiter, metrics, keyUses } = options
+  return {
+    authenticator: callerAuth.authenticator,
+    limiter,
+    countAgainstPlan: createPlanCounter(options),
+    failures: config.failures,
+    metrics,
+    keyUses,
+    checkBasicKey: createConfiguredBasicKeyCheck(config),
+    checkPossession: createConfiguredPossessionCheck(options),
+    readKeyHeaders: createConfiguredKeyHeaderReader(config),
+  }
+}
+
 /** Counts requests against the plans of the config. */
-export function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigParts): CountAgainstPlan {
+function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigParts): CountAgainstPlan {
   return createPlans({
     plans: config.plans,
     limiter,

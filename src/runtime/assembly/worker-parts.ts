@@ -8,6 +8,7 @@ import { type Exporter, openExporter } from '#ops/tracing/exporter.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
+import { deriveKeys, type Keys } from '#platform/secrets/sealing.ts'
 import type { Change, LoggedChange } from '#store/changes.ts'
 import type { Store } from '#store/store.ts'
 import { type CallerAuth, openCallerAuth } from './caller-auth.ts'
@@ -39,6 +40,7 @@ type BuildWorkerParts = (config: Config, before?: WorkerParts) => Promise<Worker
 export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWorkerParts {
   const { onChange, ...shared } = options
   const store = createSharedStore(options.store)
+  const targetKeys = deriveKeys(options.sealingKeys, 'targets')
 
   async function openLeasedCallerAuth(config: Config): Promise<CallerAuth> {
     const lease = store.lease()
@@ -67,7 +69,10 @@ export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWork
   return async function build(config, before) {
     const isReused = before && isDeepStrictEqual(callerAuthConfig(config), callerAuthConfig(before.config))
     const callerAuth = isReused ? before.callerAuth : await openLeasedCallerAuth(config)
-    const upstreams = reconcileUpstreams(config.upstreams, before?.upstreams ?? noUpstreams, shared.log)
+    const upstreams = reconcileUpstreams(config.upstreams, before?.upstreams ?? noUpstreams, {
+      log: shared.log,
+      targetKeys,
+    })
 
     const hasSameTracing = before && isDeepStrictEqual(config.tracing, before.config.tracing)
     const exporter = hasSameTracing ? before.exporter : openTraceExporter(config, shared)
@@ -162,7 +167,7 @@ export const noUpstreams: OpenUpstreams = { byName: new Map() }
 export function reconcileUpstreams(
   configs: readonly UpstreamConfig[],
   previous: OpenUpstreams,
-  log: Log,
+  { log, targetKeys }: { readonly log: Log; targetKeys(): Keys },
 ): OpenUpstreams {
   const onHealthChange = createHealthLog(log)
   const byName = new Map(
@@ -171,7 +176,7 @@ export function reconcileUpstreams(
       const isSame = isDeepStrictEqual(known?.config, config)
       return [
         config.name,
-        known && isSame ? known : openUpstream(config, { previous: known, onHealthChange }),
+        known && isSame ? known : openUpstream(config, { previous: known, onHealthChange, targetKeys }),
       ]
     }),
   )

@@ -7,7 +7,7 @@ import { principalOf } from '#gateway/gate/outcome.ts'
 import { type Deadline, startDeadline } from '#platform/deadline.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Exchange, exchangeIn } from './exchange.ts'
-import type { ProxyUpstream } from './proxy-options.ts'
+import { type ProxyUpstream, tlsOptionsOf } from './proxy-options.ts'
 
 /** The parts of undici that are used; its types would have to be installed by every app. */
 interface Undici {
@@ -47,11 +47,10 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
   const { Agent, buildConnector } = requireUndici()
   const connect = buildConnector({
     timeout: connectTimeoutMs,
-    rejectUnauthorized: tls.verify,
-    ...(tls.ca !== undefined && { ca: tls.ca }),
+    ...tlsOptionsOf(upstream),
   })
   const name = url.hostname.replace(/^\[|\]$/g, '')
-  const servername = isIP(name) === 0 ? name : undefined
+  const servername = tls.serverName ?? (isIP(name) === 0 ? name : undefined)
   const agent = new Agent({
     connections: connectionsMax,
     pipelining: 1,
@@ -72,7 +71,7 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
           body,
           signal,
           reset: isLastOnConnection(exchange, method),
-          servername: name,
+          servername: tls.serverName ?? name,
           headersTimeout: responseTimeoutMs,
           bodyTimeout: idleTimeoutMs,
           responseHeaders: 'raw',

@@ -40,6 +40,8 @@ export interface ProxyOptions extends Omit<RequireOptions, 'auth'> {
   readonly websocket?: boolean
   /** %2F and %5C in the path; default: `auto`. */
   readonly encodedSlash?: 'auto' | 'reject' | 'pass'
+  /** Two slashes in a row in the path; default: `reject`. */
+  readonly emptySegments?: 'reject' | 'pass'
   /** Whether the backend tells `/Orders` from `/orders`; default: false. */
   readonly caseSensitive?: boolean
   /** X-HTTP-Method-Override and similar fields; default: `drop`. */
@@ -56,12 +58,20 @@ export interface ProxyOptions extends Omit<RequireOptions, 'auth'> {
   readonly headers?: { readonly set?: Readonly<Record<string, string>>; readonly remove?: readonly string[] }
   /** Which Host the backend sees; default: `client`. */
   readonly host?: 'client' | 'target'
-  /** TLS to the backend; its certificate is verified by default, with `ca` against these certificates (PEM) only. */
+  /**
+   * TLS to the backend; its certificate is verified by default, with `ca` against these certificates (PEM) only, and must
+   * name `serverName`, by default the host. `cert` and `key` (PEM) are the client certificate.
+   */
   readonly tls?: {
     readonly verify?: boolean
-    readonly ca?: { readonly file: string } | { readonly env: string }
+    readonly ca?: SecretSource
+    readonly serverName?: string
+    readonly cert?: SecretSource
+    readonly key?: SecretSource
   }
 }
+
+type SecretSource = { readonly file: string } | { readonly env: string }
 
 /** Options of the upstream, as opposed to the route. */
 const upstreamOptions = ['timeouts', 'connections', 'headers', 'host', 'tls'] as const
@@ -75,6 +85,8 @@ export function toRouteInput({ upstream, prefix, ...options }: ProxyOptions): Ap
   const problems = unsupported
     .filter((name) => name in given)
     .map((name): Problem => ({ source, path: [name], message: 'is not supported in an app' }))
+  const problem = originProblem(upstream)
+  if (problem !== undefined) problems.push({ source, path: ['upstream'], message: problem })
   if (given.auth === 'deny')
     problems.push({
       source,
@@ -95,6 +107,14 @@ export function toRouteInput({ upstream, prefix, ...options }: ProxyOptions): Ap
       ...Object.fromEntries(entries.filter(([name]) => isOfUpstream(name))),
     },
   }
+}
+
+/** What other targets of a config file have. Whatever else is wrong, the rules of the file find. */
+function originProblem(upstream: unknown): string | undefined {
+  const { protocol, pathname } = URL.parse(String(upstream)) ?? {}
+  if (protocol === 'unix:') return 'must be an http(s) origin: an app connects to no Unix socket'
+  if (!protocol?.startsWith('http') || pathname === '/') return undefined
+  return 'must be an origin: no path, query or fragment; rewrite says what precedes the paths of the backend'
 }
 
 /** A name must have letters, digits, - and _ only. */
@@ -123,6 +143,15 @@ export interface ProxyUpstream
 }
 
 export type ProxyRoute = Route<ProxyUpstream>
+
+/** What clients of Node take of the options for TLS, but for the name of the server. */
+export function tlsOptionsOf({ tls: { verify, ca, cert, key } }: ProxyUpstream) {
+  return {
+    rejectUnauthorized: verify,
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert, key }),
+  }
+}
 
 /** @throws ConfigError with every problem */
 export function createProxyRoute(input: AppRouteInput, carriers: Carriers): ProxyRoute {

@@ -4,13 +4,13 @@ import type { FastifyHttpProxyOptions } from '@fastify/http-proxy'
 import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import { isWebSocketUpgrade } from '#gateway/gate/route-request.ts'
-import { parseRequestTarget } from '#gateway/routes/request-target.ts'
+import { readRequestTarget } from '#gateway/routes/request-target.ts'
 import type { RouteTable } from '#gateway/routes/table.ts'
 import { readAppArrival } from '../app-arrival.ts'
 import type { AppParts } from '../open-app-parts.ts'
 import { exchangeOf } from './exchange.ts'
 import { requireOfHttpProxy } from './http-client.ts'
-import type { ProxyRoute, ProxyUpstream } from './proxy-options.ts'
+import { type ProxyRoute, type ProxyUpstream, tlsOptionsOf } from './proxy-options.ts'
 
 /** One of the two WebSockets that http-proxy joins. */
 type Side = WebSocket
@@ -68,8 +68,8 @@ export function createWebSocketOptions(
         maxPayload,
         perMessageDeflate: false,
         handshakeTimeout: connectTimeoutMs,
-        rejectUnauthorized: tls.verify,
-        ...(tls.ca !== undefined && { ca: tls.ca }),
+        ...tlsOptionsOf(route.upstream),
+        ...(tls.serverName !== undefined && { servername: tls.serverName }),
         rewriteRequestHeaders: (_headers: unknown, { raw }: { readonly raw: IncomingMessage }) =>
           webSocketHeaders(raw),
       },
@@ -154,8 +154,8 @@ function upgradeWebSocketsOnly(
   server.shouldUpgradeCallback = (request) => {
     // http-proxy throws if an earlier request of the connection is still being answered, and nobody would catch it.
     if (isAnswering(request.socket) || !before.call(server, request)) return false
-    const target = parseRequestTarget(request.url ?? '')
-    const match = target && table().match('', target, request.method ?? '')
+    const target = readRequestTarget(request.url ?? '')
+    const match = typeof target === 'string' ? undefined : table().match('', target, request.method ?? '')
     if (match?.kind !== 'route') return true
     return match.route.websocket && isWebSocketUpgrade(readAppArrival(request, parts.reader).head)
   }
