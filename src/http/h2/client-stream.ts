@@ -1,4 +1,4 @@
-import { type ClientCertificate, clientCertificateOf } from '../exchange/client-certificate.ts'
+import { clientCertificateOf } from '../exchange/client-certificate.ts'
 import {
   type BodyState,
   type ClientExchange,
@@ -46,7 +46,6 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     stream.events = this
   }
 
-  /** Starts the exchange. */
   begin(head: RequestHead): void {
     this.head = head
     const { body, expectsContinue } = head
@@ -71,7 +70,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     return this.session.peer.protocol
   }
 
-  get clientCertificate(): ClientCertificate | undefined {
+  get clientCertificate() {
     return clientCertificateOf(this.session.socket)
   }
 
