@@ -62,7 +62,7 @@ export interface AccountKeys {
 
 const revokedStatus: KeyStatus = { createdAt: 0, lastUse: undefined, isRevealable: false }
 
-export interface AccountKeysOptions extends KeyOptions {
+interface AccountKeysOptions extends KeyOptions {
   readonly store: KeyStore &
     Pick<AuditStore, 'appendAudit'> &
     Pick<SessionStore, 'listSessions' | 'endSession'>

@@ -40,7 +40,7 @@ export interface AccountSessions {
 /** How many sessions are read at once: this blocks the event loop for some milliseconds. */
 const readBatchSize = 100
 
-export interface AccountSessionsOptions {
+interface AccountSessionsOptions {
   readonly store: SessionStore &
     Pick<PortalStore, 'listPortalSessions' | 'endPortalSession' | 'endPortalSessions'>
   readonly accounts: Accounts

@@ -22,16 +22,16 @@ export interface UsageReports {
   keptDays(): DayRange
 }
 
-export type UsageFormat = 'csv' | 'jsonl'
+type UsageFormat = 'csv' | 'jsonl'
 
 /** Days such as `2026-11-23`. */
-export interface DayTexts {
+interface DayTexts {
   readonly from: string | undefined
   readonly to: string | undefined
 }
 
 /** What is wrong with one of them. */
-export interface DayProblem {
+interface DayProblem {
   readonly field: keyof DayTexts
   readonly message: string
 }

@@ -102,7 +102,7 @@ function unique(values: readonly string[]): readonly string[] {
   return [...new Set(values)]
 }
 
-export interface ServerMetadataOptions {
+interface ServerMetadataOptions {
   /** Of the gateway's own tokens: what clients discover must have the same name (RFC 8414 3.3). */
   readonly issuer: string
   readonly publicOrigin: string

@@ -11,7 +11,7 @@ import { jsonLine } from './reply.ts'
 import { registerStatus } from './status.ts'
 
 /** The state that operators can query, and the actions they can trigger. */
-export interface OpsOptions {
+interface OpsOptions {
   readonly contentType: string
   /** Of the current config. */
   address(): OpsAddress
@@ -115,7 +115,7 @@ function refuseShuttingDown(reply: FastifyReply): FastifyReply {
 }
 
 /** The address of the ops listener, and its further names. */
-export interface OpsAddress {
+interface OpsAddress {
   readonly host: string
   /** Further names that a Host header may have, in lower case. */
   readonly hosts: readonly string[]

@@ -22,7 +22,7 @@ export interface TokenCookiesOptions {
 }
 
 /** The cookies with the tokens of a session. */
-export interface TokenCookies {
+interface TokenCookies {
   /**
    * Sets them. Not the access cookie for a page of another site: it could sign a person in as somebody else, and read
    * what this person then does (login CSRF).

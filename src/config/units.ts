@@ -1,4 +1,6 @@
-export const durationUnitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+import { dayMs } from '#platform/time.ts'
+
+export const durationUnitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: dayMs } as const
 const sizeUnitsBytes = { B: 1, KiB: 1_024, MiB: 1_048_576, GiB: 1_073_741_824 } as const
 
 /** `250ms`, `30s`, `10m`, `24h`, `30d`: a whole number and one unit, with nothing in between. */

@@ -6,7 +6,7 @@ import type { ConfigReadResult } from './load.ts'
 import { findMisspelledVariables } from './overrides.ts'
 import type { Problem, Warning } from './problem.ts'
 import type { Environment } from './secrets.ts'
-import { findAddressConflicts, findNarrowUpstreams } from './warnings/addresses.ts'
+import { findAddressConflicts, findNarrowUpstreams } from './warnings/address-conflicts.ts'
 import { findTossableCookie, findUnsentCookie } from './warnings/cookies.ts'
 import { findOidcProblems, findOpenIssuers, findRolesByDefault } from './warnings/issuers.ts'
 import {

@@ -16,10 +16,11 @@ export interface Authenticator {
   decide(access: Access, credentials: Credentials, now: number): Decision | Promise<Decision>
   /**
    * The credential in a part of a text, if it was decided about within the last second and nothing has changed since.
-   * An accepted one counts as a cache hit.
    * @param sent `carrier` undefined = a bearer token, or a secret key sent as one
    */
   recall?(access: Access, sent: SentCredential, now: number): RecalledCredential | undefined
+  /** Counts a cache hit: to be called once a recalled credential admits a request. */
+  countHit?(): void
   /** Whether the store has to be asked about a secret key that may be invented: see LookUpGuard. */
   mustLookUp?(credentials: Credentials): boolean
   /**
@@ -158,9 +159,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const time = clock()
     if (!directory.isCurrent(now, time)) return undefined
     const decision = recentOf(access, credential, directory.version(), now, time)
-    if (decision === undefined) return undefined
-    if (decision.kind === 'allowed') directory.countHit()
-    return { credential, decision }
+    return decision && { credential, decision }
   }
 
   /** The result of a look-up is outdated if this process stalled before it read the response. */
@@ -175,6 +174,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   return {
     recall,
+    countHit: directory.countHit,
     decide: (access, credentials, now) =>
       credentials.kind === 'secretKey' || credentials.kind === 'bearer'
         ? decideIfCurrent(access, credentials, now)

@@ -1,6 +1,6 @@
 /** UTC days, as whole numbers of days since 1970. */
 
-const dayMs = 86_400_000
+export const dayMs = 86_400_000
 
 /** @param time milliseconds since 1970 */
 export function dayOf(time: number): number {
@@ -59,7 +59,7 @@ function isDay(day: string): boolean {
 }
 
 const units = [
-  { name: 'day', ms: 86_400_000 },
+  { name: 'day', ms: dayMs },
   { name: 'hour', ms: 3_600_000 },
   { name: 'minute', ms: 60_000 },
   { name: 'second', ms: 1_000 },
@@ -68,7 +68,7 @@ const units = [
 /** A duration for people: `24 hours`, `15 minutes`, `7 days`, in the largest unit that divides it. */
 export function spanText(spanMs: number): string {
   // A single day is given in hours, as it need not end at midnight.
-  const unit = units.find(({ ms }) => spanMs % ms === 0 && (spanMs > ms || ms < 86_400_000))
+  const unit = units.find(({ ms }) => spanMs % ms === 0 && (spanMs > ms || ms < dayMs))
   const count = unit ? spanMs / unit.ms : Math.ceil(spanMs / 1_000)
   return `${count} ${unit?.name ?? 'second'}${count === 1 ? '' : 's'}`
 }

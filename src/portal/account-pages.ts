@@ -12,10 +12,10 @@ import { replaceKey } from './integration-pages.ts'
 import type { PathsOf } from './page-access.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
-import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { type PageResult, redirectTo } from './portal-response.ts'
 import { endPortalSession, endSession, readSessionsPage } from './sessions-pages.ts'
-import { type AccountView, accountPage, type OneTimeSecrets } from './views/account.ts'
-import { deleteAccountPage } from './views/accounts.ts'
+import { type AccountView, accountPage, type OneTimeSecrets } from './views/account-page.ts'
+import { deleteAccountPage } from './views/accounts-page.ts'
 
 type ActionName =
   PathsOf<'admin', 'POST'> extends infer Path
@@ -23,7 +23,7 @@ type ActionName =
       ? Name
       : never
     : never
-type AccountHandler = (context: SignedInContext, account: Account) => Promise<PortalResponse>
+type AccountHandler = (context: SignedInContext, account: Account) => Promise<PageResult>
 
 /** Actions that only revoke need no password, even on one's own account, as on the viewer's own pages. */
 const actionsWithoutPassword: ReadonlySet<ActionName> = new Set([
@@ -105,7 +105,7 @@ function createActionPage(name: ActionName, handler: AccountHandler, options: Po
   return { path: `/accounts/:id/${name}`, post }
 }
 
-function withAccount(handler: AccountHandler): (context: SignedInContext) => Promise<PortalResponse> {
+function withAccount(handler: AccountHandler): (context: SignedInContext) => Promise<PageResult> {
   return async (context) => handler(context, await accountOf(context))
 }
 
@@ -113,7 +113,7 @@ async function updateAccount(
   context: SignedInContext,
   account: Account,
   roles: readonly string[],
-): Promise<PortalResponse> {
+): Promise<PageResult> {
   const values = profileOf(context.form)
   if (values.role !== account.role) assertKnownCase(values.role, roles)
   const plan = planIn(values, account.plan)
@@ -130,12 +130,12 @@ function updateAction(changes: AccountChanges, notice: NoticeName): AccountHandl
   }
 }
 
-async function createSetupLink(context: SignedInContext, account: Account): Promise<PortalResponse> {
+async function createSetupLink(context: SignedInContext, account: Account): Promise<PageResult> {
   const link = await context.actions.setupLinks.create(account.id)
   return showAccount(context, account, { oneTimeSecrets: { kind: 'link', link } })
 }
 
-async function resetKey(context: SignedInContext, { id }: Account, name: KeyKind): Promise<PortalResponse> {
+async function resetKey(context: SignedInContext, { id }: Account, name: KeyKind): Promise<PageResult> {
   const replacement = await replaceKey(context, id, name)
   if (replacement === undefined) return redirectTo(`/accounts/${id}`, 'key-replaced')
   return showAccount(context, await context.actions.accounts.find(id), {
@@ -143,12 +143,12 @@ async function resetKey(context: SignedInContext, { id }: Account, name: KeyKind
   })
 }
 
-async function endOverlap({ actions }: SignedInContext, { id }: Account): Promise<PortalResponse> {
+async function endOverlap({ actions }: SignedInContext, { id }: Account): Promise<PageResult> {
   const hasEnded = await actions.keys.endOverlap(id)
   return redirectTo(`/accounts/${id}`, hasEnded ? 'overlap-ended' : 'overlap-over')
 }
 
-async function deleteAccount(context: SignedInContext, account: Account): Promise<PortalResponse> {
+async function deleteAccount(context: SignedInContext, account: Account): Promise<PageResult> {
   const { actions, form } = context
   const confirmation = form('confirmation').trim()
   try {
@@ -179,7 +179,7 @@ export async function showAccount(
   account: Account,
   more: Partial<AccountView> = {},
   refusal: Pick<FormRefusal, 'status' | 'headers'> = { status: 200, headers: {} },
-): Promise<PortalResponse> {
+): Promise<PageResult> {
   const { actions } = context
   const [keys, secretKeys, sessions, portalSessions] = await Promise.all([
     actions.keys.status(account.id),
@@ -200,7 +200,7 @@ export function showNewAccount(
   context: SignedInContext,
   account: Account,
   oneTimeSecrets: OneTimeSecrets,
-): PortalResponse {
+): PageResult {
   const unused = ({ createdAt, sealed, lastFour }: StoredKey) => {
     return { createdAt, lastUse: undefined, isRevealable: sealed !== undefined, lastFour }
   }

@@ -17,8 +17,8 @@ import { formRefusal } from './form-refusal.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import { type CreatePages, queryOf } from './portal-page.ts'
 import type { PortalRequest } from './portal-request.ts'
-import type { PortalResponse } from './portal-response.ts'
-import { accountsPage, newAccountPage } from './views/accounts.ts'
+import type { PageResult } from './portal-response.ts'
+import { accountsPage, newAccountPage } from './views/accounts-page.ts'
 import { emptyForm } from './views/frame.ts'
 import { type ImportView, importPage } from './views/import.ts'
 
@@ -42,7 +42,7 @@ export const accountsPages: CreatePages = (options) => [
   },
 ]
 
-async function listAccounts(context: SignedInContext): Promise<PortalResponse> {
+async function listAccounts(context: SignedInContext): Promise<PageResult> {
   const query = queryOf(context)
   const q = query('q').trim()
   const cursor = query('cursor') || undefined
@@ -58,10 +58,7 @@ async function listAccounts(context: SignedInContext): Promise<PortalResponse> {
   }
 }
 
-async function createAccount(
-  context: SignedInContext,
-  { roles, oidc }: PortalOptions,
-): Promise<PortalResponse> {
+async function createAccount(context: SignedInContext, { roles, oidc }: PortalOptions): Promise<PageResult> {
   const { actions, form, request } = context
   const input = profileOf(form)
   assertKnownCase(input.role, roles)
@@ -80,7 +77,7 @@ async function createAccount(
   return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
 }
 
-function refuseAccount(context: SignedInContext, error: unknown): PortalResponse {
+function refuseAccount(context: SignedInContext, error: unknown): PageResult {
   const { form } = context
   const checks = { isVerified: form('isVerified'), mailsLink: form('mailsLink') }
   const refusal = formRefusal(error, { ...profileOf(form), ...checks })
@@ -102,7 +99,7 @@ async function mailed(mailing: Promise<void>, { arrival }: PortalRequest): Promi
 const tooManyText = () =>
   `The portal imports at most ${count(importMax.portal)} accounts at a time. Split the file, or use gatehouse accounts import FILE (up to ${count(importMax.command)}).`
 
-async function importAccounts(context: SignedInContext): Promise<PortalResponse> {
+async function importAccounts(context: SignedInContext): Promise<PageResult> {
   const { actions } = context
   const bytes = uploadedBytes(context)
   // Checked before parsing, which takes time; one line may be the header row.
@@ -153,11 +150,7 @@ function uploadedBytes({ file, form }: SignedInContext): Buffer {
 }
 
 /** If the only error is that all accounts exist, there is nothing to correct. */
-function refuseLines(
-  context: SignedInContext,
-  file: ImportFile,
-  badLines: readonly BadLine[],
-): PortalResponse {
+function refuseLines(context: SignedInContext, file: ImportFile, badLines: readonly BadLine[]): PageResult {
   const isRepeated = file.badLines.length === 0 && badLines.length === file.accounts.length
   return refuseImport(context, { badLines, isRepeated })
 }
@@ -165,7 +158,7 @@ function refuseLines(
 function refuseImport(
   context: SignedInContext,
   { message, ...more }: Partial<Pick<ImportView, 'badLines' | 'isRepeated'>> & { readonly message?: string },
-): PortalResponse {
+): PageResult {
   const state = {
     values: { text: context.form('text'), mailsLink: context.form('mailsLink') },
     errors: {},

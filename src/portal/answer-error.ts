@@ -3,8 +3,8 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createPageContext, type PortalParts } from './page-context.ts'
 import { isPublic, type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
-import { answerPage, type PortalAnswer } from './portal-response.ts'
-import { errorPage, type RecoveryLink } from './views/sign-in.ts'
+import { answerPage, type PortalResponse } from './portal-response.ts'
+import { errorPage, type RecoveryLink } from './views/sign-in-page.ts'
 
 interface FailedRequest {
   readonly request: PortalRequest
@@ -17,7 +17,7 @@ export function answerError(
   parts: PortalParts,
   error: GatehouseError,
   { request, registered }: FailedRequest,
-): PortalAnswer {
+): PortalResponse {
   const { title, detail } = errorText(error, effectOf(request, registered))
   const { status, headers, body } = createProblem(request.arrival, withDetail(error, detail))
   if (!acceptsHtml(request)) return { kind: 'content', status, headers, body: Buffer.from(body) }

@@ -2,12 +2,13 @@ import type { SecretKeyInput } from '#accounts/key-input.ts'
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { dayMs } from '#platform/time.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 import type { Form } from './form-body.ts'
 import { type FormRefusal, formRefusal } from './form-refusal.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { PortalPage } from './portal-page.ts'
-import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { type PageResult, redirectTo } from './portal-response.ts'
 import type { IntegrationView } from './views/integration.ts'
 
 /** Shows the page *Integration* of the viewer, with the result of a form on it. */
@@ -15,7 +16,7 @@ export type ShowIntegration = (
   context: SignedInContext,
   more?: Partial<IntegrationView>,
   refusal?: FormRefusal,
-) => Promise<PortalResponse>
+) => Promise<PageResult>
 
 /** The secret keys other than the default one, which has a card of its own. */
 export function furtherKeysOf(secretKeys: readonly SecretKeyStatus[]): readonly SecretKeyStatus[] {
@@ -86,7 +87,7 @@ export async function revokeKey(
   { actions, form }: SignedInContext,
   id: string,
   page: string,
-): Promise<PortalResponse> {
+): Promise<PageResult> {
   const graceSeconds = Number(form('graceSeconds'))
   try {
     await actions.secretKeys.revoke(id, form('name'), graceSeconds, Number(form('createdAt')))
@@ -110,7 +111,7 @@ function keyInputOf(form: Form, now: number): SecretKeyInput {
     name: form('name').trim(),
     scopes: listOf(form('scopes')),
     addresses: listOf(form('addresses')),
-    expiresAt: days === '' ? undefined : now + Number(days) * 86_400_000,
+    expiresAt: days === '' ? undefined : now + Number(days) * dayMs,
   }
 }
 

@@ -6,7 +6,7 @@ import { formRefusal } from './form-refusal.ts'
 import { startPath } from './page-access.ts'
 import type { PageContext } from './page-context.ts'
 import type { CreatePages } from './portal-page.ts'
-import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { type PageResult, redirectTo } from './portal-response.ts'
 import { emptyForm } from './views/frame.ts'
 import {
   forgottenPage,
@@ -89,7 +89,7 @@ export const linkPages: CreatePages = ({
 ]
 
 /** The link stays in the form, so that somebody who signs in meanwhile, in another tab, can send it again. */
-function askOwner({ form, show, viewer }: PageContext, { account, email }: OwnerNeeded): PortalResponse {
+function askOwner({ form, show, viewer }: PageContext, { account, email }: OwnerNeeded): PageResult {
   const state = { ...emptyForm, values: { token: tokenFromLink(form('token')) } }
   const view = { account, email, viewer: viewer?.account.email }
   return show((frame) => verifyEmailPage(frame, state, view), { status: 403, headers: {} })

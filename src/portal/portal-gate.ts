@@ -13,7 +13,7 @@ import {
   type PortalHead,
   type PortalRequest,
 } from './portal-request.ts'
-import { answerContinue, answerRedirect, type PortalAnswer } from './portal-response.ts'
+import { answerContinue, answerRedirect, type PortalResponse } from './portal-response.ts'
 
 /**
  * Decides everything that can be decided before a byte of the body is read.
@@ -35,7 +35,7 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
   }
 
   /** Redirects to the sign-in page, and from there back to the page, or to the page with the form. */
-  function redirectToSignIn(registered: RegisteredPage, request: PortalRequest): PortalAnswer {
+  function redirectToSignIn(registered: RegisteredPage, request: PortalRequest): PortalResponse {
     if (isCrossSiteNavigation(request)) return answerContinue(request.url)
     if (isPost(request) && cookie.read(request) !== undefined) notices.set(request, 'session-over')
     const next = isPost(request) ? resolveFormPagePath(request, registered) : request.url.slice(base.length)
@@ -46,7 +46,7 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
   return async function admit(
     registered: RegisteredPage,
     request: PortalRequest,
-  ): Promise<PortalAnswer | undefined> {
+  ): Promise<PortalResponse | undefined> {
     const decision = await decidePage(request, pageAccessOf(registered.page.path), {
       publicOrigin: origin,
       requireSecondFactor,
@@ -68,7 +68,7 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
   }
 
   /** The response to a form is shown at the form's action path: a GET of that path is redirected to the form's page. */
-  function redirectToFormPage(registered: RegisteredPage, request: PortalRequest): PortalAnswer {
+  function redirectToFormPage(registered: RegisteredPage, request: PortalRequest): PortalResponse {
     return answerRedirect(base + resolveFormPagePath(request, registered))
   }
 

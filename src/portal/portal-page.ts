@@ -1,7 +1,7 @@
 import { audienceOf, type PageAudience, type PageMethods, type PathsOf } from './page-access.ts'
 import type { PageContext, PortalOptions, SignedInContext } from './page-context.ts'
 import type { PortalRequest } from './portal-request.ts'
-import type { PortalResponse } from './portal-response.ts'
+import type { PageResult } from './portal-response.ts'
 
 /** The handlers of one portal path, as its entry in the table has them; signed-in pages get the viewer. */
 export type PortalPage = PublicPage | SignedInPage
@@ -16,7 +16,7 @@ type PageOf<Audience extends PageAudience, Context> = {
   } & Handlers<Context>[Methods]
 }[PageMethods]
 
-type Handler<Context> = (context: Context) => Promise<PortalResponse>
+type Handler<Context> = (context: Context) => Promise<PageResult>
 
 interface Handlers<Context> {
   readonly GET: { readonly get: Handler<Context> } & NoForm
@@ -37,7 +37,7 @@ interface FormHandlers<Context> {
    * Shows a form that was refused; default: the error page.
    * @throws every error that is not about the form
    */
-  readonly refused?: (context: Context, error: unknown) => PortalResponse | Promise<PortalResponse>
+  readonly refused?: (context: Context, error: unknown) => PageResult | Promise<PageResult>
 }
 
 /** Whether a page is public. */

@@ -32,7 +32,7 @@ import {
   answerData,
   answerPage,
   answerRedirect,
-  type PortalAnswer,
+  type PageResult,
   type PortalResponse,
   redirectTo,
 } from './portal-response.ts'
@@ -65,18 +65,18 @@ export interface Portal {
    * @returns the response, if it is already decided
    * @throws GatehouseError
    */
-  admit(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer | undefined>
-  admitAgain(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer | undefined>
+  admit(registered: RegisteredPage, request: PortalRequest): Promise<PortalResponse | undefined>
+  admitAgain(registered: RegisteredPage, request: PortalRequest): Promise<PortalResponse | undefined>
   /** Answers an admitted request, with its body. @throws GatehouseError */
-  answer(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer>
+  answer(registered: RegisteredPage, request: PortalRequest): Promise<PortalResponse>
   /** @param registered undefined = there is no such page */
   answerError(
     error: GatehouseError,
     request: PortalRequest,
     registered: RegisteredPage | undefined,
-  ): PortalAnswer
+  ): PortalResponse
   /** @throws GatehouseError `route-not-found`, `method-not-allowed` */
-  answerAsset(request: PortalRequest): PortalAnswer
+  answerAsset(request: PortalRequest): PortalResponse
 }
 
 export function createPortal(options: PortalOptions): Portal {
@@ -85,7 +85,7 @@ export function createPortal(options: PortalOptions): Portal {
   const admit = createPortalGate(parts)
   const pages = pageFactories.flatMap((make) => make(options))
 
-  async function answer(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer> {
+  async function answer(registered: RegisteredPage, request: PortalRequest): Promise<PortalResponse> {
     const formPagePath = isPost(request) ? base + resolveFormPagePath(request, registered) : undefined
     const context = createPageContext(parts, { request, viewer: request.viewer, formPagePath })
     return toAnswer(parts, request, await handlePage(registered, context, options))
@@ -107,8 +107,8 @@ export function createPortal(options: PortalOptions): Portal {
 function toAnswer(
   { options, notices }: PortalParts,
   request: PortalRequest,
-  response: PortalResponse,
-): PortalAnswer {
+  response: PageResult,
+): PortalResponse {
   switch (response.kind) {
     case 'page':
       return answerPage(response)
@@ -132,7 +132,7 @@ async function handlePage(
   registered: RegisteredPage,
   context: PageContext,
   options: PortalOptions,
-): Promise<PortalResponse> {
+): Promise<PageResult> {
   const { request, viewer } = context
   const { page } = registered
   if (isPost(request) && !hasValidCsrfToken(page, context, options)) {
@@ -159,14 +159,12 @@ async function submitForm<Context>(
     post = throwNotFound,
     refused,
   }: {
-    readonly post?: ((context: Context) => Promise<PortalResponse>) | undefined
-    readonly refused?:
-      | ((context: Context, error: unknown) => PortalResponse | Promise<PortalResponse>)
-      | undefined
+    readonly post?: ((context: Context) => Promise<PageResult>) | undefined
+    readonly refused?: ((context: Context, error: unknown) => PageResult | Promise<PageResult>) | undefined
   },
   context: Context,
   check?: () => Promise<void>,
-): Promise<PortalResponse> {
+): Promise<PageResult> {
   try {
     await check?.()
     return await post(context)

@@ -4,7 +4,7 @@ import { asFieldError, type FormRefusal, formRefusal } from './form-refusal.ts'
 import { assertPasswordsMatch } from './link-pages.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
-import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { type PageResult, redirectTo } from './portal-response.ts'
 import { type ProfileForm, profilePage } from './views/profile.ts'
 import { type SecondFactorForm, secondFactorPage } from './views/second-factor.ts'
 
@@ -50,7 +50,7 @@ export const profilePages: CreatePages = (options) => [
 async function showProfile(
   context: SignedInContext,
   refused?: { form: ProfileForm } & FormRefusal,
-): Promise<PortalResponse> {
+): Promise<PageResult> {
   const { account } = context.viewer
   const { canSend } = context.actions.profile
   const hasSecondFactor = account.portal.secondFactor !== undefined
@@ -68,7 +68,7 @@ function secondFactorPages({ signIn, cookie, requireSecondFactor }: PortalOption
   async function show(
     context: SignedInContext,
     refused?: { form: SecondFactorForm } & FormRefusal,
-  ): Promise<PortalResponse> {
+  ): Promise<PageResult> {
     const { account } = context.viewer
     const factor = account.portal.secondFactor
     // Keeps the secret that was scanned, as the code belongs to it.
@@ -88,7 +88,7 @@ function secondFactorPages({ signIn, cookie, requireSecondFactor }: PortalOption
   }
 
   /** Recovery codes are shown in the response itself, as they are not stored. */
-  async function showCodes(context: SignedInContext, codes: readonly string[]): Promise<PortalResponse> {
+  async function showCodes(context: SignedInContext, codes: readonly string[]): Promise<PageResult> {
     const account = await context.actions.accounts.find(context.viewer.account.id)
     const factor = account.portal.secondFactor
     return context.show((frame) =>

@@ -5,7 +5,7 @@ import { memoize } from '#platform/memoize.ts'
 import { readProgramFile } from '#platform/package.ts'
 import { assetFiles } from '#platform/pages/asset-files.ts'
 import type { PortalRequest } from './portal-request.ts'
-import type { PortalAnswer } from './portal-response.ts'
+import type { PortalResponse } from './portal-response.ts'
 
 /** Style and script of all pages. Their names contain a digest, so that browsers may cache them indefinitely. */
 export interface PortalAssets {
@@ -54,7 +54,7 @@ export function requestedAsset(
 }
 
 /** @throws GatehouseError `route-not-found`, `method-not-allowed` */
-export function answerAsset(assets: PortalAssets, request: PortalRequest): PortalAnswer {
+export function answerAsset(assets: PortalAssets, request: PortalRequest): PortalResponse {
   const asset = requestedAsset(assets, request)
   const { bytes, coding } = asset.encode(String(request.headers['accept-encoding'] ?? ''))
   return {

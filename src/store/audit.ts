@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { dayMs } from '#platform/time.ts'
 import type { AuditEntry, AuditFilter, LoggedAuditEntry } from './audit-entry.ts'
 
 /** The audit log, in two chains (see `auditClasses`). Most entries are written by the verb that they are about. */
@@ -69,7 +70,7 @@ export interface ChainedEntry {
 }
 
 /** What each class keeps: this many entries, and none that is older; the oldest are removed first. */
-export const auditRetention = { entries: 250_000, ageMs: 400 * 86_400_000 } as const
+export const auditRetention = { entries: 250_000, ageMs: 400 * dayMs } as const
 
 export function auditClassOf({ action, actor, target }: AuditEntry): AuditClass {
   if (action === 'sign-in-failed' || action === 'password-reset-requested' || actor.kind === 'holder')

@@ -12,6 +12,7 @@ export interface QuotaWindow {
   readonly window: string
   /** Milliseconds since 1970. */
   readonly endsAt: number
+  readonly windowMs: number
 }
 
 /** How much of the accounts' quotas is used, in each UTC window. */
@@ -59,6 +60,8 @@ export interface QuotaTake {
 export interface QuotaGrant {
   /** At most `needed` and a reservation; less than `needed` = the quota is used up. */
   readonly granted: number
+  /** To all processes together, this included. */
+  readonly grantedToAll: number
 }
 
 export interface QuotaState {
@@ -93,13 +96,19 @@ export function quotaPercent(limit: number): number {
   return Math.floor(limit / 100)
 }
 
+/** What a take is granted, and the state after it. */
+interface QuotaOutcome {
+  readonly granted: number
+  readonly next: QuotaState
+}
+
 /**
  * What is granted. Reservations of other processes may never be used, so up to `quotaSlack` of them do not count
  * against the limit: at least the limit passes where no more are reserved, and never more than `quotaSlack` over it. A
  * process that expects many requests may reserve more, up to 1 %, while the end is far; towards it reservations become
  * smaller, so that hardly more than the limit passes. (scripts/take-quota.lua does the same.)
  */
-export function takeOfQuota(state: QuotaState, take: QuotaTake): QuotaGrant & { readonly next: QuotaState } {
+export function takeOfQuota(state: QuotaState, take: QuotaTake): QuotaOutcome {
   const { limit, now, holder, sequence, needed, ahead, unused, kept, uncounted } = take
   const before = state.holders.get(holder)
   if (before && sequence <= before.sequence) return { granted: before.granted, next: state }
@@ -159,6 +168,11 @@ export function quotaUsed(
 export function quotaWindow(per: Quota['per'], now: number): QuotaWindow {
   const today = dayOf(now)
   return per === 'day'
-    ? { window: formatDay(today), endsAt: startOfDay(today + 1) }
-    : { window: formatDay(today).slice(0, 7), endsAt: startOfDay(firstOfMonth(today, 1)) }
+    ? windowOf(formatDay(today), today, today + 1)
+    : windowOf(formatDay(today).slice(0, 7), firstOfMonth(today, 0), firstOfMonth(today, 1))
+}
+
+function windowOf(window: string, firstDay: number, nextDay: number): QuotaWindow {
+  const endsAt = startOfDay(nextDay)
+  return { window, endsAt, windowMs: endsAt - startOfDay(firstDay) }
 }

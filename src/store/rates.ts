@@ -1,3 +1,6 @@
+import type { Allowance } from '#platform/allowance.ts'
+import type { ExceededRate } from '#platform/errors/gatehouse-error.ts'
+
 /** Counts requests against limits, and the instances that do so. */
 export interface RateStore {
   /**
@@ -30,6 +33,16 @@ export interface RateResult {
   readonly retryMs: number
   /** The time until the whole limit is allowed again. */
   readonly resetMs: number
+}
+
+/** What is left of a rate. */
+export function allowanceOf(policy: string, rate: Rate, { remaining, resetMs }: RateResult): Allowance {
+  return { policy, limit: rate.limit, windowMs: rate.perMs, remaining, resetMs }
+}
+
+/** The same, and when one more is allowed. */
+export function exceededRateOf(policy: string, rate: Rate, result: RateResult): ExceededRate {
+  return { ...allowanceOf(policy, rate, result), retryMs: result.retryMs }
 }
 
 /** Counters that the workers of one instance share. */

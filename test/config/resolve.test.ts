@@ -36,6 +36,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
     },
     mail: undefined,
     trustedProxies: [],
+    clientCertificateHeader: 'none',
     upstreams: [
       {
         name: 'backend',
@@ -71,6 +72,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         destination: 'forwarded',
         websocket: false,
         encodedSlash: 'auto',
+        emptySegments: 'reject',
         caseSensitive: false,
         methodOverride: 'drop',
         trailers: 'drop',

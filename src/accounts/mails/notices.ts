@@ -12,7 +12,7 @@ import type { Outbox } from './outbox.ts'
  */
 export type SendNotice = (entry: AuditEntry) => void
 
-export interface NoticesOptions {
+interface NoticesOptions {
   readonly store: Pick<PortalStore, 'noteSignInNetwork'>
   readonly outbox: Pick<Outbox, 'add'>
   readonly sendMail: SendMail

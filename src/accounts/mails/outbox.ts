@@ -8,13 +8,13 @@ export interface Outbox {
   close(graceMs: number): Promise<void>
 }
 
-export interface OutboxWork {
+interface OutboxWork {
   /** For the log, if it fails: which mail it was. Never an e-mail address or a link. */
   readonly about: { readonly mail: string; readonly account?: string | undefined }
   run(): Promise<void>
 }
 
-export interface OutboxOptions {
+interface OutboxOptions {
   /** Called once for each mail that is not sent. */
   onFailure(error: unknown, about: OutboxWork['about']): void
 }

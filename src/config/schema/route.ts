@@ -129,6 +129,11 @@ export const route = convertResolved(
       description:
         'Whether a path with %2F or %5C in it is rejected or forwarded. auto and pass are the same: a path that would match another route once decoded, or decoded twice, is rejected anyway.',
     }),
+    emptySegments: choice(['reject', 'pass'], {
+      default: 'reject',
+      description:
+        'Whether a path with two slashes in a row is rejected or forwarded as it was sent. pass still rejects one that would match another route, or a path of the gateway itself, without the empty segments.',
+    }),
     caseSensitive: flag(
       false,
       'Whether paths of the backend are case-sensitive. If not, a path that would match another route when case is ignored is rejected.',

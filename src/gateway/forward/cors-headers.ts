@@ -14,6 +14,8 @@ const exposedHeaders = [
   'Retry-After',
   'WWW-Authenticate',
   'DPoP-Nonce',
+  'RateLimit',
+  'RateLimit-Policy',
   'RateLimit-Limit',
   'RateLimit-Remaining',
   'RateLimit-Reset',

@@ -3,6 +3,7 @@ import type { ClientExchange } from '#http/exchange/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/exchange/request-head.ts'
 import type { Target } from '#http/upstream/target.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
+import type { Allowance } from '#platform/allowance.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { WorkerScopes } from '../routes/own-paths.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
@@ -91,6 +92,8 @@ export interface ForwardedRequest {
   readonly isFollowed: boolean
   /** The CORS headers of the response; undefined = those of the upstream. */
   readonly corsHeaders: CorsHeaders | undefined
+  /** What the caller has left of each limit, for the response; undefined = no limit applies. */
+  readonly allowances: readonly Allowance[] | undefined
   /** Removed from the response; undefined = the route has none. */
   readonly costField: CostField | undefined
 }

@@ -2,6 +2,7 @@ import { type ResponseHead, responseMark } from '#http/client/response-head.ts'
 import { keptLines, type MarkedText } from '#http/h1/field-lines.ts'
 import { mark } from '#http/h1/name-table.ts'
 import type { Target } from '#http/upstream/target.ts'
+import { type Allowance, allowanceFields } from '#platform/allowance.ts'
 import type { ResponseCaching } from '../routes/route.ts'
 import { withGatewayCors } from './cors-headers.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
@@ -21,13 +22,14 @@ export function forwardedResponseLines(
   target: Pick<Target, 'origin' | 'basePath'> | undefined,
   mayHaveTrailers: boolean,
 ): string {
-  const { arrival, route, terms, corsHeaders, costField, destination } = forwarded
+  const { arrival, route, terms, corsHeaders, costField, destination, allowances } = forwarded
   const strippedPrefix = atBasePath(forwarded.strippedPrefix, target?.basePath ?? '')
   const { status, lines } = received
   const isAuthenticated = forwarded.accountId !== undefined
   const { caching, responseHeaders } = route
   const isPlain = corsHeaders === undefined && costField === undefined && responseHeaders === undefined
-  if (lines !== undefined && status >= 200 && isPlain) {
+  const namesLimit = allowances !== undefined && lines !== undefined && limitField.test(lines.text)
+  if (lines !== undefined && status >= 200 && isPlain && !namesLimit) {
     const ordinary = ordinaryLines(lines, {
       status,
       mayHaveTrailers,
@@ -36,10 +38,16 @@ export function forwardedResponseLines(
       isRewritten: strippedPrefix !== undefined,
       terms,
     })
-    if (ordinary) return withOwnLines(ordinary.text, ordinary.hasDate, status, arrival.requestId)
+    if (ordinary) {
+      const text = ordinary.text + allowanceLines(allowances)
+      return withOwnLines(text, ordinary.hasDate, status, arrival.requestId)
+    }
   }
-  const headers = withoutReplaced(costField?.remove(received.headers) ?? received.headers, responseHeaders)
-  return responseHeaderLines({
+  const isLimited = allowances !== undefined && (status >= 200 || status === 101)
+  const counted = costField?.remove(received.headers) ?? received.headers
+  const headers = withoutReplaced(isLimited ? withoutLimitFields(counted) : counted, responseHeaders)
+  const lastLines = isLimited ? allowanceLines(allowances) : ''
+  const sentLines = responseHeaderLines({
     status,
     headers: corsHeaders === undefined ? headers : withGatewayCors(status, headers, corsHeaders),
     set: responseHeaders?.set,
@@ -54,6 +62,23 @@ export function forwardedResponseLines(
     ownCookies: terms.ownCookies,
     isAuthenticated,
   })
+  return sentLines + lastLines
+}
+
+/** A backend's own words about limits would contradict those of the gateway. */
+const limitField = /\nratelimit(?:-policy|-limit|-remaining|-reset)?:/i
+const limitName = /^ratelimit(?:-policy|-limit|-remaining|-reset)?$/i
+
+function withoutLimitFields(headers: readonly string[]): readonly string[] {
+  return headers.filter((_, index) => !limitName.test(headers[index - (index % 2)] ?? ''))
+}
+
+function allowanceLines(allowances: readonly Allowance[] | undefined): string {
+  if (allowances === undefined) return ''
+  let lines = ''
+  const fields = allowanceFields(allowances)
+  for (const name in fields) lines += `${name}: ${fields[name]}\r\n`
+  return lines
 }
 
 /** The same, with the cookie of a sticky client. */

@@ -1,9 +1,10 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { forwardedHostError, hasNameLengths, parseHostName, withoutPort } from '../routes/host-name.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
-import { parseRequestTarget } from '../routes/request-target.ts'
+import { pathFaults } from '../routes/path-faults.ts'
+import { mergedPath, readRequestTarget } from '../routes/request-target.ts'
 import type { Arrival } from '../server/arrival.ts'
 import type { Cors, Preflight } from './cors.ts'
 import type { DecisionTrace } from './gate.ts'
@@ -70,7 +71,10 @@ export function chooseScope(
   // A service worker on the portal's origin could read and forge all of its pages, whichever backend serves the script.
   if (fields.uncommon.isWorkerScript && ownPaths.portalScopes?.isReachedFrom(path))
     throw new GatehouseError('service-worker-refused')
-  if (ownPaths.has(path, hostName)) return 'own'
+  const isOwn = ownPaths.has(path, hostName)
+  if (destination.target.hasEmptySegment && (isOwn || ownPaths.has(mergedPath(destination.target), hostName)))
+    throw sharedError('path-ambiguous', pathFaults.emptySegment)
+  if (isOwn) return 'own'
   // No backend may answer on the portal's own host, or it would share the portal's origin.
   if (ownPaths.isOwnHost(hostName)) throw new GatehouseError('route-not-found')
   return 'routes'
@@ -78,8 +82,8 @@ export function chooseScope(
 
 /** @throws GatehouseError `path-ambiguous`, `request-invalid` */
 function parseDestination(sentTarget: string, fields: RequestFields): Destination {
-  const target = parseRequestTarget(sentTarget)
-  if (!target) throw new GatehouseError('path-ambiguous')
+  const target = readRequestTarget(sentTarget)
+  if (typeof target === 'string') throw sharedError('path-ambiguous', pathFaults[target])
   return { target, hostName: parseHostName(fields) }
 }
 

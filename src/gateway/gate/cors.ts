@@ -2,7 +2,7 @@ import type { RequestHead } from '#http/exchange/request-head.ts'
 import { isToken } from '#http/h1/characters.ts'
 import { onlyValueOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { type CorsHeaders, createCorsHeaders } from '../forward/cors-headers.ts'
 import { ambiguousHostError } from '../routes/host-name.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
@@ -74,7 +74,7 @@ export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | un
       case 'none':
         throw new GatehouseError('route-not-found')
       case 'ambiguous':
-        throw new GatehouseError('path-ambiguous')
+        throw sharedError('path-ambiguous', match.detail)
       default:
         return match satisfies never
     }

@@ -6,6 +6,7 @@ import type { CountAgainstPlan } from '#identity/limits/plans.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
+import type { Allowance } from '#platform/allowance.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
@@ -13,6 +14,7 @@ import type { Rate } from '#store/rates.ts'
 import { createCredentialRefusal } from '../refusals/credential-refusal.ts'
 import type { GatedRoute } from '../routes/route.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
+import { recordAllowances } from './outcome.ts'
 
 export interface DecisionEffectsOptions {
   readonly limiter: RateLimiter
@@ -91,22 +93,25 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
 
   function takeRateAndPlan(
     rate: RouteRate | undefined,
-    { client, arrivedAt }: Arrival<unknown>,
+    { client, arrivedAt, outcome }: Arrival<unknown>,
     { principal }: AllowedDecision,
   ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-    if (rate === undefined) return countAgainstPlan(principal, arrivedAt)
-    const excess = takeRate(limiter, rate, { principal, address: client.address })
+    if (rate === undefined && principal?.plan === undefined) return undefined
+    const allowances = recordAllowances(outcome)
+    if (rate === undefined) return countAgainstPlan(principal, arrivedAt, allowances)
+    const excess = takeRate(limiter, rate, { principal, address: client.address }, allowances)
     return excess instanceof Promise
-      ? countAgainstPlanLater(excess, principal, arrivedAt)
-      : (excess ?? countAgainstPlan(principal, arrivedAt))
+      ? countAgainstPlanLater(excess, principal, arrivedAt, allowances)
+      : (excess ?? countAgainstPlan(principal, arrivedAt, allowances))
   }
 
   async function countAgainstPlanLater(
     excess: Promise<GatehouseError | undefined>,
     principal: Principal | undefined,
     arrivedAt: number,
+    allowances: Allowance[],
   ): Promise<GatehouseError | undefined> {
-    return (await excess) ?? countAgainstPlan(principal, arrivedAt)
+    return (await excess) ?? countAgainstPlan(principal, arrivedAt, allowances)
   }
 
   async function countLater<MatchedRoute extends GatedRoute>(

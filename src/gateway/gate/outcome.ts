@@ -4,6 +4,7 @@ import type { Credentials } from '#identity/credentials.ts'
 import type { Decision } from '#identity/decision.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { Trace } from '#ops/tracing/tracer.ts'
+import type { Allowance } from '#platform/allowance.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { copyString } from '#platform/text.ts'
@@ -39,6 +40,8 @@ export interface Outcome {
   readonly credentials: Credentials | undefined
   /** Authentication and authorisation result; undefined until it is decided. */
   readonly decision: Decision | undefined
+  /** What the caller has left of each limit that it was counted against; undefined = no limit applies. */
+  readonly allowances: Allowance[] | undefined
   readonly upstream: string | undefined
   /** The trace context, once the request is admitted; undefined = not traced. */
   readonly trace: Trace | undefined
@@ -80,6 +83,7 @@ export function createOutcome(): Outcome {
     browser: undefined,
     credentials: undefined,
     decision: undefined,
+    allowances: undefined,
     upstream: undefined,
     trace: undefined,
     status: undefined,
@@ -121,6 +125,12 @@ export function recordCredentials(outcome: Writable, credentials: Credentials): 
 export function recordDecision(outcome: Writable, decision: Decision): void {
   outcome.decision = decision
   if (decision.kind === 'refused') outcome.reason = decision.reason ?? outcome.reason
+}
+
+/** Begins the list of what a caller has left. */
+export function recordAllowances(outcome: Writable): Allowance[] {
+  outcome.allowances = []
+  return outcome.allowances
 }
 
 /** @param trace undefined = not traced */
@@ -169,11 +179,11 @@ export function recordFailure(outcome: Writable, error: GatehouseError): void {
 /** Drops what is only needed until the response begins, and copies the texts that are logged. */
 export function forgetTexts(outcome: Writable): void {
   const { target } = destinationOf(outcome)
-  const { hasParameters, hasEncodedSlash } = target
+  const { hasParameters, hasEncodedSlash, hasEmptySegment } = target
   const sentPath = copyString(target.sentPath)
   outcome.destination = {
     hostName: '',
-    target: { path: sentPath, sentPath, query: '', hasParameters, hasEncodedSlash },
+    target: { path: sentPath, sentPath, query: '', hasParameters, hasEncodedSlash, hasEmptySegment },
   }
   outcome.credentials = undefined
   outcome.corsHeaders = undefined

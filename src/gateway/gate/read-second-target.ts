@@ -2,7 +2,7 @@ import { encodeHighBytes } from '#http/h1/request-line.ts'
 import type { Client } from '../forward/client.ts'
 import type { SecondTargetForm } from '../forward/header-rules.ts'
 import { hostOf, isBelow } from '../forward/stripped-prefix.ts'
-import { parseRequestTarget, type RequestTarget } from '../routes/request-target.ts'
+import { mergedPath, type RequestTarget, readRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 
 /** A second target, and how the backend is told of it. */
@@ -68,8 +68,8 @@ function readUrl(sent: string, context: SecondTargetContext): SecondTarget | str
   if (origin === undefined && !sent.startsWith('/')) return 'is no URL or path'
   if (origin !== undefined && !isOwnOrigin(scheme, authority, context)) return 'is of another host'
   const rest = origin === undefined ? sent : sent.slice(origin.length)
-  const target = parseRequestTarget(rest.startsWith('/') ? rest : `/${rest}`)
-  if (!target) return 'is ambiguous'
+  const target = readRequestTarget(rest.startsWith('/') ? rest : `/${rest}`)
+  if (typeof target === 'string') return 'is ambiguous'
   return { target, write: (forwarded) => (origin ?? '') + forwarded, isOfHost: true }
 }
 
@@ -104,8 +104,8 @@ function readObject(
   const path = slash + withSlashes(sent)
   if (path === '/') return 'is empty'
   const isWhole = root === '' && isBelow(path, route.prefix)
-  const target = parseRequestTarget(isWhole ? path : clientPath(root + path, route))
-  if (!target) return 'is ambiguous'
+  const target = readRequestTarget(isWhole ? path : clientPath(root + path, route))
+  if (typeof target === 'string') return 'is ambiguous'
   return {
     target,
     write: (forwarded) => {
@@ -130,9 +130,11 @@ export function bucketHosts(
   path: string,
   hostName: string,
 ): readonly { readonly target: RequestTarget; readonly hostName: string }[] {
-  const [, bucket = '', rest = '/'] = /^\/([^/?]+)(\/.*)?/.exec(parseRequestTarget(path)?.path ?? '') ?? []
-  const target = parseRequestTarget(rest)
-  if (bucket === '' || !target) return []
+  const whole = readRequestTarget(path)
+  if (typeof whole === 'string') return []
+  const [, bucket = '', rest = '/'] = /^\/([^/?]+)(\/.*)?/.exec(mergedPath(whole)) ?? []
+  const target = readRequestTarget(rest)
+  if (bucket === '' || typeof target === 'string') return []
   const domains = [hostName, hostName.slice(hostName.indexOf('.') + 1)]
   return domains.map((domain) => ({ target, hostName: `${bucket.toLowerCase()}.${domain}` }))
 }

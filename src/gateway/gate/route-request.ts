@@ -30,7 +30,7 @@ export function findRoute<Upstream>(
       return ambiguousHostError()
     case 'ambiguous':
       recordReason(outcome, match.reason)
-      return sharedError('path-ambiguous')
+      return sharedError('path-ambiguous', match.detail)
     case 'method':
       if (match.onlyRoute) recordRouteName(outcome, match.onlyRoute.name)
       return new GatehouseError('method-not-allowed', { allow: match.allowed })

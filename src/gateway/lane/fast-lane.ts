@@ -22,7 +22,7 @@ import type { Destination } from '../gate/outcome.ts'
 import { hasUpstream } from '../gate/route-request.ts'
 import { parseHost } from '../routes/host-name.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
-import { parseRequestTarget } from '../routes/request-target.ts'
+import { readRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Forwarding, LaneDecision } from './lane-arrival.ts'
@@ -67,15 +67,12 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     if (route === undefined) return undefined
     const now = monotonicClock()
     const caller = recallCaller(route.access, head, fields, now)
-    if (caller === undefined) return undefined
+    if (caller === undefined || !isFinal(caller, route.access, peerAddress)) return undefined
     const { decision, credential } = caller
-    const isAllowed = decision.kind === 'allowed'
-    if (isAllowed && !mayPass(route.access, decision.principal, peerAddress)) return undefined
-
     const { host } = fields
     const decided = { arrivedAt: now, host, destination, route, decision, credential, carriers, forwarding }
     const request = new LaneRequest(connection, head, decided)
-    if (isAllowed) request.headerLines = writeLines(request, decision, fields.lines)
+    if (decision.kind === 'allowed') request.headerLines = writeLines(request, decision, fields.lines)
     return request
   }
 
@@ -95,6 +92,16 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     if (access.kind === 'public') return to === 0 ? anonymous : undefined
     if (to === 0) return access.isOptional ? undefined : withoutCredential
     return authenticator.recall?.(access, { text: head.text, from, to, carrier }, now)
+  }
+
+  /** @returns false if only the general path can decide, which then counts the look-up itself */
+  function isFinal({ decision }: Caller, access: Access, address: string): boolean {
+    if (decision.kind === 'refused' || decision.principal === undefined) return true
+    const { principal } = decision
+    if (principal.profile === undefined || !isFromAllowedAddress(principal, address)) return false
+    if (authorize(access, principal) !== undefined) return false
+    authenticator.countHit?.()
+    return true
   }
 
   /** In the order of gateway/forward/request-head.ts: identity last, so that no client field can follow it. */
@@ -142,9 +149,9 @@ function hasOrdinaryStart({ minorVersion, upgrade, expectsContinue, method }: Pa
 }
 
 function readDestination(head: ParsedHead, host: string): Destination | undefined {
-  const target = parseRequestTarget(head.target, head.hasPlainTarget)
-  if (target === undefined || target.path !== target.sentPath) return undefined
-  const hostName = parseHost(host)
+  const target = readRequestTarget(head.target, head.hasPlainTarget)
+  if (typeof target === 'string' || target.path !== target.sentPath) return undefined
+  const hostName = target.hasEmptySegment ? undefined : parseHost(host)
   return hostName === undefined ? undefined : { target, hostName }
 }
 
@@ -161,13 +168,6 @@ function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
     route.upstream.isOrdinary &&
     (body.kind !== 'counted' || body.length <= route.bodyBytesMax)
   )
-}
-
-/** @returns false also if only the store can tell */
-function mayPass(access: Access, principal: Principal | undefined, address: string): boolean {
-  if (principal === undefined) return true
-  if (principal.profile === undefined) return false
-  return isFromAllowedAddress(principal, address) && authorize(access, principal) === undefined
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Upstream } from '#http/upstream/upstream.ts'
 import { type Credential, type Credentials, noCredentials } from '#identity/credentials.ts'
 import type { Decision } from '#identity/decision.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
+import type { Allowance } from '#platform/allowance.ts'
 import type { Client } from '../forward/client.ts'
 import type { ForwardEvents, ForwardedRequest, ForwardTerms } from '../forward/forwarded-request.ts'
 import { OutgoingRequest } from '../forward/outgoing-request.ts'
@@ -157,6 +158,10 @@ export abstract class LaneArrival
 
   get strippedPrefix(): undefined {
     return undefined
+  }
+
+  get allowances(): readonly Allowance[] | undefined {
+    return this.outcome.allowances
   }
 
   get corsHeaders(): undefined {

@@ -1,5 +1,6 @@
 import { dateLine } from '#http/h1/response-writer.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
+import { allowanceFields, wholeSeconds } from '#platform/allowance.ts'
 import { type ErrorCode, errorDefinitions } from '#platform/errors/codes.ts'
 import type { ExceededRate, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { copyString } from '#platform/text.ts'
@@ -134,14 +135,8 @@ export function describeProblem(error: GatehouseError, context: ProblemContext):
   }
 }
 
-/** In whole seconds, rounded up: a client that waits that long is never too early. */
-function rateHeaders({ limit, remaining, retryMs, resetMs }: ExceededRate): Readonly<Record<string, string>> {
-  return {
-    'Retry-After': String(Math.max(1, Math.ceil(retryMs / 1_000))),
-    'RateLimit-Limit': String(limit),
-    'RateLimit-Remaining': String(remaining),
-    'RateLimit-Reset': String(Math.max(1, Math.ceil(resetMs / 1_000))),
-  }
+function rateHeaders(rate: ExceededRate): Readonly<Record<string, string>> {
+  return { 'Retry-After': String(wholeSeconds(rate.retryMs)), ...allowanceFields([rate]) }
 }
 
 export interface ProblemText {

@@ -1,5 +1,5 @@
 import { createHostLookup, hostsOverlap } from './host-lookup.ts'
-import { foldCase, normalizedPaths, type RequestTarget } from './request-target.ts'
+import { comparedPaths, foldCase, normalizedPaths, type RequestTarget } from './request-target.ts'
 import { type RouteGroup, routeFor } from './route.ts'
 
 /** A request, and the group that its literal path matches. */
@@ -61,7 +61,7 @@ export function createAmbiguityIndex<Upstream>(
     const { target, group } = lookup
     if (group !== undefined && !conflicting.has(group)) return undefined
     if (arePrefixesNormalized && !mayNeedNormalizing.test(target.path)) return undefined
-    for (const normalized of normalizedPaths(target.path)) {
+    for (const normalized of comparedPaths(target, group?.prefix ?? '')) {
       const path = firstSegments(normalized)
       const other = findIn(exactOf.valuesFor(lookup.host), path, group) ?? findFolded(path, lookup)
       if (other !== undefined) return other
@@ -91,7 +91,7 @@ export function createAmbiguityIndex<Upstream>(
   return { findConflict, findEquivalents, hasConflicts: (group) => conflicting.has(group) }
 }
 
-const mayNeedNormalizing = /[A-Z%;]/
+const mayNeedNormalizing = /[A-Z%;]|\/\//
 
 /** A prefix has no parameters, and so one normalized form. */
 function normalizePrefix(prefix: string): string {

@@ -29,6 +29,7 @@ export interface RouteOptions {
   readonly responseHeaders: ResponseHeaders | undefined
   readonly websocket: boolean
   readonly encodedSlash: 'auto' | 'reject' | 'pass'
+  readonly emptySegments: 'reject' | 'pass'
   readonly caseSensitive: boolean
   readonly methodOverride: 'drop' | 'pass'
   readonly trailers: 'drop' | 'pass'
@@ -127,6 +128,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       depth: prefix.split('/').length - 1,
       methods: compileMethods(config.methods),
       passesEncodedSlash: config.encodedSlash !== 'reject',
+      passesEmptySegments: config.emptySegments === 'pass',
       isCaseSensitive: config.caseSensitive,
       destination: config.destination,
     }

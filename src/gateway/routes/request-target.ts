@@ -1,4 +1,5 @@
 import { hasNameLengths, withoutPort } from './host-name.ts'
+import type { PathFault } from './path-faults.ts'
 
 /** The path and query of a request, checked and ready for matching; the sent form is kept for forwarding. */
 export interface RequestTarget {
@@ -12,6 +13,8 @@ export interface RequestTarget {
   readonly hasParameters: boolean
   /** Whether the path holds %2F or %5C: the route decides whether it is allowed. */
   readonly hasEncodedSlash: boolean
+  /** Whether the path has two slashes in a row: the route decides whether it is allowed. */
+  readonly hasEmptySegment: boolean
 }
 
 // RFC 9110 4.2: only http and https, with a host, and without a user (4.2.4).
@@ -29,27 +32,34 @@ const dotSegment = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/
 /**
  * Reads a request target (RFC 9112 3.2) in origin form, or the path of one in absolute form.
  * @param isPlain whether it is known to be a plain path (see ParsedHead)
- * @returns undefined if servers could interpret the path differently: dot segments (encoded, with parameters, behind an
- * encoded slash), a backslash, an empty segment (or one of parameters alone, within a path), a control character, a
- * fragment, a broken escape, no path at all
+ * @returns a fault if servers could interpret the path differently: dot segments (encoded, with parameters, behind an
+ * encoded slash), a backslash, a segment of parameters alone (within a path), a control character, a fragment, a broken
+ * escape, no path at all
  */
-export function parseRequestTarget(sent: string, isPlain = false): RequestTarget | undefined {
-  if (isPlain) return plainTarget(sent, '')
+export function readRequestTarget(sent: string, isPlain = false): RequestTarget | PathFault {
+  if (isPlain) return plainTarget(sent, '', false)
   const origin = sent.startsWith('/') ? sent : toOriginForm(sent)
-  if (origin === undefined) return undefined
+  if (origin === undefined) return 'noPath'
   const mark = origin.indexOf('?')
   const sentPath = mark === -1 ? origin : origin.slice(0, mark)
   const query = mark === -1 ? '' : origin.slice(mark)
-  if (origin.includes('#') || rawControl.test(origin)) return undefined
-  if (sentPath.includes('\\') || sentPath.includes('//')) return undefined
+  if (origin.includes('#')) return 'fragment'
+  if (rawControl.test(origin)) return 'control'
+  if (sentPath.includes('\\')) return 'backslash'
   if (!sentPath.includes('%') && !sentPath.includes('/.') && !sentPath.includes(';')) {
-    return plainTarget(sentPath, query)
+    return plainTarget(sentPath, query, sentPath.includes('//'))
   }
-  return parseEscaped(sentPath, query)
+  return readEscaped(sentPath, query)
 }
 
-function plainTarget(path: string, query: string): RequestTarget {
-  return { path, sentPath: path, query, hasParameters: false, hasEncodedSlash: false }
+/** The same for a path without empty segments; undefined = it has one, or another fault. */
+export function parseRequestTarget(sent: string): RequestTarget | undefined {
+  const target = readRequestTarget(sent)
+  return typeof target === 'string' || target.hasEmptySegment ? undefined : target
+}
+
+function plainTarget(path: string, query: string, hasEmptySegment: boolean): RequestTarget {
+  return { path, sentPath: path, query, hasParameters: false, hasEncodedSlash: false, hasEmptySegment }
 }
 
 function toOriginForm(sent: string): string | undefined {
@@ -60,19 +70,23 @@ function toOriginForm(sent: string): string | undefined {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-function parseEscaped(sentPath: string, query: string): RequestTarget | undefined {
-  if (brokenEscape.test(sentPath) || control.test(sentPath)) return undefined
+function readEscaped(sentPath: string, query: string): RequestTarget | PathFault {
+  if (brokenEscape.test(sentPath)) return 'brokenEscape'
+  if (control.test(sentPath)) return 'control'
   const path = sentPath.replaceAll(changedEscape, decodeUnreserved)
   const lenientPath = path.replaceAll('%2F', '/').replaceAll('%5C', '\\').replaceAll('%3B', ';')
-  if (dotSegment.test(lenientPath)) return undefined
+  if (dotSegment.test(lenientPath)) return 'dotSegment'
+  const hasEmptySegment = path.includes('//')
   const bare = withoutParameters(path)
-  if (bare.includes('//')) return undefined
+  if (hasEmptySegment ? withoutParameters(mergeSlashes(path)).includes('//') : bare.includes('//'))
+    return 'parametersOnly'
   return {
     path,
     sentPath,
     query,
     hasParameters: bare !== path,
     hasEncodedSlash: /%2F|%5C/.test(path),
+    hasEmptySegment,
   }
 }
 
@@ -100,6 +114,23 @@ export function normalizedPaths(path: string): readonly string[] {
   const forms = decodedPaths(path)
   if (!path.includes('%25')) return forms
   return [...new Set([...forms, ...decodedPaths(path.replaceAll(encodedTwice, decodeOnce))])]
+}
+
+/**
+ * The paths of a request to compare with other routes. Where segments are empty, some servers take what follows two
+ * slashes at the start of a path for a host, as `new URL(target, base)` does: of the whole path, or of what is left of it
+ * without the prefix.
+ * @param prefix of the route that the path matches literally; empty = none
+ */
+export function comparedPaths({ path, hasEmptySegment }: RequestTarget, prefix: string): readonly string[] {
+  if (!hasEmptySegment) return normalizedPaths(path)
+  const withoutHost = prefix + path.slice(prefix.length).replace(/^\/{2,}[^/]*/, '')
+  return [...normalizedPaths(path), ...normalizedPaths(withoutHost)]
+}
+
+/** The path with one slash for several, as the routes of the gateway itself have it. */
+export function mergedPath({ path }: RequestTarget): string {
+  return path.replaceAll(/\/+/g, '/')
 }
 
 /** The forms of a path after one decoding. */

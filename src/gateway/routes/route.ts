@@ -40,6 +40,7 @@ export interface Route<Upstream> extends GatedRoute {
   /** undefined = clients get the fields of the backend. */
   readonly responseHeaders: ResponseHeaders | undefined
   readonly passesEncodedSlash: boolean
+  readonly passesEmptySegments: boolean
   /** Whether its backend treats paths as case-sensitive. */
   readonly isCaseSensitive: boolean
   readonly passesMethodOverride: boolean

@@ -1,6 +1,7 @@
 import { type AmbiguityIndex, createAmbiguityIndex } from './ambiguity-index.ts'
 import { createHostLookup, hostsOverlap } from './host-lookup.ts'
 import { plainHostName } from './host-name.ts'
+import { otherRouteDetail, pathFaults } from './path-faults.ts'
 import { foldCase, type RequestTarget } from './request-target.ts'
 import { groupRoutes, type Route, type RouteGroup, routeFor, standardMethods } from './route.ts'
 
@@ -13,6 +14,8 @@ type RouteMatch<Upstream> =
       readonly kind: 'ambiguous'
       /** For the log. */
       readonly reason: string
+      /** For the client; of a closed set. */
+      readonly detail: string
     }
   | {
       readonly kind: 'method'
@@ -52,7 +55,9 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
     const group = findGroup(hosts.valuesFor(host), firstSegments(target.path, depthMax))
     // A path may be open as received, but protected as the backend reads it.
     const other = ambiguityIndex.findConflict({ host, target, method, group })
-    if (other !== undefined) return ambiguousWith(other)
+    if (target.hasEmptySegment && !group?.routes.some(({ passesEmptySegments }) => passesEmptySegments))
+      return emptySegmentRejected
+    if (other !== undefined) return ambiguousWith(other, target)
     if (group !== undefined) return matchMethod(group, target, method)
     return unsupportedMethods.has(method.toUpperCase()) ? methodNotSupported : noMatch
   }
@@ -98,12 +103,21 @@ function otherCase(path: string, from: number): string | undefined {
 const noMatch = { kind: 'none' } as const
 const ambiguousHost = { kind: 'host' } as const
 const methodNotSupported = { kind: 'method', allowed: [], onlyRoute: undefined } as const
-const encodedSlashRejected = { kind: 'ambiguous', reason: 'the route rejects encoded slashes' } as const
+const encodedSlashRejected = {
+  kind: 'ambiguous',
+  reason: 'the route rejects encoded slashes',
+  detail: pathFaults.encodedSlash,
+} as const
+const emptySegmentRejected = {
+  kind: 'ambiguous',
+  reason: 'it has two slashes in a row, and no route passes empty segments there',
+  detail: pathFaults.emptySegment,
+} as const
 
-function ambiguousWith({ prefix, routes }: RouteGroup<unknown>) {
+function ambiguousWith({ prefix, routes }: RouteGroup<unknown>, { path }: RequestTarget) {
   const names = routes.map(({ name }) => `"${name}"`).join(', ')
-  const reason = `a backend that ignores case, decodes escapes or strips path parameters would read it as a path of ${names} (${prefix || '/'})`
-  return { kind: 'ambiguous', reason } as const
+  const reason = `a backend that ignores case, decodes escapes, strips path parameters or merges slashes would read it as a path of ${names} (${prefix || '/'})`
+  return { kind: 'ambiguous', reason, detail: otherRouteDetail(path) } as const
 }
 
 /** These methods concern the connection to the gateway itself, and are never forwarded. */
@@ -134,6 +148,7 @@ function matchMethod<Upstream>(
     const onlyRoute = routes.length === 1 ? routes[0] : undefined
     return { kind: 'method', allowed: allowedMethods(routes), onlyRoute }
   }
+  if (target.hasEmptySegment && !route.passesEmptySegments) return emptySegmentRejected
   return target.hasEncodedSlash && !route.passesEncodedSlash ? encodedSlashRejected : { kind: 'route', route }
 }
 

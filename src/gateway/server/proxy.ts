@@ -136,6 +136,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
         isUpgrade,
         isFollowed: route.browser !== undefined && principal !== undefined,
         corsHeaders: outcome.corsHeaders,
+        allowances: outcome.allowances,
         costField: route.costHeader === undefined ? undefined : costFieldOf(route.costHeader),
       },
       events,

@@ -46,7 +46,7 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09
 }
 
-/** Whether the fields may follow a body. A server's are checked like those of its head (http/client/http2). */
+/** Whether the fields may follow a body. A server's are checked like those of its head (http/client/h2). */
 export function areTrailers(fields: readonly string[], isServer: boolean): boolean {
   for (let index = 0; index < fields.length; index += 2) {
     const name = fields[index] ?? ''

@@ -1,6 +1,6 @@
 import { clientNetwork } from '#platform/addresses.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { Rate, RateResult } from '#store/rates.ts'
+import { exceededRateOf, type Rate, type RateResult } from '#store/rates.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
 /**
@@ -101,8 +101,8 @@ async function countShared(
   return taken.isAllowed ? undefined : tooManyFailures(rate, taken)
 }
 
-function tooManyFailures({ limit }: Rate, taken: RateResult): GatehouseError {
-  return new GatehouseError('too-many-failures', { rate: { limit, ...taken } })
+function tooManyFailures(rate: Rate, taken: RateResult): GatehouseError {
+  return new GatehouseError('too-many-failures', { rate: exceededRateOf('failures', rate, taken) })
 }
 
 /** Wrong credentials by address. */

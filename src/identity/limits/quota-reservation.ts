@@ -8,6 +8,8 @@ export interface Reservation extends QuotaWindow {
   readonly per: Quota['per']
   /** The plan's limit, when the store was last asked. */
   limit: number
+  /** How many were granted to all processes together, when the store was last asked. */
+  granted: number
   /** Until when the window need not be checked again, on the monotonic clock. */
   currentUntil: number
   /** How many may pass without asking the store. */
@@ -36,6 +38,9 @@ export interface Reservation extends QuotaWindow {
 
 export interface QuotaResult {
   readonly isAllowed: boolean
+  /** What is left, as far as this process knows: what others have reserved counts as used. */
+  readonly remaining: number
+  readonly windowMs: number
   /** Until the next window begins. */
   readonly resetMs: number
 }
@@ -50,14 +55,16 @@ const refillMin = 8
 export function newReservation(
   accountId: string,
   per: Quota['per'],
-  { window, endsAt }: QuotaWindow,
+  { window, endsAt, windowMs }: QuotaWindow,
 ): Reservation {
   return {
     accountId,
     per,
     window,
     endsAt,
+    windowMs,
     limit: 0,
+    granted: 0,
     currentUntil: Number.NEGATIVE_INFINITY,
     left: 0,
     refillAt: -1,
@@ -149,8 +156,9 @@ export function createQuotaRequests({ store, clock, monotonic, processes }: Quot
 
   async function send(reservation: Reservation, wanted: QuotaTake): Promise<number> {
     reservation.unanswered = wanted
-    const { granted } = await store.takeQuota(wanted)
+    const { granted, grantedToAll } = await store.takeQuota(wanted)
     reservation.unanswered = undefined
+    reservation.granted = grantedToAll
     return granted
   }
 

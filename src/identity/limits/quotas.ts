@@ -44,7 +44,6 @@ const usedUpMs = 1_000
 const windowCheckMs = 1_000
 /** How long a reservation that runs low waits for others, so that those of all accounts become one write. */
 const refillDelayMs = 100
-const allowed: QuotaResult = { isAllowed: true, resetMs: 0 }
 
 /**
  * Each process reserves some requests of a quota at once, and asks for more when most are used (see takeOfQuota). While
@@ -77,7 +76,7 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     reservation.left--
     reservation.passed++
     if (reservation.left === reservation.refillAt) refillSoon(reservation, limit)
-    return allowed
+    return resultOf(reservation, limit, true)
   }
 
   function currentReservation(accountId: string, per: Quota['per'], now: number): Reservation {
@@ -149,18 +148,24 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     if (reservation.left === 0) return usedUp(reservation)
     reservation.left--
     reservation.passed++
-    return allowed
+    return resultOf(reservation, reservation.limit, true)
   }
 
   function takeShare(reservation: Reservation, limit: number): QuotaResult {
     if (reservation.passed >= Math.max(1, Math.floor(limit / processes()))) return usedUp(reservation)
     reservation.passed++
     reservation.uncounted++
-    return allowed
+    return resultOf(reservation, limit, true)
   }
 
-  function usedUp({ endsAt }: Reservation): QuotaResult {
-    return { isAllowed: false, resetMs: endsAt - clock() }
+  function usedUp(reservation: Reservation): QuotaResult {
+    return resultOf(reservation, reservation.limit, false)
+  }
+
+  function resultOf(reservation: Reservation, limit: number, isAllowed: boolean): QuotaResult {
+    const { granted, left, uncounted, windowMs, endsAt } = reservation
+    const remaining = isAllowed ? Math.max(0, limit - granted - uncounted + left) : 0
+    return { isAllowed, remaining, windowMs, resetMs: endsAt - clock() }
   }
 
   function dropFirst(): void {

@@ -5,11 +5,12 @@ import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Passwords } from '#platform/secrets/passwords.ts'
 import type { WorkOwner } from '#platform/secrets/work-queue.ts'
+import { dayMs } from '#platform/time.ts'
 import { type Account, emailKey } from '#store/account.ts'
 import type { AuditStore } from '#store/audit.ts'
 import { passwordFailuresMax } from '#store/password-failures.ts'
 import type { AttemptOutcome, PortalStore } from '#store/portal.ts'
-import type { Rate } from '#store/rates.ts'
+import { exceededRateOf, type Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { countFailure } from '../limits/failures.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
@@ -62,7 +63,6 @@ interface PasswordCheckOptions {
  * not tell whether it was right (docs/decisions/0016-portal.md).
  */
 const attemptsPerFailure = 3
-const dayMs = 86_400_000
 /** An unknown e-mail is rejected after as many attempts as an account, which would otherwise reveal accounts. */
 const unknownEmailRate: Rate = { limit: passwordFailuresMax.byStrangers, perMs: dayMs }
 /** The consecutive failures that are audited: few, so that guessing does not displace other entries. */
@@ -85,13 +85,13 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
   const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
 
   async function admit(email: string, { address }: Visitor): Promise<void> {
-    const limit = failures.limit * attemptsPerFailure
+    const rate = { ...failures, limit: failures.limit * attemptsPerFailure }
     const subject = `${clientNetwork(address)} ${emailDigest(email)}`
-    const taken = await limiter.take('password', subject, { ...failures, limit })
+    const taken = await limiter.take('password', subject, rate)
     if (taken.isAllowed) return
     // Differs from the detail of the code, as even the right password is rejected here.
     const detail = 'Too many attempts with this e-mail from this address.'
-    throw new GatehouseError('too-many-failures', { detail, rate: { limit, ...taken } })
+    throw new GatehouseError('too-many-failures', { detail, rate: exceededRateOf('failures', rate, taken) })
   }
 
   /**

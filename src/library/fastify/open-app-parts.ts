@@ -20,13 +20,7 @@ import { createConfiguredNotices } from '#runtime/assembly/account-services.ts'
 import { createApiOptions } from '#runtime/assembly/api-options.ts'
 import { type CallerAuth, openCallerAuth } from '#runtime/assembly/caller-auth.ts'
 import { openStoreParts } from '#runtime/assembly/parts.ts'
-import {
-  createConfiguredBasicKeyCheck,
-  createConfiguredKeyHeaderReader,
-  createConfiguredPossessionCheck,
-  createConfiguredWriter,
-  createPlanCounter,
-} from '#runtime/assembly/request-parts.ts'
+import { createConfiguredWriter, createGateParts } from '#runtime/assembly/request-parts.ts'
 import { openStoreMonitor } from '#runtime/assembly/store-monitor.ts'
 import type { AppArrival } from './app-arrival.ts'
 
@@ -76,21 +70,10 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
   if (sendNotice) parts.store.onAudit(sendNotice)
   const monitor = openStoreMonitor(parts)
   const carriers = createCarriers(config.keys.accept)
-  const { limiter, keyUses } = parts
 
   return {
     reader: { trusted: createAddressSet(config.trustedProxies), fieldReader: createFieldReader(carriers) },
-    gate: {
-      authenticator: callerAuth.authenticator,
-      limiter,
-      countAgainstPlan: createPlanCounter(parts),
-      failures: config.failures,
-      metrics,
-      keyUses,
-      checkBasicKey: createConfiguredBasicKeyCheck(config),
-      checkPossession: createConfiguredPossessionCheck(parts),
-      readKeyHeaders: createConfiguredKeyHeaderReader(config),
-    },
+    gate: createGateParts({ ...parts, callerAuth }),
     api: createApiOptions({ ...parts, callerAuth, gatewayUrl: () => '' }),
     writer: createConfiguredWriter({ config, callerAuth, clock }, carriers),
     usageMeter: createUsageMeter(parts.usageRecorder),

@@ -29,7 +29,7 @@ export const errorDefinitions = {
     detail:
       'The path has dot segments, an empty segment, a backslash, a control character, a fragment, a broken escape, an encoded slash that the route rejects, or it would match another route after case folding, decoding of escapes or removal of parameters (;).',
     check:
-      'Servers interpret such paths differently, so the gateway does not guess. Send the plain path; `explain` and the reason in the log name the other route. If the backend treats paths as case-sensitive, set `caseSensitive: true` on the route.',
+      'Servers interpret such paths differently, so the gateway does not guess. The detail says which rule the path breaks; `explain` and the reason in the log name the other route. If the backend treats paths as case-sensitive, set `caseSensitive: true` on the route.',
     operations: 'all',
   },
   'credentials-ambiguous': {
@@ -125,6 +125,14 @@ export const errorDefinitions = {
     detail: 'Send the request again, with the value of DPoP-Nonce as the claim nonce of its proof.',
     check:
       '`dpop.nonce`: each client is told a nonce this way, and a new one now and then. Whether the client keeps it.',
+    operations: 'for-admins',
+  },
+  'certificate-required': {
+    status: 401,
+    title: 'The access token is bound to a certificate',
+    detail: 'The access token is bound to a certificate, which the client has to use for its TLS connection.',
+    check:
+      'The `reason` in the log. `listen.tls.clientCa` must have the authority of the certificate; where a proxy ends TLS, `clientCertificateHeader` and `trustedProxies` must be right: [sender-constrained tokens](sender-constrained.md).',
     operations: 'for-admins',
   },
   'scheme-not-accepted': {

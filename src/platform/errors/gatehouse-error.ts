@@ -1,3 +1,4 @@
+import type { Allowance } from '../allowance.ts'
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from './codes.ts'
 
 /** The invalid field: a member of the body or a header by name, or `body` or `request` as a whole. */
@@ -23,12 +24,9 @@ interface GatehouseErrorOptions {
   readonly isShared?: boolean
 }
 
-/** A rate that was exceeded, and when the next request is allowed. */
-export interface ExceededRate {
-  readonly limit: number
-  readonly remaining: number
+/** A limit that was exceeded, and when the next request is allowed. */
+export interface ExceededRate extends Allowance {
   readonly retryMs: number
-  readonly resetMs: number
 }
 
 /** A request that is refused or cannot be served; `errorDefinitions` has its status and text. */

@@ -3,6 +3,7 @@ import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { badge, card, emptyState, icon, notice, staticNotice } from '#platform/pages/parts.ts'
 import { listText } from '#platform/text.ts'
+import { dayMs } from '#platform/time.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { createForm, graceChoices, renameForm, revokeForm, rotateForm } from './further-key-forms.ts'
 import { cell, copyButton, titleRow } from './parts.ts'
@@ -76,7 +77,7 @@ function createdPart({ name, key, graceSeconds }: CreatedKey): Html {
 }
 
 /** How long before its end a key is marked. */
-const warnMs = 7 * 86_400_000
+const warnMs = 7 * dayMs
 
 function isEndNear({ state, revokedAt, expiresAt }: SecretKeyStatus, now: number): boolean {
   return state === 'valid' && revokedAt === undefined && expiresAt !== undefined && expiresAt - now <= warnMs

@@ -48,7 +48,7 @@ export interface StoreParts extends ProcessParts {
   readonly outbox: Outbox
   /** Whether the store is reachable. */
   readonly storeConnection: { readonly isUp: boolean }
-  /** Writes what is pending, and closes the store last. */
+  /** Closes the parts in reverse order, so that each writes what is pending before the store is closed. */
   close(): Promise<void>
 }
 
@@ -79,7 +79,9 @@ export async function openStoreParts(
   const { log, metrics, clock, counts } = parts
   const mayCreate = config.store.driver === 'sqlite'
   const { keys: sealingKeys, reread } = createSealingKeys(config.keys.sealingKey, { mayCreate })
-  const store = await openStore(config.store, 'request', counts)
+  const opened = new AsyncDisposableStack()
+  const open = <Part extends Closable>(part: Part): Part => opened.adopt(part, closePart)
+  const store = open(await openStore(config.store, 'request', counts))
   // A copy that a person with write access to the store cannot change.
   store.onAudit((entry) => log.info({ event: 'audit', ...auditData(entry) }, 'audit log entry'))
   const storeConnection = {
@@ -87,50 +89,40 @@ export async function openStoreParts(
       return isStoreUp()
     },
   }
-  const limiter = openRateLimiter({ store, storeConnection, clock: monotonicClock, counts })
+  const limiter = open(openRateLimiter({ store, storeConnection, clock: monotonicClock, counts }))
   const isAlone = config.store.driver === 'sqlite' && counts === undefined
   const proofReplays = createProofReplays({ take: isAlone ? undefined : limiter.take })
-  const quotas = openQuotas({
-    store,
-    storeConnection,
-    clock,
-    monotonic: monotonicClock,
-    processes: limiter.instances,
-  })
-  const keyUses = openKeyUses({ store, clock })
-  const usageRecorder = openUsageRecorder({
-    store: withPrincipals(store),
-    clock,
-    onLoss: ({ requests, error, isFirst }) => {
-      metrics.usageLost.inc(requests)
-      // Once per outage; the metric counts on.
-      if (isFirst)
-        log.error({ err: error }, 'cannot record what accounts use: some requests will not be counted')
-    },
-  })
-  const acknowledgements = openAcknowledgements({
-    store,
-    onLoss: (err, count) => {
-      metrics.acknowledgementsLost.inc(count)
-      log.error({ err, count }, 'cannot record which refresh tokens were issued')
-    },
-  })
+  const quotaOptions = { store, storeConnection, clock, monotonic: monotonicClock }
+  const quotas = open(openQuotas({ ...quotaOptions, processes: limiter.instances }))
+  const keyUses = open(openKeyUses({ store, clock }))
+  const usageRecorder = open(
+    openUsageRecorder({
+      store: withPrincipals(store),
+      clock,
+      onLoss: ({ requests, error, isFirst }) => {
+        metrics.usageLost.inc(requests)
+        // Once per outage; the metric counts on.
+        if (isFirst)
+          log.error({ err: error }, 'cannot record what accounts use: some requests will not be counted')
+      },
+    }),
+  )
+  const acknowledgements = open(
+    openAcknowledgements({
+      store,
+      onLoss: (err, count) => {
+        metrics.acknowledgementsLost.inc(count)
+        log.error({ err, count }, 'cannot record which refresh tokens were issued')
+      },
+    }),
+  )
   metrics.collectPendingAcknowledgements(acknowledgements.pendingCount)
 
   const outbox = createOutbox({
     onFailure: (err, about) => log.error({ err, ...about }, 'a mail could not be sent'),
   })
-
-  async function close(): Promise<void> {
-    // First, as sending a mail may write to the store.
-    await outbox.close(mailGraceMs)
-    limiter.close()
-    await quotas.close()
-    await keyUses.close()
-    await usageRecorder.close()
-    await acknowledgements.close()
-    await store.close()
-  }
+  // Closed first, as sending a mail may write to the store.
+  opened.defer(() => outbox.close(mailGraceMs))
 
   return {
     ...parts,
@@ -145,6 +137,14 @@ export async function openStoreParts(
     acknowledgements,
     outbox,
     storeConnection,
-    close,
+    close: () => opened.disposeAsync(),
   }
+}
+
+interface Closable {
+  close(): void | Promise<void>
+}
+
+function closePart(part: Closable): void | Promise<void> {
+  return part.close()
 }

@@ -18,13 +18,14 @@ import { createHeaderRules } from '#gateway/forward/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter, type RequestWriter } from '#gateway/forward/request-head.ts'
-
 import { createStickyCookies, stickyCookieName } from '#gateway/forward/sticky-cookies.ts'
-
+import { createClientCertificateReader } from '#gateway/gate/client-certificate.ts'
+import type { GateOptions } from '#gateway/gate/gate.ts'
 import { type CheckPossession, createPossessionCheck } from '#gateway/gate/possession.ts'
-
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
+import type { GatedRoute } from '#gateway/routes/route.ts'
 import { signInHostsOf } from '#gateway/routes/route-urls.ts'
+import type { Arrival } from '#gateway/server/arrival.ts'
 import { createLru } from '#identity/cache/lru.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
 import { type CountAgainstPlan, createPlans } from '#identity/limits/plans.ts'
@@ -92,7 +93,7 @@ export function createConfiguredKeyHeaderReader({
 }
 
 interface ProofParts {
-  readonly config: Pick<Config, 'dpop' | 'publicOrigin' | 'tokens'>
+  readonly config: Pick<Config, 'clientCertificateHeader' | 'dpop' | 'publicOrigin' | 'tokens'>
   readonly sealingKeys: KeySource
   readonly proofReplays: ProofReplays
   readonly clock: Clock
@@ -111,7 +112,12 @@ export function createConfiguredProofs({ config, sealingKeys, proofReplays, cloc
 }
 
 export function createConfiguredPossessionCheck(parts: ProofParts): CheckPossession {
-  return createPossessionCheck(createConfiguredProofs(parts), parts.config.publicOrigin)
+  const { clientCertificateHeader, publicOrigin } = parts.config
+  return createPossessionCheck({
+    proofs: createConfiguredProofs(parts),
+    readClientCertificate: createClientCertificateReader(clientCertificateHeader),
+    publicOrigin,
+  })
 }
 
 /** For a portal on a host of its own. */
@@ -205,8 +211,30 @@ export function createAssertionHeader({
   }
 }
 
+interface GatePartsOptions extends ConfigParts {
+  readonly callerAuth: Pick<CallerAuth, 'authenticator'>
+}
+
+/** The parts of the gate that the gateway and apps have in common. */
+export function createGateParts(
+  options: GatePartsOptions,
+): Omit<GateOptions<GatedRoute, Arrival<unknown>>, 'findRoute' | 'trace' | 'readAccessCookie'> {
+  const { config, callerAuth, limiter, metrics, keyUses } = options
+  return {
+    authenticator: callerAuth.authenticator,
+    limiter,
+    countAgainstPlan: createPlanCounter(options),
+    failures: config.failures,
+    metrics,
+    keyUses,
+    checkBasicKey: createConfiguredBasicKeyCheck(config),
+    checkPossession: createConfiguredPossessionCheck(options),
+    readKeyHeaders: createConfiguredKeyHeaderReader(config),
+  }
+}
+
 /** Counts requests against the plans of the config. */
-export function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigParts): CountAgainstPlan {
+function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigParts): CountAgainstPlan {
   return createPlans({
     plans: config.plans,
     limiter,

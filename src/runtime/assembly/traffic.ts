@@ -30,13 +30,10 @@ import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
 import {
   createAssertionHeader,
   createBrowserParts,
-  createConfiguredBasicKeyCheck,
-  createConfiguredKeyHeaderReader,
   createConfiguredOwnCookies,
-  createConfiguredPossessionCheck,
   createConfiguredStickyCookies,
   createConfiguredWriter,
-  createPlanCounter,
+  createGateParts,
   ownHeaderNames,
 } from './request-parts.ts'
 
@@ -66,7 +63,7 @@ export interface WorkerTraffic extends Traffic {
 }
 
 export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraffic> {
-  const { config, callerAuth, upstreams, limiter, metrics, log, keyUses, onUpgraded, exporter } = options
+  const { config, upstreams, metrics, log, onUpgraded, exporter } = options
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const carriers = createCarriers(config.keys.accept)
   const table = createRouteTable(
@@ -79,15 +76,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   const { readAccessCookie, redirectToSignIn } = createBrowserParts(config)
   const isReturnPath = redirectToSignIn && createReturnPathCheck(table, ownPaths)
   const gate = {
-    authenticator: callerAuth.authenticator,
-    limiter,
-    countAgainstPlan: createPlanCounter(options),
-    failures: config.failures,
-    metrics,
-    keyUses,
-    checkBasicKey: createConfiguredBasicKeyCheck(config),
-    checkPossession: createConfiguredPossessionCheck(options),
-    readKeyHeaders: createConfiguredKeyHeaderReader(config),
+    ...createGateParts(options),
     readAccessCookie,
   }
   const checkSecondTargets = createSecondTargetCheck({

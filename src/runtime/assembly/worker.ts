@@ -67,13 +67,20 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     },
   })
 
-  let current = await cleanUpOnFailure(parts.close, () => build(config))
+  const opened = new AsyncDisposableStack()
+  opened.defer(parts.close)
+  let current = await closeOnFailure(opened, () => build(config))
+  opened.defer(async () => {
+    const { exporter } = current
+    current.closeUnshared(undefined)
+    await exporter?.close()
+  })
   currentCallerAuth = current.callerAuth
   store.onAudit((entry) => current.traffic.sendNotice?.(entry))
   metrics.collectTargetHealth(() => targetStates(current.upstreams))
   metrics.collectIssuers(() => current.callerAuth.issuers.states())
-  const storeMonitor = openStoreMonitor(parts)
-  const listeners = await cleanUpOnFailure(close, () =>
+  const storeMonitor = opened.adopt(openStoreMonitor(parts), (monitor) => monitor.close())
+  const listeners = await closeOnFailure(opened, () =>
     createWorkerListeners({
       config,
       ticketKeys,
@@ -115,15 +122,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     return known === 'ok' && storeMonitor.state().writesRefused !== null ? 'degraded' : known
   }
 
-  async function close(): Promise<void> {
-    const { exporter } = current
-    storeMonitor.close()
-    current.closeUnshared(undefined)
-    await exporter?.close()
-    await parts.close()
-  }
-
-  const { url, decideUrl } = await cleanUpOnFailure(close, listeners.listen)
+  const { url, decideUrl } = await closeOnFailure(opened, listeners.listen)
   ownUrl = url
   return {
     url,
@@ -136,7 +135,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
       webSockets.closeAll(1001, 'the gateway is shutting down')
       return listeners.drain(timeoutMs)
     },
-    close,
+    close: () => opened.disposeAsync(),
   }
 }
 
@@ -150,15 +149,15 @@ function createUntrustedProxyLogger(log: Log): (peerAddress: string) => void {
   }
 }
 
-/** Cleans up if the work fails. */
-async function cleanUpOnFailure<Value>(
-  cleanUp: () => Promise<void>,
+/** Closes what has been opened so far if the work fails. */
+async function closeOnFailure<Value>(
+  opened: AsyncDisposableStack,
   work: () => Value | Promise<Value>,
 ): Promise<Value> {
   try {
     return await work()
   } catch (error) {
-    await cleanUp()
+    await opened.disposeAsync()
     throw error
   }
 }

@@ -40,7 +40,7 @@ export function createQuotaStore({ prepare, read, writeUnsynced }: Database): Qu
     const { granted, next } = takeOfQuota(toState(row), wanted)
     save.run(accountId, window, endsAt + quotaKeptMs, next.granted, toHeld(next))
     if (!row) removeEnded.run(now, removedPerAddition)
-    return { granted }
+    return { granted, grantedToAll: next.granted }
   }
 
   const waiting: Waiting[] = []

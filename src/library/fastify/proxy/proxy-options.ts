@@ -40,6 +40,8 @@ export interface ProxyOptions extends Omit<RequireOptions, 'auth'> {
   readonly websocket?: boolean
   /** %2F and %5C in the path; default: `auto`. */
   readonly encodedSlash?: 'auto' | 'reject' | 'pass'
+  /** Two slashes in a row in the path; default: `reject`. */
+  readonly emptySegments?: 'reject' | 'pass'
   /** Whether the backend tells `/Orders` from `/orders`; default: false. */
   readonly caseSensitive?: boolean
   /** X-HTTP-Method-Override and similar fields; default: `drop`. */

@@ -4,7 +4,7 @@ import type { FastifyHttpProxyOptions } from '@fastify/http-proxy'
 import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import { isWebSocketUpgrade } from '#gateway/gate/route-request.ts'
-import { parseRequestTarget } from '#gateway/routes/request-target.ts'
+import { readRequestTarget } from '#gateway/routes/request-target.ts'
 import type { RouteTable } from '#gateway/routes/table.ts'
 import { readAppArrival } from '../app-arrival.ts'
 import type { AppParts } from '../open-app-parts.ts'
@@ -154,8 +154,8 @@ function upgradeWebSocketsOnly(
   server.shouldUpgradeCallback = (request) => {
     // http-proxy throws if an earlier request of the connection is still being answered, and nobody would catch it.
     if (isAnswering(request.socket) || !before.call(server, request)) return false
-    const target = parseRequestTarget(request.url ?? '')
-    const match = target && table().match('', target, request.method ?? '')
+    const target = readRequestTarget(request.url ?? '')
+    const match = typeof target === 'string' ? undefined : table().match('', target, request.method ?? '')
     if (match?.kind !== 'route') return true
     return match.route.websocket && isWebSocketUpgrade(readAppArrival(request, parts.reader).head)
   }

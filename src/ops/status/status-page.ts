@@ -11,7 +11,7 @@ import { type BadgeKind, badge, card, faviconUrl, icon, staticNotice } from '#pl
 import type { Figures } from './figures.ts'
 import { plotsCard } from './plots.ts'
 import type { Status, TargetState } from './status.ts'
-import { type Cell, latencyCells, listenersCard, numberCell, routesCard, table } from './tables.ts'
+import { type Cell, latencyCells, listenersCard, numberCell, routesCard, table } from './status-tables.ts'
 
 /** Style and script inside the page, which loads nothing else. */
 interface InlineAssets {
