@@ -98,7 +98,9 @@ t.test('parallel requests get the same renewed cookie', async (t) => {
   const { gateway, token, pass } = await start(t)
   pass(lifetimeMs / 2 + 5_000)
   const headers = [`Cookie: accessToken=${token()}`, ...sameOrigin]
-  const responses = await Promise.all(Array.from({ length: 20 }, () => ask(t, gateway.url, 'GET /app', headers)))
+  const responses = await Promise.all(
+    Array.from({ length: 20 }, () => ask(t, gateway.url, 'GET /app', headers)),
+  )
   const lines = new Set(responses.map(renewedBy))
   t.equal(lines.size, 1)
   t.notOk(lines.has(undefined))
