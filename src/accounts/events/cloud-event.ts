@@ -12,7 +12,11 @@ export interface EventMessage {
   readonly entry: AuditEntry
 }
 
-export function eventMessage({ position, text }: PositionedEntry, type: EventType, entry: AuditEntry): EventMessage {
+export function eventMessage(
+  { position, text }: PositionedEntry,
+  type: EventType,
+  entry: AuditEntry,
+): EventMessage {
   return { id: `evt_${hash('sha256', `${position} ${type} ${text}`, 'base64url').slice(0, 24)}`, type, entry }
 }
 

@@ -77,5 +77,10 @@ export function parseReceiverState(text: string): ReceiverState {
 
 /** Everything that waits is due at once. */
 export function withoutPauses(state: ReceiverState): ReceiverState {
-  return { ...state, nextAt: 0, failures: 0, waiting: state.waiting.map((entry) => ({ ...entry, nextAt: 0 })) }
+  return {
+    ...state,
+    nextAt: 0,
+    failures: 0,
+    waiting: state.waiting.map((entry) => ({ ...entry, nextAt: 0 })),
+  }
 }

@@ -8,6 +8,7 @@ import {
   Registry,
 } from 'prom-client'
 import { createAuthInstruments } from './auth-instruments.ts'
+import { createEventInstruments } from './event-instruments.ts'
 import { collectEventLoopLag } from './event-loop-lag.ts'
 import { FastHistogram, type PackedHistogram, unpackHistogram } from './histogram.ts'
 import { type Described, exposition, FastCounter, register } from './instrument.ts'
@@ -51,6 +52,7 @@ export function createMetrics({ version }: { readonly version: string }) {
   return {
     ...createTrafficInstruments(registry),
     ...createAuthInstruments(registry),
+    ...createEventInstruments(registry),
     ...createOperationInstruments(registry, version),
     /** All metrics as plain JSON, to be merged with those of other processes. */
     snapshot: (): Promise<MetricsSnapshot> => registry.getMetricsAsJSON(),

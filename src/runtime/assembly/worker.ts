@@ -6,6 +6,7 @@ import type { Log } from '#platform/log/log.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 import { keepTickShape } from '../v8/keep-tick-shape.ts'
 import type { CallerAuth } from './caller-auth.ts'
+import { openEvents } from './events.ts'
 import { openStoreParts, type ProcessParts } from './parts.ts'
 import type { PreparedConfig } from './reload.ts'
 import { openStoreMonitor } from './store-monitor.ts'
@@ -73,6 +74,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   metrics.collectTargetHealth(() => targetStates(current.upstreams))
   metrics.collectIssuers(() => current.callerAuth.issuers.states())
   const storeMonitor = openStoreMonitor(parts)
+  const events = openEvents(parts)
   const listeners = await cleanUpOnFailure(close, () =>
     createWorkerListeners({
       config,
@@ -101,6 +103,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
         current = built
         currentCallerAuth = built.callerAuth
         log.level = next.log.level
+        void events.use(next)
         before.closeUnshared(built)
         // Keys in the config may have been removed, for which there is no change event.
         if (before.callerAuth !== built.callerAuth) webSockets.revalidate(undefined)
@@ -118,11 +121,13 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   async function close(): Promise<void> {
     const { exporter } = current
     storeMonitor.close()
+    await events.close()
     current.closeUnshared(undefined)
     await exporter?.close()
     await parts.close()
   }
 
+  await events.use(config)
   const { url, decideUrl } = await cleanUpOnFailure(close, listeners.listen)
   ownUrl = url
   return {
