@@ -72,3 +72,15 @@ export function createTypeFilter(patterns: readonly string[]): (type: EventType)
   )
   return (type) => wanted.has(type)
 }
+
+/** Whether any receiver gets the events of an action: only then is looked for what nobody does, such as the end of a key. */
+export function isEventWanted(
+  receivers: readonly { readonly types: readonly string[] }[],
+  action: 'key-expiring' | 'quota-reached',
+): boolean {
+  const own = typeOfAction[action]
+  return receivers.some(({ types }) => {
+    const wants = createTypeFilter(types)
+    return wants(`audit.${action}`) || (own !== undefined && wants(own))
+  })
+}

@@ -8,7 +8,7 @@ import {
 } from '#accounts/events/cloud-event.ts'
 import type { Receiver } from '#accounts/events/deliver-round.ts'
 import { openDeliveries } from '#accounts/events/deliveries.ts'
-import { createTypeFilter } from '#accounts/events/event-types.ts'
+import { createTypeFilter, isEventWanted } from '#accounts/events/event-types.ts'
 import { createReminderReceiver, openReminders } from '#accounts/events/reminders.ts'
 import type { Config } from '#config/config.ts'
 import { openPoster } from '#http/client/post-message.ts'
@@ -96,8 +96,8 @@ export function openEvents({
     const { events, mail, publicOrigin, portal, keys } = config
     const next = { events, mail, publicOrigin, portal }
     const mailsReminders = mail?.notices === true && keys.remindMs.length > 0
-    const isWanted = events.some(({ types }) => createTypeFilter(types)('key.expiring'))
-    reminders.use(mailsReminders || isWanted ? keys.remindMs : [])
+    const isWanted = mailsReminders || isEventWanted(events, 'key-expiring')
+    reminders.use(isWanted ? keys.remindMs : [])
     if (isDeepStrictEqual(next, used)) return
     used = next
     const before = posted

